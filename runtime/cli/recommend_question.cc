@@ -69,7 +69,7 @@ void take_quotas(const Offering& from, const std::string& id, const InstanceType
   const auto survey = from.surveys.find(id);
   const Cloud* cloud = survey == from.surveys.end() ? nullptr : from.machinery.clouds().find(id);
   if (cloud == nullptr) return;
-  for (const QuotaUse& use : cloud->quota_uses(type, market, survey->second))
+  for (const QuotaUse& use : cloud->quota_uses(type, market, survey->second, from.machinery.catalog()))
     offer.quotas.push_back({use.name, use.each, use.room});
 }
 

@@ -197,7 +197,9 @@ class Cloud {
   // it.
   virtual Status can_make(const ir::Node& node, const DesignInput& input) const = 0;
   // Of the quotas that a survey knows, those that a machine of the type takes from.
-  virtual std::vector<QuotaUse> quota_uses(const InstanceType&, Market, const Survey&) const { return {}; }
+  virtual std::vector<QuotaUse> quota_uses(const InstanceType&, Market, const Survey&, const Catalog&) const {
+    return {};
+  }
   // Every resource that the nodes need: keys, networks, rules, addresses, volumes and the nodes themselves.
   // Same answer for same input. Every node of the input passes can_make().
   virtual Result<Design> design(const DesignInput& input) const = 0;

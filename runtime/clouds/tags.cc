@@ -5,26 +5,26 @@
 namespace radl {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-json tags_in(const json& spec) {
-  return spec.is_object() ? spec.value("tags", json::object()) : json::object();
+Json tags_in(const Json& spec) {
+  return spec.is_object() ? spec.value("tags", Json::object()) : Json::object();
 }
 
 }  // namespace
 
-json with_tags_of(const json& asked, json shown) {
+Json with_tags_of(const Json& asked, Json shown) {
   if (!shown.is_object() || !shown.contains("tags")) return shown;
-  const json names = tags_in(asked);
-  json own = json::object();
+  const Json names = tags_in(asked);
+  Json own = Json::object();
   for (const auto& [name, value] : shown["tags"].items())
     if (names.contains(name)) own[name] = value;
   shown["tags"] = std::move(own);
   return shown;
 }
 
-json with_tags_to_take_away(const json& before, json wanted) {
-  const json old = tags_in(before), asked = tags_in(wanted);
+Json with_tags_to_take_away(const Json& before, Json wanted) {
+  const Json old = tags_in(before), asked = tags_in(wanted);
   for (const auto& [name, value] : old.items())
     if (!asked.contains(name)) wanted["tags"][name] = nullptr;
   return wanted;

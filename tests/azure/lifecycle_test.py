@@ -94,7 +94,7 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
         self.arm.full, self.arm.vcpu_quota = set(), 1
         self.radlc("plan", "--refresh", file, code=None)
-        self.assertRegex(self.err, r"the quota \w+ in eastus is 1 vCPUs")
+        self.assertRegex(self.err, r"azure\S*eastus: the quota \w+ is 1, others use 0 of it")
 
     def test_a_resource_group_in_which_somebody_else_has_something_is_kept(self):
         self.apply("--input", "workers=0", timeout=300)

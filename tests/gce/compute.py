@@ -178,7 +178,8 @@ class Compute:
 
     # ---- reading ----
     def _projects(self, _action, _parameters):
-        return {"name": PROJECT, "id": PROJECT_NUMBER, "selfLink": BASE + PROJECT}
+        return {"name": PROJECT, "id": PROJECT_NUMBER, "selfLink": BASE + PROJECT,
+                "quotas": [{"metric": "GPUS_ALL_REGIONS", "limit": 0.0, "usage": 0.0}, {"metric": "NETWORKS", "limit": 5.0, "usage": 1.0}]}
 
     def _regions(self, _action, _parameters):
         used = len([p for p in self.resources if "/instances/" in p])

@@ -86,7 +86,7 @@ class Lifecycle(GceCase):
         self.compute.full_zones = set()
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
-        self.assertIn("quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+        self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
 
 
 class Permissions(GceCase):

@@ -56,9 +56,9 @@ class AzureCloud : public Cloud, public TakesOver {
     return survey;
   }
 
-  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market,
-                                   const Survey& survey) const override {
-    return azure::quota_uses(type, market, survey);
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey,
+                                   const Catalog& catalog) const override {
+    return machine_quota_uses(id_, type, market, survey, catalog, quotas_taken(survey));
   }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {
     return check_node(id_, node, input);

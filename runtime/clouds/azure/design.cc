@@ -93,7 +93,9 @@ class Designer : private DesignBuilder {
     add_groups();
     for (const ir::Node* node : input_.nodes)
       if (Status added = add_node(*node); !added.ok()) return added;
-    if (Status room = check_quotas(cloud_, input_, design_); !room.ok()) return room;
+    Status room = check_machine_quotas(cloud_, input_, design_, quotas_taken(input_.survey),
+                                       "portal.azure.com, Quotas, or `az quota update`");
+    if (!room.ok()) return room;
     return std::move(design_);
   }
 

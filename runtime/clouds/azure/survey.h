@@ -2,19 +2,15 @@
 #pragma once
 
 #include "runtime/clouds/azure/api.h"
+#include "runtime/clouds/machine_quotas.h"
 
 namespace radl::azure {
 
-// {"subscription", "restricted": {type: {"region" or zone: why}}, "families": {type: family}, "quotas":
-// {name:
-// {"limit", "used"}}, "own": {type: count}, "images": {..}}
+// {"subscription", "restricted": {type: {"region" or zone: why}}, "families": {type: family}, "images":
+// {..}}, and what machine_quotas.h reads.
 Result<Json> take_survey(Asking& call, const ir::Program& program);
 
-// Quota: the machines of a design are more than the region's vCPUs, or those of a family, allow; nothing is
-// known without a survey.
-Status check_quotas(const CloudId& cloud, const DesignInput& input, const Design& design);
-
-// What this infrastructure has already counts as used by others: which of it would go is the plan's to say.
-std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey);
+// vCPUs: of the region and of the type's family, or of spot machines. The survey outlives the answer.
+QuotasTaken quotas_taken(const Survey& survey);
 
 }  // namespace radl::azure

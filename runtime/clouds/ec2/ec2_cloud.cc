@@ -59,8 +59,8 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return survey;
   }
 
-  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market,
-                                   const Survey& survey) const override {
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey,
+                                   const Catalog&) const override {
     return ec2::quota_uses(type, market, survey);
   }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {

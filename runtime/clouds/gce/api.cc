@@ -34,8 +34,12 @@ Posted post(Asking& call, const std::string& path, Json body, const std::string&
 Posted remove(Asking& call, const std::string& path) { return post(call, path, nullptr, "DELETE"); }
 
 Result<Json> read(Asking& call, const std::string& path, const Parameters& query) {
-  google::Answer answer = call.service.call(
-      {.method = "GET", .path = call.root() + path, .query = query, .body = nullptr}, call.context.stop);
+  google::Answer answer =
+      call.service.call({.method = "GET",
+                         .path = path.empty() ? "projects/" + call.project : call.root() + path,
+                         .query = query,
+                         .body = nullptr},
+                        call.context.stop);
   if (!answer.ok()) return answer.failure().status;
   return answer.json();
 }

@@ -37,7 +37,8 @@ struct Posted {
   bool accepted() const { return asked.answer == Asked::Answer::Accepted; }
 };
 
-// `path` is behind the project: "zones/z/instances". A request that arrives twice does nothing more.
+// `path` is behind the project: "zones/z/instances"; "" is the project itself. A request that arrives twice
+// does nothing more.
 Posted post(Asking& call, const std::string& path, Json body, const std::string& method = "POST",
             Parameters query = {});
 Posted remove(Asking& call, const std::string& path);

@@ -64,7 +64,9 @@ class Designer : private DesignBuilder {
       for (const Vpc& vpc : vpcs_of(*node)) add_firewalls(*node, vpc);
     for (const ir::Node* node : input_.nodes)
       if (Status added = add_node(*node); !added.ok()) return added;
-    if (Status room = check_quotas(input_, design_); !room.ok()) return room;
+    Status room = check_machine_quotas(cloud_, input_, design_, quotas_taken(input_.survey),
+                                       "console.cloud.google.com/iam-admin/quotas");
+    if (!room.ok()) return room;
     return std::move(design_);
   }
 

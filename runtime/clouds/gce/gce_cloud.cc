@@ -51,8 +51,9 @@ class GceCloud : public Cloud, public TakesOver {
     return survey;
   }
 
-  std::vector<QuotaUse> quota_uses(const InstanceType&, Market, const Survey& survey) const override {
-    return gce::quota_uses(survey);
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey,
+                                   const Catalog& catalog) const override {
+    return machine_quota_uses(place_.cloud, type, market, survey, catalog, quotas_taken(survey));
   }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {
     return check_node(place_, node, input);

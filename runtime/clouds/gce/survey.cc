@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cctype>
 
-#include "common/human.h"
 #include "common/text.h"
 #include "runtime/clouds/gce/images.h"
+#include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
 
 namespace radl::gce {
@@ -25,14 +25,41 @@ Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
   return {};
 }
 
-// How many machines of the infrastructure count against INSTANCES already.
-Result<double> own_instances(Asking& call) {
-  double own = 0;
+// What of the quotas' use is this infrastructure's.
+Status survey_own(Asking& call, Json& facts) {
   const std::string filter = fmt::format("name eq \"{}.*\"", name_prefix(call.context, call.cloud));
-  Status asked = call.service.each(call.root() + "aggregated/instances", "instances", {{"filter", filter}},
-                                   call.context.stop, [&](const Json&) { ++own; });
-  if (!asked.ok()) return asked;
-  return own;
+  facts["own"] = Json::object();
+  return call.service.each(call.root() + "aggregated/instances", "instances", {{"filter", filter}},
+                           call.context.stop, [&](const Json& item) {
+                             const InstanceNow now = instance_in(item);
+                             count_own(facts, now.type.text(), now.spot ? Market::Spot : Market::OnDemand);
+                           });
+}
+
+void take_quotas(const Json& of, std::string_view ending, Json& quotas) {
+  for (const Json& quota : list_of(of, "quotas"))
+    if (const std::string metric = text_of(quota, "metric"); metric.ends_with(ending))
+      quotas[metric] = {{"limit", number_of(quota, "limit")}, {"used", number_of(quota, "usage")}};
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+// Families that came before quotas had families share one.
+std::string cpu_metric(const std::string& type) {
+  const std::string family = type.substr(0, type.find('-'));
+  for (const char* old : {"n1", "e2", "f1", "g1"})
+    if (family == old) return "CPUS";
+  return upper(family) + "_CPUS";
+}
+
+// "NVIDIA T4" -> "NVIDIA_T4_GPUS"
+std::string gpu_metric(const InstanceType& type) {
+  std::string model = upper(type.gpu_model);
+  std::replace(model.begin(), model.end(), ' ', '_');
+  return model + "_GPUS";
 }
 
 }  // namespace
@@ -44,38 +71,31 @@ Result<Json> take_survey(Asking& call, const ir::Program& program) {
   for (const Json& zone : list_of(*region, "zones"))
     if (zone.is_string()) facts["zones"].push_back(last_part(zone.get<std::string>()));
   std::sort(facts["zones"].begin(), facts["zones"].end());
-  auto own = own_instances(call);
-  if (!own.ok()) return own.status();
-  for (const Json& quota : list_of(*region, "quotas")) {
-    const std::string metric = text_of(quota, "metric");
-    if (metric != "INSTANCES" && metric != "STATIC_ADDRESSES") continue;
-    facts["quotas"][metric] = {{"limit", number_of(quota, "limit")},
-                               {"used", number_of(quota, "usage")},
-                               {"ours", metric == "INSTANCES" ? *own : 0}};
-  }
+  auto project = read(call, "");
+  if (!project.ok()) return project.status();
+  take_quotas(*region, "", facts["quotas"]);
+  take_quotas(*project, "_ALL_REGIONS", facts["quotas"]);
+  if (Status asked = survey_own(call, facts); !asked.ok()) return asked;
   if (Status asked = survey_images(call, program, facts); !asked.ok()) return asked;
   return facts;
 }
 
-Status check_quotas(const DesignInput& input, const Design& design) {
-  const Json& quotas = member(input.survey.facts, "quotas");
-  if (!quotas.is_object()) return {};
-  const Json& one = member(quotas, "INSTANCES");
-  const double limit = number_of(one, "limit", -1), others = number_of(one, "used") - number_of(one, "ours");
-  const auto need = static_cast<double>(std::count_if(design.resources.begin(), design.resources.end(),
-                                                      [](const Wanted& w) { return !w.node.empty(); }));
-  if (limit < 0 || need + others <= limit) return {};
-  return Status(Code::Quota,
-                fmt::format("the region's quota INSTANCES is {}, others use {} of it, and this needs {}",
-                            plain_number(limit), plain_number(others), plain_number(need)))
-      .with_hint("ask for more: console.cloud.google.com/iam-admin/quotas");
-}
-
-std::vector<QuotaUse> quota_uses(const Survey& survey) {
-  const Json& one = member(member(survey.facts, "quotas"), "INSTANCES");
-  const double limit = number_of(one, "limit", -1);
-  if (limit < 0) return {};
-  return {{"INSTANCES of the region", 1, limit - number_of(one, "used") + number_of(one, "ours")}};
+QuotasTaken quotas_taken(const Survey& survey) {
+  return [&survey](const InstanceType& type, Market market) {
+    // Without a quota of their own, spot machines take from the one on demand.
+    auto of_market = [&](const std::string& metric) {
+      const Json& own = member(member(survey.facts, "quotas"), "PREEMPTIBLE_" + metric);
+      return market == Market::Spot && number_of(own, "limit") > 0 ? "PREEMPTIBLE_" + metric : metric;
+    };
+    const bool spot = of_market("CPUS") != "CPUS";
+    std::vector<QuotaTaken> taken = {{"INSTANCES", 1}, {"CPUS_ALL_REGIONS", type.cpu}};
+    taken.push_back({spot ? "PREEMPTIBLE_CPUS" : cpu_metric(type.name), type.cpu});
+    if (type.gpu > 0) {
+      taken.push_back({of_market(gpu_metric(type)), type.gpu});
+      taken.push_back({"GPUS_ALL_REGIONS", type.gpu});
+    }
+    return taken;
+  };
 }
 
 }  // namespace radl::gce

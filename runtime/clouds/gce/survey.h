@@ -2,17 +2,17 @@
 #pragma once
 
 #include "runtime/clouds/gce/api.h"
+#include "runtime/clouds/machine_quotas.h"
 
 namespace radl::gce {
 
-// {"project", "zones": [..], "images": {wanted: path}, "quotas": {METRIC: {"limit", "used", "ours"}}};
-// "ours": of what is used what this infrastructure has. NotFound: an image is not there.
+// {"project", "zones": [..], "images": {wanted: path}}, and what machine_quotas.h reads: quotas of the region
+// and those of the project that count all regions. NotFound: an image is not there.
 Result<Json> take_survey(Asking& call, const ir::Program& program);
 
-// Quota: the design needs more than a survey says that there is; names quota, limit and need.
-Status check_quotas(const DesignInput& input, const Design& design);
-
-// Of machines of any type.
-std::vector<QuotaUse> quota_uses(const Survey& survey);
+// By their metrics (cloud.google.com/compute/resource-usage): INSTANCES; CPUS, or those of the type's family;
+// graphics processors by model; of spot machines the PREEMPTIBLE_ ones where the project was given any. The
+// survey outlives the answer.
+QuotasTaken quotas_taken(const Survey& survey);
 
 }  // namespace radl::gce

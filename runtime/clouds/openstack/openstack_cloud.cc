@@ -56,7 +56,8 @@ class OpenStackCloud : public Cloud, public TakesOver {
     return survey;
   }
 
-  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market, const Survey& survey) const override {
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market, const Survey& survey,
+                                   const Catalog&) const override {
     return openstack::quota_uses(type, survey);
   }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {

@@ -6,6 +6,7 @@
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/azure/places.h"
 #include "runtime/clouds/azure/ranges.h"
+#include "runtime/clouds/azure/survey.h"
 #include "tests/support/runtime_programs.h"
 
 namespace radl::azure {
@@ -158,6 +159,30 @@ TEST(AzureDesign, ASurveyKeepsFromTypesThatMayNotBeHadAndFromTooMany) {
   const Status quota = designed(program, survey).status();
   EXPECT_EQ(quota.code(), Code::Quota);
   EXPECT_NE(quota.text().find("cores"), std::string::npos) << quota.text();
+}
+
+TEST(AzureQuotas, AMachineTakesFromTheRegionAndItsFamilyOrFromThoseOfSpotMachines) {
+  static const Catalog catalog = built_in_catalog();
+  const CloudId cloud{"azure", "", "eastus"};
+  auto type = catalog.find("azure", "eastus", "Standard_D4s_v3");
+  ASSERT_TRUE(type.ok() && *type != nullptr);
+  Survey survey;
+  survey.facts = {{"families", {{"Standard_D4s_v3", "standardDSv3Family"}}},
+                  {"quotas",
+                   {{"cores", {{"limit", 100}, {"used", 50}}},
+                    {"standardDSv3Family", {{"limit", 10}, {"used", 8}}},
+                    {"lowPriorityCores", {{"limit", 20}, {"used", 4}}}}},
+                  {"own", {{"Standard_D4s_v3", 1}, {"Standard_D4s_v3/spot", 1}}}};
+  auto uses = machine_quota_uses(cloud, **type, Market::OnDemand, survey, catalog, quotas_taken(survey));
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].room, 54) << "four of the fifty are ours";
+  EXPECT_EQ(uses[1].name, "standardDSv3Family");
+  EXPECT_EQ(uses[1].each, 4);
+  EXPECT_EQ(uses[1].room, 6);
+  uses = machine_quota_uses(cloud, **type, Market::Spot, survey, catalog, quotas_taken(survey));
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[0].name, "lowPriorityCores");
+  EXPECT_EQ(uses[0].room, 20);
 }
 
 }  // namespace

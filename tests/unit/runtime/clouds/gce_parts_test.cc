@@ -5,6 +5,7 @@
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
+#include "runtime/clouds/gce/survey.h"
 #include "runtime/clouds/gce/zones.h"
 #include "tests/support/runtime_programs.h"
 
@@ -146,6 +147,79 @@ TEST(GceDesign, GraphicsProcessorsAreChosenFromTheCatalogue) {
   EXPECT_EQ(type.accelerator, "nvidia-tesla-t4");
   EXPECT_EQ(type.count, 1);
   EXPECT_EQ(type.text(), offer.name);
+}
+
+InstanceType machine(const char* name, double cpu, double gpu = 0, const char* model = "") {
+  InstanceType type;
+  type.name = name;
+  type.cpu = cpu;
+  type.gpu = gpu;
+  type.gpu_model = model;
+  return type;
+}
+
+// The quota's name, and its amount in a machine.
+std::map<std::string, double> taken(const InstanceType& type, Market market, const Json& quotas) {
+  Survey survey;
+  survey.facts["quotas"] = quotas;
+  std::map<std::string, double> amounts;
+  for (const QuotaTaken& one : quotas_taken(survey)(type, market)) amounts[one.quota] = one.amount;
+  return amounts;
+}
+
+TEST(GceQuotas, AreNamedByFamilyAndModel) {
+  using Amounts = std::map<std::string, double>;
+  EXPECT_EQ(taken(machine("e2-standard-4", 4), Market::OnDemand, {}),
+            (Amounts{{"INSTANCES", 1}, {"CPUS_ALL_REGIONS", 4}, {"CPUS", 4}}));
+  EXPECT_EQ(taken(machine("n2d-standard-8", 8), Market::OnDemand, {}),
+            (Amounts{{"INSTANCES", 1}, {"CPUS_ALL_REGIONS", 8}, {"N2D_CPUS", 8}}));
+  const InstanceType graphics = machine("n1-standard-8+2xnvidia-tesla-t4", 8, 2, "NVIDIA T4");
+  EXPECT_EQ(taken(graphics, Market::OnDemand, {}), (Amounts{{"INSTANCES", 1},
+                                                            {"CPUS_ALL_REGIONS", 8},
+                                                            {"CPUS", 8},
+                                                            {"NVIDIA_T4_GPUS", 2},
+                                                            {"GPUS_ALL_REGIONS", 2}}));
+  const Json given = {{"PREEMPTIBLE_CPUS", {{"limit", 24}}}, {"PREEMPTIBLE_NVIDIA_T4_GPUS", {{"limit", 0}}}};
+  EXPECT_EQ(taken(graphics, Market::Spot, given), (Amounts{{"INSTANCES", 1},
+                                                           {"CPUS_ALL_REGIONS", 8},
+                                                           {"PREEMPTIBLE_CPUS", 8},
+                                                           {"NVIDIA_T4_GPUS", 2},
+                                                           {"GPUS_ALL_REGIONS", 2}}))
+      << "a quota of spot machines that was never given is not the one that they take from";
+}
+
+TEST(GceQuotas, WhatIsOursCountsOnceAndWhatIsUnknownIsNotInvented) {
+  static const Catalog catalog = built_in_catalog();
+  Survey survey;
+  survey.facts = {
+      {"quotas", {{"INSTANCES", {{"limit", 10}, {"used", 6}}}, {"CPUS", {{"limit", 24}, {"used", 20}}}}},
+      {"own", {{"n1-standard-4", 2}, {"custom-6-8192", 1}}}};
+  const CloudId cloud{"gce", "", "us-central1"};
+  const auto uses = machine_quota_uses(cloud, machine("n1-standard-8", 8), Market::OnDemand, survey, catalog,
+                                       quotas_taken(survey));
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].name, "INSTANCES");
+  EXPECT_EQ(uses[0].room, 7) << "three of the six are ours";
+  EXPECT_EQ(uses[1].name, "CPUS");
+  EXPECT_EQ(uses[1].each, 8);
+  EXPECT_EQ(uses[1].room, 12) << "eight are ours; of the custom machine the catalogue knows nothing";
+  const Survey none;
+  EXPECT_TRUE(machine_quota_uses(cloud, machine("n1-standard-8", 8), Market::OnDemand, none, catalog,
+                                 quotas_taken(none))
+                  .empty());
+}
+
+TEST(GceQuotas, GraphicsProcessorsThatAProjectWasNotGivenAreTold) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["gpu.count"].min = 1;
+  program.nodes[0].requirements["gpu.model"].equals = "NVIDIA T4";
+  Survey survey;
+  survey.facts = {{"quotas", {{"GPUS_ALL_REGIONS", {{"limit", 0}, {"used", 0}}}}}, {"own", Json::object()}};
+  const Status refused = designed(program, survey).status();
+  EXPECT_EQ(refused.code(), Code::Quota);
+  EXPECT_NE(refused.text().find("the quota GPUS_ALL_REGIONS is 0, others use 0 of it, and this needs 1"),
+            std::string::npos)
+      << refused.text();
 }
 
 TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
