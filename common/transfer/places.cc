@@ -54,7 +54,9 @@ class LocalPlace : public SourcePlace {
   }
   Status fetch(const std::string& name, Download what) override {
     auto bytes = read_file(below(path_, name));
-    return bytes.ok() ? write_file_atomic(what.path, *bytes) : bytes.status();
+    if (!bytes.ok()) return bytes.status();
+    if (Status made = make_directories(fs::path(what.path).parent_path().string()); !made.ok()) return made;
+    return write_file_atomic(what.path, *bytes);
   }
   Status send(const std::string& path, const std::string& name, const Stop&) override {
     auto bytes = read_file(path);

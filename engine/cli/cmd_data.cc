@@ -189,6 +189,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   pack->final_callback([=] { *chosen = [=] { return with_shape(*p, [&] { return run_pack(*p); }); }; });
   add_look(data, chosen, context);
   add_stage(data, chosen, context);
+  add_rates(data, chosen, context);
   return [chosen] { return *chosen ? (*chosen)() : kUserError; };
 }
 

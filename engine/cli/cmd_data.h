@@ -14,8 +14,9 @@ namespace radl::engine::cli::data_command {
 std::string find_subset(const std::string& named);
 
 using Chosen = std::shared_ptr<std::function<int()>>;
-// `look` and `stage`: what radlc asks about a dataset.
+// `look`, `stage` and `rates`: what radlc asks about a dataset and its place.
 void add_look(CLI::App* data, const Chosen& chosen, Context& context);
 void add_stage(CLI::App* data, const Chosen& chosen, Context& context);
+void add_rates(CLI::App* data, const Chosen& chosen, Context& context);
 
 }  // namespace radl::engine::cli::data_command

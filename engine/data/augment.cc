@@ -72,33 +72,26 @@ bool Augment::any() const {
          contrast > 0 || saturation > 0;
 }
 
-Status Transform::check(InputShape stored, InputShape output, const Augment& a, const Normalization& n) {
-  auto text = [](const InputShape& s) {
-    return std::to_string(s.height) + "x" + std::to_string(s.width) + "x" + std::to_string(s.channels);
-  };
-  if (stored.channels != output.channels || output.height > stored.height || output.width > stored.width ||
-      output.height < 1 || output.width < 1) {
-    return invalid("images of " + text(stored) + " cannot be cut to the network's input of " + text(output));
-  }
-  if (n.mean.size() != size_t(stored.channels) || n.deviation.size() != size_t(stored.channels)) {
+Status Transform::check(InputShape shape, const Augment& a, const Normalization& n) {
+  if (n.mean.size() != size_t(shape.channels) || n.deviation.size() != size_t(shape.channels)) {
     return invalid("normalisation has " + std::to_string(n.mean.size()) + " means for " +
-                   std::to_string(stored.channels) + " channels");
+                   std::to_string(shape.channels) + " channels");
   }
   for (float d : n.deviation) {
     if (!(d > 0)) return invalid("normalisation: a deviation must be above 0");
   }
-  if (a.translate >= std::min(output.height, output.width)) {
+  if (a.translate >= std::min(shape.height, shape.width)) {
     return invalid("augment.translate: " + std::to_string(a.translate) + " pixels is the whole image of " +
-                   text(output));
+                   std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
+                   std::to_string(shape.channels));
   }
   return {};
 }
 
-Transform::Transform(InputShape stored, InputShape output, Augment augment, Normalization n)
-    : stored_(stored), output_(output), augment_(augment) {
-  assert(check(stored, output, augment, n).ok());
-  for (int x = 0; x < output.width; ++x) {
-    for (size_t c = 0; c < size_t(output.channels); ++c) {
+Transform::Transform(InputShape shape, Augment augment, Normalization n) : shape_(shape), augment_(augment) {
+  assert(check(shape, augment, n).ok());
+  for (int x = 0; x < shape.width; ++x) {
+    for (size_t c = 0; c < size_t(shape.channels); ++c) {
       scale_.push_back(1.0f / (255.0f * n.deviation[c]));
       bias_.push_back(-n.mean[c] / n.deviation[c]);
     }
@@ -109,35 +102,34 @@ Transform::Transform(InputShape stored, InputShape output, Augment augment, Norm
 void Transform::normalise(const uint8_t* image, std::span<float> out) const {
   const size_t row = scale_.size();
   const float *scale = scale_.data(), *bias = bias_.data();
-  for (int y = 0; y < output_.height; ++y) {
+  for (int y = 0; y < shape_.height; ++y) {
     const uint8_t* in = image + size_t(y) * row;
     float* to = out.data() + size_t(y) * row;
     for (size_t i = 0; i < row; ++i) to[i] = float(in[i]) * scale[i] + bias[i];
   }
 }
 
-// Cuts the output from an image with its corner at (top, left), which may lie outside.
-void Transform::place(const uint8_t* image, InputShape shape, int top, int left, bool mirror,
+// The image with its corner at (top, left), of which a part lies outside.
+void Transform::place(const uint8_t* image, int top, int left, bool mirror,
                       std::vector<uint8_t>& staged) const {
-  const size_t channels = size_t(output_.channels);
-  const size_t row = size_t(output_.width) * channels, from_row = size_t(shape.width) * channels;
-  staged.resize(row * size_t(output_.height));
+  const size_t channels = size_t(shape_.channels), row = size_t(shape_.width) * channels;
+  staged.resize(row * size_t(shape_.height));
   const bool zero = augment_.padding == Augment::Padding::Zero;
-  const bool inside = left >= 0 && left + output_.width <= shape.width;
-  for (int y = 0; y < output_.height; ++y) {
+  const bool inside = left == 0;
+  for (int y = 0; y < shape_.height; ++y) {
     int from_y = top + y;
     uint8_t* to = staged.data() + size_t(y) * row;
-    const bool row_outside = from_y < 0 || from_y >= shape.height;
-    if (row_outside) from_y = reflect(from_y, shape.height);
-    const uint8_t* from = image + size_t(from_y) * from_row;
+    const bool row_outside = from_y < 0 || from_y >= shape_.height;
+    if (row_outside) from_y = reflect(from_y, shape_.height);
+    const uint8_t* from = image + size_t(from_y) * row;
     if (inside && !mirror && !(row_outside && zero)) {
       std::memcpy(to, from + size_t(left) * channels, row);
       continue;
     }
-    for (int x = 0; x < output_.width; ++x) {
-      const int from_x = left + (mirror ? output_.width - 1 - x : x);
-      const bool outside = from_x < 0 || from_x >= shape.width;
-      const uint8_t* pixel = from + size_t(outside ? reflect(from_x, shape.width) : from_x) * channels;
+    for (int x = 0; x < shape_.width; ++x) {
+      const int from_x = left + (mirror ? shape_.width - 1 - x : x);
+      const bool outside = from_x < 0 || from_x >= shape_.width;
+      const uint8_t* pixel = from + size_t(outside ? reflect(from_x, shape_.width) : from_x) * channels;
       if (zero && (outside || row_outside)) pixel = mean_.data();
       for (size_t c = 0; c < channels; ++c) to[size_t(x) * channels + c] = pixel[c];
     }
@@ -146,11 +138,11 @@ void Transform::place(const uint8_t* image, InputShape shape, int top, int left,
 
 // DeVries and Taylor 2017: the square's centre is anywhere, so it may be cut off by the edge.
 void Transform::cut_out(int centre_y, int centre_x, std::span<float> out) const {
-  const int side = augment_.cutout, channels = output_.channels;
+  const int side = augment_.cutout, channels = shape_.channels;
   const int top = std::max(centre_y - side / 2, 0),
-            bottom = std::min(centre_y - side / 2 + side, output_.height);
+            bottom = std::min(centre_y - side / 2 + side, shape_.height);
   const int left = std::max(centre_x - side / 2, 0),
-            right = std::min(centre_x - side / 2 + side, output_.width);
+            right = std::min(centre_x - side / 2 + side, shape_.width);
   for (int y = top; y < bottom && left < right; ++y) {
     float* row = out.data() + size_t(y) * scale_.size();
     std::fill(row + left * channels, row + right * channels, 0.0f);
@@ -159,7 +151,7 @@ void Transform::cut_out(int centre_y, int centre_x, std::span<float> out) const 
 
 void Transform::train(const uint8_t* stored, uint64_t seed, uint64_t epoch, uint64_t index, Scratch& scratch,
                       std::span<float> out) const {
-  if (!augment_.any() && stored_.height == output_.height && stored_.width == output_.width) {
+  if (!augment_.any()) {
     normalise(stored, out);
     return;
   }
@@ -169,44 +161,39 @@ void Transform::train(const uint8_t* stored, uint64_t seed, uint64_t epoch, uint
   if (augment_.flip == Augment::Flip::Random) mirror = coin & 1;
   if (augment_.flip == Augment::Flip::Alternate)
     mirror = (KeyedRandom(seed, ~0ull, index).next() ^ epoch) & 1;
-  InputShape shape = stored_;
   const uint8_t* image = stored;
   if (augment_.crop_area < 1) {
     // Inception-style crop (Szegedy et al. 2014): area and aspect first, then the place.
-    const float area = random.between(augment_.crop_area, 1) * float(shape.height) * float(shape.width);
+    const float area = random.between(augment_.crop_area, 1) * float(shape_.height) * float(shape_.width);
     const float aspect = std::exp(random.between(std::log(0.75f), std::log(4.0f / 3)));
-    const float width = std::min(std::sqrt(area * aspect), float(shape.width));
-    const float height = std::min(std::sqrt(area / aspect), float(shape.height));
-    const float top = random.between(0, float(shape.height) - height);
-    const float left = random.between(0, float(shape.width) - width);
-    resample(stored, shape, top, left, height, width, output_, scratch.resized);
-    shape = output_;
+    const float width = std::min(std::sqrt(area * aspect), float(shape_.width));
+    const float height = std::min(std::sqrt(area / aspect), float(shape_.height));
+    const float top = random.between(0, float(shape_.height) - height);
+    const float left = random.between(0, float(shape_.width) - width);
+    resample(stored, shape_, top, left, height, width, shape_, scratch.resized);
     image = scratch.resized.data();
   }
   const int t = augment_.translate;
-  const int top = int(random.below(uint32_t(shape.height - output_.height + 2 * t + 1))) - t;
-  const int left = int(random.below(uint32_t(shape.width - output_.width + 2 * t + 1))) - t;
-  place(image, shape, top, left, mirror, scratch.staged);
+  const int top = int(random.below(uint32_t(2 * t + 1))) - t;
+  const int left = int(random.below(uint32_t(2 * t + 1))) - t;
+  place(image, top, left, mirror, scratch.staged);
   if (augment_.brightness > 0 || augment_.contrast > 0 || augment_.saturation > 0) {
-    adjust_colour(augment_, output_.channels, random, scratch.staged);
+    adjust_colour(augment_, shape_.channels, random, scratch.staged);
   }
   normalise(scratch.staged.data(), out);
   if (augment_.cutout > 0) {
-    const int y = int(random.below(uint32_t(output_.height))), x = int(random.below(uint32_t(output_.width)));
+    const int y = int(random.below(uint32_t(shape_.height))), x = int(random.below(uint32_t(shape_.width)));
     cut_out(y, x, out);
   }
 }
 
 void Transform::evaluate(const uint8_t* stored, Scratch& scratch, std::span<float> out, bool mirror,
                          int shift_y, int shift_x) const {
-  const int top = (stored_.height - output_.height) / 2 + shift_y,
-            left = (stored_.width - output_.width) / 2 + shift_x;
-  if (!mirror && top == 0 && left == 0 && stored_.height == output_.height &&
-      stored_.width == output_.width) {
+  if (!mirror && shift_y == 0 && shift_x == 0) {
     normalise(stored, out);
     return;
   }
-  place(stored, stored_, top, left, mirror, scratch.staged);
+  place(stored, shift_y, shift_x, mirror, scratch.staged);
   normalise(scratch.staged.data(), out);
 }
 

@@ -30,33 +30,31 @@ struct Augment {
   bool any() const;
 };
 
-// Turns stored images into network input. Thread-safe after construction when every thread has its own
-// Scratch. Output smaller than stored: cut from a random place (training) or the centre; larger is an error
-// at check().
+// Turns stored images into network input of the same size. Thread-safe after construction when every thread
+// has its own Scratch.
 class Transform {
  public:
   struct Scratch {
     std::vector<uint8_t> stored, staged, resized;
   };
 
-  Transform(InputShape stored, InputShape output, Augment augment, Normalization normalization);
+  Transform(InputShape shape, Augment augment, Normalization normalization);
   // Whether these sizes and settings fit each other.
-  static Status check(InputShape stored, InputShape output, const Augment& augment, const Normalization& n);
+  static Status check(InputShape shape, const Augment& augment, const Normalization& n);
 
   // Training: random by (seed, epoch, index).
   void train(const uint8_t* stored, uint64_t seed, uint64_t epoch, uint64_t index, Scratch& scratch,
              std::span<float> out) const;
-  // Evaluation: centre cut, optionally mirrored and shifted (test-time augmentation).
+  // Evaluation: as it is, optionally mirrored and shifted (test-time augmentation).
   void evaluate(const uint8_t* stored, Scratch& scratch, std::span<float> out, bool mirror = false,
                 int shift_y = 0, int shift_x = 0) const;
 
  private:
   void normalise(const uint8_t* image, std::span<float> out) const;
-  void place(const uint8_t* from, InputShape shape, int top, int left, bool mirror,
-             std::vector<uint8_t>& staged) const;
+  void place(const uint8_t* from, int top, int left, bool mirror, std::vector<uint8_t>& staged) const;
   void cut_out(int centre_y, int centre_x, std::span<float> out) const;
 
-  InputShape stored_, output_;
+  InputShape shape_;
   Augment augment_;
   std::vector<float> scale_, bias_;  // one row of the output: width x channels
   std::vector<uint8_t> mean_;        // per channel, rounded

@@ -47,7 +47,7 @@ struct Loader::Impl {
         size_(size_t(options.batch_size)),
         pixels_(pixel_count(data_->shape())),
         batches_(data_->size() / size_),
-        transform_(data_->shape(), data_->shape(), options.augment, options.normalization) {
+        transform_(data_->shape(), options.augment, options.normalization) {
     for (const LoaderOptions::Stage& stage : options.stages)
       shrinks_.emplace_back(data_->shape(), stage.shape);
     for (Slot& slot : slots_) {
@@ -234,8 +234,7 @@ Result<std::unique_ptr<Loader>> Loader::create(DatasetPtr dataset, const LoaderO
     return invalid(fmt::format("batch_size: {} is more than the {} training images", options.batch_size,
                                dataset->size()));
   const InputShape shape = dataset->shape();
-  if (Status fits = Transform::check(shape, shape, options.augment, options.normalization); !fits.ok())
-    return fits;
+  if (Status fits = Transform::check(shape, options.augment, options.normalization); !fits.ok()) return fits;
   for (const LoaderOptions::Stage& s : options.stages) {
     if (s.shape.height < 1 || s.shape.width < 1 || s.shape.height > shape.height ||
         s.shape.width > shape.width || s.shape.channels != shape.channels)

@@ -12,11 +12,9 @@
 #include "engine/data/folder_lock.h"
 
 namespace radl::engine::data {
-namespace {
 
 namespace fs = std::filesystem;
 
-// The files that a format may consist of, for places that cannot be listed.
 std::vector<std::string> file_names(const std::string& format) {
   std::vector<std::string> all;
   auto add = [&](const char* name, std::initializer_list<const char*> names) {
@@ -38,6 +36,12 @@ bool is_one_file(const std::string& uri) {
   return is_archive_name(path) || is_csv_name(path) || path.ends_with(".radlpack");
 }
 
+bool has_listing(const std::string& uri) {
+  return is_store_address(uri) || (!uri.starts_with("http://") && !uri.starts_with("https://"));
+}
+
+namespace {
+
 std::string file_name(const std::string& uri) {
   const std::string path = uri.substr(0, uri.find_first_of("?#"));
   return path.substr(path.rfind('/') + 1);
@@ -58,9 +62,8 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
     if (!s.ok()) return s;
     return path;
   }
-  const bool listed = is_store_address(uri) || (!uri.starts_with("http://") && !uri.starts_with("https://"));
-  Status s = transfer::fetch_folder(http, uri, folder,
-                                    listed ? std::vector<std::string>{} : file_names(o.format), o.stop);
+  Status s = transfer::fetch_folder(
+      http, uri, folder, has_listing(uri) ? std::vector<std::string>{} : file_names(o.format), o.stop);
   if (!s.ok()) return s;
   return folder;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/status.h"
 #include "common/stop.h"
@@ -19,5 +20,11 @@ struct PlaceOptions {
 // CSV or packed file) is brought to the user's cache, an archive is unpacked there, each once and by one
 // process at a time.
 Result<std::string> local_place(const std::string& place, const PlaceOptions& options = {});
+
+// Of a URI: it names an archive, a CSV or a packed file; what it names can be listed; and where it cannot,
+// the names that files of a format ("": of any) have below it.
+bool is_one_file(const std::string& uri);
+bool has_listing(const std::string& uri);
+std::vector<std::string> file_names(const std::string& format);
 
 }  // namespace radl::engine::data

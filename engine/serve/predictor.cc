@@ -10,7 +10,7 @@ Predictor::Predictor(exporter::Bundle bundle, std::unique_ptr<Network> network, 
       network_(std::move(network)),
       batch_size_(batch_size),
       flip_(flip),
-      transform_(bundle_.input, bundle_.input, {}, {bundle_.mean, bundle_.deviation}),
+      transform_(bundle_.input, {}, {bundle_.mean, bundle_.deviation}),
       images_(size_t(batch_size) * data::pixel_count(bundle_.input)),
       logits_(size_t(batch_size) * size_t(bundle_.classes)),
       mirrored_(flip ? logits_.size() : 0) {}
@@ -24,9 +24,7 @@ Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bun
                                          std::to_string(bundle.input.channels) +
                                          " channels; PNG and JPEG have 1 or 3");
   }
-  if (Status s = data::Transform::check(bundle.input, bundle.input, {}, {bundle.mean, bundle.deviation});
-      !s.ok())
-    return s;
+  if (Status s = data::Transform::check(bundle.input, {}, {bundle.mean, bundle.deviation}); !s.ok()) return s;
   auto network = exporter::load_network(bundle, o);
   if (!network.ok()) return network.status();
   return std::unique_ptr<Predictor>(new Predictor(bundle, std::move(*network), o.batch_size, flip));

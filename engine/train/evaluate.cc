@@ -22,7 +22,7 @@ class Evaluator {
       : network_(network),
         dataset_(dataset),
         options_(options),
-        transform_(dataset.shape(), dataset.shape(), data::Augment(), normalization),
+        transform_(dataset.shape(), data::Augment(), normalization),
         pixels_(data::pixel_count(dataset.shape())),
         classes_(static_cast<size_t>(network.classes())),
         views_(views_of(options)) {

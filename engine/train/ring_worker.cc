@@ -72,7 +72,7 @@ class RingRun {
     overseer_->note("skipped_images", static_cast<double>(batches_->skipped()));
     return overseer_->finish(done_, average_.values());
   }
-  uint64_t steps() const { return lines_.steps(); }
+  const WorkerLines& lines() const { return lines_; }
 
  private:
   Trainee trainee() { return {network_, *optimizer_, average_}; }
@@ -323,9 +323,11 @@ Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks, Progre
   if (chief) return run.finish();
   RunSummary out;
   out.task = job.task.name();
-  out.steps = run.steps();
+  out.steps = run.lines().steps();
   out.seconds = std::chrono::duration<double>(cluster::Clock::now() - begin).count();
-  progress.emit("finished", {{"step", out.steps}, {"seconds", out.seconds}});
+  nlohmann::ordered_json said = {{"step", out.steps}, {"seconds", out.seconds}};
+  run.lines().add_links(said);
+  progress.emit("finished", said);
   return out;
 }
 

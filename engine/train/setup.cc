@@ -144,8 +144,7 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
   options.kernels = job.kernels;
   options.label_smoothing = static_cast<float>(job.label_smoothing);
   InputShape shape = out->data.train->shape();
-  if (Status fits =
-          data::Transform::check(shape, shape, augment_config(job.augment), out->data.normalization);
+  if (Status fits = data::Transform::check(shape, augment_config(job.augment), out->data.normalization);
       !fits.ok())
     return fits;
   std::vector<InputShape> smaller;
@@ -167,7 +166,7 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
 Status whiten_from_data(Setup& setup, const Job& job) {
   const data::Dataset& train = *setup.data.train;
   size_t count = std::min(kWhiteningImages, train.size()), pixels = data::pixel_count(train.shape());
-  data::Transform transform(train.shape(), train.shape(), data::Augment(), setup.data.normalization);
+  data::Transform transform(train.shape(), data::Augment(), setup.data.normalization);
   data::Transform::Scratch scratch;
   std::vector<float> images(count * pixels);
   std::vector<uint8_t> stored(pixels);

@@ -38,8 +38,9 @@ Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchS
   return out;
 }
 
-Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, cluster::WorkerClient& client,
-                      Progress& progress, double& data_wait_seconds) {
+// What its `finished` line says beside the time.
+Result<nlohmann::ordered_json> work(const Job& job, const RunHooks& hooks, Setup& setup,
+                                    cluster::WorkerClient& client, Progress& progress) {
   Result<std::unique_ptr<data::Loader>> batches = make_loader(setup, job);
   if (!batches) return std::move(batches).status();
   BatchStep batch_step(*setup.network, job);
@@ -56,8 +57,9 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, clust
     next = client.push(*step, network.parameters(), network.statistics());
   }
   if (!next.ok()) return std::move(next).status();
-  data_wait_seconds = (*batches)->wait_seconds();
-  return lines.steps();
+  nlohmann::ordered_json said = {{"step", lines.steps()}, {"data_wait_seconds", (*batches)->wait_seconds()}};
+  lines.add_links(said);
+  return said;
 }
 
 }  // namespace
@@ -74,14 +76,15 @@ Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& p
   if (!cpu().warning.empty()) progress.emit("warning", {{"message", cpu().warning}});
   progress.emit("started", {{"time", wall_seconds()}, {"steps", (*setup)->length.total}});
   RunSummary out;
-  Result<uint64_t> steps = work(job, hooks, **setup, **client, progress, out.data_wait_seconds);
-  (*client)->leave(steps.status());
-  if (!steps) return std::move(steps).status();
+  Result<nlohmann::ordered_json> done = work(job, hooks, **setup, **client, progress);
+  (*client)->leave(done.status());
+  if (!done) return std::move(done).status();
   out.task = job.task.name();
-  out.steps = *steps;
+  out.steps = done->at("step");
+  out.data_wait_seconds = done->at("data_wait_seconds");
   out.seconds = seconds_since(begin);
-  progress.emit("finished",
-                {{"step", *steps}, {"seconds", out.seconds}, {"data_wait_seconds", out.data_wait_seconds}});
+  (*done)["seconds"] = out.seconds;
+  progress.emit("finished", *done);
   return out;
 }
 

@@ -19,19 +19,22 @@ void WorkerLines::add(uint64_t ticket, const StepResult& result, int images) {
                                  {"loss", loss_ / static_cast<double>(steps_)},
                                  {"accuracy", static_cast<double>(correct_) / static_cast<double>(images_)},
                                  {"images_per_second", static_cast<double>(images_) / seconds}};
-  const cluster::Traffic now = traffic_();
-  if (!first_) first_ = now;
+  if (!first_) first_ = traffic_();
   // One exchange stands between two computed batches.
-  if (const uint64_t exchanges = total_steps_ - 1; exchanges > 0 && now.sent > first_->sent) {
-    line["sent_bytes_per_step"] = (now.sent - first_->sent) / exchanges;
-    line["received_bytes_per_step"] = (now.received - first_->received) / exchanges;
-    if (now.round_trip_seconds > 0) line["round_trip_seconds"] = now.round_trip_seconds;
-    if (now.bytes_per_second > 0) line["link_bytes_per_second"] = now.bytes_per_second;
-  }
+  add_links(line, total_steps_ - 1);
   progress_.emit("step", line);
   last_ = Clock::now();
   steps_ = correct_ = images_ = 0;
   loss_ = 0;
+}
+
+void WorkerLines::add_links(nlohmann::ordered_json& line, uint64_t exchanges) const {
+  const cluster::Traffic now = traffic_();
+  if (exchanges == 0 || !first_ || now.sent <= first_->sent) return;
+  line["sent_bytes_per_step"] = (now.sent - first_->sent) / exchanges;
+  line["received_bytes_per_step"] = (now.received - first_->received) / exchanges;
+  if (now.round_trip_seconds > 0) line["round_trip_seconds"] = now.round_trip_seconds;
+  if (now.bytes_per_second > 0) line["link_bytes_per_second"] = now.bytes_per_second;
 }
 
 }  // namespace radl::engine

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "engine/cluster/link.h"
@@ -20,8 +21,11 @@ class WorkerLines {
   // One more batch is computed. Writes a line for the first and then about once a second.
   void add(uint64_t ticket, const StepResult& result, int images);
   uint64_t steps() const { return total_steps_; }
+  // What the links carried in the mean of all steps, when each step's exchange is done and they still stand.
+  void add_links(nlohmann::ordered_json& line) const { add_links(line, total_steps_); }
 
  private:
+  void add_links(nlohmann::ordered_json& line, uint64_t exchanges) const;
   using Clock = std::chrono::steady_clock;
   const Job& job_;
   const Setup& setup_;

@@ -33,6 +33,7 @@ struct Options {
 constexpr int kBatches = 3;
 constexpr double kLeastBatch = 4;
 constexpr double kFloatBytes = 4;
+constexpr double kRateSeconds = 4;  // of disk and source, each
 
 struct Measured {
   foresight::MeasuredProfile profile;
@@ -92,6 +93,32 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
   return {};
 }
 
+// What cannot be measured is said, and forecasts go on guessing it.
+void measure_rates(ProfilePlace& place, const DatasetFacts& dataset, double seconds,
+                   foresight::DataRates& rates) {
+  std::vector<std::string> arguments = {"data", "rates", "--json", "--seconds",
+                                        fmt::format("{:.2f}", seconds)};
+  if (const std::string directory = place.data_directory(); !directory.empty())
+    arguments.insert(arguments.end(), {"--directory", directory});
+  auto ask = [&](const char* what, const std::vector<std::string>& more) {
+    std::vector<std::string> line = arguments;
+    line.insert(line.end(), more.begin(), more.end());
+    auto answer = place.ask(line, 2 * seconds);
+    if (!answer.ok())
+      std::fprintf(stderr, "note: %s is not known: %s\n", what, shown(answer.status().text()).c_str());
+    return answer;
+  };
+  if (auto disk = ask("how fast the disk is", {}); disk.ok()) {
+    rates.disk_write = disk->at("disk_write_bytes_per_second");
+    rates.disk_read = disk->at("disk_read_bytes_per_second");
+  }
+  if (dataset.source.empty() || !place.fetches()) return;
+  if (auto source = ask("how fast the dataset comes", {"--no-disk", dataset.source}); source.ok()) {
+    rates.source = source->at("source_bytes_per_second");
+    rates.dataset_bytes = source->at("dataset_bytes");
+  }
+}
+
 Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Options& options) {
   const DatasetFacts dataset = dataset_facts(training);
   const foresight::TrainingFacts facts = training_facts(training);
@@ -117,6 +144,7 @@ Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Op
   profile.flop_per_image = 3 * graph->at("forward_flop").get<double>();
   model.insert(model.end(), {"--precision", job.value("precision", "auto")});
   if (Status done = measure_steps(place, model, name, options, batch, measured); !done.ok()) return done;
+  measure_rates(place, dataset, std::min(options.seconds / kBatches, kRateSeconds), profile.rates);
   profile.taken_at = utc_time(real_world().clock.wall_seconds());
   profile.version = kVersionText;
   return measured;
@@ -139,6 +167,10 @@ void print_profile(const Measured& measured, const std::string& where, const std
   line("memory", fmt::format("{} and {} an image", bytes_text(profile.memory_bytes),
                              bytes_text(profile.memory_bytes_per_image)));
   if (profile.node.largest_batch > 0) line("largest batch", fmt::format("{:g}", profile.node.largest_batch));
+  if (const foresight::DataRates& rates = profile.rates; rates.disk_write > 0)
+    line("disk",
+         fmt::format("writes {}/s, reads {}/s", bytes_text(rates.disk_write), bytes_text(rates.disk_read)));
+  if (profile.rates.source > 0) line("the dataset comes by", bytes_text(profile.rates.source) + "/s");
   std::printf("Kept in %s.\n", shown(file).c_str());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/dataset_files.h"
 #include "common/files.h"
 #include "common/processors.h"
 #include "common/text.h"
@@ -80,10 +81,15 @@ DatasetFacts dataset_facts(const ir::Step& training) {
   const Json dataset = part_of(job_of(training), "dataset"), data = part_of(training.training, "data");
   DatasetFacts facts;
   facts.name = dataset_name(training);
-  const std::string path = text_of(data, "path", "");
+  const std::string path = text_of(data, "path", ""), mirror = text_of(data, "mirror", "");
   for (const DatasetFacts& known : kKnown)
     if (facts.name == known.name && path.empty()) facts = known;
   if (facts.name == kSubset.name && text_of(data, "source", "") == "subset") facts = kSubset;
+  for (const std::string& place : {path, mirror})
+    if (is_remote_place(place)) facts.source = place;
+  if (!path.empty() && facts.source.empty())
+    if (auto files = list_dataset(path_of_place(path)); files.ok())
+      for (const DatasetFile& file : files->files) facts.bytes += static_cast<double>(file.size);
   if (const auto size = dataset_size(training)) {
     facts.images = static_cast<double>(size->train);
     facts.test_images = static_cast<double>(size->test);

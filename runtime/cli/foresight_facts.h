@@ -25,6 +25,7 @@ struct DatasetFacts {
   int classes = 10;
   double images = 0, test_images = 0;  // 0: not known
   double bytes = 0;
+  std::string source;  // where it is fetched from, a URI; empty: it lies here, or a known one has several
 };
 DatasetFacts dataset_facts(const ir::Step& training);
 

@@ -127,9 +127,10 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
       std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(family.status().text()).c_str());
       return {};
     }
-    forecasts.push_back(forecast_plan({plan, (*family)->model, trained.facts, trained.machine,
-                                       dataset_facts(*trained.step).bytes, staging, measured,
-                                       (*family)->digest, project.words}));
+    const DatasetFacts dataset = dataset_facts(*trained.step);
+    forecasts.push_back(
+        forecast_plan({plan, (*family)->model, trained.facts, trained.machine, dataset.bytes,
+                       !dataset.source.empty(), staging, measured, (*family)->digest, project.words}));
   }
   return forecasts;
 }

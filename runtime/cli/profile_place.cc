@@ -37,6 +37,7 @@ class LocalPlace : public ProfilePlace {
   explicit LocalPlace(std::string engine) : engine_(std::move(engine)), machine_(this_computer()) {}
   const foresight::MachineFacts& machine() const override { return machine_; }
   std::string shown_name() const override { return "this computer"; }
+  bool fetches() const override { return true; }
   Result<Json> ask(const std::vector<std::string>& arguments, double seconds) override {
     ProcessRequest request;
     request.argv = {engine_};
@@ -62,6 +63,7 @@ class NodePlace : public ProfilePlace {
         machine_(std::move(machine)) {}
   const foresight::MachineFacts& machine() const override { return machine_; }
   std::string shown_name() const override { return name_; }
+  std::string data_directory() const override { return "."; }  // the login's home
   Result<Json> ask(const std::vector<std::string>& arguments, double seconds) override {
     std::string line = engine_;
     for (const std::string& argument : arguments) line += " " + shell_quote(argument);

@@ -15,6 +15,10 @@ class ProfilePlace {
   virtual ~ProfilePlace() = default;
   virtual const foresight::MachineFacts& machine() const = 0;
   virtual std::string shown_name() const = 0;  // "this computer", "worker[0]"
+  // Whose disk datasets go through, as radl-train takes it; "": the user's cache.
+  virtual std::string data_directory() const { return ""; }
+  // This computer's credentials are good for a dataset's source.
+  virtual bool fetches() const { return false; }
   // One line of JSON of radl-train with these arguments. Invalid: it refused them, with its words; the
   // world's faults as they are.
   virtual Result<Json> ask(const std::vector<std::string>& arguments, double seconds) = 0;

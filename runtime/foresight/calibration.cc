@@ -60,6 +60,18 @@ NodeProfile read_node(const json& object) {
   return node;
 }
 
+json rates_json(const DataRates& rates) {
+  return {{"disk_write_bytes_per_second", rates.disk_write},
+          {"disk_read_bytes_per_second", rates.disk_read},
+          {"source_bytes_per_second", rates.source},
+          {"dataset_bytes", rates.dataset_bytes}};
+}
+
+DataRates read_rates(const json& object) {
+  return {number(object, "disk_write_bytes_per_second"), number(object, "disk_read_bytes_per_second"),
+          number(object, "source_bytes_per_second"), number(object, "dataset_bytes")};
+}
+
 MeasuredProfile read_profile(const json& object) {
   MeasuredProfile profile;
   profile.family = object.at("family").get<std::string>();
@@ -69,6 +81,8 @@ MeasuredProfile read_profile(const json& object) {
   profile.flop_per_image = number(object, "flop_per_image");
   profile.memory_bytes = number(object, "memory_bytes");
   profile.memory_bytes_per_image = number(object, "memory_bytes_per_image");
+  // Of an earlier radlc they are absent.
+  if (object.contains("rates")) profile.rates = read_rates(object.at("rates"));
   profile.taken_at = object.at("taken_at").get<std::string>();
   profile.version = object.at("version").get<std::string>();
   return profile;
@@ -156,6 +170,7 @@ json to_json(const MeasuredProfile& profile) {
           {"flop_per_image", profile.flop_per_image},
           {"memory_bytes", profile.memory_bytes},
           {"memory_bytes_per_image", profile.memory_bytes_per_image},
+          {"rates", rates_json(profile.rates)},
           {"taken_at", profile.taken_at},
           {"version", profile.version}};
 }

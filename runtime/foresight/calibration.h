@@ -14,6 +14,13 @@
 
 namespace radl::foresight {
 
+// How fast data moved, bytes a second; 0: not measured.
+struct DataRates {
+  double disk_write = 0, disk_read = 0;  // of the user's cache
+  double source = 0;                     // from where the dataset lies to the machine
+  double dataset_bytes = 0;              // of the dataset there; 0: not known
+};
+
 struct MeasuredProfile {
   std::string family;   // what is trained: "resnet20 on cifar10"
   std::string machine;  // the kind of machine, as plans name it: "local", "ec2 m5.xlarge"
@@ -21,8 +28,9 @@ struct MeasuredProfile {
   NodeProfile node;
   double flop_per_image = 0;                            // forward and backward
   double memory_bytes = 0, memory_bytes_per_image = 0;  // a line through what the batches took
-  std::string taken_at;                                 // UTC
-  std::string version;                                  // of radlc
+  DataRates rates;
+  std::string taken_at;  // UTC
+  std::string version;   // of radlc
 };
 
 struct TrainingRun {

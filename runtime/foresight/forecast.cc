@@ -217,6 +217,24 @@ std::optional<FamilyModel::Scaled> FamilyModel::profile_for(const MachineFacts& 
   return scaled;
 }
 
+DataRates FamilyModel::data_rates(const std::string& kind) const {
+  DataRates rates;
+  std::string disk_at, source_at;
+  for (const MeasuredProfile& one : profiles_) {
+    if (one.machine == kind && one.rates.disk_write > 0 && one.taken_at >= disk_at) {
+      rates.disk_write = one.rates.disk_write;
+      rates.disk_read = one.rates.disk_read;
+      disk_at = one.taken_at;
+    }
+    if (one.rates.source > 0 && one.taken_at >= source_at) {
+      rates.source = one.rates.source;
+      rates.dataset_bytes = one.rates.dataset_bytes;
+      source_at = one.taken_at;
+    }
+  }
+  return rates;
+}
+
 void FamilyModel::learn_ways() {
   struct Newest {
     std::vector<double> round_trips, rates;

@@ -88,6 +88,8 @@ class FamilyModel {
   // Bytes that one worker sends and gets in a step with a server, as its links counted them; nullopt: no run
   // says.
   std::optional<std::pair<double, double>> counted_bytes() const { return counted_; }
+  // The disk of the newest profile on such a machine, and the newest that says how fast the dataset comes.
+  DataRates data_rates(const std::string& kind) const;
   // The machine with the network that was measured, where it has none of its own.
   MachineFacts with_network(MachineFacts machine) const;
   // Of a question that names none.

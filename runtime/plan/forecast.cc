@@ -85,11 +85,35 @@ BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
   return {create, longest_of(configured), longest_of(staged)};
 }
 
+// From this computer to the machines; 0: not known.
+double link_rate(const ForecastInput& input) {
+  return input.machine.shared ? kLocalBytesPerSecond : input.machine.bits_per_second / 8;
+}
+
 Banded transfer(const ForecastInput& input, double bytes, double otherwise) {
-  const double rate = input.machine.shared ? kLocalBytesPerSecond : input.machine.bits_per_second / 8;
+  const double rate = link_rate(input);
   if (bytes <= 0 || rate <= 0) return foresight::banded(otherwise, kGuessRatio, Source::Guessed, "guessed");
   const double begin = input.machine.shared ? kLocalBegin : kBegin;
   return foresight::banded(bytes / rate + begin, kGuessRatio, Source::Guessed, "size by bandwidth");
+}
+
+// From where the dataset lies to this computer, and from here through the slower of link and disk. What a
+// profile has measured takes the place of guesses.
+Banded staging(const ForecastInput& input) {
+  const foresight::DataRates rates = input.model.data_rates(input.machine.kind);
+  const double bytes = input.dataset_bytes > 0 ? input.dataset_bytes : rates.dataset_bytes;
+  const bool comes = input.dataset_remote && rates.source > 0;
+  if (bytes <= 0 || (!comes && rates.disk_write <= 0)) return transfer(input, bytes, kStageGuess);
+  double link = link_rate(input);
+  // On one computer a copy is read and written by the same disk.
+  if (rates.disk_write > 0 && input.machine.shared) link = 1 / (1 / rates.disk_read + 1 / rates.disk_write);
+  if (rates.disk_write > 0 && !input.machine.shared && link > 0) link = std::min(link, rates.disk_write);
+  if (link <= 0) return transfer(input, bytes, kStageGuess);
+  const double seconds =
+      (comes ? bytes / rates.source : 0) + bytes / link + (input.machine.shared ? kLocalBegin : kBegin);
+  const bool measured = comes == input.dataset_remote && rates.disk_write > 0 && input.machine.shared;
+  return foresight::banded(seconds, kAlikeRatio, measured ? Source::Measured : Source::Scaled,
+                           "size by the rates of a profile");
 }
 
 // A dataset comes by steps of its own, or with the training.
@@ -124,7 +148,7 @@ PlanForecast forecast_plan(const ForecastInput& input) {
   forecast.training = input.facts.name;
   forecast.calibration = input.calibration;
   const foresight::TrainingForecast training = input.model.forecast(input.facts, input.machine, {});
-  const Banded stage_guess = transfer(input, input.dataset_bytes, kStageGuess);
+  const Banded stage_guess = staging(input);
   const BeforeTraining before = before_training(input, stage_guess.value);
   forecast.phases = {{"create", banded_phase(before.create)},
                      {"configure", banded_phase(before.configure)},

@@ -20,6 +20,7 @@ struct ForecastInput {
   foresight::TrainingFacts facts;  // of the training; `name` is its step's id
   foresight::MachineFacts machine;
   double dataset_bytes = 0;                       // 0: not known
+  bool dataset_remote = false;                    // it is fetched to this computer first
   std::set<std::string> staging;                  // ids of the program's steps that bring datasets to nodes
   const std::map<std::string, double>& measured;  // seconds by MeasureKeys::of()
   std::string calibration;                        // digest

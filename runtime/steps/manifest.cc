@@ -13,16 +13,14 @@ namespace radl {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Links links) {
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder) {
   std::vector<ManifestEntry> entries;
   std::error_code error;
   // An error while going on ends the loop as the last entry does: it is looked at behind the loop.
   auto at = fs::recursive_directory_iterator(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::string path = at->path().string(), relative = at->path().lexically_relative(folder).string();
-    std::error_code no_target;
-    if (at->is_symlink() && (links == Links::Keep || !fs::is_regular_file(path, no_target))) {
-      if (links == Links::Follow) continue;
+    if (at->is_symlink()) {
       std::string target = fs::read_symlink(path, error).string();
       if (error) break;
       entries.push_back({"link", sha256_hex(target), relative, target});

@@ -15,11 +15,8 @@ struct ManifestEntry {
   std::string target;  // of a link
 };
 
-enum class Links { Keep, Follow };
-
-// Regular files and symbolic links below a folder, sorted by path. Other kinds of file are an error. Follow:
-// a link to a file counts as that file.
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Links links = Links::Keep);
+// Regular files and symbolic links below a folder, sorted by path. Other kinds of file are an error.
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder);
 std::string manifest_text(const std::vector<ManifestEntry>& entries);
 // SHA-256 of a file's content, or of a folder's manifest text.
 Result<std::string> path_digest(const std::string& path);

@@ -194,7 +194,7 @@ class TrainingRun {
           (task == layout_.tasks[layout_.chief].name() || json.contains("test_accuracy")))
         facts_.finished = json;
       if (event == "failed") failures_[task] = json.value("message", "");
-      if (event == "step" && json.contains("sent_bytes_per_step"))
+      if ((event == "step" || event == "finished") && json.contains("sent_bytes_per_step"))
         for (const char* key : {"sent_bytes_per_step", "received_bytes_per_step", "round_trip_seconds",
                                 "link_bytes_per_second"})
           if (json.contains(key) && json[key].is_number()) facts_.exchange[key] = json[key];

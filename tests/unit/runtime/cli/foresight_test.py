@@ -1,8 +1,16 @@
 """`radlc recommend`, `profile`, `calibration`, and the forecast in `plan`: what is said before anything is paid for."""
+import functools
+import http.server
 import json
+import threading
 import unittest
 
 from foresight_case import ForesightCase, FAMILY, SITE, profile
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 class Studies(ForesightCase):
@@ -238,8 +246,35 @@ class Profile(ForesightCase):
         self.assertEqual((kept["family"], kept["machine"], len(kept["node"]["steps"])), (FAMILY, "local", 3))
         self.assertEqual(kept["node"]["parameter_bytes"], 4 * (3072 * 10 + 10))
         self.assertTrue(0 < kept["node"]["backward_share"] < 1)
+        self.assertIn("disk", text)
+        self.assertGreater(kept["rates"]["disk_write_bytes_per_second"], 0)
+        self.assertGreater(kept["rates"]["disk_read_bytes_per_second"], 0)
+        self.assertEqual(kept["rates"]["source_bytes_per_second"], 0, "cifar10 has several sources")
         (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "cloud=local", "--input", "worker_type=local"))["forecasts"]
         self.assertIn(forecast["phases"]["train"]["source"], ("measured", "scaled"))
+
+    def test_how_fast_a_dataset_comes_is_measured_where_it_lies(self):
+        (self.at / "images.tar").write_bytes(bytes(3000000))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=self.at))
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}/images.tar"
+        (self.at / "site.radl").write_text(SITE.replace("dataset = 'cifar10'", f"dataset = '{place}'"))
+        said = self.radlc("profile", "site.radl", "--input", "cloud=local", "--seconds", "1", "--image-shape", "8x8x3")
+        self.assertIn("the dataset comes by", said)
+        (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
+        self.assertGreater(kept["rates"]["source_bytes_per_second"], 0)
+        self.assertEqual(kept["rates"]["dataset_bytes"], 3000000)
+
+    def test_a_dataset_that_does_not_come_is_a_note_and_the_steps_are_kept(self):
+        text = SITE.replace("dataset = 'cifar10'", "dataset = 'http://127.0.0.1:1/images.tar'")
+        (self.at / "site.radl").write_text(text)
+        done = self.run_it("profile", "site.radl", "--input", "cloud=local", "--seconds", "1", "--image-shape", "8x8x3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("note: how fast the dataset comes is not known", done.stderr)
+        (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
+        self.assertEqual(len(kept["node"]["steps"]), 3)
 
     def test_a_model_that_is_none_says_so(self):
         (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'no such model'"))

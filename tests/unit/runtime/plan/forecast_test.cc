@@ -55,8 +55,8 @@ struct APlan : testing::Test {
   }
   PlanForecast forecast() const {
     const foresight::FamilyModel model(calibration, kFamily);
-    return forecast_plan(
-        {plan, model, facts, machine, 1.7e8, staging, measured, digest_of(calibration), " site.radl"});
+    return forecast_plan({plan, model, facts, machine, bytes, remote, staging, measured,
+                          digest_of(calibration), " site.radl"});
   }
   foresight::Banded phase(const std::string& name) const {
     for (const auto& [its, figure] : forecast().phases)
@@ -70,6 +70,8 @@ struct APlan : testing::Test {
   foresight::MachineFacts machine;
   std::map<std::string, double> measured;
   std::set<std::string> staging;
+  double bytes = 1.7e8;
+  bool remote = false;
 };
 
 TEST_F(APlan, PhasesAddUpAndSayWhereTheyAreFrom) {
@@ -104,6 +106,25 @@ TEST_F(APlan, StepsThatBringADatasetAreStagingAndNotConfiguring) {
   EXPECT_EQ(phase("stage").source, foresight::Source::Measured);
   plan.actions.pop_back();  // done already
   EXPECT_EQ(phase("stage").value, 0);
+}
+
+TEST_F(APlan, StagingIsByTheRatesThatAProfileFound) {
+  EXPECT_EQ(phase("stage").source, foresight::Source::Guessed);
+  calibration.profiles[0].rates = {1e7, 1e8, 0, 0};
+  EXPECT_NEAR(phase("stage").value, 17 + 1, 0.01) << "the disk is slower than the link";
+  EXPECT_EQ(phase("stage").source, foresight::Source::Scaled);
+  remote = true;
+  EXPECT_NEAR(phase("stage").value, 17 + 1, 0.01) << "nobody knows how fast it comes here";
+  foresight::MeasuredProfile here = calibration.profiles[0];
+  here.machine = "local";
+  here.rates = {2e8, 4e8, 1e6, 3.4e8};
+  calibration.profiles.push_back(here);
+  EXPECT_NEAR(phase("stage").value, 170 + 17 + 1, 0.01);
+  bytes = 0;
+  EXPECT_NEAR(phase("stage").value, 340 + 34 + 1, 0.01) << "its size is the one that the profile saw";
+  machine = {"local", 4, 8e9, 0, 0, true};
+  EXPECT_NEAR(phase("stage").value, 340 + 3.4e8 * (1 / 2e8 + 1 / 4e8) + 0.05, 0.01);
+  EXPECT_EQ(phase("stage").source, foresight::Source::Measured);
 }
 
 TEST_F(APlan, WhatGoesOnAroundATrainingIsMeasured) {
