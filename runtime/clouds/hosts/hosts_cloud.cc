@@ -234,7 +234,7 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
                                                        marker.infrastructure, marker.address)});
   }
   std::vector<std::string> wrong = unmet(record.spec.value("requires", Json::object()), found->facts);
-  if (marker.token.empty() && !wrong.empty()) return Asked::refused(invalid(wrong.front()));
+  if (marker.token.empty() && !wrong.empty()) return Asked::refused(invalid(unmet_text(wrong)));
   if (Status root = can_become_root(context, record, found->facts, users); !root.ok())
     return Asked::refused(nothing_done(std::move(root)));
   std::unique_lock key(mutex_);
@@ -271,7 +271,7 @@ Asked HostsCloud::ask_update(const Context& context, const Order& order) {
     auto found = access_.visit_machine(context, *record, by_key);
     if (!found) return Asked::refused(nothing_done(std::move(found).status().at(order.address)));
     std::vector<std::string> wrong = unmet(order.spec.value("requires", Json::object()), found->facts);
-    if (!wrong.empty()) return Asked::refused(invalid(order.address + ": " + wrong.front()));
+    if (!wrong.empty()) return Asked::refused(invalid(order.address + ": " + unmet_text(wrong)));
   }
   record->spec = order.spec;
   Status saved = save_record(context, *record);

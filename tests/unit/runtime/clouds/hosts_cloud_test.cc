@@ -249,7 +249,11 @@ TEST_F(HostsTest, LoginsThatAreRefusedAreErrorsOfTheirOwn) {
   asked = ours.take(order_for("ssh://gpu1"));
   EXPECT_EQ(asked.status.code(), Code::Auth);
   EXPECT_TRUE(contains(asked.status.message(), "host key is not known"));
-  EXPECT_TRUE(contains(asked.status.hint(), "ssh gpu1"));
+  EXPECT_TRUE(contains(asked.status.hint(), "`ssh -F '" + user.config() + "' gpu1`")) << asked.status.hint();
+  const std::string port = std::to_string(machine.port);
+  asked = ours.take(order_for("ssh://" + machine.user() + "@" + machine.host + ":" + port));
+  EXPECT_TRUE(contains(asked.status.hint(), " -p " + port + " " + machine.user() + "@" + machine.host + "`"))
+      << asked.status.hint();
   user.trusts(machine.address(), ssh::make_ed25519("another machine")->public_line);
   asked = ours.take(order_for("ssh://gpu1"));
   EXPECT_EQ(asked.status.code(), Code::Auth);
@@ -278,11 +282,12 @@ TEST_F(HostsTest, APrivateKeyOfTheFileIsUsedAndNotKept) {
 TEST_F(HostsTest, AMachineThatIsLessThanAskedForIsRefused) {
   auto before = machine.files();
   Order order = order_for("ssh://gpu1");
-  order.spec["requires"] = {{"cpu.count", {{"min", 100000}}}};
+  order.spec["requires"] = {{"cpu.count", {{"min", 100000}}}, {"gpu.count", {{"min", 1000}}}};
   Asked asked = ours.take(order);
   EXPECT_EQ(asked.answer, Answer::Refused);
   EXPECT_EQ(asked.status.code(), Code::Invalid);
   EXPECT_TRUE(contains(asked.status.message(), "cpu.count >= 100000: it has "));
+  EXPECT_TRUE(contains(asked.status.message(), "; gpu.count >= 1000: it has ")) << "all of it at once";
   EXPECT_EQ(machine.files(), before);
   // What it has no longer shows as a difference.
   ours.taken(order_for("ssh://gpu1"));
