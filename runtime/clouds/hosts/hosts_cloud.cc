@@ -153,10 +153,16 @@ Result<Survey> HostsCloud::survey(const Context& context, const ir::Program& pro
   survey.taken_at =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   survey.facts["machines"] = Json::object();
+  Status silent;  // each of those that do not answer
   for (size_t i = 0; i < machines.size(); ++i) {
-    if (!facts[i]) return facts[i].status();
-    survey.facts["machines"][machines[i].first.text()] = std::move(*facts[i]);
+    if (facts[i]) {
+      survey.facts["machines"][machines[i].first.text()] = std::move(*facts[i]);
+    } else {
+      const Status& why = facts[i].status();
+      silent = silent.ok() ? why : Status(silent.code(), silent.message() + "; " + why.message());
+    }
   }
+  if (!silent.ok()) return silent;
   return survey;
 }
 

@@ -418,6 +418,13 @@ TEST_F(HostsTest, ASurveyTellsWhatMachinesAreAndWhoHasThem) {
   auto silent = ours.cloud->survey(ours.context, program);
   ASSERT_FALSE(silent.ok());
   EXPECT_TRUE(contains(silent.status().message(), "gpu1"));
+  program.nodes.push_back(node);
+  program.nodes[1].address = "worker[1]";
+  program.nodes[1].disks[0].image_urls = {"ssh://127.0.0.1:9"};
+  silent = ours.cloud->survey(ours.context, program);
+  ASSERT_FALSE(silent.ok());
+  for (const char* each : {"gpu1", "127.0.0.1:9: its host key is not known"})
+    EXPECT_TRUE(contains(silent.status().message(), each)) << "all of them at once";
 }
 
 // A user of its own, with a password and without ~/.ssh, needs a machine of its own.
