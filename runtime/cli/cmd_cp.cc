@@ -86,10 +86,13 @@ class Copy {
   Copy(Remote& remote, Stop stop, Progress& progress)
       : remote_(remote), stop_(std::move(stop)), progress_(progress) {}
 
-  // As `cp -r FROM TO`: into TO where that is a folder.
-  Status up(const std::string& from, const std::string& to) {
+  // As `cp -r FROM TO`: into TO where that is a folder. `into`: it must be one, and is made.
+  Status up(const std::string& from, const std::string& to, bool into) {
     std::error_code error;
     if (!fs::exists(from, error)) return not_found(from + ": no such file or folder");
+    if (into) {
+      if (auto made = asked("mkdir -p -- " + shell_path(to)); !made.ok()) return std::move(made).status();
+    }
     auto folder = is_folder(to);
     if (!folder.ok()) return std::move(folder).status();
     const std::string target = *folder || to.ends_with('/') ? joined(to, last_part(from)) : to;
@@ -296,7 +299,7 @@ int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancella
         Copy copy(**remote, stop, progress);
         // Of several nodes each has a folder of its own.
         const bool own = !up && on->size() > 1;
-        done = up ? copy.up(from.path, job.to.path)
+        done = up ? copy.up(from.path, job.to.path, job.from.size() > 1)
                   : copy.down(from.path, own ? job.to.path + "/" + node.address : job.to.path, folder || own);
         text = copy.text();
       }

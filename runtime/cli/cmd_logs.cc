@@ -192,6 +192,22 @@ Status no_logs(const std::string& directory, const Wanted& wanted, const Snapsho
       .with_hint("there are logs of " + others);
 }
 
+// Whether a run goes on, which may bring what is not there yet.
+bool run_goes_on(const Store& store) {
+  auto runs = kept_runs(store.run_directory());
+  return runs.ok() && std::any_of(runs->begin(), runs->end(),
+                                  [](const KeptRun& run) { return run.state == KeptRun::State::Going; });
+}
+
+// What has not run yet may be followed; a name that nothing has, and no run can bring, is a mistake.
+bool may_come(const Store& store, const Wanted& wanted, const Snapshot& state) {
+  const std::string& name = wanted.name;
+  if (name.empty() || state.resources.count(name) != 0 || state.steps.count(name) != 0) return true;
+  const bool is_system = std::any_of(state.resources.begin(), state.resources.end(),
+                                     [&](const auto& one) { return one.second.system == name; });
+  return is_system || run_goes_on(store);
+}
+
 int run_logs(const Session& session, const Options& options) {
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
@@ -202,7 +218,8 @@ int run_logs(const Session& session, const Options& options) {
   const std::string directory = (*store)->log_directory();
   const Wanted wanted = wanted_of(options.node, *state);
   std::vector<LogFile> files = log_files(directory, wanted);
-  if (files.empty() && !options.follow) return report(session, no_logs(directory, wanted, *state));
+  if (files.empty() && !(options.follow && may_come(**store, wanted, *state)))
+    return report(session, no_logs(directory, wanted, *state));
   const bool color = session.terminal.color;
   for (LogFile& log : files) print_new(log, options.lines, color);
   if (options.follow) follow_logs(**store, wanted, std::move(files), color);

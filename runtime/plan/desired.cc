@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -218,7 +219,8 @@ class Builder {
   const Survey none_;
   std::vector<std::string> order_;  // clouds, by first use
   std::map<std::string, Share> shares_;
-  std::set<std::string> addresses_, noted_;
+  std::unordered_set<std::string> addresses_;
+  std::set<std::string> noted_;
   std::vector<std::pair<std::string, std::string>> problems_;  // of a node, or of none, and what
   DesiredResources result_;
 };

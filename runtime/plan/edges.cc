@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
@@ -121,7 +122,8 @@ class StepEdges {
 
   void drop_unused_barriers() {
     auto& barriers = draft_.plan.barriers;
-    std::set<std::string> used;
+    if (barriers.empty()) return;
+    std::unordered_set<std::string> used;
     for (const Action& action : draft_.plan.actions) used.insert(action.needs.begin(), action.needs.end());
     // Later ones may wait for earlier ones only.
     for (size_t i = barriers.size(); i-- > 0;) {

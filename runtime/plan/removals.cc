@@ -52,6 +52,7 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
 // Of two systems with as many machines, one gone and one new, the one is most often the other under a new
 // name.
 void note_renames(Draft& draft, const std::map<std::string, std::vector<const ResourceRecord*>>& gone) {
+  if (gone.empty()) return;
   std::map<std::string, std::vector<const Desired*>> fresh;
   for (const Desired& desired : draft.desired.resources) {
     const Action* action = draft.resource_action(desired.wanted.address);
@@ -122,6 +123,7 @@ std::vector<const ResourceRecord*> in_removal_order(const Snapshot& snapshot,
 }
 
 void plan_removals(Draft& draft) {
+  if (draft.input.snapshot.resources.empty() && draft.input.snapshot.steps.empty()) return;
   std::set<std::string> wanted, wanted_steps;
   for (const Desired& desired : draft.desired.resources) wanted.insert(desired.wanted.address);
   for (const ir::Step& step : draft.input.program.steps) wanted_steps.insert(step.id);

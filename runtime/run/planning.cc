@@ -74,7 +74,8 @@ std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const 
     if (survey.ok()) {
       surveys[id] = std::move(*survey);
     } else {
-      failed["cloud " + id] = survey.status().message();
+      const std::string& hint = survey.status().hint();
+      failed["cloud " + id] = survey.status().message() + (hint.empty() ? "" : " (" + hint + ")");
     }
   }
   return surveys;

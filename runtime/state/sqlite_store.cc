@@ -2,11 +2,13 @@
 #include "runtime/state/sqlite_store.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "common/files.h"
@@ -99,6 +101,21 @@ Status leave_id(Database& db, const std::string& folder) {
   return write_id(folder, infrastructure_tag(*name, *lineage));
 }
 
+// Asked before SQLite, which says of a read-only file system that there is no such file: it makes further
+// files beside the database.
+Status may_write(const std::string& folder, const std::string& path) {
+  for (const std::string& part : {folder, path}) {
+    if (::faccessat(AT_FDCWD, part.c_str(), W_OK, AT_EACCESS) == 0) continue;
+    const int error = errno;
+    return Status(Code::Auth,
+                  fmt::format("{}: the state may not be written ({})", part, std::strerror(error)))
+        .with_hint(error == EROFS
+                       ? "its file system is mounted read-only: what only reads works, such as plan and show"
+                       : "look at its owner and mode");
+  }
+  return {};
+}
+
 Status no_state(const std::string& directory, const std::string& name) {
   return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
       .with_hint("`radlc apply` makes it; --state names another place");
@@ -131,12 +148,11 @@ Result<std::unique_ptr<Store>> SqliteStore::open(const std::string& directory, c
       if (Status status = make_directories(made, 0700); !status.ok()) return status;
     }
     if (Status made = make_private_file(path); !made.ok()) return made;
+    if (Status may = may_write(folder, path); !may.ok()) return may;
   }
   Result<Database> db = Database::open(path, writable ? Database::Access::ReadWrite : Database::Access::Read);
   if (!db.ok()) return db.status();
-  if (writable && db->read_only()) {
-    return Status(Code::Auth, path + " is read-only").with_hint("look at its owner and mode");
-  }
+  if (writable && db->read_only()) return Status(Code::Auth, path + ": the state may not be written");
   if (Status ready = bring_up_to_date(*db, folder, name, mode, world); !ready.ok())
     return ready.message().starts_with(path) ? std::move(ready) : std::move(ready).at(path);
   if (writable) {

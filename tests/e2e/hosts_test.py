@@ -3,6 +3,7 @@ import getpass
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -241,10 +242,11 @@ class Hosts(RadlCase):
         self.assertIn("worker[0] (gpu1)", self.err)
 
     def test_what_is_less_than_asked_for_is_found_by_refresh(self):
-        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1 ", "cpu.count >= 100000 ")))
+        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1 ", "cpu.count >= 100000 and gpu.count >= 1000 ")))
         self.plan(big)
         self.radlc("plan", "--refresh", big, code=1)
-        self.assertIn("worker[0]: gpu1: cpu.count >= 100000: it has", self.err)
+        for node in ("worker[0]: gpu1", "worker[1]: gpu2"):
+            self.assertRegex(self.err, re.escape(node) + ": cpu.count >= 100000: it has [0-9]+; gpu.count >= 1000: it has [0-9]+")
 
 
 if __name__ == "__main__":

@@ -83,6 +83,14 @@ class Copies(NodesCase):
         self.radlc("cp", "node[0]:b.txt", ".")
         self.assertEqual((self.folder / "b.txt").read_text(), "one")
 
+    def test_several_go_into_a_folder_that_is_made(self):
+        self.write("a.txt", "one")
+        self.write("data/b.txt", "two")
+        self.radlc("cp", "a.txt", "data", "node:made/here")
+        self.assertEqual(self.lines(self.radlc("exec", "--", "cat made/here/a.txt made/here/data/b.txt; echo")),
+                         ["node[0] | onetwo", "node[1] | onetwo"])
+        self.radlc("cp", "data", "a.txt", "node[0]:made/here/a.txt", code=2)
+
     def test_links_to_files_come_along_and_what_cannot_is_counted(self):
         self.write("data/a.txt", "one")
         os.symlink("a.txt", self.folder / "data/link")
@@ -147,6 +155,11 @@ class Logs(NodesCase):
             follow.send_signal(signal.SIGINT)
             follow.wait(20)
         self.assertEqual(follow.returncode, 0)
+
+    def test_a_name_that_nothing_has_is_not_followed(self):
+        self.radlc("logs", "-f", self.file, "nodes", code=1)
+        self.assertIn("no logs of 'nodes'", self.err)
+        self.assertIn("node[0].tools", self.err)
 
 
 class Moved(NodesCase):

@@ -33,7 +33,7 @@ Status meets_survey(const ir::Node& node, const Machine& machine, const Survey& 
   if (std::string owner = facts->value("taken_by", ""); !owner.empty())
     return cannot(node, fmt::format("{} is taken by infrastructure '{}'", machine.name(), owner));
   std::vector<std::string> wrong = unmet(checked_requirements(node), *facts);
-  return wrong.empty() ? Status() : cannot(node, fmt::format("{}: {}", machine.name(), wrong.front()));
+  return wrong.empty() ? Status() : cannot(node, fmt::format("{}: {}", machine.name(), unmet_text(wrong)));
 }
 
 std::vector<std::string> notes_of(const ir::Node& node, const DesignInput& input) {

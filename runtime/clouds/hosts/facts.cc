@@ -147,6 +147,10 @@ std::vector<std::string> unmet(const Json& requirements, const Json& facts) {
   return all;
 }
 
+std::string unmet_text(const std::vector<std::string>& unmet) {
+  return fmt::format("{}", fmt::join(unmet, "; "));
+}
+
 Json as_observed(const Json& requirements, const Json& facts) {
   Json all = requirements;
   for (auto& [feature, wanted] : all.items()) {

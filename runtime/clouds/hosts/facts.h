@@ -22,6 +22,7 @@ bool is_checked(const std::string& feature);
 
 // "cpu.count >= 4: it has 2", one for each that is not met.
 std::vector<std::string> unmet(const Json& requirements, const Json& facts);
+std::string unmet_text(const std::vector<std::string>& unmet);  // all of them, in one line
 // The same requirements; one that is not met has what is there in its place: {"cpu.count": {"found": 2}}.
 Json as_observed(const Json& requirements, const Json& facts);
 

@@ -153,10 +153,16 @@ Result<Survey> HostsCloud::survey(const Context& context, const ir::Program& pro
   survey.taken_at =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   survey.facts["machines"] = Json::object();
+  Status silent;  // each of those that do not answer
   for (size_t i = 0; i < machines.size(); ++i) {
-    if (!facts[i]) return facts[i].status();
-    survey.facts["machines"][machines[i].first.text()] = std::move(*facts[i]);
+    if (facts[i]) {
+      survey.facts["machines"][machines[i].first.text()] = std::move(*facts[i]);
+    } else {
+      const Status& why = facts[i].status();
+      silent = silent.ok() ? why : Status(silent.code(), silent.message() + "; " + why.message());
+    }
   }
+  if (!silent.ok()) return silent;
   return survey;
 }
 
@@ -234,7 +240,7 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
                                                        marker.infrastructure, marker.address)});
   }
   std::vector<std::string> wrong = unmet(record.spec.value("requires", Json::object()), found->facts);
-  if (marker.token.empty() && !wrong.empty()) return Asked::refused(invalid(wrong.front()));
+  if (marker.token.empty() && !wrong.empty()) return Asked::refused(invalid(unmet_text(wrong)));
   if (Status root = can_become_root(context, record, found->facts, users); !root.ok())
     return Asked::refused(nothing_done(std::move(root)));
   std::unique_lock key(mutex_);
@@ -271,7 +277,7 @@ Asked HostsCloud::ask_update(const Context& context, const Order& order) {
     auto found = access_.visit_machine(context, *record, by_key);
     if (!found) return Asked::refused(nothing_done(std::move(found).status().at(order.address)));
     std::vector<std::string> wrong = unmet(order.spec.value("requires", Json::object()), found->facts);
-    if (!wrong.empty()) return Asked::refused(invalid(order.address + ": " + wrong.front()));
+    if (!wrong.empty()) return Asked::refused(invalid(order.address + ": " + unmet_text(wrong)));
   }
   record->spec = order.spec;
   Status saved = save_record(context, *record);

@@ -40,6 +40,10 @@ std::string Machine::name() const {
   return host.find(':') == host.npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 
+std::string Machine::ssh_words() const {
+  return (port == 0 ? "" : fmt::format("-p {} ", port)) + (user.empty() ? "" : user + "@") + host;
+}
+
 Result<Machine> parse_machine(const std::string& text) {
   const Status wrong = invalid(fmt::format("'{}' names no machine: write ssh://[USER@]NAME[:PORT]", text));
   std::string_view rest = text;

@@ -13,8 +13,9 @@ struct Machine {
   std::string host;
   int port = 0;  // 0: as ~/.ssh/config says
 
-  std::string text() const;  // "ssh://user@gpu1:2222": its id
-  std::string name() const;  // "gpu1", "gpu1:2222": for people
+  std::string text() const;       // "ssh://user@gpu1:2222": its id
+  std::string name() const;       // "gpu1", "gpu1:2222": for people
+  std::string ssh_words() const;  // "-p 2222 user@gpu1": what a user gives to ssh
   bool same_place(const Machine& other) const { return host == other.host && port == other.port; }
 };
 

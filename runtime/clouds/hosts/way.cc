@@ -10,6 +10,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/shell_quote.h"
 #include "common/text.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
@@ -92,7 +93,7 @@ Result<std::string> known_key(const std::string& name, const std::string& file, 
 }
 
 Result<std::string> host_key(const std::map<std::string, std::string>& settings, const Machine& machine,
-                             const Stop& stop) {
+                             const std::string& ssh_config, const Stop& stop) {
   auto setting = [&](const char* name) {
     auto found = settings.find(name);
     return found == settings.end() || found->second == "none" ? std::string() : found->second;
@@ -112,7 +113,9 @@ Result<std::string> host_key(const std::map<std::string, std::string>& settings,
   }
   return Status(Code::Auth, fmt::format("{}: its host key is not known: no known_hosts file has '{}'",
                                         machine.name(), names[0]))
-      .with_hint(fmt::format("log in once with `ssh {}` and compare the key that it shows", machine.host));
+      .with_hint(fmt::format("log in once with `ssh {}{}` and compare the key that it shows",
+                             ssh_config.empty() ? "" : "-F " + shell_quote(ssh_config) + " ",
+                             machine.ssh_words()));
 }
 
 }  // namespace
@@ -126,7 +129,7 @@ Result<Way> find_way(const Machine& machine, const std::string& ssh_config, cons
   way.port = std::atoi((*settings)["port"].c_str());
   if (way.host.empty() || way.user.empty() || way.port <= 0)
     return invalid(fmt::format("{}: `ssh -G` gives no address for it", machine.name()));
-  auto key = host_key(*settings, machine, stop);
+  auto key = host_key(*settings, machine, ssh_config, stop);
   if (!key) return key.status();
   way.host_key = *key;
   for (const char* proxy : {"proxyjump", "proxycommand"}) {

@@ -55,6 +55,20 @@ std::string not_a_host_name(size_t interface, const std::string& name, const Hos
   return fmt::format("net_interface.{}.dns_name: '{}' is no host name: {}", interface, name, fault.message);
 }
 
+// A node's host name, or that of a further interface; "" where that has none.
+std::string full_host_name(const ir::Node& node, size_t interface) {
+  const bool known = interface < node.interfaces.size();
+  std::string host = known ? node.interfaces[interface].host_name : "";
+  if (host.empty() && interface > 0) return "";
+  if (host.empty()) host = "vnode-" + std::to_string(node.number);
+  const std::string domain = known ? node.interfaces[interface].domain : "";
+  return host + "." + (domain.empty() ? "localdomain" : domain);
+}
+
+bool is_mounted(const ir::Disk& disk) {
+  return !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty() && disk.fstype != "swap";
+}
+
 // The spec of a node, and what the reviewer should know of it.
 struct NodeDesign {
   Json spec = Json::object();
@@ -65,21 +79,38 @@ class NodeDesigner {
  public:
   explicit NodeDesigner(const ir::Node& node) : node_(node) {}
 
-  Result<NodeDesign> design() {
+  // Apart from the design, since each node of a plan is asked for twice.
+  Status check() const {
     std::string os = text_wanted(node_, "disk.0.os.name");
     if (!os.empty() && os != "linux")
       return cannot(fmt::format("disk.0.os.name = '{}': cloud local makes nodes of this Linux computer", os));
     if (number_wanted(node_, "gpu.count").value_or(0) > 0)
       return cannot("gpu.count: cloud local has no GPU to give");
+    for (size_t i = 0; i == 0 || i < node_.interfaces.size(); ++i) {
+      const std::string name = full_host_name(node_, i);
+      if (name.empty()) continue;
+      if (auto fault = host_name_fault(name)) return cannot(not_a_host_name(i, name, *fault));
+    }
+    if (auto stop = auto_stop_wanted(node_); !stop.ok()) return std::move(stop).status();
+    for (const ir::Disk& disk : node_.disks) {
+      if (disk.index != 0 && is_mounted(disk) && !is_plain_path(disk.mount_path))
+        return cannot(
+            fmt::format("disk.{}.mount_path = '{}': must be an absolute path", disk.index, disk.mount_path));
+    }
+    return {};
+  }
+
+  // Of a node that passes check().
+  Result<NodeDesign> design() {
     if (std::string names = without_use(node_); !names.empty()) note("cloud local has no use for " + names);
-    if (Status s = names(); !s.ok()) return s;
+    names();
     if (auto cpus = number_wanted(node_, "cpu.count")) made_.spec["cpu_count"] = *cpus;
     if (auto memory = number_wanted(node_, "memory.size")) made_.spec["memory_bytes"] = *memory;
     auto stop = auto_stop_wanted(node_);
     if (!stop.ok()) return std::move(stop).status();
     if (*stop) made_.spec["stop"] = to_json(**stop);
     if (!node_.user.empty()) note(fmt::format("the login is this computer's user, not '{}'", node_.user));
-    if (Status s = disks(); !s.ok()) return s;
+    disks();
     for (const auto& interface : node_.interfaces) {
       if (!interface.fixed_ip.empty())
         made_.notes.push_back(fmt::format("{}: address {} is not given: a local node has a loopback address",
@@ -95,41 +126,26 @@ class NodeDesigner {
     made_.notes.push_back(fmt::format("system '{}': {}", node_.system, text));
   }
 
-  Status names() {
-    for (size_t i = 0; i == 0 || i < node_.interfaces.size(); ++i) {
-      std::string host = fmt::format("vnode-{}", node_.number), domain = "localdomain";
-      if (i < node_.interfaces.size()) {
-        const ir::Interface& interface = node_.interfaces[i];
-        if (interface.host_name.empty() && i > 0) continue;
-        if (!interface.host_name.empty()) host = interface.host_name;
-        if (!interface.domain.empty()) domain = interface.domain;
-      }
-      const std::string name = host + "." + domain;
-      if (auto fault = host_name_fault(name)) return cannot(not_a_host_name(i, name, *fault));
-      if (i == 0)
-        made_.spec = {{"hostname", name}, {"number", node_.number}};
-      else
-        made_.spec["names"].push_back(name);
+  void names() {
+    made_.spec["hostname"] = full_host_name(node_, 0);
+    made_.spec["number"] = node_.number;
+    for (size_t i = 1; i < node_.interfaces.size(); ++i) {
+      if (std::string name = full_host_name(node_, i); !name.empty())
+        made_.spec["names"].push_back(std::move(name));
     }
-    return {};
   }
 
-  Status disks() {
+  void disks() {
     for (const auto& disk : node_.disks) {
       if (disk.index == 0) continue;
-      bool mounted = !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty();
-      if (!mounted || disk.fstype == "swap") {
+      if (!is_mounted(disk)) {
         note(fmt::format("disk {} is not made: a local node has no device of its own", disk.index));
         continue;
       }
-      if (!is_plain_path(disk.mount_path))
-        return cannot(
-            fmt::format("disk.{}.mount_path = '{}': must be an absolute path", disk.index, disk.mount_path));
       made_.spec["disks"].push_back({{"index", disk.index}, {"mount_path", disk.mount_path}});
       note(fmt::format("disk {} is a folder of the node, mounted at {}; its size has no limit", disk.index,
                        disk.mount_path));
     }
-    return {};
   }
 
   const ir::Node& node_;
@@ -172,7 +188,7 @@ Wanted node_wanted(const CloudId& cloud, const DesignInput& input, const ir::Nod
 
 }  // namespace
 
-Status can_make_node(const ir::Node& node) { return NodeDesigner(node).design().status(); }
+Status can_make_node(const ir::Node& node) { return NodeDesigner(node).check(); }
 
 Result<Design> design_nodes(const CloudId& cloud, const DesignInput& input) {
   Design design;

@@ -50,10 +50,19 @@ Status client_failure(const std::string& err, const std::string& who) {
     return Status(Code::Auth, who + ": LOGIN REFUSED: the server does not accept these credentials")
         .with_hint("the host key was right: it is the node, but it does not accept these credentials");
   }
-  for (std::string_view passing :
-       {"Connection refused", "Connection timed out", "No route to host", "Network is unreachable",
-        "Could not resolve", "Connection reset", "kex_exchange_identification", "Connection closed by"}) {
+  for (std::string_view passing : {"Connection refused", "Connection timed out", "No route to host",
+                                   "Network is unreachable", "Could not resolve"}) {
     if (has(passing)) return {Code::Retry, fmt::format("{}: the port does not answer: {}", who, passing)};
+  }
+  // What follows tells a server that is not up yet from one that speaks something else.
+  constexpr std::string_view kIdentification = "kex_exchange_identification: ";
+  if (const size_t at = err.find(kIdentification); at != err.npos) {
+    const size_t begin = at + kIdentification.size();
+    const std::string why = err.substr(begin, err.find_first_of("\r\n", begin) - begin);
+    return {Code::Retry, fmt::format("{}: the port does not answer with SSH: {}", who, why)};
+  }
+  for (std::string_view cut : {"Connection reset", "Connection closed by"}) {
+    if (has(cut)) return {Code::Retry, fmt::format("{}: the port does not answer: {}", who, cut)};
   }
   return {};
 }

@@ -249,7 +249,11 @@ TEST_F(HostsTest, LoginsThatAreRefusedAreErrorsOfTheirOwn) {
   asked = ours.take(order_for("ssh://gpu1"));
   EXPECT_EQ(asked.status.code(), Code::Auth);
   EXPECT_TRUE(contains(asked.status.message(), "host key is not known"));
-  EXPECT_TRUE(contains(asked.status.hint(), "ssh gpu1"));
+  EXPECT_TRUE(contains(asked.status.hint(), "`ssh -F '" + user.config() + "' gpu1`")) << asked.status.hint();
+  const std::string port = std::to_string(machine.port);
+  asked = ours.take(order_for("ssh://" + machine.user() + "@" + machine.host + ":" + port));
+  EXPECT_TRUE(contains(asked.status.hint(), " -p " + port + " " + machine.user() + "@" + machine.host + "`"))
+      << asked.status.hint();
   user.trusts(machine.address(), ssh::make_ed25519("another machine")->public_line);
   asked = ours.take(order_for("ssh://gpu1"));
   EXPECT_EQ(asked.status.code(), Code::Auth);
@@ -278,11 +282,12 @@ TEST_F(HostsTest, APrivateKeyOfTheFileIsUsedAndNotKept) {
 TEST_F(HostsTest, AMachineThatIsLessThanAskedForIsRefused) {
   auto before = machine.files();
   Order order = order_for("ssh://gpu1");
-  order.spec["requires"] = {{"cpu.count", {{"min", 100000}}}};
+  order.spec["requires"] = {{"cpu.count", {{"min", 100000}}}, {"gpu.count", {{"min", 1000}}}};
   Asked asked = ours.take(order);
   EXPECT_EQ(asked.answer, Answer::Refused);
   EXPECT_EQ(asked.status.code(), Code::Invalid);
   EXPECT_TRUE(contains(asked.status.message(), "cpu.count >= 100000: it has "));
+  EXPECT_TRUE(contains(asked.status.message(), "; gpu.count >= 1000: it has ")) << "all of it at once";
   EXPECT_EQ(machine.files(), before);
   // What it has no longer shows as a difference.
   ours.taken(order_for("ssh://gpu1"));
@@ -413,6 +418,13 @@ TEST_F(HostsTest, ASurveyTellsWhatMachinesAreAndWhoHasThem) {
   auto silent = ours.cloud->survey(ours.context, program);
   ASSERT_FALSE(silent.ok());
   EXPECT_TRUE(contains(silent.status().message(), "gpu1"));
+  program.nodes.push_back(node);
+  program.nodes[1].address = "worker[1]";
+  program.nodes[1].disks[0].image_urls = {"ssh://127.0.0.1:9"};
+  silent = ours.cloud->survey(ours.context, program);
+  ASSERT_FALSE(silent.ok());
+  for (const char* each : {"gpu1", "127.0.0.1:9: its host key is not known"})
+    EXPECT_TRUE(contains(silent.status().message(), each)) << "all of them at once";
 }
 
 // A user of its own, with a password and without ~/.ssh, needs a machine of its own.

@@ -1,6 +1,10 @@
 // Servers and commands that misbehave: hang, refuse for a while, speak only the newest, talk without end.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -15,6 +19,7 @@
 #include "runtime/net/ssh/openssh.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_target.h"
 
 namespace radl {
@@ -56,6 +61,44 @@ TEST_F(FaultTest, AServerThatHangsIsGivenUpWithAClearMessage) {
     EXPECT_TRUE(contains(result.status().message(), "has not answered for 3 s"));
     EXPECT_TRUE(remote->exec("true").ok()) << "a new connection";
   }
+}
+
+// Whoever has the port, it is not SSH that is spoken there, and is not said to be silence.
+TEST(NoSsh, WhatAnswersSomethingElseIsNamed) {
+  int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(listener, 16), 0);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
+  std::thread server([&] {
+    for (int client; (client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)) >= 0; ::close(client)) {
+      const std::string text = "HTTP/1.1 400 \x01\xff Bad Request\r\n\r\n";
+      (void)!::send(client, text.data(), text.size(), MSG_NOSIGNAL);
+      char heard[4096];
+      (void)!::recv(client, heard, sizeof heard, 0);
+    }
+  });
+  test::TemporaryFolder folder;
+  ssh::Target target;
+  target.host = "127.0.0.1";
+  target.port = ntohs(address.sin_port);
+  target.user = "root";
+  target.host_key = ssh::make_ed25519("somebody")->public_line;
+  ASSERT_TRUE(ssh::ensure_key_file(folder.path("id"), "user").ok());
+  target.key_file = folder.path("id");
+  for (const auto& remote : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
+    auto result = remote->exec("true");
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.status().code(), Code::Retry) << "a server that boots may do so";
+    EXPECT_FALSE(contains(result.status().text(), "kex_exchange")) << result.status().text();
+    EXPECT_FALSE(contains(result.status().text(), "does not answer:")) << result.status().text();
+  }
+  ::shutdown(listener, SHUT_RDWR);
+  server.join();
+  ::close(listener);
 }
 
 TEST_F(FaultTest, AQuietCommandOnAServerThatWorksIsNotGivenUp) {

@@ -1,10 +1,13 @@
 // The files of a state: private, never started over when they are lost, and gone with it.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -207,12 +210,44 @@ TEST_F(StatePlace, AFileThatMayNotBeWrittenCanStillBeRead) {
     Result<std::unique_ptr<Store>> read = open(OpenMode::Read);
     if (!read.ok() || (*read)->snapshot()->resources.size() != 1) ::_exit(1);
     Status write = open(OpenMode::Write).status();
-    ::_exit(write.code() == Code::Auth ? 0 : 2);
+    ::_exit(write.code() == Code::Auth && write.hint() == "look at its owner and mode" ? 0 : 2);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
   ::chmod((directory() + "/demo").c_str(), 0755);
+}
+
+TEST_F(StatePlace, AReadOnlyFileSystemIsNamedAsWhatItIs) {
+  {
+    std::unique_ptr<Store> store = locked();
+    ASSERT_TRUE(store->put_resource(node("worker[1]")).ok());
+  }
+  constexpr int kNoNamespace = 9;
+  pid_t child = ::fork();
+  if (child == 0) {
+    const int apart = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+    const char* place = folder.path().c_str();
+    if (::unshare(apart) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount(place, place, nullptr, MS_BIND, nullptr) != 0 ||
+        ::mount(nullptr, place, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) !=
+            0)
+      ::_exit(kNoNamespace);
+    Result<std::unique_ptr<Store>> read = open(OpenMode::Read);
+    if (!read.ok() || (*read)->snapshot()->resources.size() != 1) ::_exit(1);
+    for (OpenMode mode : {OpenMode::Write, OpenMode::Create}) {
+      const std::string said = open(mode).status().text();
+      if (said.find("Read-only file system") == said.npos || said.find("mounted read-only") == said.npos) {
+        std::fprintf(stderr, "%s\n", said.c_str());
+        ::_exit(2);
+      }
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no mount namespace to be had here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
