@@ -203,6 +203,11 @@ Status transport_failure(CURLcode code, const Request& r, bool sent, const char*
       return {Code::Auth,
               what + "its certificate is not trusted: " + (text[0] ? text : curl_easy_strerror(code))};
     case CURLE_UNSUPPORTED_PROTOCOL:
+      // Whoever listens there speaks something else, which libcurl takes for HTTP/0.9.
+      if (sent) return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
+      return {Code::Invalid, what + "not an http or https URL"};
+    case CURLE_WEIRD_SERVER_REPLY:
+      return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
     case CURLE_URL_MALFORMAT:
       return {Code::Invalid, what + "not an http or https URL"};
     case CURLE_SEND_FAIL_REWIND:
@@ -265,7 +270,8 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_ERRORBUFFER, error);
   curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, r.url.rfind("https:", 0) == 0 ? "https" : "http,https");
-  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects ? 1L : 0L);
+  // What proves who asks is for this host alone: libcurl would hand a session's token on to another.
+  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects && !r.signing ? 1L : 0L);
   curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
   curl_easy_setopt(c, CURLOPT_USERAGENT, r.user_agent.c_str());
   curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, long(r.connect_seconds * 1000));
@@ -391,6 +397,8 @@ Result<Response> Client::send(const Request& r) {
   const bool sent = request_bytes > 0;
   if (!x.failure.ok()) return stopped_by(x, sent);
   if (code != CURLE_OK) return transport_failure(code, r, sent, error);
+  // A first line that only begins like HTTP's.
+  if (status < 100) return transport_failure(CURLE_WEIRD_SERVER_REPLY, r, sent, error);
   if (r.rate) turned_away(r, x.response) ? r.rate->throttled() : r.rate->served();
   return std::move(x.response);
 }

@@ -435,6 +435,26 @@ class Faults(StateCase):
                 self.destroy()
                 self.assert_nothing()
 
+    def test_a_store_that_has_too_much_to_do_for_a_while_is_given_time(self):
+        """Whichever of a run's writes it is: the first of each object, and what the lock asks of the store."""
+        self.environment["RADL_STATE_LEASE"] = "60"
+        for spared in range(4) if ALL else [1]:
+            with self.subTest(spared=spared):
+                writes = 0
+
+                def faults(request, spared=spared):
+                    nonlocal writes
+                    writes += request.action == "PutObject"
+                    busy = request.action == "PutObject" and spared < writes <= spared + 5
+                    return Treatment("503", refuse=s3_error("SlowDown", "Reduce your request rate.", 503)) if busy else Treatment()
+
+                self.proxy.faults = faults
+                self.apply("--input", "count=1")
+                self.proxy.faults = None
+                self.assert_count(1)
+                self.destroy()
+                self.assert_nothing()
+
     def test_without_the_server_nothing_new_is_begun_and_a_copy_is_kept(self):
         self.environment["RADL_STATE_LEASE"] = "3"
         written = []

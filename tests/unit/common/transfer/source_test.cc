@@ -32,6 +32,23 @@ TEST(Answers, AnS3ListGivesKeysSizesAndTheNextPage) {
   EXPECT_EQ(page->next, "t");
 }
 
+TEST(Answers, KeysOfAnS3ListAreDecodedWhereItSaysThatTheyAreEncoded) {
+  auto list = [](const std::string& encoding) {
+    return "<ListBucketResult>" + encoding +
+           "<Contents><Key>p/a+b%2B%01%25</Key><Size>1</Size></Contents></ListBucketResult>";
+  };
+  auto encoded = parse_s3_list(list("<EncodingType>url</EncodingType>"), "p/");
+  ASSERT_TRUE(encoded.ok()) << encoded.status().text();
+  EXPECT_EQ(encoded->objects.at(0).key, "p/a b+\x01%");
+  EXPECT_EQ(parse_s3_list(list(""), "p/")->objects.at(0).key, "p/a+b%2B%01%25");
+  EXPECT_EQ(parse_s3_list("<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>p/%2</Key>"
+                          "<Size>1</Size></Contents></ListBucketResult>",
+                          "p/")
+                .status()
+                .code(),
+            Code::Corrupt);
+}
+
 TEST(Answers, AnS3ListThatIsNoneIsCorrupt) {
   for (const char* xml :
        {"", "no", "<html/>",
