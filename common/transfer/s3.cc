@@ -30,6 +30,13 @@ Object object_of(const std::string& key, const http::Response& answer) {
 
 std::string quoted(const std::string& etag) { return "\"" + etag + "\""; }
 
+// Whether XML can say it at all. Source: Extensible Markup Language 1.0, section 2.2.
+bool is_xml_text(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' || c == '\t' || c == '\n' || c == '\r';
+  });
+}
+
 // Keys as XML text.
 std::string xml_text(std::string_view text) {
   std::string out;
@@ -171,8 +178,16 @@ Status S3::remove_listed(const Call& what, const http::Request& request) {
   }
 }
 
-Status S3::remove_many(const std::vector<std::string>& keys, const Stop& stop) {
+Status S3::remove_many(const std::vector<std::string>& all, const Stop& stop) {
   constexpr size_t kMost = 1000;  // DeleteObjects takes no more at a time
+  std::vector<std::string> keys;
+  for (const std::string& key : all) {
+    if (is_xml_text(key)) {
+      keys.push_back(key);
+    } else if (Status s = remove(key, stop); !s.ok()) {
+      return s;
+    }
+  }
   for (size_t at = 0; at < keys.size(); at += kMost) {
     std::string list = "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>";
     for (size_t i = at; i < std::min(keys.size(), at + kMost); ++i)

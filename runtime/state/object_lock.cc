@@ -202,10 +202,24 @@ Status ObjectLock::write(const ObjectLockRecord& record, milliseconds patience) 
   return {};
 }
 
+// Whether what is there is an earlier write of this owner: one that was given up, and that the server has
+// done after all. The next write is then on top of that.
+bool ObjectLock::is_own_late_write() {
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  if (!object.ok() || !*object) return false;
+  const Result<ObjectLockRecord> there = record_of((*object)->body, bucket_.url(key_));
+  const bool own = there.ok() && !there->free && there->info.id == record_.info.id &&
+                   there->info.host == record_.info.host && there->generation <= record_.generation &&
+                   there->beat < record_.beat;
+  if (own) etag_ = (*object)->etag;
+  return own;
+}
+
 Status ObjectLock::renew(milliseconds patience) {
   const double began = seconds_since_boot();
   ++record_.beat;
   Status written = write(record_, patience);
+  if (written.code() == Code::Conflict && is_own_late_write()) written = write(record_, patience);
   if (written.ok()) renewed_at_ = began;
   if (written.code() != Code::Conflict) return written;
   Result<std::optional<ObjectLockRecord>> now = read();

@@ -373,6 +373,16 @@ TEST(S3, WhatIsPutAndHasNoETagIsNotThere) {
   std::filesystem::remove(path);
 }
 
+TEST(S3, KeysThatNoXmlHasAreRemovedOneByOne) {
+  Bucket b([](const std::string& request) {
+    return request.starts_with("POST") ? http_answer(200, "", "<DeleteResult/>") : http_answer(204, "", "");
+  });
+  EXPECT_TRUE(b.store.remove_many({"a", "\x01", "b"}).ok());
+  ASSERT_EQ(b.server.requests().size(), 2u);
+  EXPECT_TRUE(b.server.requests().at(0).starts_with("DELETE /data/%01 ")) << b.server.requests().at(0);
+  EXPECT_EQ(b.server.requests().at(1).find('\x01'), std::string::npos);
+}
+
 TEST(S3, DotsInAKeyAreNoPath) {
   Bucket b([](const std::string&) { return http_answer(200, "", "x"); });
   ASSERT_TRUE(b.store.get("a/../b/./c").ok());
