@@ -58,6 +58,12 @@ size_t on_header(char* data, size_t size, size_t n, void* context) {
   if (line.rfind("HTTP/", 0) == 0) {  // a new answer: after a redirect or 100 Continue
     x.response.headers.clear();
     x.response.body.clear();
+    // libcurl takes a line without a status for one with status 200.
+    const size_t status = line.find_first_not_of(' ', std::min(line.find(' '), line.size()));
+    if (status == line.npos || !std::isdigit(static_cast<unsigned char>(line[status]))) {
+      x.failure = Status(Code::Retry, "the answer is no HTTP");
+      return 0;
+    }
   } else if (trim(line).empty()) {  // the end of the headers
     long status = 0;
     curl_easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &status);
@@ -397,8 +403,6 @@ Result<Response> Client::send(const Request& r) {
   const bool sent = request_bytes > 0;
   if (!x.failure.ok()) return stopped_by(x, sent);
   if (code != CURLE_OK) return transport_failure(code, r, sent, error);
-  // A first line that only begins like HTTP's.
-  if (status < 100) return transport_failure(CURLE_WEIRD_SERVER_REPLY, r, sent, error);
   if (r.rate) turned_away(r, x.response) ? r.rate->throttled() : r.rate->served();
   return std::move(x.response);
 }
