@@ -51,8 +51,10 @@ class Policy(AwsCase):
                            "--input", "team=none"),
                           ("plan", "--refresh", "site.radl"), ("check-auth",), FORGET, IMPORT, ("destroy", "--auto-approve", "site.radl")):
             if arguments == FORGET:
-                known = json.loads(self.radlc("state", "export", "site.radl"))["resources"]
-                name = next(r["id"] for r in known if r["address"] == ADDRESS)
+                known = self.radlc("state", "export", "site.radl")
+                if self.status != 0:
+                    return f"state export: {self.err}"
+                name = next(r["id"] for r in json.loads(known)["resources"] if r["address"] == ADDRESS)
             out = self.radlc(*(name if word == ID else word for word in arguments))
             if self.status != 0:
                 return f"{' '.join(arguments)}: {self.err}{out}"
