@@ -128,5 +128,28 @@ TEST(FetchFolder, OnlyWhatHasChangedIsFetchedAndWhatIsGoneIsRemoved) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(FetchFolder, AFileMayBecomeAFolderAndTheOtherWayRoundButNotBeBoth) {
+  const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(make_directories(folder).ok());
+  Site site{{{"/d/a", "one"}}};
+  ScriptedServer server([&](const std::string& request) { return site.answer(request); });
+  http::Client http;
+  const auto fetch = [&] { return fetch_folder(http, server.url("/d"), folder, {"a", "a/b/c", "a/d"}); };
+  ASSERT_TRUE(fetch().ok());
+  site.files = {{"/d/a/b/c", "two"}, {"/d/a/d", "three"}};
+  ASSERT_TRUE(fetch().ok()) << fetch().text();
+  EXPECT_EQ(*read_file(folder + "/a/b/c"), "two");
+  site.files = {{"/d/a", "four"}};
+  ASSERT_TRUE(fetch().ok()) << fetch().text();
+  EXPECT_EQ(*read_file(folder + "/a"), "four");
+  site.files["/d/a/d"] = "three";
+  const Status both = fetch();
+  EXPECT_EQ(both.code(), Code::Unsupported);
+  EXPECT_NE(both.message().find("\"a\" is a file and the folder of \"a/d\""), std::string::npos)
+      << both.text();
+  EXPECT_EQ(*read_file(folder + "/a"), "four");
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace radl::transfer
