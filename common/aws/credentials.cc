@@ -60,7 +60,10 @@ class Renewed : public CredentialSource {
 
   Result<Credentials> taken(Result<Credentials> fetched) {
     if (fetched.ok() && fetched->expires && *fetched->expires <= now_())
-      fetched = Status(Code::Auth, fetched->origin + ": the credentials have expired");
+      fetched =
+          Status(Code::Auth, fetched->origin + ": the credentials have expired")
+              .with_hint("get new ones, for SSO by `aws sso login`; or this computer's clock, which says " +
+                         utc_text(now_()) + ", is wrong");
     if (fetched.ok()) {
       kept_ = *fetched;
       if (kept_->expires) renew_at_ = *kept_->expires - std::min<std::time_t>(kRenewBefore, left() / 4);

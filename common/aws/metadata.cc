@@ -99,6 +99,14 @@ std::string text_of(const Json& object, const char* name) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
+std::string utc_text(std::time_t time) {
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
 std::optional<std::time_t> parse_time(std::string text) {
   std::tm utc{};
   const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);

@@ -56,6 +56,8 @@ Result<Credentials> assume_role_with_web_identity(const Asking& asking, const Ro
 std::string text_of(const nlohmann::json& object, const char* name);
 // "2026-01-31T10:00:00Z", also with "+00:00", "UTC" and fractions of a second.
 std::optional<std::time_t> parse_time(std::string text);
+// The same the other way round.
+std::string utc_text(std::time_t time);
 // {"AccessKeyId", "SecretAccessKey", "Token" or "SessionToken", "Expiration"}. Auth: not all of it is there.
 Result<Credentials> credentials_of_json(const std::string& json, const std::string& origin);
 

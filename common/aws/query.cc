@@ -167,7 +167,10 @@ QueryClient::QueryClient(http::Client& http, std::shared_ptr<CredentialSource> c
     return;
   }
   host_ = url->authority();
-  path_ = url->path.empty() ? "/" : url->path;
+  // The signature encodes it itself.
+  const auto path = http::percent_decode(url->path);
+  if (!path.ok()) bad_endpoint_ = path.status();
+  path_ = !path.ok() || path->empty() ? "/" : *path;
 }
 
 // Repeats what may be repeated as it is. A clock or keys that must be put right first are call()'s.
@@ -305,8 +308,14 @@ Answer answer_of(http::Response response, const std::string& action, const std::
     failure.status = {effect == Effect::Once ? Code::Lost : Code::Corrupt, what + ": " + why};
     return failure;
   };
-  if (response.status >= 300)
-    return unclear("redirected (HTTP status " + std::to_string(response.status) + ")");
+  if (response.status >= 300) {
+    const std::string to = http::printable_url(response.header("location"));
+    Failure failure = unclear("the server sends us " + (to.empty() ? "elsewhere" : "to " + to) +
+                              " (HTTP status " + std::to_string(response.status) + ")");
+    failure.status =
+        Status(failure.status).with_hint("name the endpoint that answers itself, with its scheme and region");
+    return failure;
+  }
   auto document = std::make_unique<pugi::xml_document>();
   const auto parsed = document->load_buffer(response.body.data(), response.body.size());
   if (!parsed) return unclear("the answer is cut off or no XML");
@@ -336,7 +345,8 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
     http::Response& response = *made.response;
     if (response.status < 400) {
       Answer answer = answer_of(std::move(response), action, what, options.effect);
-      const bool unclear = !answer.ok() && answer.failure().code.empty();
+      const bool unclear =
+          !answer.ok() && answer.failure().code.empty() && answer.failure().http_status < 300;
       // A body that came apart on its way: where asking again does no harm, ask again.
       if (!unclear || options.effect == Effect::Once || ++unclear_answers >= service_.attempts ||
           !options.stop.sleep(std::chrono::milliseconds(100 * unclear_answers)))

@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/aws/services.h"
 #include "common/aws/sigv4.h"
@@ -26,7 +27,9 @@ Result<Json> quotas_page(const QuotasAsking& asking, const std::string& endpoint
   request.stop = asking.stop;
   request.headers = {{"Content-Type", "application/x-amz-json-1.1"},
                      {"X-Amz-Target", "ServiceQuotasV20190624.ListServiceQuotas"}};
-  ToSign to_sign{"POST", url->authority(), url->path, {}, request.headers, sha256_hex(body), false};
+  const auto path = http::percent_decode(url->path);  // the signature encodes it itself
+  if (!path.ok()) return path.status();
+  ToSign to_sign{"POST", url->authority(), *path, {}, request.headers, sha256_hex(body), false};
   request.signing = [&]() -> Result<http::Headers> {
     return sign_v4(to_sign, *keys, {asking.region, "servicequotas", std::time(nullptr)});
   };
@@ -49,6 +52,7 @@ Result<std::map<std::string, double>> ec2_quotas(const QuotasAsking& asking) {
   if (!endpoint.ok()) return endpoint.status();
   std::map<std::string, double> found;
   std::string token;
+  std::set<std::string> pages;
   do {
     Json body = {{"ServiceCode", "ec2"}, {"MaxResults", 100}};
     if (!token.empty()) body["NextToken"] = token;
@@ -59,10 +63,13 @@ Result<std::map<std::string, double>> ec2_quotas(const QuotasAsking& asking) {
       if (quota.contains("QuotaCode") && quota["QuotaCode"].is_string())
         found[quota["QuotaCode"].get<std::string>()] = quota["Value"].get<double>();
     }
-    const std::string next = page->contains("NextToken") && (*page)["NextToken"].is_string()
-                                 ? (*page)["NextToken"].get<std::string>()
-                                 : "";
-    token = next == token ? "" : next;
+    std::string next = page->contains("NextToken") && (*page)["NextToken"].is_string()
+                           ? (*page)["NextToken"].get<std::string>()
+                           : "";
+    if (!next.empty() && !pages.insert(next).second)
+      return Status(Code::Corrupt,
+                    "servicequotas ListServiceQuotas: the answer's pages go round in a circle");
+    token = std::move(next);
   } while (!token.empty());
   if (found.empty()) return Status(Code::NotFound, "Service Quotas names none of EC2's");
   return found;

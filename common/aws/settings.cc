@@ -40,6 +40,10 @@ Result<std::string> checked_url(const std::string& url, const std::string& from)
   auto parsed = http::parse_url(url);
   if (!parsed.ok() || (parsed->scheme != "http" && parsed->scheme != "https") || parsed->host.empty())
     return invalid(from + ": \"" + http::printable_url(url) + "\" is no http or https URL");
+  if (url.find_first_of("?#") != std::string::npos)
+    return invalid(from + ": \"" + http::printable_url(url) +
+                   "\" goes on with a query, which no endpoint has");
+  if (auto path = http::percent_decode(parsed->path); !path.ok()) return Status(path.status()).at(from);
   return url.ends_with("/") ? url.substr(0, url.size() - 1) : url;
 }
 

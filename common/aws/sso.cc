@@ -24,14 +24,6 @@ Status log_in_again(const SsoProfile& sso, const std::string& why) {
   return Status(Code::Auth, sso.origin + ": " + why).with_hint("aws sso login --profile " + sso.profile);
 }
 
-std::string utc_text(std::time_t time) {
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 // A token with what is needed for a new one gets one, and the file is written anew, as AWS's tools do.
 Status refresh(const Asking& asking, const SsoProfile& sso, const std::string& path, Json& token) {
   const auto registered_until = parse_time(text_of(token, "registrationExpiresAt"));

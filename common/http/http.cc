@@ -58,6 +58,12 @@ size_t on_header(char* data, size_t size, size_t n, void* context) {
   if (line.rfind("HTTP/", 0) == 0) {  // a new answer: after a redirect or 100 Continue
     x.response.headers.clear();
     x.response.body.clear();
+    // libcurl takes a line without a status for one with status 200.
+    const size_t status = line.find_first_not_of(' ', std::min(line.find(' '), line.size()));
+    if (status == line.npos || !std::isdigit(static_cast<unsigned char>(line[status]))) {
+      x.failure = Status(Code::Retry, "the answer is no HTTP");
+      return 0;
+    }
   } else if (trim(line).empty()) {  // the end of the headers
     long status = 0;
     curl_easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &status);
@@ -203,6 +209,11 @@ Status transport_failure(CURLcode code, const Request& r, bool sent, const char*
       return {Code::Auth,
               what + "its certificate is not trusted: " + (text[0] ? text : curl_easy_strerror(code))};
     case CURLE_UNSUPPORTED_PROTOCOL:
+      // Whoever listens there speaks something else, which libcurl takes for HTTP/0.9.
+      if (sent) return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
+      return {Code::Invalid, what + "not an http or https URL"};
+    case CURLE_WEIRD_SERVER_REPLY:
+      return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
     case CURLE_URL_MALFORMAT:
       return {Code::Invalid, what + "not an http or https URL"};
     case CURLE_SEND_FAIL_REWIND:
@@ -265,7 +276,8 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_ERRORBUFFER, error);
   curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, r.url.rfind("https:", 0) == 0 ? "https" : "http,https");
-  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects ? 1L : 0L);
+  // What proves who asks is for this host alone: libcurl would hand a session's token on to another.
+  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects && !r.signing ? 1L : 0L);
   curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
   curl_easy_setopt(c, CURLOPT_USERAGENT, r.user_agent.c_str());
   curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, long(r.connect_seconds * 1000));

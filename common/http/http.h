@@ -38,11 +38,11 @@ struct Request {
   std::string upload_file;  // instead of body: this file, from upload_offset, upload_length bytes
   uint64_t upload_offset = 0, upload_length = 0;
   double connect_seconds = 10;
-  double stall_seconds = 30;    // give up when nothing has moved for so long
-  double deadline_seconds = 0;  // for one attempt; 0: none but the stop's
-  bool follow_redirects = true;
-  bool direct = false;  // past any proxy: addresses of this machine's own network
-  std::string ca_file;  // trusted certificates (PEM); "": the environment's, the system's
+  double stall_seconds = 30;     // give up when nothing has moved for so long
+  double deadline_seconds = 0;   // for one attempt; 0: none but the stop's
+  bool follow_redirects = true;  // never where `signing` is given
+  bool direct = false;           // past any proxy: addresses of this machine's own network
+  std::string ca_file;           // trusted certificates (PEM); "": the environment's, the system's
   std::string user_agent = "radl";
   size_t largest_answer = size_t{256} << 20;  // of a body kept in memory; more is Quota
   // Gets the body of a 2xx answer piece by piece instead of Response::body; an error stops the transfer.

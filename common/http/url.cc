@@ -69,7 +69,8 @@ std::string query_string(const std::vector<std::pair<std::string, std::string>>&
 
 std::string Url::authority() const {
   const std::string name = host.find(':') != std::string::npos ? "[" + host + "]" : host;
-  return port.empty() ? name : name + ":" + port;
+  const bool usual = (scheme == "http" && port == "80") || (scheme == "https" && port == "443");
+  return port.empty() || usual ? name : name + ":" + port;
 }
 
 Result<Url> parse_url(const std::string& url) {

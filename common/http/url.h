@@ -22,7 +22,7 @@ std::string query_string(const std::vector<std::pair<std::string, std::string>>&
 
 struct Url {
   std::string scheme, user, password, host, port, path, query;  // as written; host without brackets
-  // As in a Host header: brackets around an IPv6 address, the port if one is written.
+  // As libcurl's Host header: brackets around an IPv6 address, the port if it is not the scheme's own.
   std::string authority() const;
 };
 // Invalid when it is not an absolute URL.

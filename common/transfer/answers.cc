@@ -1,5 +1,6 @@
 #include "common/transfer/answers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
@@ -85,16 +86,39 @@ bool load(pugi::xml_document& doc, std::string_view xml) {
 
 }  // namespace
 
+namespace {
+
+// Keys of a list, which says itself whether they are encoded: as in a form, with '+' for a space.
+class Keys {
+ public:
+  explicit Keys(const pugi::xml_node& root) : encoded_(text_of(root, "EncodingType") == "url") {}
+  Result<std::string> of(const pugi::xml_node& parent, std::string_view name) const {
+    std::string text = text_of(parent, name);
+    if (!encoded_) return text;
+    std::replace(text.begin(), text.end(), '+', ' ');
+    auto key = http::percent_decode(text);
+    return key.ok() ? key : corrupt("the list's key \"" + text + "\" is not as it must be");
+  }
+
+ private:
+  const bool encoded_;
+};
+
+}  // namespace
+
 Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix) {
   pugi::xml_document doc;
   if (!load(doc, xml)) return corrupt("the list is no XML");
   const auto root = doc.document_element();
   if (local_name(root) != "ListBucketResult") return corrupt("the answer is no list");
   S3Page page;
+  const Keys keys(root);
   for (const auto& child : root.children()) {
     if (local_name(child) != "Contents") continue;
     const auto size = to_number(text_of(child, "Size"));
-    Object object{text_of(child, "Key"), unquote_etag(text_of(child, "ETag")), size.value_or(0),
+    auto key = keys.of(child, "Key");
+    if (!key.ok()) return key.status();
+    Object object{std::move(*key), unquote_etag(text_of(child, "ETag")), size.value_or(0),
                   aws::parse_time(text_of(child, "LastModified")).value_or(0)};
     if (!size || !object.key.starts_with(prefix))
       return corrupt("the list's entry \"" + object.key + "\" is not as it must be");
@@ -113,16 +137,21 @@ Result<S3UploadPage> parse_s3_uploads(std::string_view xml) {
     return corrupt("the answer is no list of uploads");
   const auto root = doc.document_element();
   S3UploadPage page;
+  const Keys keys(root);
   for (const auto& child : root.children()) {
     if (local_name(child) != "Upload") continue;
     const auto begun = aws::parse_time(text_of(child, "Initiated"));
-    S3UploadPage::Begun upload{text_of(child, "Key"), text_of(child, "UploadId"), begun.value_or(0)};
+    auto key = keys.of(child, "Key");
+    if (!key.ok()) return key.status();
+    S3UploadPage::Begun upload{std::move(*key), text_of(child, "UploadId"), begun.value_or(0)};
     if (!begun || upload.key.empty() || upload.id.empty())
       return corrupt("an entry of the list of uploads is not as it must be");
     page.uploads.push_back(std::move(upload));
   }
   if (text_of(root, "IsTruncated") == "true") {
-    page.next_key = text_of(root, "NextKeyMarker");
+    auto next = keys.of(root, "NextKeyMarker");
+    if (!next.ok()) return next.status();
+    page.next_key = std::move(*next);
     page.next_id = text_of(root, "NextUploadIdMarker");
   }
   return page;
@@ -182,6 +211,11 @@ bool is_s3_error(std::string_view xml) {
 std::string unquote_etag(std::string_view etag) {
   if (etag.size() >= 2 && etag.front() == '"') etag = etag.substr(1, etag.size() - 2);
   return std::string(etag);
+}
+
+Status not_a_store(const std::string& what) {
+  return Status(Code::Corrupt, what + ": the answer says that it is stored, and has no ETag")
+      .with_hint("that is no answer of S3: a proxy's own, or AWS_ENDPOINT_URL_S3 names another server");
 }
 
 namespace {

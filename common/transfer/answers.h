@@ -54,6 +54,8 @@ bool is_s3_error(std::string_view xml);
 // S3's <Error><Code>..</Code><Message>..</Message></Error> in words, behind `what`.
 Status s3_error(const http::Response& response, const std::string& what);
 std::string unquote_etag(std::string_view etag);
+// What was put was answered with success and no ETag, as every store gives one: a proxy's own page.
+Status not_a_store(const std::string& what);
 
 // The answers to GETFILESTATUS and LISTSTATUS; Corrupt when they are not as they must be.
 Result<HdfsEntry> parse_hdfs_status(std::string_view json);

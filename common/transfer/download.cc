@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -117,8 +119,9 @@ class Part {
   uint64_t size_ = 0;
 };
 
-// One request for what is still missing. Ok: all is there.
-Status attempt(http::Client& http, const Download& what, Part& part) {
+// One request for what is still missing. Ok: all is there. `after`: the seconds that a server which has too
+// much to do asks for.
+Status attempt(http::Client& http, const Download& what, Part& part, std::optional<double>& after) {
   http::Request r;
   r.url = what.url;
   r.headers = what.headers;
@@ -151,6 +154,9 @@ Status attempt(http::Client& http, const Download& what, Part& part) {
       }
       return {};
     }
+    // "No content" and the like are nobody's file.
+    if (answer.status != 200 && answer.status != 203)
+      return {Code::Corrupt, "HTTP status " + std::to_string(answer.status) + " is no answer with a file"};
     offset = 0;
     if (begin > 0) {
       if (Status s = part.restart(); !s.ok()) return s;
@@ -169,6 +175,7 @@ Status attempt(http::Client& http, const Download& what, Part& part) {
     if (Status s = part.restart(); !s.ok()) return s;
     return Status(Code::Retry, http::printable_url(what.url) + ": has changed");
   }
+  after = http::parse_retry_after(answer->header("retry-after"), std::time(nullptr));
   return answer->ok() ? Status() : http::status_of(*answer, "GET " + http::printable_url(what.url));
 }
 
@@ -192,15 +199,18 @@ Status download(http::Client& http, const Download& what) {
   http::Backoff backoff(what.retries, what.stop);
   for (;;) {
     const uint64_t before = part.size();
-    Status status = attempt(http, what, part);
+    std::optional<double> after;
+    Status status = attempt(http, what, part, after);
     if (status.ok()) return part.finish();
     if (part.size() > before) backoff.reset();  // it moves: as long as that is so, go on
     const bool passing = status.code() == Code::Retry || status.code() == Code::Timeout;
-    if (!passing || !backoff.again()) {
+    const bool away = after && *after > what.retries.longest_retry_after;  // it will not be back in time
+    if (!passing || away || !backoff.again()) {
       if (part.size() == 0) part.discard();
       return status;
     }
-    if (Status waited = backoff.wait(); !waited.ok()) return waited.code() == Code::Timeout ? status : waited;
+    if (Status waited = backoff.wait(after); !waited.ok())
+      return waited.code() == Code::Timeout ? status : waited;
   }
 }
 

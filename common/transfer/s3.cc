@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include "common/digest.h"
 #include "common/http/retry.h"
@@ -28,6 +29,13 @@ Object object_of(const std::string& key, const http::Response& answer) {
 }
 
 std::string quoted(const std::string& etag) { return "\"" + etag + "\""; }
+
+// Whether XML can say it at all. Source: Extensible Markup Language 1.0, section 2.2.
+bool is_xml_text(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' || c == '\t' || c == '\n' || c == '\r';
+  });
+}
 
 // Keys as XML text.
 std::string xml_text(std::string_view text) {
@@ -109,7 +117,10 @@ Result<Object> S3::put(const std::string& key, std::string bytes, const PutCondi
     if (what.once && answer->status >= 500 && code != "SlowDown") return Status(Code::Lost, error.message());
     return error;
   }
-  return Object{key, unquote_etag(answer->header("etag")), size, time_of(answer->header("date"))};
+  Object made{key, unquote_etag(answer->header("etag")), size, time_of(answer->header("date"))};
+  if (!made.etag.empty()) return made;
+  const Status none = not_a_store(address(key));
+  return what.once ? Status(Code::Lost, none.message()) : none;
 }
 
 Result<Object> S3::copy(const std::string& from, const std::string& to, const Stop& stop) {
@@ -126,8 +137,12 @@ Result<Object> S3::copy(const std::string& from, const std::string& to, const St
 Result<std::vector<Object>> S3::list(const std::string& prefix, const Stop& stop) {
   std::vector<Object> all;
   std::string token;
+  std::set<std::string> pages;
   for (;;) {
-    Call what{.method = "GET", .query = {{"list-type", "2"}, {"prefix", prefix}}, .stop = stop};
+    // Encoded: a key may have characters that no XML has.
+    Call what{.method = "GET",
+              .query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}},
+              .stop = stop};
     if (!token.empty()) what.query.emplace_back("continuation-token", token);
     auto r = call(what);
     if (!r.ok()) return r.status();
@@ -136,7 +151,7 @@ Result<std::vector<Object>> S3::list(const std::string& prefix, const Stop& stop
     if (!page.ok()) return Status(page.status()).at(address(""));
     std::move(page->objects.begin(), page->objects.end(), std::back_inserter(all));
     if (page->next.empty()) break;
-    if (page->next == token)
+    if (!pages.insert(page->next).second)
       return Status(Code::Corrupt, address("") + ": the list's pages go round in a circle");
     token = page->next;
   }
@@ -163,8 +178,16 @@ Status S3::remove_listed(const Call& what, const http::Request& request) {
   }
 }
 
-Status S3::remove_many(const std::vector<std::string>& keys, const Stop& stop) {
+Status S3::remove_many(const std::vector<std::string>& all, const Stop& stop) {
   constexpr size_t kMost = 1000;  // DeleteObjects takes no more at a time
+  std::vector<std::string> keys;
+  for (const std::string& key : all) {
+    if (is_xml_text(key)) {
+      keys.push_back(key);
+    } else if (Status s = remove(key, stop); !s.ok()) {
+      return s;
+    }
+  }
   for (size_t at = 0; at < keys.size(); at += kMost) {
     std::string list = "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>";
     for (size_t i = at; i < std::min(keys.size(), at + kMost); ++i)
@@ -201,8 +224,11 @@ Result<std::string> S3::presign(const std::string& method, const std::string& ke
 Result<int> S3::abort_uploads(const std::string& prefix, std::time_t begun_before, const Stop& stop) {
   int aborted = 0;
   std::string key_marker, id_marker;
+  std::set<std::pair<std::string, std::string>> pages;
   for (;;) {
-    Call what{.method = "GET", .query = {{"uploads", ""}, {"prefix", prefix}}, .stop = stop};
+    Call what{.method = "GET",
+              .query = {{"uploads", ""}, {"prefix", prefix}, {"encoding-type", "url"}},
+              .stop = stop};
     if (!key_marker.empty()) {
       what.query.emplace_back("key-marker", key_marker);
       what.query.emplace_back("upload-id-marker", id_marker);
@@ -220,8 +246,7 @@ Result<int> S3::abort_uploads(const std::string& prefix, std::time_t begun_befor
       if (!gone->ok() && gone->status != 404) return s3_error(*gone, address(upload.key));
       ++aborted;
     }
-    if (page->next_key.empty() || (page->next_key == key_marker && page->next_id == id_marker))
-      return aborted;
+    if (page->next_key.empty() || !pages.emplace(page->next_key, page->next_id).second) return aborted;
     key_marker = page->next_key;
     id_marker = page->next_id;
   }

@@ -101,7 +101,7 @@ S3::Place S3::place(const std::string& key, const std::string& region) const {
     if (auto url = http::parse_url(options_.endpoint); url.ok()) {
       scheme = url->scheme;
       host = url->authority();
-      prefix = url->path == "/" ? "" : url->path;
+      if (auto path = http::percent_decode(url->path); path.ok() && *path != "/") prefix = *path;
     }
   }
   const bool in_path = path_style();

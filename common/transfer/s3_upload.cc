@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -72,6 +73,7 @@ class S3Upload {
 
   // What the server has of this file already. Each part is compared with the file, not only with its time.
   Status resume() {
+    std::set<std::string> pages;
     for (std::string marker; !note_.upload().empty();) {
       S3::Call what{.method = "GET", .key = key_, .query = {{"uploadId", note_.upload()}}, .stop = how_.stop};
       if (!marker.empty()) what.query.emplace_back("part-number-marker", marker);
@@ -87,7 +89,7 @@ class S3Upload {
       for (const auto& part : page->parts) {
         if (Status s = keep(part); !s.ok()) return s;
       }
-      if (page->next.empty() || page->next == marker) return {};
+      if (page->next.empty() || !pages.insert(page->next).second) return {};
       marker = page->next;
     }
     return {};
@@ -148,6 +150,7 @@ class S3Upload {
     auto answer = store_.call(what, request);
     if (!answer.ok()) return answer.status();
     if (!answer->ok()) return s3_error(*answer, store_.address(key_) + " part " + std::to_string(i + 1));
+    if (answer->header("etag").empty()) return not_a_store(store_.address(key_));
     count(int64_t(bytes_of(i)) - int64_t(counted));
     std::lock_guard lock(mutex_);
     parts_[i] = {unquote_etag(answer->header("etag")), *crc, true};
@@ -176,8 +179,10 @@ class S3Upload {
     auto answer = store_.call_late(
         {.method = "POST", .key = key_, .query = {{"uploadId", note_.upload()}}, .stop = how_.stop}, request);
     if (!answer.ok()) return answer.status();
-    if (answer->ok() && !is_s3_error(answer->body))
-      return finished(unquote_etag(s3_field(answer->body, "ETag")));
+    if (answer->ok() && !is_s3_error(answer->body)) {
+      const std::string etag = unquote_etag(s3_field(answer->body, "ETag"));
+      return etag.empty() ? Result<Object>(not_a_store(store_.address(key_))) : finished(etag);
+    }
     // The answer to the first may have been lost, and this one be that to its repetition.
     if (s3_field(answer->body, "Code") == "NoSuchUpload") {
       auto there = store_.head(key_, how_.stop);
@@ -223,7 +228,8 @@ Result<Object> S3::put_whole(const std::string& key, const std::string& path, ui
       call({.method = "PUT", .key = key, .headers = checksum_headers(*crc), .stop = how.stop}, request);
   if (!answer.ok()) return answer.status();
   if (!answer->ok()) return s3_error(*answer, address(key));
-  return Object{key, unquote_etag(answer->header("etag")), size, 0};
+  Object made{key, unquote_etag(answer->header("etag")), size, 0};
+  return made.etag.empty() ? Result<Object>(not_a_store(address(key))) : made;
 }
 
 Result<Object> S3::put_file(const std::string& key, const std::string& path, const Upload& how) {

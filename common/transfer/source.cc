@@ -62,7 +62,12 @@ class Notes {
     }
     std::error_code ignored;
     for (const auto& [name, version] : versions_) {
-      if (stays_below(name)) fs::remove(folder_ + "/" + name, ignored);
+      if (!stays_below(name)) continue;
+      fs::remove(folder_ + "/" + name, ignored);
+      // Its folders, as far as they are empty now: one of their names may be a file's.
+      for (fs::path above = fs::path(name).parent_path(); !above.empty(); above = above.parent_path()) {
+        if (!fs::remove(fs::path(folder_) / above, ignored)) break;
+      }
     }
     const bool same = versions_.empty();
     versions_ = std::move(kept);
@@ -85,6 +90,31 @@ class Notes {
 
 void sort_by_name(std::vector<SourceFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+}
+
+// What a store can keep and a file system cannot: a name that is a file's and a folder's as well. `files` are
+// sorted.
+Status check_names(const std::vector<SourceFile>& files, const std::string& place) {
+  auto has = [&](std::string_view name) {
+    const auto at = std::lower_bound(files.begin(), files.end(), name,
+                                     [](const SourceFile& f, std::string_view n) { return f.name < n; });
+    return at != files.end() && at->name == name;
+  };
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string& name = files[i].name;
+    if (!stays_below(name))
+      return {Code::Corrupt, place + ": \"" + name + "\" is no name of a file below it"};
+    if (i > 0 && files[i - 1].name == name)
+      return {Code::Corrupt, place + ": its list has \"" + name + "\" twice"};
+    for (size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
+      if (has(name.substr(0, slash)))
+        return Status(Code::Unsupported, place + ": \"" + name.substr(0, slash) +
+                                             "\" is a file and the folder of \"" + name +
+                                             "\", which no file system has")
+            .with_hint("rename or remove one of them there");
+    }
+  }
+  return {};
 }
 
 // The named files of a place that cannot be listed.
@@ -128,11 +158,7 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
     });
   }
   if (files->empty()) return not_found(http::printable_url(uri) + ": has none of the files looked for");
-  for (const auto& file : *files) {
-    if (!stays_below(file.name))
-      return {Code::Corrupt,
-              http::printable_url(uri) + ": \"" + file.name + "\" is no name of a file below it"};
-  }
+  if (Status fine = check_names(*files, http::printable_url(uri)); !fine.ok()) return fine;
   Notes notes(folder);
   if (Status s = notes.keep_only(*files); !s.ok()) return s;
   Status status = side_by_side(files->size(), kAtOnce, stop, [&](size_t i, const Stop& either) -> Status {

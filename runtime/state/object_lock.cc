@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "runtime/base/process.h"
 #include "runtime/state/records.h"
@@ -72,6 +74,19 @@ bool owner_is_gone(const ObjectLockRecord& record) {
 // `age`: seconds since it was written, by the server's clock.
 bool is_free(const ObjectLockRecord& record, double age) {
   return record.free || age > record.lease + kMargin || owner_is_gone(record);
+}
+
+// Again while the store has too much to do or does not answer: what it says of the condition is wanted.
+Result<std::string> put_until_answered(Bucket& bucket, const std::string& key, const std::string& text,
+                                       const WriteIf& condition, milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (milliseconds wait{50};; wait = std::min(wait * 2, milliseconds(2000))) {
+    Result<std::string> put = bucket.put(key, text, condition, patience);
+    const Code code = put.status().code();
+    const bool passing = code == Code::Lost || code == Code::Retry || code == Code::Timeout;
+    if (put.ok() || !passing || std::chrono::steady_clock::now() + wait >= end) return put;
+    std::this_thread::sleep_for(wait);
+  }
 }
 
 Status taken_over(const std::string& url, const std::string& by) {
@@ -154,9 +169,7 @@ Status ObjectLock::probe_conditions() {
   absent.absent = true;
   other.etag = std::string(32, '0');
   for (const WriteIf& condition : {absent, other}) {
-    Result<std::string> again = bucket_.put(key_, text, condition, lease_ / 2);
-    for (int attempt = 0; attempt < 3 && !again.ok() && again.status().code() != Code::Conflict; ++attempt)
-      again = bucket_.put(key_, text, condition, lease_ / 2);
+    const Result<std::string> again = put_until_answered(bucket_, key_, text, condition, lease_ / 2);
     if (!again.ok() && again.status().code() == Code::Conflict) continue;
     held_ = false;
     if (!again.ok()) return again.status();
@@ -189,10 +202,24 @@ Status ObjectLock::write(const ObjectLockRecord& record, milliseconds patience) 
   return {};
 }
 
+// Whether what is there is an earlier write of this owner: one that was given up, and that the server has
+// done after all. The next write is then on top of that.
+bool ObjectLock::is_own_late_write() {
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  if (!object.ok() || !*object) return false;
+  const Result<ObjectLockRecord> there = record_of((*object)->body, bucket_.url(key_));
+  const bool own = there.ok() && !there->free && there->info.id == record_.info.id &&
+                   there->info.host == record_.info.host && there->generation <= record_.generation &&
+                   there->beat < record_.beat;
+  if (own) etag_ = (*object)->etag;
+  return own;
+}
+
 Status ObjectLock::renew(milliseconds patience) {
   const double began = seconds_since_boot();
   ++record_.beat;
   Status written = write(record_, patience);
+  if (written.code() == Code::Conflict && is_own_late_write()) written = write(record_, patience);
   if (written.ok()) renewed_at_ = began;
   if (written.code() != Code::Conflict) return written;
   Result<std::optional<ObjectLockRecord>> now = read();

@@ -65,6 +65,7 @@ class ObjectLock {
   Status probe_conditions();
   Status write(const ObjectLockRecord& record, std::chrono::milliseconds patience);
   Status renew(std::chrono::milliseconds patience);
+  bool is_own_late_write();
   void renew_until_stopped();
   void stop_renewing();
 

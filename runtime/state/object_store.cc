@@ -172,13 +172,31 @@ Status ObjectStore::put_document() {
   if (!document.ok()) return document.status();
   // Once it could not be reached, each further write is no more than asked whether it can be again.
   const milliseconds patience = unreachable_ ? lock_->lease() / 12 : lock_->lease() / 2;
-  WriteIf condition{etag_.empty(), etag_};
-  Result<std::string> etag = put_certainly(*bucket_, key_, *document, condition, patience);
+  auto put = [&] {
+    return put_certainly(*bucket_, key_, *document, WriteIf{etag_.empty(), etag_}, patience);
+  };
+  Result<std::string> etag = put();
+  if (etag.status().code() == Code::Conflict && is_own_late_write()) etag = put();
   if (!etag.ok()) {
     return etag.status().code() == Code::Conflict ? fenced_off(path()) : etag.status();
   }
   etag_ = std::move(*etag);
   return {};
+}
+
+// Whether what is there was written under the lock that this run has: a write that was given up, and that the
+// server has done after all. The next is then on top of it. Whoever took the lock meanwhile has written its
+// own name first.
+bool ObjectStore::is_own_late_write() {
+  if (lock_id_.empty()) return false;
+  Result<std::optional<BucketObject>> object = bucket_->get(key_, kRead);
+  if (!object.ok() || !*object) return false;
+  Result<Database> there = from_document((*object)->body, bucket_->url(key_));
+  if (!there.ok()) return false;
+  const Result<std::string> written_by = read_meta(*there, "lock_id");
+  if (!written_by.ok() || *written_by != lock_id_) return false;
+  etag_ = (*object)->etag;
+  return true;
 }
 
 Status ObjectStore::check_held() {

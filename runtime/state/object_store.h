@@ -51,6 +51,7 @@ class ObjectStore : public DatabaseStore {
   // earlier owner still sends fits any more.
   Status claim();
   Status put_document();
+  bool is_own_late_write();
   // What could not be written, where the user finds it.
   Status keep_copy(Status why);
   std::string copy_path() const { return folder_ + "/unwritten-state.db"; }

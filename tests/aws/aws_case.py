@@ -48,6 +48,10 @@ class AwsCase(RadlCase):
         if self.quick:
             self.environment.update(QUICK, RADL_EC2_PACE="0.3", RADL_EC2_SETTLES_AFTER="10")
 
+    def let_moto_read_its_prices(self):
+        """It does so at the first question for them; to a radlc whose time passes quickly a busy computer's moto would seem to hang."""
+        self.moto.client("ec2").describe_spot_price_history(InstanceTypes=["t3.micro"])
+
     def somebody_else(self):
         ec2 = self.moto.client("ec2")
         tags = [{"Key": "Name", "Value": "worker[0]"}]

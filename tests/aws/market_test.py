@@ -21,6 +21,7 @@ class Market(AwsCase):
 
     def setUp(self):
         super().setUp()
+        self.let_moto_read_its_prices()
         self.file = self.write("site.radl", FILE)
 
     def refuse_spot(self, code, status):
@@ -44,6 +45,7 @@ class Market(AwsCase):
         self.radlc("plan", "--refresh", self.file)
         (asked,) = [r for r in self.proxy.log if r.action == "DescribeSpotPriceHistory"]
         self.assertEqual(asked.parameter("ProductDescription.1"), "Linux/UNIX")
+        self.assertEqual([asked.parameter(f"Filter.1.{name}") for name in ("Name", "Value.1", "Value.2")], ["instance-type", "t3.micro", ""])
         told = {p["SpotPrice"] for p in self.moto.client("ec2").describe_spot_price_history(InstanceTypes=["t3.micro"])["SpotPriceHistory"]}
         self.assertTrue(told)
 
@@ -102,6 +104,10 @@ KNOWN = {"calibration": 1, "runs": [], "studies": [], "profiles": [{
 
 class AboveQuota(AwsCase):
     boots, quick = False, True
+
+    def setUp(self):
+        super().setUp()
+        self.let_moto_read_its_prices()
 
     def test_a_refreshed_plan_says_what_is_above_a_quota(self):
         file = self.write("site.radl", FILE)

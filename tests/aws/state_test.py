@@ -324,6 +324,62 @@ class TwoWriters(StateCase):
         self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=json.dumps(lock).encode())
         self.destroy()
 
+    def late(self, which):
+        """The first write that `which` (a request -> what is written, or None) names comes to nothing as often as it is sent, and is done
+        by the server all the same when something else is to be written in its place. The event says that it was."""
+        first, done = [], threading.Event()
+
+        def faults(request):
+            written = which(request) if request.action == "PutObject" and not done.is_set() else None
+            if written is None:
+                return Treatment()
+            if not first:
+                first.append((written, request))
+            if first[0][0] == written:
+                return Treatment(reset_before=True)
+            self.proxy.forward(first[0][1])
+            done.set()
+            return Treatment()
+
+        self.proxy.faults = faults
+        return done
+
+    def test_a_renewal_that_a_slow_server_does_late_is_nobody_elses(self):
+        done = self.late(lambda r: json.loads(r.body)["beat"] or None if r.path.endswith("/lock") else None)
+        go = self.folder / "go"
+        file = self.write("demo.radl", FILE.replace("file '~/token'", f"command 'until test -e {go}; do sleep 0.1; done' ( creates = '{go}' )\n file '~/token'"))
+        run = self.start("apply", "--auto-approve", file)
+        self.wait_until(lambda: done.is_set() or run.poll() is not None)
+        renewed = self.lock()["beat"] if done.is_set() else 0
+        self.wait_until(lambda: self.lock()["beat"] > renewed or run.poll() is not None)
+        go.touch()
+        out, err = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, out + err)
+        self.assertTrue(done.is_set())
+        self.destroy()
+        self.assert_nothing()
+
+    def test_a_state_that_a_slow_server_writes_late_is_nobody_elses(self):
+        self.environment["RADL_STATE_LEASE"] = "3"
+        documents = []
+
+        def which(request):
+            if not request.path.endswith("state.db.gz"):
+                return None
+            if request.body not in documents:
+                documents.append(request.body)
+            return request.body if len(documents) > 3 else None
+
+        done = self.late(which)
+        self.apply("--input", "count=4", "--parallelism", "2", code=None)
+        self.proxy.faults = None
+        self.assertTrue(done.is_set(), self.err)
+        self.assertNotIn("another run has written", self.err)
+        self.apply()
+        self.assert_whole()
+        self.destroy()
+        self.assert_nothing()
+
     def test_a_lock_can_be_freed_by_hand(self):
         self.apply()
         self.take_lock_away(id="0123")
@@ -432,6 +488,26 @@ class Faults(StateCase):
                 self.proxy.faults = None
                 self.assertGreater(set(met), {treatment.name for treatment in passing})
                 self.assert_whole()
+                self.destroy()
+                self.assert_nothing()
+
+    def test_a_store_that_has_too_much_to_do_for_a_while_is_given_time(self):
+        """Whichever of a run's writes it is: the first of each object, and what the lock asks of the store."""
+        self.environment["RADL_STATE_LEASE"] = "60"
+        for spared in range(4) if ALL else [1]:
+            with self.subTest(spared=spared):
+                writes = 0
+
+                def faults(request, spared=spared):
+                    nonlocal writes
+                    writes += request.action == "PutObject"
+                    busy = request.action == "PutObject" and spared < writes <= spared + 5
+                    return Treatment("503", refuse=s3_error("SlowDown", "Reduce your request rate.", 503)) if busy else Treatment()
+
+                self.proxy.faults = faults
+                self.apply("--input", "count=1")
+                self.proxy.faults = None
+                self.assert_count(1)
                 self.destroy()
                 self.assert_nothing()
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 namespace radl::ec2 {
@@ -99,6 +100,7 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
   options.may_be_unknown = may_be_unknown;
   const size_t without_page = parameters.size();
   bool doubted = false;
+  std::set<std::string> pages;
   while (true) {
     aws::Answer answer = client_.call(action, parameters, options);
     if (!answer.ok() && may_be_unknown) {
@@ -115,6 +117,8 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
     for (pugi::xml_node item : answer.root().child(set).children("item")) take(item);
     const std::string next = answer.field("nextToken");
     if (next.empty()) return {};
+    if (!pages.insert(next).second)
+      return {Code::Corrupt, "ec2 " + action + ": the answer's pages go round in a circle"};
     parameters.resize(without_page);
     parameters.emplace_back("NextToken", next);
   }

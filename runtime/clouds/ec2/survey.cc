@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <map>
 #include <set>
@@ -50,9 +51,30 @@ Status survey_images(Call& call, const ir::Program& program, Json& facts) {
   return {};
 }
 
+bool on_spot(const ir::Node& node) { return market_wanted(node) == Market::Spot; }
+
+// The types that these nodes name; none where a node leaves the choice open. A region has thousands of
+// prices.
+std::vector<std::string> spot_types(const ir::Program& program) {
+  std::set<std::string> named;
+  for (const ir::Node& node : program.nodes) {
+    if (!on_spot(node)) continue;
+    const auto names = texts_wanted(node, "instance_type");
+    if (names.empty()) return {};
+    for (const std::string& name : names) {
+      if (name.find_first_of("*?") != name.npos) return {};
+      named.insert(name);
+    }
+  }
+  return {named.begin(), named.end()};
+}
+
 // The lowest of the zones, for each type.
-Status survey_spot(Call& call, Json& facts) {
+Status survey_spot(Call& call, const ir::Program& program, Json& facts) {
   Parameters parameters = {{"StartTime", now_text()}, {"ProductDescription.1", "Linux/UNIX"}};
+  // A filter, as a node of another cloud may name what is no type of EC2's.
+  const auto types = in_portions(Selection::By::Ids, spot_types(program));
+  if (types.size() == 1) add_filter(parameters, "instance-type", types.front().values);
   std::map<std::string, double> lowest;
   Status asked = call.api.each(call.context, "DescribeSpotPriceHistory", parameters, "spotPriceHistorySet",
                                [&](pugi::xml_node item) {
@@ -86,10 +108,8 @@ Result<Json> take_survey(Call& call, const ir::Program& program) {
   Json facts = Json::object();
   if (Status asked = survey_zones(call, facts); !asked.ok()) return asked;
   if (Status asked = survey_images(call, program, facts); !asked.ok()) return asked;
-  bool spot = false;
-  for (const ir::Node& node : program.nodes) spot |= market_wanted(node) == Market::Spot;
-  if (spot) {
-    if (Status asked = survey_spot(call, facts); !asked.ok()) return asked;
+  if (std::any_of(program.nodes.begin(), program.nodes.end(), on_spot)) {
+    if (Status asked = survey_spot(call, program, facts); !asked.ok()) return asked;
   }
   if (Status may = try_launch(call, facts); !may.ok()) return may;
   return facts;

@@ -386,6 +386,17 @@ TEST(Renewed, SomeMinutesBeforeTheEndAndOnlyThen) {
   EXPECT_EQ(source->get({})->access_key, "K2");
 }
 
+TEST(Renewed, WhatHasEndedAsItComesMayBeAWrongClocks) {
+  auto source = renewed_credentials(
+      [](const Stop&) {
+        return Result<Credentials>(Credentials{"K", "s", "t", 1000, "container"});
+      },
+      [] { return std::time_t{1767225600}; });
+  const std::string text = source->get({}).status().text();
+  EXPECT_NE(text.find("container: the credentials have expired"), std::string::npos) << text;
+  EXPECT_NE(text.find("this computer's clock, which says 2026-01-01T00:00:00Z"), std::string::npos) << text;
+}
+
 TEST(Renewed, AFailureWhileTheOldOnesAreGoodIsNotFelt) {
   Clock clock;
   bool broken = false;

@@ -160,6 +160,17 @@ TEST(Query, WhatOnlyReadsIsRepeatedAfterAllOfThat) {
   }
 }
 
+TEST(Query, ARedirectionSaysWhereToAndIsNotAskedForAgain) {
+  Client c(
+      [](const std::string&) { return http_answer(301, "Location: https://me:pw@other/?key=x\r\n", ""); });
+  const Answer answer = c.run(Effect::Reads);
+  ASSERT_FALSE(answer.ok());
+  const std::string text = answer.failure().status.text();
+  EXPECT_NE(text.find("the server sends us to https://other/ (HTTP status 301)"), std::string::npos) << text;
+  EXPECT_NE(text.find("endpoint"), std::string::npos) << text;
+  EXPECT_EQ(c.asked(), 1u);
+}
+
 TEST(Query, ARefusalThatNamesNothingIsAskedForAgainWhereThatDoesNoHarm) {
   std::atomic<int> n{0};
   Client c([&](const std::string&) { return n++ == 0 ? http_answer(400, "", "<html>damaged") : kMade; });

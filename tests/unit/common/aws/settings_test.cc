@@ -91,6 +91,8 @@ TEST(Settings, EndpointsInAwssOrder) {
   EXPECT_EQ(*(*files.load())->configured_endpoint("sso_oidc"), "http://oidc.environment");
   files.variables["AWS_ENDPOINT_URL_EC2"] = "ftp://x";
   EXPECT_EQ((*files.load())->configured_endpoint("ec2").status().code(), Code::Invalid);
+  files.variables["AWS_ENDPOINT_URL_EC2"] = "http://x/?key=value";
+  EXPECT_EQ((*files.load())->configured_endpoint("ec2").status().code(), Code::Invalid);
   files.variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] = "true";
   EXPECT_EQ(*endpoint_of(**files.load(), "ec2", "eu-west-1"), "https://ec2.eu-west-1.amazonaws.com");
 }

@@ -254,6 +254,29 @@ TEST(Http, AProxyThatFailsIsNamedWithoutItsPassword) {
   EXPECT_EQ(http.send({.url = server.url("/")})->body, "direct");
 }
 
+TEST(Http, WhatIsNoHttpIsSaidToBeNone) {
+  Client http;
+  for (const char* greeting : {"SSH-2.0-OpenSSH_9.2\r\n", "220 mail ESMTP\r\n", "HTTP/what\r\n\r\n"}) {
+    ScriptedServer server([&](const std::string&) { return std::string(greeting); });
+    const Status asked = http.send({.url = server.url("/")}).status();
+    EXPECT_EQ(asked.code(), Code::Retry) << greeting << asked.text();
+    EXPECT_NE(asked.message().find("the answer is no HTTP"), std::string::npos) << greeting << asked.text();
+    EXPECT_EQ(http.send({.method = "POST", .url = server.url("/"), .body = "x"}).status().code(), Code::Lost);
+  }
+}
+
+TEST(Http, WhatIsSignedForOneHostIsNotSentToAnother) {
+  ScriptedServer other([](const std::string&) { return http_answer(200, "", "other"); });
+  ScriptedServer server(
+      [&](const std::string&) { return http_answer(307, "Location: " + other.url("/") + "\r\n", ""); });
+  Client http;
+  Request request{.url = server.url("/")};
+  EXPECT_EQ(http.send(request)->body, "other");
+  request.signing = [] { return Result<Headers>(Headers{{"X-Amz-Security-Token", "token"}}); };
+  EXPECT_EQ(http.send(request)->status, 307);
+  EXPECT_EQ(other.requests().size(), 1u);
+}
+
 TEST(Http, StopsAnAnswerThatIsTooLargeOrStalls) {
   ScriptedServer big([](const std::string&) { return http_answer(200, "", std::string(5000, 'x')); });
   Client http;
@@ -278,6 +301,10 @@ TEST(Url, EncodesDecodesAndPrintsWithoutSecrets) {
   EXPECT_EQ(u->path, "/a%20b");
   EXPECT_EQ(u->user, "user");
   EXPECT_FALSE(parse_url("no url").ok());
+  // As libcurl writes them into the Host header.
+  EXPECT_EQ(parse_url("https://h:443/")->authority(), "h");
+  EXPECT_EQ(parse_url("http://[::1]:80/")->authority(), "[::1]");
+  EXPECT_EQ(parse_url("http://h:443/")->authority(), "h:443");
 }
 
 }  // namespace

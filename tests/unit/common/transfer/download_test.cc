@@ -159,6 +159,24 @@ TEST(Download, AMissingFileIsNotFoundAndLeavesNothing) {
   EXPECT_EQ(f.files(), 0u);
 }
 
+TEST(Download, AnAnswerWithoutAFileIsNoFile) {
+  Scratch f;
+  ScriptedServer server([](const std::string&) { return http_answer(204, "", ""); });
+  http::Client http;
+  EXPECT_EQ(download(http, {.url = server.url("/x"), .path = f.path + "/x", .retries = kQuick}).code(),
+            Code::Corrupt);
+  EXPECT_EQ(f.files(), 0u);
+}
+
+TEST(Download, AServerThatIsAwayForLongIsNotWaitedFor) {
+  Scratch f;
+  ScriptedServer server([](const std::string&) { return http_answer(503, "Retry-After: 3600\r\n", ""); });
+  http::Client http;
+  EXPECT_EQ(download(http, {.url = server.url("/x"), .path = f.path + "/x", .retries = kQuick}).code(),
+            Code::Retry);
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
 TEST(Download, MoreThanExpectedIsQuota) {
   Scratch f;
   ScriptedServer server(ranged(0));

@@ -97,6 +97,10 @@ TEST(S3, AddressesByVirtualHostPathAndEndpoint) {
   EXPECT_EQ(url({.endpoint = "http://127.0.0.1:9000"}, "data"), "http://127.0.0.1:9000/data/a%20b/c");
   EXPECT_EQ(url({.endpoint = "http://store:9000", .addressing = Addressing::Virtual}, "data"),
             "http://data.store:9000/a%20b/c");
+  // The port as libcurl sends it, and a path as it is written.
+  EXPECT_EQ(url({.endpoint = "https://store:443"}, "data"), "https://store/data/a%20b/c");
+  EXPECT_EQ(url({.endpoint = "http://store:443/my%20gateway"}, "data"),
+            "http://store:443/my%20gateway/data/a%20b/c");
 }
 
 TEST(S3, ABucketInAnotherRegionIsFollowed) {
@@ -318,6 +322,65 @@ TEST(S3, KeysThatCouldNotBeRemovedJustNowAreRemovedLater) {
   });
   EXPECT_EQ(denied.store.remove_many({"a", "b"}).code(), Code::Auth);
   EXPECT_EQ(denied.server.requests().size(), 1u);
+}
+
+TEST(S3, WhatProvesWhoAsksIsNotSentOnToAnotherHost) {
+  ScriptedServer other([](const std::string&) { return http_answer(200, "ETag: \"e\"\r\n", "x"); });
+  Bucket b(
+      [&](const std::string&) { return http_answer(307, "Location: " + other.url("/data/k") + "\r\n", ""); });
+  const std::string path = testing::TempDir() + "s3-" + to_hex(random_bytes(6));
+  const Status status = b.store.get_file("k", {.path = path});
+  EXPECT_EQ(status.code(), Code::Invalid) << status.text();
+  EXPECT_NE(status.message().find("sends us elsewhere"), std::string::npos) << status.text();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(other.requests().empty());
+}
+
+TEST(S3, PagesThatGoRoundInACircleEnd) {
+  std::atomic<int> n{0};
+  Bucket b([&](const std::string& request) {
+    if (request.find("uploads=") != std::string::npos)
+      return http_answer(200, "",
+                         "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>" +
+                             std::to_string(++n % 2) + "</NextKeyMarker></ListMultipartUploadsResult>");
+    return http_answer(200, "",
+                       "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>" +
+                           std::to_string(++n % 2) + "</NextContinuationToken></ListBucketResult>");
+  });
+  EXPECT_EQ(b.store.list("").status().code(), Code::Corrupt);
+  EXPECT_EQ(b.server.requests().size(), 3u);
+  EXPECT_EQ(*b.store.abort_uploads("", 1), 0);
+  EXPECT_EQ(b.server.requests().size(), 6u);
+}
+
+// A gateway's page, with status 200 for whatever is asked.
+TEST(S3, WhatIsPutAndHasNoETagIsNotThere) {
+  Bucket b([](const std::string&) { return http_answer(200, "", "<html>sign in</html>"); });
+  EXPECT_EQ(b.store.put("k", "x").status().code(), Code::Corrupt);
+  EXPECT_EQ(b.store.put("k", "x", {.if_absent = true}).status().code(), Code::Lost);
+  const std::string path = testing::TempDir() + "s3-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(write_file_atomic(path, std::string(11 << 20, 'a')).ok());
+  const Status whole = b.store.put_file("k", path, {}).status();
+  EXPECT_EQ(whole.code(), Code::Corrupt);
+  EXPECT_NE(whole.text().find("AWS_ENDPOINT_URL_S3"), std::string::npos) << whole.text();
+  Parts parts;
+  Bucket ends([&](const std::string& request) {
+    return request.starts_with("POST /data/k?uploadId") ? http_answer(200, "", "<html/>")
+                                                        : parts.answer(request);
+  });
+  EXPECT_EQ(ends.store.put_file("k", path, {.part_bytes = 5 << 20}).status().code(), Code::Corrupt);
+  EXPECT_EQ(parts.aborted, 1);
+  std::filesystem::remove(path);
+}
+
+TEST(S3, KeysThatNoXmlHasAreRemovedOneByOne) {
+  Bucket b([](const std::string& request) {
+    return request.starts_with("POST") ? http_answer(200, "", "<DeleteResult/>") : http_answer(204, "", "");
+  });
+  EXPECT_TRUE(b.store.remove_many({"a", "\x01", "b"}).ok());
+  ASSERT_EQ(b.server.requests().size(), 2u);
+  EXPECT_TRUE(b.server.requests().at(0).starts_with("DELETE /data/%01 ")) << b.server.requests().at(0);
+  EXPECT_EQ(b.server.requests().at(1).find('\x01'), std::string::npos);
 }
 
 TEST(S3, DotsInAKeyAreNoPath) {

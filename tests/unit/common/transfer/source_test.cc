@@ -32,6 +32,23 @@ TEST(Answers, AnS3ListGivesKeysSizesAndTheNextPage) {
   EXPECT_EQ(page->next, "t");
 }
 
+TEST(Answers, KeysOfAnS3ListAreDecodedWhereItSaysThatTheyAreEncoded) {
+  auto list = [](const std::string& encoding) {
+    return "<ListBucketResult>" + encoding +
+           "<Contents><Key>p/a+b%2B%01%25</Key><Size>1</Size></Contents></ListBucketResult>";
+  };
+  auto encoded = parse_s3_list(list("<EncodingType>url</EncodingType>"), "p/");
+  ASSERT_TRUE(encoded.ok()) << encoded.status().text();
+  EXPECT_EQ(encoded->objects.at(0).key, "p/a b+\x01%");
+  EXPECT_EQ(parse_s3_list(list(""), "p/")->objects.at(0).key, "p/a+b%2B%01%25");
+  EXPECT_EQ(parse_s3_list("<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>p/%2</Key>"
+                          "<Size>1</Size></Contents></ListBucketResult>",
+                          "p/")
+                .status()
+                .code(),
+            Code::Corrupt);
+}
+
 TEST(Answers, AnS3ListThatIsNoneIsCorrupt) {
   for (const char* xml :
        {"", "no", "<html/>",
@@ -108,6 +125,29 @@ TEST(FetchFolder, OnlyWhatHasChangedIsFetchedAndWhatIsGoneIsRemoved) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/b"));
   site.files.clear();
   EXPECT_EQ(fetch().code(), Code::NotFound);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(FetchFolder, AFileMayBecomeAFolderAndTheOtherWayRoundButNotBeBoth) {
+  const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(make_directories(folder).ok());
+  Site site{{{"/d/a", "one"}}};
+  ScriptedServer server([&](const std::string& request) { return site.answer(request); });
+  http::Client http;
+  const auto fetch = [&] { return fetch_folder(http, server.url("/d"), folder, {"a", "a/b/c", "a/d"}); };
+  ASSERT_TRUE(fetch().ok());
+  site.files = {{"/d/a/b/c", "two"}, {"/d/a/d", "three"}};
+  ASSERT_TRUE(fetch().ok()) << fetch().text();
+  EXPECT_EQ(*read_file(folder + "/a/b/c"), "two");
+  site.files = {{"/d/a", "four"}};
+  ASSERT_TRUE(fetch().ok()) << fetch().text();
+  EXPECT_EQ(*read_file(folder + "/a"), "four");
+  site.files["/d/a/d"] = "three";
+  const Status both = fetch();
+  EXPECT_EQ(both.code(), Code::Unsupported);
+  EXPECT_NE(both.message().find("\"a\" is a file and the folder of \"a/d\""), std::string::npos)
+      << both.text();
+  EXPECT_EQ(*read_file(folder + "/a"), "four");
   std::filesystem::remove_all(folder);
 }
 

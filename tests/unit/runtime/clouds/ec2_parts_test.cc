@@ -19,6 +19,7 @@
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/tags.h"
 #include "tests/support/runtime_programs.h"
+#include "tests/support/scripted_server.h"
 
 namespace radl::ec2 {
 namespace {
@@ -60,6 +61,22 @@ Design with_machines(const std::string& type, const std::string& market, double 
     design.resources.push_back(wanted);
   }
   return design;
+}
+
+TEST(Api, PagesThatGoRoundInACircleEnd) {
+  std::atomic<int> n{0};
+  test::ScriptedServer server([&](const std::string&) {
+    return test::http_answer(200, "",
+                             "<DescribeInstancesResponse><reservationSet/><nextToken>" +
+                                 std::to_string(++n % 2) + "</nextToken></DescribeInstancesResponse>");
+  });
+  http::Client http;
+  aws::QueryClient client(
+      http, nullptr, {.name = "ec2", .version = "1", .region = "us-east-1", .endpoint = server.url("/")});
+  const Status status =
+      Api(client).each(Context{}, "DescribeInstances", {}, "reservationSet", [](pugi::xml_node) {});
+  EXPECT_EQ(status.code(), Code::Corrupt) << status.text();
+  EXPECT_EQ(server.requests().size(), 3u);
 }
 
 TEST(Ec2Quotas, WhatIsAboveAQuotaIsSaidWithBothFigures) {
