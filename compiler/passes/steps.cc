@@ -21,6 +21,7 @@ class StepMaker {
     }
     check_unbound();
     add_trainings();
+    if (!build_.options.findings_only) tell_idle();
   }
 
  private:
@@ -135,6 +136,22 @@ class StepMaker {
         if (is_job(*configure)) continue;
         Self self{"node", 0};
         recipes_.native(*configure, instance, instance.full(name), &self);
+      }
+    });
+  }
+
+  // In the order of the source.
+  void tell_idle() {
+    std::set<const ast::Configure*> running;
+    for (const BoundItem& item : build_.items)
+      if (!item.steps.empty()) running.insert(item.configure);
+    visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
+      for (const ast::Block* block : instance.blocks) {
+        auto* configure = ast::as<ast::Configure>(block);
+        if (configure == nullptr || configure->recipe == nullptr || running.contains(configure)) continue;
+        build_.idle_recipes.push_back({std::string(configure->name.text),
+                                       std::string(configure->recipe->text),
+                                       build_.origin(configure->name.span)});
       }
     });
   }
