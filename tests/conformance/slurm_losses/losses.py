@@ -4,6 +4,7 @@ import random
 import re
 import json
 import signal
+import subprocess
 import time
 import unittest
 
@@ -97,6 +98,57 @@ class Losses(RadlCase):
         self.assertEqual(job.returncode, 2, out + err)
         self.assertIn("the controller does not answer, looking again for 60 s", err)
         self.assertIn("cannot be followed, its controller does not answer", err)
+
+    def submitted(self):
+        return self.on("front[0]", "squeue -h -t all -o %A | sort -u").split()
+
+    def killed(self, moment, *arguments):
+        """A command that is killed in its midst, or has ended before; what it has said."""
+        process = self.start(*arguments)
+        try:
+            process.wait(moment)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0]
+
+    def test_radlc_killed_by_seed_costs_neither_jobs_nor_the_cluster(self):
+        """submit, scale up, scale down and apply, each killed; the same command again ends what was begun."""
+        script = self.write("array.sh", ARRAY)
+        given = ["-y", "--input", "workers=3"]
+        for seed in range(int(os.environ.get("RADL_SEEDS", "4"))):
+            dice = random.Random(1000 + seed)
+            with self.subTest(seed=seed):
+                before = self.submitted()
+                said = self.killed(dice.uniform(0, 2), "submit", self.file, script)
+                new = [job for job in self.submitted() if job not in before]
+                self.assertLessEqual(len(new), 1, "it was submitted twice")
+                if not new:
+                    self.assertNotIn("job ", said)
+                    new = [re.match(r"job (\d+) on", self.radlc("submit", self.file, "--detach", script))[1]]
+                # The cluster grows and shrinks beside the job, and no task of it is lost.
+                self.killed(dice.uniform(0, 6), "scale", self.file, "worker", "4", *given)
+                self.radlc("scale", self.file, "worker", "4", *given, timeout=300)
+                self.killed(dice.uniform(0, 6), "scale", self.file, "worker", "3", "--node", "worker[1]", *given)
+                self.radlc("scale", self.file, "worker", "3", "--node", "worker[1]", *given, timeout=300, code=None)
+                self.killed(dice.uniform(0, 3), "apply", self.file, *given)
+                self.apply()
+                self.assertIn("No changes", self.apply())
+                # What tasks wrote on the node that went is gone with it: what Slurm knows of them is looked at.
+                self.radlc("submit", self.file, "--follow", new[0])
+                self.wait_until(lambda: self.on("front[0]", "sinfo -h -N -o '%N %t'", code=None).count(" idle") == 3, 90,
+                                lambda: self.on("front[0]", "sinfo -N -l; squeue", code=None))
+                out = self.radlc("submit", self.file, script)
+                for n in range(1, 7):
+                    self.assertIn(f"{n} | {n} is done", out)
+                self.radlc("scale", self.file, "--reset", "worker", *given, timeout=300)
+
+    def test_following_a_job_that_is_not_there_says_so(self):
+        self.radlc("submit", self.file, "--follow", "99999", code=1)
+        self.assertIn("Slurm knows no job 99999", self.err)
+        self.radlc("submit", self.file, "--follow", "1", "--detach", code=1)
+        self.assertIn("--follow sends nothing", self.err)
+        self.radlc("submit", self.file, "--follow", "x", code=1)
+        self.assertIn("takes the number of a job", self.err)
 
     def test_without_autoscale_jobs_wait_for_no_node_that_is_not_there(self):
         """The cluster may have four nodes and has three; radlc scale adds one, and takes another one away."""
