@@ -37,7 +37,7 @@ if command -v nvidia-smi > /dev/null 2>&1; then
   case $r in
     0) ;;
     124) w="no answer within 60 seconds $w" ;;
-    *) w=${w:-exit status $r} ;;
+    *) w=${{w:-exit status $r}} ;;
   esac
   echo "gpus $(printf '%s\n' "$g" | grep -c '^GPU [0-9]*: ')"
   echo "trouble $w"
