@@ -29,6 +29,11 @@ STAGED = """use 'std/data/hdfs' as staged (
 )
 output metrics ( value = staged.metrics )
 """
+SPREAD = """use 'std/data/shards' as of_store (
+  source = 's3://books/2024', systems = system.worker, folder = '~/of-store', shards = ['part-*'], environment = store.environment
+)
+use 'std/data/shards' as of_hdfs ( source = '${files.web}/books', systems = system.worker, folder = '~/of-hdfs', shards = ['part-*'] )
+"""
 PUT = """. /etc/default/minio
 cd /tmp/objects
 find . -type f | sed 's,^\\./,,' | while IFS= read -r name; do
@@ -104,6 +109,18 @@ class Staging(RadlCase):
         self.apply()
         self.assertEqual(self.copied(), len(b"new content"))
         self.assert_staged(objects | changed)
+        # From the store and from HDFS to the nodes' own folders.
+        self.edit(self.file, (STAGED, STAGED + SPREAD))
+        self.apply()
+        objects |= changed
+        for folder in ("of-store", "of-hdfs"):
+            said = [self.radlc("exec", self.file, f"worker[{n}]", "-c", f"cd ~/{folder} && find . -type f ! -name '.*' | xargs -d '\\n' sha256sum")
+                    for n in range(3)]
+            found = [dict(reversed(line.split("  ./")) for line in one.splitlines()) for one in said]
+            for name, content in objects.items():
+                name = name.removeprefix("2024/")
+                digests = [files[name] for files in found if name in files]
+                self.assertEqual(digests, [hashlib.sha256(content).hexdigest()] * (1 if name.startswith("part-") else 3), name)
         self.radlc("destroy", "-y", self.file)
         self.assert_nothing_left(state="site/.radl")
 
