@@ -320,7 +320,10 @@ while :; do
 done
 shift
 exec "$@")sh");
-    handle.connect = [machine = machines.back().get()]() -> Result<Remote*> { return machine; };
+    // The connection belongs to the function that is replaced.
+    handle.connect = [machine = machines.back().get(), own = handle.connect]() -> Result<Remote*> {
+      return machine;
+    };
   }
   program("echo \"$RADL_MEMBER of $RADL_MEMBERS, $TOKEN\" > \"$RADL_RESULTS/said\"; echo \"$1\"");
   step.program["image"] = "docker://docker.io/library/python:3.12";
