@@ -145,15 +145,13 @@ class StepMaker {
     std::set<const ast::Configure*> running;
     for (const BoundItem& item : build_.items)
       if (!item.steps.empty()) running.insert(item.configure);
-    visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
-      for (const ast::Block* block : instance.blocks) {
-        auto* configure = ast::as<ast::Configure>(block);
-        if (configure == nullptr || configure->recipe == nullptr || running.contains(configure)) continue;
-        build_.idle_recipes.push_back({std::string(configure->name.text),
-                                       std::string(configure->recipe->text),
-                                       build_.origin(configure->name.span)});
-      }
-    });
+    for (const sema::ConfigureDefinition& definition : build_.document.configures.list) {
+      const ast::Configure& configure = definition.written();
+      if (configure.recipe == nullptr || running.contains(&configure)) continue;
+      build_.idle_recipes.push_back({std::string(definition.block->name.text),
+                                     std::string(configure.recipe->text),
+                                     build_.origin(configure.name.span)});
+    }
   }
 
   static bool is_job(const ast::Configure& configure) {

@@ -100,7 +100,7 @@ class Losses(RadlCase):
         self.assertIn("cannot be followed, its controller does not answer", err)
 
     def submitted(self):
-        return self.on("front[0]", "squeue -h -t all -o %A | sort -u").split()
+        return self.on("front[0]", "squeue -h -t all -o %F | sort -u").split()
 
     def killed(self, moment, *arguments):
         """A command that is killed in its midst, or has ended before; what it has said."""
