@@ -33,7 +33,7 @@ if command -v nvidia-smi > /dev/null 2>&1; then
   echo nvidia-smi
   r=0
   g=$(timeout 60 nvidia-smi -L 2>&1) || r=$?
-  w=$(printf '%s\n' "$g" | grep -v -e '^GPU [0-9]*: ' -e '^ ' | tr '\n' ' ')
+  w=$(printf '%s\n' "$g" | grep -v -e '^GPU [0-9]*: ' -e '^ ' -e '^$' | tr '\n' ' ')
   case $r in
     0) ;;
     124) w="no answer within 60 seconds $w" ;;
