@@ -342,7 +342,7 @@ deploy wn 0
 """)
         done = self.run_it("explain", "cluster.radl")
         self.assertIn("cluster.radl:4: recipe 'front' of 1 node: 'std/cluster/slurm' would do this\n    | - { role:", done.stdout)
-        self.assertIn("cluster.radl:13: recipe 'wn' of no node yet: 'std/cluster/slurm' would do this", done.stdout)
+        self.assertIn("cluster.radl:12: recipe 'wn' of no node yet: 'std/cluster/slurm' would do this", done.stdout)
 
     def test_every_module_that_it_names_is_in_the_standard_library(self):
         source = pathlib.Path(__file__).resolve().parents[4]
