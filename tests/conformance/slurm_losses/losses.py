@@ -168,3 +168,48 @@ class Losses(RadlCase):
         out = self.radlc("submit", self.file, "--sbatch=--partition=main", script)
         for n in range(6):
             self.assertIn(f"{n} | {n}\n", out)
+
+
+class Elastic(RadlCase):
+    """No node until jobs wait: what asks for nodes, and makes them, is killed and started again."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
+        self.edit(self.file, ("idle = input.idle", "idle = input.idle\n  accounting = no"))
+        self.given = ["--input", "idle=5s"]
+        self.radlc("apply", self.file, "-y", *self.given, timeout=300)
+
+    def tearDown(self):
+        self.radlc("destroy", self.file, "-y", code=None)
+        super().tearDown()
+
+    def workers(self):
+        return [r for r in self.show(self.file)["resources"] if r.get("system") == "worker"]
+
+    def test_a_killed_autoscale_goes_on_where_it_was(self):
+        for seed in range(int(os.environ.get("RADL_SEEDS", "4"))):
+            dice = random.Random(2000 + seed)
+            with self.subTest(seed=seed):
+                relay = self.start("autoscale", self.file, *self.given)
+                job = self.start("submit", self.file, SOURCE / "examples/slurm/squares.sh")
+                try:
+                    for _ in range(2):
+                        time.sleep(dice.uniform(0, 6))
+                        os.killpg(relay.pid, signal.SIGKILL)
+                        relay.communicate()
+                        relay = self.start("autoscale", self.file, *self.given)
+                    out, err = job.communicate(timeout=180)
+                    self.assertEqual(job.returncode, 0, out + err)
+                    for n in range(1, 5):
+                        self.assertIn(f"{n} | {n} squared is {n * n}, on worker-", out)
+                    os.killpg(relay.pid, signal.SIGKILL)  # the nodes are idle soon, and nobody takes them away
+                    relay.communicate()
+                    relay = self.start("autoscale", self.file, *self.given)
+                    self.wait_until(lambda: not self.workers(), 120, "nodes do not go")
+                finally:
+                    os.killpg(relay.pid, signal.SIGKILL)
+                    relay.communicate()
+        self.assertIn("No changes", self.radlc("apply", self.file, "-y", *self.given))
+        self.radlc("destroy", self.file, "-y")
+        self.assert_nothing_left()
