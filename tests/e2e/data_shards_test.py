@@ -6,7 +6,7 @@ import random
 import re
 import threading
 
-from radl_case import RadlCase
+from radl_case import RadlCase, replaced
 
 FILE = """radl 2
 input nodes ( type = integer, default = 2 )
@@ -16,6 +16,12 @@ deploy worker input.nodes
 use 'std/data/shards' as data (
   source = 'http://127.0.0.1:PORT/set/resolve/', checksums = input.sums, systems = system.worker, folder = '~/set', retries = 0
   environment = { HTTP_TOKEN = 'hf_token' }
+)
+configure reads (
+  program 'reads' (
+    systems = system.worker, main = 'sh', arguments = ['-c', 'ls -R "$0" > "$RADL_RESULTS/$RADL_MEMBER"', data.folder]
+    environment = { FETCHED = data.seconds }, collect = 'all'
+  )
 )
 output metrics ( value = data.metrics )
 """
@@ -86,6 +92,8 @@ class Shards(RadlCase):
         self.radlc("apply", "-y", file)
         self.assertEqual(len(self.on_nodes("set")), 2)
         self.assert_spread(self.on_nodes("set"), self.content)
+        for n in range(2):  # a program finds them by what the module says
+            self.assertIn("validation-00000-of-00001.parquet", (self.folder / f"reads-results/worker[{n}]/{n}").read_text())
         report = json.loads((self.folder / "data-results/report.json").read_text())
         self.assertEqual(report["metrics"], {"files": 7, "shards": 6})
         self.assertLessEqual({name for name in self.content if "train-" in name}, set(Store.ranges), "they began anew")
@@ -103,29 +111,30 @@ class Shards(RadlCase):
         self.write("CHANGED", self.checksums(changed))
         self.radlc("apply", "-y", file, "--input", "nodes=3", "--input", "sums=./CHANGED", code=2)
         self.assertIn("README.md: its SHA-256 is", self.err)
-        self.radlc("exec", file, "worker[0]", "-c", "echo mine > ~/set/README.md")
+        for n in range(3):  # whichever fails first
+            self.radlc("exec", file, f"worker[{n}]", "-c", "echo mine > ~/set/README.md")
         self.radlc("apply", "-y", file, "--input", "nodes=3", "--input", "sums=./CHANGED", code=2)
         self.assertIn("README.md is there already and is not the source's", self.err)
-        self.assertIn(b"mine\n", [files["README.md"] for files in self.on_nodes("set").values()])
+        self.assertEqual([files["README.md"] for files in self.on_nodes("set").values()], [b"mine\n"] * 3)
         self.radlc("destroy", "-y", file)
         self.assert_nothing_left()
 
     def test_of_a_folder_of_this_computer_and_what_cannot_be(self):
         for name, content in self.content.items():
             self.write("own/" + name, "").write_bytes(content)
-        text = FILE.replace("http://127.0.0.1:PORT/set/resolve/", "./own").replace("checksums = input.sums, ", "").replace("~/set", "~/own")
+        text = replaced(FILE, ("source = 'http://127.0.0.1:PORT/set/resolve/', checksums = input.sums", "files = './own'"), ("~/set", "~/own"))
         file = self.write("set.radl", text)
         self.radlc("apply", "-y", file)
         self.assert_spread(self.on_nodes("own"), self.content)
         self.edit(file, ("folder = ", "spread = no, folder = "))
         self.radlc("apply", "-y", file)
         self.assertEqual([files for files in self.on_nodes("own").values()], [self.content] * 2)
-        self.edit(file, ("'./own'", "'https://127.0.0.1:9/set'"))
+        self.edit(file, ("files = './own'", "source = 'https://127.0.0.1:9/set'"))
         self.radlc("apply", "-y", file, code=2)
         self.assertIn("`checksums` names a file that lists it", self.err)
         self.edit(file, ("'https://127.0.0.1:9/set'", "'ftp://127.0.0.1/set'"))
         self.radlc("apply", "-y", file, code=2)
-        self.assertIn("the source is none of s3://, webhdfs://, https:// and a folder", self.err)
+        self.assertIn("the source is none of s3://, webhdfs:// and https://: 'ftp://127.0.0.1/set'", self.err)
         self.radlc("destroy", "-y", file)
         self.assert_nothing_left()
 
