@@ -43,7 +43,8 @@ std::optional<Compiled> compile(const std::vector<std::string>& paths, const Com
   hand_over(found, build.filled, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return Compiled{std::move(build.program), std::move(build.secrets),
-                  build.scopes && build.scopes->uses_generated(), std::move(build.deployed)};
+                  build.scopes && build.scopes->uses_generated(), std::move(build.deployed),
+                  std::move(build.idle_recipes)};
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> compiler_passes() {

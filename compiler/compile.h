@@ -47,11 +47,18 @@ struct CompileOptions {
       module_path;  // searched after the importing file's folder; the installed stdlib last
 };
 
+// A recipe of Ansible or cloud-init that no node runs: its system has no nodes now, or nothing binds it.
+struct IdleRecipe {
+  std::string name, text;
+  ir::Origin origin;
+};
+
 struct Compiled {
   ir::Program program;
   ir::Secrets secrets;
   bool uses_generated = false;          // its secrets depend on CompileOptions::generator
   std::map<std::string, int> deployed;  // system -> nodes, as the files' deploys have it
+  std::vector<IdleRecipe> idle_recipes;
 };
 
 // Compiles the files as one document, in order. All findings go to `diagnostics`; nullopt when one is an

@@ -8,7 +8,7 @@
 
 namespace radl::ir {
 
-inline constexpr std::array<std::string_view, 22> kProgramNames = {
+inline constexpr std::array<std::string_view, 23> kProgramNames = {
     "RADL_JOB",      // the program's name and identity: the same for all members and attempts
     "RADL_ATTEMPT",  // 1, and one more for each time that all members are started again
     "RADL_MEMBER",   // 0 .. RADL_MEMBERS - 1; 0 is the chief
@@ -32,6 +32,7 @@ inline constexpr std::array<std::string_view, 22> kProgramNames = {
     "RADL_RESULTS",   // a folder: what is in it at the end is brought back
     "RADL_CHECKPOINTS",
     "RADL_INPUTS",
+    "RADL_HOME",  // the login's home on this node
 };
 
 // `replace` gets each name behind a `$` that begins with RADL_ and gives what stands there instead. "$$" is

@@ -93,6 +93,7 @@ struct Build {
     const ast::Configure* configure;
   };
   std::vector<TrainingStep> trainings;
+  std::vector<IdleRecipe> idle_recipes;
   // all the rest
   ir::Program program;
   ir::Secrets secrets;

@@ -21,6 +21,7 @@ class StepMaker {
     }
     check_unbound();
     add_trainings();
+    if (!build_.options.findings_only) tell_idle();
   }
 
  private:
@@ -137,6 +138,20 @@ class StepMaker {
         recipes_.native(*configure, instance, instance.full(name), &self);
       }
     });
+  }
+
+  // In the order of the source.
+  void tell_idle() {
+    std::set<const ast::Configure*> running;
+    for (const BoundItem& item : build_.items)
+      if (!item.steps.empty()) running.insert(item.configure);
+    for (const sema::ConfigureDefinition& definition : build_.document.configures.list) {
+      const ast::Configure& configure = definition.written();
+      if (configure.recipe == nullptr || running.contains(&configure)) continue;
+      build_.idle_recipes.push_back({std::string(definition.block->name.text),
+                                     std::string(configure.recipe->text),
+                                     build_.origin(configure.name.span)});
+    }
   }
 
   static bool is_job(const ast::Configure& configure) {

@@ -36,6 +36,11 @@ bool names_a_file(const std::string& word) {
   return word.ends_with(".radl") || word.ends_with("/") || word == "." || word == "..";
 }
 
+std::string nodes_in_words(size_t count) {
+  if (count == 0) return "no node yet";
+  return std::to_string(count) + (count == 1 ? " node" : " nodes");
+}
+
 // Which modules of the standard library would take the place of recipes.
 int explain_recipes(const Session& session, const std::vector<std::string>& files) {
   ProjectOptions options;
@@ -53,11 +58,11 @@ int explain_recipes(const Session& session, const std::vector<std::string>& file
     std::fputs(render_text(diagnostics, sources, {}).c_str(), stderr);
     return kUserError;
   }
-  const std::vector<Replaceable> all = replaceable_recipes(compiled->program);
+  const std::vector<Replaceable> all = replaceable_recipes(*compiled);
   for (const Replaceable& one : all) {
-    std::printf("%s:%d: recipe '%s' of %zu node%s: '%s' would do this\n", shown(one.origin.path).c_str(),
-                one.origin.line, shown(one.recipe).c_str(), one.nodes.size(),
-                one.nodes.size() == 1 ? "" : "s", one.module.c_str());
+    std::printf("%s:%d: recipe '%s' of %s: '%s' would do this\n", shown(one.origin.path).c_str(),
+                one.origin.line, shown(one.recipe).c_str(), nodes_in_words(one.nodes.size()).c_str(),
+                one.module.c_str());
     for (const std::string& line : one.why) std::printf("    | %s\n", shown(line).c_str());
     std::printf("    %s\n", module_in_words(one.module).c_str());
   }

@@ -33,7 +33,12 @@ struct Options {
   std::string node;
   std::vector<std::string> sbatch;  // options of sbatch
   bool detach = false;
+  std::string follow;  // a job that was sent before
 };
+
+bool is_job_number(const std::string& id) {
+  return !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
+}
 
 bool is_slurm(const StepRecord& record) {
   if (!record.definition) return false;
@@ -76,8 +81,7 @@ Result<std::string> submit(Remote& remote, const Options& options, const std::st
   auto out = run_script(remote, command, script, stop);
   if (!out.ok()) return out;
   const std::string id = out->substr(0, out->find_first_of(";\n"));
-  if (id.empty() || id.find_first_not_of("0123456789") != std::string::npos)
-    return invalid("sbatch gave no job: " + *out);
+  if (!is_job_number(id)) return invalid("sbatch gave no job: " + *out);
   return id;
 }
 
@@ -104,11 +108,15 @@ class Follower {
       auto text = run_script(head_, "scontrol -o show job " + id_, "", stop_.within(kOneLook));
       if (stop_.asked()) break;
       if (!text.ok()) {
+        if (text.status().message().find("Invalid job id") != std::string::npos)
+          return report(session_, not_found("Slurm knows no job " + id_)
+                                      .with_hint("it forgets jobs some minutes after their end"));
         if (is_final(text.status()))
           return report(session_,
                         Status(Code::Lost, fmt::format("job {} cannot be followed, its controller does "
                                                        "not answer: {}",
-                                                       id_, text.status().message())));
+                                                       id_, text.status().message()))
+                            .with_hint("when it is there again, --follow " + id_ + " goes on"));
         continue;
       }
       if (silent_since_) std::fprintf(stderr, "the controller answers again\n");
@@ -120,7 +128,8 @@ class Follower {
           std::all_of(tasks.begin(), tasks.end(), [](const SlurmTask& task) { return task.ended(); }))
         return tell_end(tasks);
     }
-    std::fprintf(stderr, "job %s goes on; `scancel %s` on the node ends it\n", id_.c_str(), id_.c_str());
+    std::fprintf(stderr, "job %s goes on: --follow %s follows it again, `scancel %s` on the node ends it\n",
+                 id_.c_str(), id_.c_str(), id_.c_str());
     return kInterrupted;
   }
 
@@ -134,7 +143,6 @@ class Follower {
 
   // Of a look that failed: whether there is no point in another one. The first of several is said at once.
   bool is_final(const Status& why) {
-    if (why.message().find("Invalid job id") != std::string::npos) return true;
     const auto now = std::chrono::steady_clock::now();
     if (silent_since_) return now - *silent_since_ > kLongestSilence;
     silent_since_ = now;
@@ -226,9 +234,18 @@ class Follower {
 
 int run_submit(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  if (options.words.empty()) return report(session, invalid("a script is required"));
-  auto script = read_file(options.words[0], kLargestScript);
-  if (!script.ok()) return report(session, script.status());
+  std::string script;
+  if (!options.follow.empty()) {
+    if (!is_job_number(options.follow))
+      return report(session, invalid("--follow takes the number of a job, and not '" + options.follow + "'"));
+    if (!options.words.empty() || !options.sbatch.empty() || options.detach)
+      return report(session, invalid("--follow sends nothing: it goes with no script, --sbatch or --detach"));
+  } else {
+    if (options.words.empty()) return report(session, invalid("a script is required"));
+    auto read = read_file(options.words[0], kLargestScript);
+    if (!read.ok()) return report(session, read.status());
+    script = std::move(*read);
+  }
   auto nodes = load_nodes(options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   auto node = controller(*nodes, options.node);
@@ -237,7 +254,9 @@ int run_submit(const Session& session, Options& options) {
   if (!remote.ok()) return report(session, remote.status());
   Cancellation cancellation;
   SignalGuard guard(cancellation);
-  auto id = submit(**remote, options, *script, cancellation.finishing());
+  if (!options.follow.empty())
+    return Follower(session, options, **remote, options.follow, cancellation.finishing()).run();
+  auto id = submit(**remote, options, script, cancellation.finishing());
   if (!id.ok()) return report(session, std::move(id).status().at("sbatch on " + (*node)->address));
   std::printf("job %s on %s\n", id->c_str(), shown((*node)->address).c_str());
   std::fflush(stdout);
@@ -261,6 +280,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
                    "option of sbatch, for example --sbatch=--array=1-4; may be repeated")
       ->type_name("OPTION");
   command->add_flag("--detach", options->detach, "say the job's number and end");
+  command
+      ->add_option("--follow", options->follow,
+                   "follow a job that was sent before, from its first line on; nothing is sent")
+      ->type_name("JOB");
   return [options, &session] { return run_submit(session, *options); };
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 namespace radl::cli {
 namespace {
@@ -84,37 +85,53 @@ std::string trimmed(const std::string& line) {
   return begin == line.npos ? "" : line.substr(begin, end - begin + 1);
 }
 
-// Lines of a recipe that say what one of the words says; comments do nothing.
+// What installs or starts something says more than a variable or a list in which the word stands too.
+bool does_something(const std::string& line) {
+  static constexpr std::string_view kWords[] = {"role",    "roles", "apt",   "yum",     "dnf",    "package",
+                                                "service", "shell", "mount", "systemd", "command"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return has_word(line, word); });
+}
+
+// At most three lines of a recipe that say what one of the words says; comments do nothing.
 std::vector<std::string> lines_with(const std::string& body, const std::vector<std::string_view>& words) {
-  std::vector<std::string> found;
+  std::vector<std::string> telling, others;
   std::istringstream lines(body);
-  for (std::string line; std::getline(lines, line) && found.size() < 3;) {
+  for (std::string line; std::getline(lines, line);) {
     line = trimmed(line);
     if (line.empty() || line[0] == '#') continue;
     const std::string low = lower(line);
     if (std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has_word(low, word); }))
-      found.push_back(line.substr(0, 100));
+      (does_something(low) ? telling : others).push_back(line.substr(0, 100));
   }
-  return found;
+  telling.insert(telling.end(), others.begin(), others.end());
+  if (telling.size() > 3) telling.resize(3);
+  return telling;
 }
 
 }  // namespace
 
-std::vector<Replaceable> replaceable_recipes(const ir::Program& program) {
-  std::map<std::pair<std::string, std::string>, Replaceable> made;
-  for (const ir::Step& step : program.steps) {
-    if (step.kind != ir::StepKind::Ansible && step.kind != ir::StepKind::CloudInit) continue;
+std::vector<Replaceable> replaceable_recipes(const Compiled& compiled) {
+  std::map<std::tuple<std::string, std::string, std::string, int>, Replaceable> made;
+  auto look_at = [&](const std::string& recipe, const std::string& text, const ir::Origin& origin,
+                     const std::vector<std::string>& nodes) {
     for (const Known& module : known()) {
-      std::vector<std::string> why = lines_with(step.body, module.words);
+      std::vector<std::string> why = lines_with(text, module.words);
       if (why.empty()) continue;
-      Replaceable& one = made[{module.module, step.recipe}];
+      Replaceable& one = made[{module.module, recipe, origin.path, origin.line}];
       one.module = module.module;
-      one.recipe = step.recipe;
-      one.origin = step.origin;
+      one.recipe = recipe;
+      one.origin = origin;
       one.why = std::move(why);
-      one.nodes.insert(step.nodes.begin(), step.nodes.end());
+      one.nodes.insert(nodes.begin(), nodes.end());
     }
+  };
+  for (const ir::Step& step : compiled.program.steps) {
+    if (step.kind == ir::StepKind::Ansible || step.kind == ir::StepKind::CloudInit)
+      look_at(step.recipe, step.body, step.origin, step.nodes);
   }
+  // Templates of EC3 and working nodes that come by themselves: their recipes count before a node runs them.
+  for (const IdleRecipe& idle : compiled.idle_recipes) look_at(idle.name, idle.text, idle.origin, {});
   std::vector<Replaceable> all;
   for (auto& [key, one] : made) all.push_back(std::move(one));
   return all;

@@ -134,6 +134,7 @@ class ProgramRun {
 
   Status prepare() {
     const auto begin = ProgramClock::now();
+    if (Status free = check_results_folder(program_); !free.ok()) return free;
     Status ready = preparing_.bring(!context_.resume && !interrupted_);
     if (ready.ok() && has_ssh()) ready = peers_.open(job_folder(looks_[0], *members_[0]));
     facts_.phases["preparation"] = since(begin);

@@ -13,6 +13,13 @@ RAW = "https://raw.githubusercontent.com"
 FILES = {
     "elastic echo": (f"{RAW}/kubeflow/training-operator/3790fd2f52c49967534c23c6e0db9b7083836bdf/examples/pytorch/elastic/echo/echo.py",
                      "50a61a6df12527c9445ebfe4a8d4704a74aabb366c69574538c2b3c0f5d0e4c3"),
+    # PyTorch Elastic's own ImageNet example (DistributedDataParallel, checkpoints), as Kubeflow ships it: it names no CUDA device.
+    "elastic imagenet": (f"{RAW}/kubeflow/training-operator/3790fd2f52c49967534c23c6e0db9b7083836bdf/examples/pytorch/elastic/"
+                         "imagenet/imagenet.py", "ea5c07b57ff6fb2d81fc7def20c19c06db6f99b4c195ff7435e4c5a9934a2da9"),
+    "tensorflow tutorial": (f"{RAW}/tensorflow/docs/7c3650212740204359d4ceae481abc79345541be/site/en/tutorials/distribute/"
+                            "multi_worker_with_keras.ipynb", "0f0d327aa1f37e8667983d6251711868004a0383cb96ee07fa251b26b2dda8bd"),
+    "mnist": ("https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
+              "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1"),
     "slurm array": (f"{RAW}/perellonieto/bluecrystal4_demo/a5a8d90381f2ff9814e5e6fa596bca6a1619ce70/05_sbatch_array_job/"
                     "add_queue_array_jobs_01.sh", "e9800a4e5e0386f3792af09383fce057d87a21ae3b4714efcfa8909f8d848713"),
 }

@@ -149,6 +149,9 @@ output members"""))
             return bool(pid)
 
         self.wait_until(lambda: (self.folder / ".radl").exists() and runs(), 60, "the program does not start")
+        for words in (["scale", self.file, "worker", 3, "-y"], ["apply", self.file, "-y"], ["destroy", self.file, "-y"]):
+            self.radlc(*words, code=2)  # beside one that follows the program
+            self.assertRegex(self.err, r"^error: the state is locked: apply by .*, process \d+, since .*\n  wait for it with --lock-timeout")
         os.killpg(apply.pid, signal.SIGKILL)
         apply.communicate()
         self.scale("worker", 1, code=None)

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "common/shell_quote.h"
+#include "common/text.h"
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::program {
@@ -28,13 +29,21 @@ echo "processors $n"
 while read -r name value rest; do
   [ "$name" = MemTotal: ] && echo "memory $value"
 done < /proc/meminfo
-if g=$(nvidia-smi -L 2>&1); then
-  echo "gpus $(printf '%s\n' "$g" | grep -c '^GPU ')"
-else
-  echo "trouble $(printf '%s' "$g" | tr '\n' ' ')"
+if command -v nvidia-smi > /dev/null 2>&1; then
+  echo nvidia-smi
+  r=0
+  g=$(timeout 60 nvidia-smi -L 2>&1) || r=$?
+  w=$(printf '%s\n' "$g" | grep -v -e '^GPU [0-9]*: ' -e '^ ' -e '^$' | tr '\n' ' ')
+  case $r in
+    0) ;;
+    124) w="no answer within 60 seconds $w" ;;
+    *) w=${{w:-exit status $r}} ;;
+  esac
+  echo "gpus $(printf '%s\n' "$g" | grep -c '^GPU [0-9]*: ')"
+  echo "trouble $w"
 fi
 for c in podman apptainer singularity; do
-  if command -v $c > /dev/null 2>&1; then echo "container $c"; break; fi
+  if $c --version > /dev/null 2>&1; then echo "container $c"; break; fi
 done
 if p=$({} 2>&1); then echo "python $p"; else echo "lacks $(printf '%s' "$p" | tr '\n' ' ')"; fi
 echo whole)sh",
@@ -49,7 +58,8 @@ echo whole)sh",
     if (name == "processors") facts.processors = std::atoi(rest.c_str());
     if (name == "memory") facts.memory_bytes = std::strtoull(rest.c_str(), nullptr, 10) * 1024;
     if (name == "gpus") facts.gpus = std::atoi(rest.c_str());
-    if (name == "trouble") facts.gpu_trouble = rest;
+    if (name == "nvidia-smi") facts.has_nvidia_smi = true;
+    if (name == "trouble") facts.gpu_trouble = trim(rest);
     if (name == "python") facts.python = rest;
     if (name == "lacks") facts.python_trouble = rest;
     if (name == "container") facts.container = rest;
@@ -67,11 +77,45 @@ Status check_needs(const Json& needs, const NodeFacts& facts, const std::string&
     return lacks(fmt::format("the program needs {:.1f} GiB of memory, and it has {:.1f}", gib(memory),
                              gib(static_cast<double>(facts.memory_bytes))));
   if (facts.gpus >= gpu) return {};
+  const std::string needs_gpus = fmt::format("the program needs {} GPU{}, and ", gpu, gpu == 1 ? "" : "s");
+  if (!facts.has_nvidia_smi)
+    return lacks(needs_gpus + "there is no nvidia-smi, which comes with the driver")
+        .with_hint(gpu_hint(facts));
   if (facts.gpu_trouble.empty())
-    return lacks(fmt::format("the program needs {} GPUs, and nvidia-smi shows {}", gpu, facts.gpus));
-  return lacks(fmt::format("the program needs {} GPU{}, and nvidia-smi does not work: {}", gpu,
-                           gpu == 1 ? "" : "s", facts.gpu_trouble))
-      .with_hint("is the driver installed, and does the instance type have a GPU?");
+    return lacks(fmt::format("{}nvidia-smi shows {}", needs_gpus, facts.gpus))
+        .with_hint("an instance type with as many, or a smaller `gpu`");
+  const std::string shows = facts.gpus > 0 ? fmt::format("shows {} and says", facts.gpus) : "does not work";
+  return lacks(fmt::format("{}nvidia-smi {}: {}", needs_gpus, shows, facts.gpu_trouble))
+      .with_hint(gpu_hint(facts));
+}
+
+std::string gpu_hint(const NodeFacts& facts) {
+  if (!facts.has_nvidia_smi)
+    return "an image with NVIDIA's driver, or a step that installs it, on an instance type with GPUs";
+  // Texts of nvidia-smi 470 to 580.
+  struct Answer {
+    std::string_view says, hint;
+  };
+  static constexpr Answer kAnswers[] = {
+      {"version mismatch",
+       "the driver was replaced while its old module was loaded: start the node anew, or load the new "
+       "module"},
+      {"couldn't communicate with the NVIDIA driver",
+       "the driver's kernel module is not loaded: `modprobe nvidia` there says why (a kernel without its "
+       "headers "
+       "or its module?)"},
+      {"Driver Not Loaded", "the driver's kernel module is not loaded: `modprobe nvidia` there says why"},
+      {"No devices", "the driver works and finds no GPU: does the instance type have one?"},
+      {"is lost", "the GPU has failed: `dmesg` there says why (Xid); start the node anew, or replace it"},
+      {"fallen off the bus", "the GPU has failed: start the node anew, or replace it"},
+      {"device handle",
+       "the GPU has failed: `dmesg` there says why (Xid); start the node anew, or replace it"},
+      {"nsufficient Permissions", "the login may not use /dev/nvidia*: add it to the group that may"},
+      {"no answer", "the driver hangs: `dmesg` there says why; start the node anew"},
+  };
+  for (const Answer& answer : kAnswers)
+    if (facts.gpu_trouble.find(answer.says) != std::string::npos) return std::string(answer.hint);
+  return "`nvidia-smi` on the node says more";
 }
 
 }  // namespace radl::program

@@ -11,7 +11,8 @@ struct NodeFacts {
   int processors = 0;
   unsigned long long memory_bytes = 0;
   int gpus = 0;
-  std::string gpu_trouble;  // why there is none, as nvidia-smi or the shell said
+  bool has_nvidia_smi = false;
+  std::string gpu_trouble;  // what nvidia-smi complains of; it may show some GPUs beside
   std::string python;       // kind of its Python: "Linux x86_64 cpython-3.11 glibc2.36"; empty: there is none
   std::string python_trouble;
   std::string container;  // the program that runs containers there: "podman", "apptainer"; empty: none
@@ -21,6 +22,9 @@ struct NodeFacts {
 Result<NodeFacts> look_at_node(jobs::Member& member, const std::string& python);
 // `needs`: of a program (docs/ir.md). Unsupported names the node, what is asked and what it has.
 Status check_needs(const Json& needs, const NodeFacts& facts, const std::string& address);
+
+// What to do about a complaint of nvidia-smi.
+std::string gpu_hint(const NodeFacts& facts);
 
 // Shell text that prints the kind of a Python; for nodes and for this computer.
 std::string python_kind_script(const std::string& python);

@@ -107,6 +107,7 @@ std::map<std::string, std::string> member_variables(const Json& program, const s
       {"RADL_CHECKPOINTS",
        checkpoints.empty() ? member.folder + "/checkpoints" : absolute(checkpoints, member.home)},
       {"RADL_INPUTS", member.folder + "/inputs"},
+      {"RADL_HOME", member.home},
   };
 }
 

@@ -151,12 +151,35 @@ uint64_t little_endian(std::string_view bytes) {
   return value;
 }
 
+// What Python's json writes for numbers that JSON does not have, as null.
+std::string without_non_finite(std::string_view line) {
+  std::string made;
+  bool quoted = false;
+  for (size_t at = 0; at < line.size();) {
+    const std::string_view rest = line.substr(at);
+    size_t length = 0;
+    for (std::string_view word : {"NaN", "Infinity", "-Infinity"})
+      if (!quoted && rest.starts_with(word)) length = word.size();
+    if (length > 0) {
+      made += "null";
+      at += length;
+      continue;
+    }
+    if (line[at] == '"') quoted = !quoted;
+    if (quoted && line[at] == '\\' && at + 1 < line.size()) made += line[at++];
+    made += line[at++];
+  }
+  return made;
+}
+
 }  // namespace
 
 void take_json_line(std::string_view line, Metrics& into) {
   const size_t begin = line.find_first_not_of(" \t");
   if (begin == line.npos || line[begin] != '{') return;
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  if (json.is_discarded() && (line.find("NaN") != line.npos || line.find("Infinity") != line.npos))
+    json = nlohmann::json::parse(without_non_finite(line), nullptr, false);
   if (json.is_object()) take_json(json, "", 0, into);
 }
 

@@ -62,10 +62,16 @@ Status Preparing::look() {
     if (Status s = check_needs(program_.value("needs", Json::object()), facts_[i], nodes_[i].address);
         !s.ok())
       return s;
+    // What asks for no GPUs takes those that there are: without them it would be slow, and nobody would know
+    // why.
+    if (facts_[i].has_nvidia_smi && !facts_[i].gpu_trouble.empty())
+      tell_(nodes_[i].address,
+            fmt::format("{} GPUs, nvidia-smi says: {}", facts_[i].gpus, facts_[i].gpu_trouble));
     if (program_.contains("image")) {
       if (!facts_[i].container.empty()) return {};
-      return Status(Code::Unsupported, fmt::format("{}: '{}' needs podman or apptainer, and neither is there",
-                                                   nodes_[i].address, program_["image"].get<std::string>()))
+      return Status(Code::Unsupported,
+                    fmt::format("{}: '{}' needs podman or apptainer, and neither runs there",
+                                nodes_[i].address, program_["image"].get<std::string>()))
           .with_hint("install the package podman there");
     }
     if (!needs_python() || !facts_[i].python.empty()) return {};

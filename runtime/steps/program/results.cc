@@ -16,6 +16,7 @@ namespace radl::program {
 namespace {
 
 constexpr int kMissing = 45;
+constexpr const char* kOurs = ".radl-results";  // stands in a folder that a program's results were put in
 
 // Copies the outputs into the folder of results. What is not there is named.
 Result<std::vector<std::string>> gather(jobs::Member& member, const Json& outputs) {
@@ -61,6 +62,27 @@ Json members_json(const std::vector<std::unique_ptr<jobs::Member>>& members, con
 
 }  // namespace
 
+Status check_results_folder(const Json& program) {
+  const std::string place = program.at("results");
+  std::error_code error;
+  if (training::is_bucket(place) || std::filesystem::exists(place + "/" + kOurs, error)) return {};
+  // Of programs before there was that mark.
+  if (auto report = read_file(place + "/report.json")) {
+    const Json json = Json::parse(*report, nullptr, false);
+    if (json.is_object() && json.contains("program") && json.contains("metrics")) return {};
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with('.'))
+      return Status(Code::Conflict,
+                    fmt::format("'{}' is to get the results, and holds '{}', which no program has "
+                                "put there",
+                                place, name))
+          .with_hint("name an empty or a new folder with `results`");
+  }
+  return {};
+}
+
 std::string process_name(size_t member) { return "member-" + std::to_string(member); }
 
 Result<Collected> collect_results(const Json& program,
@@ -74,6 +96,9 @@ Result<Collected> collect_results(const Json& program,
   std::error_code error;
   if (bucket) std::filesystem::remove_all(local, error);
   if (Status s = make_directories(local + "/logs"); !s.ok()) return s;
+  if (!bucket) {
+    if (Status s = write_user_file(local + "/" + kOurs, ""); !s.ok()) return s;
+  }
   Collected collected;
   const bool all = program.value("collect", "first") == "all";
   for (size_t i = 0; i < members.size(); ++i) {

@@ -27,6 +27,10 @@ struct Collected {
   std::vector<std::string> missing;  // outputs that the chief did not leave
 };
 
+// Conflict when the folder of this computer that results go to holds files of somebody else, which they might
+// take the place of. To be asked before the program starts.
+Status check_results_folder(const Json& program);
+
 // `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `lost`: members that
 // cannot be asked. Secrets are masked in logs; what is in the results is the program's.
 Result<Collected> collect_results(const Json& program,

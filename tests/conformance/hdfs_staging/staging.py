@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import shutil
+import subprocess
 import urllib.parse
 import urllib.request
 
@@ -27,6 +28,11 @@ STAGED = """use 'std/data/hdfs' as staged (
   source = 's3://books/2024', files = files.address, datanodes = system.worker, folder = '/books', environment = store.environment
 )
 output metrics ( value = staged.metrics )
+"""
+SPREAD = """use 'std/data/shards' as of_store (
+  source = 's3://books/2024', systems = system.worker, folder = '~/of-store', shards = ['part-*'], environment = store.environment
+)
+use 'std/data/shards' as of_hdfs ( source = '${files.web}/books', systems = system.worker, folder = '~/of-hdfs', shards = ['part-*'] )
 """
 PUT = """. /etc/default/minio
 cd /tmp/objects
@@ -103,6 +109,18 @@ class Staging(RadlCase):
         self.apply()
         self.assertEqual(self.copied(), len(b"new content"))
         self.assert_staged(objects | changed)
+        # From the store and from HDFS to the nodes' own folders.
+        self.edit(self.file, (STAGED, STAGED + SPREAD))
+        self.apply()
+        objects |= changed
+        for folder in ("of-store", "of-hdfs"):
+            said = [self.radlc("exec", self.file, f"worker[{n}]", "-c", f"cd ~/{folder} && find . -type f ! -name '.*' | xargs -d '\\n' sha256sum")
+                    for n in range(3)]
+            found = [dict(reversed(line.split("  ./")) for line in one.splitlines()) for one in said]
+            for name, content in objects.items():
+                name = name.removeprefix("2024/")
+                digests = [files[name] for files in found if name in files]
+                self.assertEqual(digests, [hashlib.sha256(content).hexdigest()] * (1 if name.startswith("part-") else 3), name)
         self.radlc("destroy", "-y", self.file)
         self.assert_nothing_left(state="site/.radl")
 
@@ -122,6 +140,41 @@ class Staging(RadlCase):
         self.apply()  # starts the node again, and copies what is missing
         self.assert_staged(objects)
         self.assertLess(self.copied(), 24 * (8 << 20), "what was there has been copied again")
+        self.radlc("destroy", "-y", self.file)
+        self.assert_nothing_left(state="site/.radl")
+
+    def test_radlc_killed_by_seed_leaves_a_cluster_and_copies_that_the_next_apply_ends(self):
+        """Killed while the cluster is made, while files are copied, and while a datanode goes; nothing is copied twice or lost."""
+        dice = random.Random(int(os.environ.get("RADL_SEED", "16")))
+
+        def killed(longest, *arguments):
+            process = self.start(*arguments, *self.given)
+            try:
+                process.wait(dice.uniform(0, longest))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+        for _ in range(3):
+            killed(20, "apply", "-y", self.file)
+        self.apply()
+        objects = {f"2024/part-{i:02}": self.random.randbytes(4 << 20) for i in range(24)}
+        self.put(objects)
+        self.edit(self.file, ("input.minio, bucket = 'books', port = 9100 )\n", "input.minio, bucket = 'books', port = 9100 )\n" + STAGED))
+        process = self.start("apply", "-y", self.file, *self.given)
+        self.wait_until(lambda: any("were copied" in log.read_text() for log in self.folder.rglob("jobs/*/member-*.log")), 120)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        killed(3, "apply", "-y", self.file)
+        self.apply()
+        self.assert_staged(objects)
+        self.assertEqual(self.metrics()["files"], len(objects))
+        self.assertIn("No changes", self.apply())
+        killed(10, "scale", self.file, "worker", "2", "--node", "worker[1]", "-y")
+        self.radlc("scale", self.file, "worker", "2", "-y", *self.given, timeout=400)
+        self.assert_staged(objects)
+        report = self.radlc("exec", self.file, "front[0]", "-c", "hdfs fsck /books 2> /dev/null")
+        self.assertIn("is HEALTHY", report)
         self.radlc("destroy", "-y", self.file)
         self.assert_nothing_left(state="site/.radl")
 

@@ -64,6 +64,13 @@ class Nfs(Folders):
         self.assertIn("has no NFS client: it cannot mount /srv/shared", self.err)
         self.destroy(self.file)
 
+    @unittest.skipIf(KERNEL_HAS_NFS, "the kernel here may have an NFS server")
+    def test_a_kernel_without_a_server_of_nfs_is_a_clear_error(self):
+        self.edit(self.file, ("clients = system.worker\n", "clients = system.worker\n  kernel = yes\n"))
+        self.apply(self.file, code=2)
+        self.assertIn("has no NFS server", self.err)
+        self.destroy(self.file)
+
     @unittest.skipUnless(shutil.which("nfs-cp"), "there is no libnfs here (package libnfs-utils)")
     def test_members_write_and_read_and_nobody_else_does(self):
         # The mount of the kernel is another test: here the protocol is spoken by libnfs.

@@ -4,6 +4,7 @@ import random
 import re
 import json
 import signal
+import subprocess
 import time
 import unittest
 
@@ -98,6 +99,57 @@ class Losses(RadlCase):
         self.assertIn("the controller does not answer, looking again for 60 s", err)
         self.assertIn("cannot be followed, its controller does not answer", err)
 
+    def submitted(self):
+        return self.on("front[0]", "squeue -h -t all -o %F | sort -u").split()
+
+    def killed(self, moment, *arguments):
+        """A command that is killed in its midst, or has ended before; what it has said."""
+        process = self.start(*arguments)
+        try:
+            process.wait(moment)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0]
+
+    def test_radlc_killed_by_seed_costs_neither_jobs_nor_the_cluster(self):
+        """submit, scale up, scale down and apply, each killed; the same command again ends what was begun."""
+        script = self.write("array.sh", ARRAY)
+        given = ["-y", "--input", "workers=3"]
+        for seed in range(int(os.environ.get("RADL_SEEDS", "4"))):
+            dice = random.Random(1000 + seed)
+            with self.subTest(seed=seed):
+                before = self.submitted()
+                said = self.killed(dice.uniform(0, 2), "submit", self.file, script)
+                new = [job for job in self.submitted() if job not in before]
+                self.assertLessEqual(len(new), 1, "it was submitted twice")
+                if not new:
+                    self.assertNotIn("job ", said)
+                    new = [re.match(r"job (\d+) on", self.radlc("submit", self.file, "--detach", script))[1]]
+                # The cluster grows and shrinks beside the job, and no task of it is lost.
+                self.killed(dice.uniform(0, 6), "scale", self.file, "worker", "4", *given)
+                self.radlc("scale", self.file, "worker", "4", *given, timeout=300)
+                self.killed(dice.uniform(0, 6), "scale", self.file, "worker", "3", "--node", "worker[1]", *given)
+                self.radlc("scale", self.file, "worker", "3", "--node", "worker[1]", *given, timeout=300, code=None)
+                self.killed(dice.uniform(0, 3), "apply", self.file, *given)
+                self.apply()
+                self.assertIn("No changes", self.apply())
+                # What tasks wrote on the node that went is gone with it: what Slurm knows of them is looked at.
+                self.radlc("submit", self.file, "--follow", new[0])
+                self.wait_until(lambda: self.on("front[0]", "sinfo -h -N -o '%N %t'", code=None).count(" idle") == 3, 90,
+                                lambda: self.on("front[0]", "sinfo -N -l; squeue", code=None))
+                out = self.radlc("submit", self.file, script)
+                for n in range(1, 7):
+                    self.assertIn(f"{n} | {n} is done", out)
+                self.radlc("scale", self.file, "--reset", "worker", *given, timeout=300)
+
+    def test_following_a_job_that_is_not_there_says_so(self):
+        self.radlc("submit", self.file, "--follow", "99999", code=1)
+        self.assertIn("Slurm knows no job 99999", self.err)
+        self.radlc("submit", self.file, "--follow", "1", "--detach", code=1)
+        self.assertIn("--follow sends nothing", self.err)
+        self.radlc("submit", self.file, "--follow", "x", code=1)
+        self.assertIn("takes the number of a job", self.err)
+
     def test_without_autoscale_jobs_wait_for_no_node_that_is_not_there(self):
         """The cluster may have four nodes and has three; radlc scale adds one, and takes another one away."""
         script = self.write("array.sh", ARRAY)
@@ -116,3 +168,48 @@ class Losses(RadlCase):
         out = self.radlc("submit", self.file, "--sbatch=--partition=main", script)
         for n in range(6):
             self.assertIn(f"{n} | {n}\n", out)
+
+
+class Elastic(RadlCase):
+    """No node until jobs wait: what asks for nodes, and makes them, is killed and started again."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
+        self.edit(self.file, ("idle = input.idle", "idle = input.idle\n  accounting = no"))
+        self.given = ["--input", "idle=5s"]
+        self.radlc("apply", self.file, "-y", *self.given, timeout=300)
+
+    def tearDown(self):
+        self.radlc("destroy", self.file, "-y", code=None)
+        super().tearDown()
+
+    def workers(self):
+        return [r for r in self.show(self.file)["resources"] if r.get("system") == "worker"]
+
+    def test_a_killed_autoscale_goes_on_where_it_was(self):
+        for seed in range(int(os.environ.get("RADL_SEEDS", "4"))):
+            dice = random.Random(2000 + seed)
+            with self.subTest(seed=seed):
+                relay = self.start("autoscale", self.file, *self.given)
+                job = self.start("submit", self.file, SOURCE / "examples/slurm/squares.sh")
+                try:
+                    for _ in range(2):
+                        time.sleep(dice.uniform(0, 6))
+                        os.killpg(relay.pid, signal.SIGKILL)
+                        relay.communicate()
+                        relay = self.start("autoscale", self.file, *self.given)
+                    out, err = job.communicate(timeout=180)
+                    self.assertEqual(job.returncode, 0, out + err)
+                    for n in range(1, 5):
+                        self.assertIn(f"{n} | {n} squared is {n * n}, on worker-", out)
+                    os.killpg(relay.pid, signal.SIGKILL)  # the nodes are idle soon, and nobody takes them away
+                    relay.communicate()
+                    relay = self.start("autoscale", self.file, *self.given)
+                    self.wait_until(lambda: not self.workers(), 120, "nodes do not go")
+                finally:
+                    os.killpg(relay.pid, signal.SIGKILL)
+                    relay.communicate()
+        self.assertIn("No changes", self.radlc("apply", self.file, "-y", *self.given))
+        self.radlc("destroy", self.file, "-y")
+        self.assert_nothing_left()

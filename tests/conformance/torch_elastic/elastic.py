@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import time
 
 import programs_of_others
@@ -32,6 +33,18 @@ for step in range(50):
 own = sum(p.to_local().numel() for p in model.parameters())
 print(json.dumps({"loss": loss.item(), "own_parameters": own, "workers": dist.get_world_size()}), flush=True)
 dist.destroy_process_group()
+"""
+
+
+# Two kinds of pictures in folders, as torchvision's ImageFolder reads them.
+PICTURES = """import pathlib, sys, torch, torchvision
+for part, count in (("train", 48), ("val", 12)):
+    for kind in (0, 1):
+        folder = pathlib.Path(sys.argv[1]) / part / str(kind)
+        folder.mkdir(parents=True)
+        for n in range(count // 2):
+            noise = torch.randint(0, 100, (3, 64, 64), generator=torch.Generator().manual_seed(n), dtype=torch.uint8)
+            torchvision.io.write_png(noise + kind * 100, str(folder / f"{n}.png"))
 """
 
 
@@ -171,6 +184,31 @@ class Torch(RadlCase):
         logs = "".join(log.read_text() for log in (self.results / "logs").iterdir())
         for rank in range(3):
             self.assertIn(f"after init process group, rank={rank}, world_size = 3", logs)
+        self.destroy()
+
+    def test_the_public_imagenet_example_survives_the_loss_of_a_member_unchanged(self):
+        """DistributedDataParallel with checkpoints of its own. (PyTorch's other public DDP examples ask for CUDA devices.)"""
+        program, why = programs_of_others.bring("elastic imagenet")
+        if not program:
+            self.skipTest(why)
+        shutil.copy(program, self.folder / "torch/imagenet.py")
+        pictures = self.folder / "torch/pictures"
+        subprocess.run([PYTHON, "-c", PICTURES, str(pictures)], check=True)
+        epochs = 12
+        self.edit(self.file, ("source = './spirals'", "source = './imagenet.py'\n  inputs = { pictures = './pictures' }"),
+                  ("main = 'train.py'", "main = 'imagenet.py'"), ("input epochs (", "input unused ("),
+                  ("['--epochs', input.epochs]", f"['--arch', 'squeezenet1_1', '--epochs', {epochs}, '--batch-size', 8, '--lr', 0.001,"
+                   " '--checkpoint-file', '$RADL_CHECKPOINTS/own/checkpoint', '$RADL_INPUTS/pictures']"))
+        process = self.start("apply", "--auto-approve", str(self.file), *self.given)
+        self.wait_until(lambda: "saved checkpoint for epoch 2" in self.log_of(0) or process.poll() is not None, 300)
+        self.assertIsNone(process.poll(), self.log_of(0))
+        self.kill(self.agent_of(2))
+        out, err = process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(self.report()["attempts"], 1)
+        log = (self.results / "logs/worker[0].log").read_text()
+        self.assertIn(f"saved checkpoint for epoch {epochs - 1}", log)
+        self.assertRegex(log, r"using checkpoint from rank: \d, max_epoch: [2-9]", "it began anew")
         self.destroy()
 
     def test_a_program_that_fails_says_so(self):

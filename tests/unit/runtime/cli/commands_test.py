@@ -299,6 +299,51 @@ contextualize (
         self.assertNotIn("sparkling", done.stdout)
         self.assertEqual(done.stdout.count("| - command: echo"), 0)
 
+    def test_recipes_that_no_node_runs_yet_are_compared_too(self):
+        """A component of EC3, whose cluster is another file; working nodes that the cluster itself asks for."""
+        self.file("hadoop.radl", """description hadoop (kind = 'component' and short = 'Hadoop')
+system front (ec3_templates contains 'hadoop' and disk.0.applications contains (name = 'ansible.modules.grycap.hadoop'))
+configure front (
+@begin
+  - roles:
+    - { role: 'grycap.hadoop', hadoop_master: 'front', hadoop_type_of_node: 'master' }
+@end
+)
+configure wn (
+@begin
+  - roles:
+    - { role: 'grycap.hadoop', hadoop_master: 'front' }
+@end
+)
+""")
+        done = self.run_it("explain", "hadoop.radl")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("hadoop.radl:3: recipe 'front' of no node yet: 'std/cluster/hdfs' would do this", done.stdout)
+        self.assertIn("hadoop.radl:9: recipe 'wn' of no node yet: 'std/cluster/hdfs' would do this", done.stdout)
+        self.file("cluster.radl", """network n (outbound = 'no')
+system front (net_interface.0.connection = 'n')
+system wn (net_interface.0.connection = 'n')
+configure front (
+@begin
+- vars:
+    templates: [slurm, nfs]
+  roles:
+  - { role: 'grycap.slurm', slurm_type_of_node: 'front' }
+@end
+)
+configure wn (
+@begin
+- roles:
+  - { role: 'grycap.slurm', slurm_type_of_node: 'wn' }
+@end
+)
+deploy front 1
+deploy wn 0
+""")
+        done = self.run_it("explain", "cluster.radl")
+        self.assertIn("cluster.radl:4: recipe 'front' of 1 node: 'std/cluster/slurm' would do this\n    | - { role:", done.stdout)
+        self.assertIn("cluster.radl:12: recipe 'wn' of no node yet: 'std/cluster/slurm' would do this", done.stdout)
+
     def test_every_module_that_it_names_is_in_the_standard_library(self):
         source = pathlib.Path(__file__).resolve().parents[4]
         text = (source / "runtime/cli/replaceable.cc").read_text()

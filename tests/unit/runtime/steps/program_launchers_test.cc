@@ -228,14 +228,117 @@ ANSWER)sh");
   EXPECT_TRUE(program::check_needs({{"gpu", 2}}, *facts, "worker[0]").ok());
   EXPECT_TRUE(contains(program::check_needs({{"gpu", 4}}, *facts, "worker[0]").message(),
                        "worker[0]: the program needs 4 GPUs, and nvidia-smi shows 2"));
-  remote.fake(
-      "nvidia-smi",
-      "echo \"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\" >&2; exit 9");
-  facts = program::look_at_node(member, "python3");
-  ASSERT_TRUE(facts.ok());
-  const Status lacks = program::check_needs({{"gpu", 1}}, *facts, "worker[0]");
+  EXPECT_TRUE(facts->gpu_trouble.empty());
+}
+
+// What else it answers, recorded: each is an error that says what to do.
+TEST(ProgramNeeds, WhatNvidiaSmiComplainsOfIsSaidWithWhatToDo) {
+  test::TemporaryFolder folder;
+  test::ProcessRemote machine(folder.path());
+  test::FaultyRemote remote(machine);
+  NodeHandle node;
+  node.address = "worker[0]";
+  node.attributes = Json::object();
+  node.connect = [&]() -> Result<Remote*> { return &remote; };
+  Context context;
+  jobs::Member member(node, context, "t");
+  auto lacking = [&](const char* answer, int needed) -> Status {
+    if (answer != nullptr) remote.fake("nvidia-smi", answer);
+    auto facts = program::look_at_node(member, "python3");
+    if (!facts) return facts.status();
+    return program::check_needs({{"gpu", needed}}, *facts, "worker[0]");
+  };
+  Status lacks = lacking(nullptr, 1);
   EXPECT_EQ(lacks.code(), Code::Unsupported);
-  EXPECT_TRUE(contains(lacks.message(), "couldn't communicate with the NVIDIA driver"));
+  EXPECT_TRUE(contains(lacks.message(), "there is no nvidia-smi")) << lacks.text();
+  EXPECT_TRUE(contains(lacks.hint(), "an image with NVIDIA's driver")) << lacks.text();
+
+  const struct {
+    const char *answer, *message, *hint;
+  } cases[] = {
+      {R"sh(printf "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n\n"; exit 9)sh",
+       "couldn't communicate with the NVIDIA driver", "modprobe nvidia"},
+      {R"sh(printf "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.127\n"; exit 18)sh",
+       "does not work: Failed to initialize NVML: Driver/library version mismatch NVML library version: "
+       "550.127",
+       "start the node anew"},
+      {R"sh(echo "Failed to initialize NVML: Driver Not Loaded"; exit 9)sh", "Driver Not Loaded",
+       "modprobe nvidia"},
+      {R"sh(echo "No devices were found"; exit 6)sh", "No devices were found",
+       "does the instance type have one?"},
+      {R"sh(echo "Failed to initialize NVML: Insufficient Permissions"; exit 4)sh",
+       "Insufficient Permissions", "/dev/nvidia*"},
+      {R"sh(cat <<'ANSWER'
+Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system to recover this GPU
+GPU 1: Tesla V100-SXM2-16GB (UUID: GPU-a94d3d5e-61a1-93a5-6c0b-6b6f0c8a7d42)
+ANSWER
+exit 15)sh",
+       "shows 1 and says: Unable to determine the device handle", "Xid"},
+      {"exit 139", "does not work: exit status 139", "says more"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.answer);
+    lacks = lacking(one.answer, 2);
+    EXPECT_EQ(lacks.code(), Code::Unsupported);
+    EXPECT_TRUE(contains(lacks.message(), "worker[0]: the program needs 2 GPUs, and nvidia-smi"))
+        << lacks.text();
+    EXPECT_TRUE(contains(lacks.message(), one.message)) << lacks.text();
+    EXPECT_TRUE(contains(lacks.hint(), one.hint)) << lacks.text();
+  }
+  // Parts of a GPU stand below it, and are not GPUs.
+  lacks = lacking(R"sh(cat <<'ANSWER'
+GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-2f1c7b0e-5f0e-7c0f-8a52-0d2f0e2b6a11)
+  MIG 3g.40gb     Device  0: (UUID: MIG-6a3f1b3e-7ad4-53a5-9ad2-5f1c7b0e0a11)
+  MIG 3g.40gb     Device  1: (UUID: MIG-93ab0c11-7ad4-53a5-9ad2-5f1c7b0e0a12)
+ANSWER)sh",
+                  2);
+  EXPECT_TRUE(contains(lacks.message(), "nvidia-smi shows 1")) << lacks.text();
+}
+
+// apptainer itself is not of Debian: what it is started with is recorded, and the program runs without a
+// container.
+TEST_F(LauncherTest, AProgramRunsInAContainerOfApptainer) {
+  std::vector<std::unique_ptr<test::FaultyRemote>> machines;
+  for (NodeHandle& handle : handles) {
+    auto remote = handle.connect();
+    ASSERT_TRUE(remote.ok());
+    machines.push_back(std::make_unique<test::FaultyRemote>(**remote));
+    machines.back()->fake("podman", "exit 127");
+    machines.back()->fake("nvidia-smi", "echo 'GPU 0: NVIDIA A10 (UUID: GPU-2f1c7b0e)'");
+    machines.back()->fake("apptainer", R"sh([ "$1" != --version ] || exit 0
+printf '%s\n' "$@" > ~/recorded
+[ "$1" = exec ] || exit 90
+shift
+while :; do
+  case $1 in
+    --nv) shift ;;
+    --bind) shift 2 ;;
+    --pwd) cd "$2" && shift 2 ;;
+    docker://*) break ;;
+    *) exit 91 ;;
+  esac
+done
+shift
+exec "$@")sh");
+    // The connection belongs to the function that is replaced.
+    handle.connect = [machine = machines.back().get(), own = handle.connect]() -> Result<Remote*> {
+      return machine;
+    };
+  }
+  program("echo \"$RADL_MEMBER of $RADL_MEMBERS, $TOKEN\" > \"$RADL_RESULTS/said\"; echo \"$1\"");
+  step.program["image"] = "docker://docker.io/library/python:3.12";
+  step.program["arguments"] = {"two words"};
+  step.program["environment"] = {{"TOKEN", "it's a secret"}};
+  step.program["collect"] = "all";
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(nodes.folder.path("results/worker[1]/said")), "1 of 2, it's a secret\n");
+  EXPECT_TRUE(contains(log(), "two words"));
+  const std::string words = *read_file(home(1) + "/recorded");
+  const std::string job = home(1) + "/.radl/jobs/p-aaaaaaaaaaaa";
+  EXPECT_EQ(words, "exec\n--nv\n--bind\n" + job + "," + home(1) + "/.radl/trees," + job +
+                       "/checkpoints\n--pwd\n" + job +
+                       "/source\ndocker://docker.io/library/python:3.12\n./run.sh\ntwo words\n");
 }
 
 TEST(MemberUsage, RatesComeFromTwoReadings) {

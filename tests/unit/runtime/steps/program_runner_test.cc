@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -63,6 +64,29 @@ echo model > model.bin
   EXPECT_FALSE(contains(log(), "$RADL_"));
   EXPECT_EQ(Json::parse(*read_file(results + "/report.json")).at("members").size(), 2u);
   EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(ProgramTest, FilesOfSomebodyElseAreNotReplacedByResults) {
+  const std::string folder = nodes.folder.path("results");
+  ASSERT_TRUE(make_directories(folder).ok());
+  ASSERT_TRUE(write_file_atomic(folder + "/.gitignore", "*\n").ok());
+  ASSERT_TRUE(write_file_atomic(folder + "/thesis.txt", "mine").ok());
+  program("echo other > $RADL_RESULTS/thesis.txt; touch started");
+  step.program["outputs"] = {"started"};
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "holds 'thesis.txt', which no program has put there"));
+  EXPECT_FALSE(log().find("starts") != std::string::npos);
+  EXPECT_EQ(*read_file(folder + "/thesis.txt"), "mine");
+  // What it has put there itself, also beside what the user has added since, is no hindrance.
+  ASSERT_TRUE(std::filesystem::remove(folder + "/thesis.txt"));
+  ASSERT_TRUE(run().ok());
+  ASSERT_TRUE(write_file_atomic(folder + "/notes.txt", "mine").ok());
+  ASSERT_TRUE(std::filesystem::remove(folder + "/report.json"));
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(folder + "/thesis.txt"), "other\n");
+  EXPECT_EQ(*read_file(folder + "/notes.txt"), "mine");
 }
 
 TEST_F(ProgramTest, CollectAllBringsEachMembersResults) {
@@ -314,6 +338,17 @@ TEST(ProgramMetrics, AreReadFromTensorBoardsFiles) {
   ASSERT_TRUE(program::take_event_file(first + second.substr(0, 20), metrics).ok()) << "it is being written";
   EXPECT_EQ(metrics, (program::Metrics{{"loss", 2.5}}));
   EXPECT_EQ(program::take_event_file("this is no file of events", metrics).code(), Code::Corrupt);
+}
+
+TEST(ProgramMetrics, NumbersThatJsonDoesNotHaveCostTheOthersNothing) {
+  program::Metrics metrics;
+  program::take_json_line(
+      R"({"loss": NaN, "low": -Infinity, "high": Infinity, "epoch": 3, "note": "a \"NaN\" \\", "accuracy": 0.5})",
+      metrics);
+  EXPECT_EQ(metrics, (program::Metrics{{"accuracy", 0.5}, {"epoch", 3}}));
+  program::take_json_line(R"({"loss": NaN, "epoch": )", metrics);
+  program::take_json_line(R"({"epoch": NaNs})", metrics);
+  EXPECT_EQ(metrics.at("epoch"), 3);
 }
 
 TEST(ProgramLaunch, MainStandsBehindWhatRunsIt) {
