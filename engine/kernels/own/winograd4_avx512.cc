@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "engine/kernels/own/winograd.h"

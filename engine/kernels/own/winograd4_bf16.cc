@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "engine/kernels/own/winograd.h"
 
@@ -64,6 +65,7 @@ constexpr WinogradKernels kKernels{.name = "F(4x4)",
                                    .work_bytes = 2,
                                    .tile = kTile,
                                    .trims = true,
+                                   .norms = true,
                                    .places = kSide * kSide,
                                    .partial = kPartial,
                                    .rounding = 3e-2f,

@@ -111,55 +111,53 @@ class TileRows {
         zeros_(value_bytes_ * (static_cast<size_t>(std::max(t.w * t.c, t.ow * t.oc)) + 32)) {}
 
   TileRow inputs(const TileUnit& u, const void* x, WindowIndex index = nullptr) const {
-    TileRow r = empty(t_.w, t_.c, u.column - t_.pl);
-    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, x, index, u.image, u.row - t_.pt + i, t_.h);
-    return finished(r, u, index);
+    TileRow r;
+    set(r, u, {t_.tile + 2, u.row - t_.pt, t_.h, t_.w, t_.c}, u.column - t_.pl, x, index);
+    return r;
   }
   TileRow outputs(const TileUnit& u, const void* y, WindowIndex index = nullptr) const {
-    TileRow r = empty(t_.ow, t_.oc, u.column);
-    for (int i = 0; i < t_.tile; ++i) set(r, i, y, index, u.image, u.row + i, t_.oh);
-    return finished(r, u, index);
+    TileRow r;
+    set(r, u, {t_.tile, u.row, t_.oh, t_.ow, t_.oc}, u.column, y, index);
+    return r;
   }
   // A unit of zeros.
   TileRow nothing(int channels) const {
-    TileRow r = empty(0, channels, 0);
-    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, nullptr, nullptr, 0, -1, 0);
+    TileRow r;
+    set(r, {}, {t_.tile + 2, 0, 0, 0, channels}, 0, nullptr, nullptr);
     return r;
   }
 
  private:
-  TileRow empty(int w, int c, int first) const {
-    return {.row = {},
-            .index = {},
-            .lower = {},
-            .w = w,
-            .first = first,
-            .tiles = t_.segment,
-            .channels = c,
-            .ahead = static_cast<size_t>(t_.tile) * w * c,
-            .low = false,
-            .narrow = t_.narrow};
+  // Of an image of h x w x c, `count` rows from row `first` on, which may be outside.
+  struct Rows {
+    int count, first, h, w, c;
+  };
+  void set(TileRow& r, const TileUnit& u, const Rows& rows, int column, const void* images,
+           WindowIndex index) const {
+    r.w = rows.w, r.first = column, r.tiles = t_.segment, r.channels = rows.c;
+    r.low = t_.low && u.row + t_.tile > t_.oh, r.narrow = t_.narrow;
+    if (index) return set_pooled(r, u, rows, static_cast<const std::byte*>(images), index);
+    const size_t row = static_cast<size_t>(rows.w) * rows.c, bytes = row * value_bytes_;
+    const std::byte* image = static_cast<const std::byte*>(images) + u.image * rows.h * bytes;
+    r.ahead = t_.tile * row;
+    for (int i = 0, y = rows.first; i < rows.count; ++i, ++y)
+      r.row[i] = y >= 0 && y < rows.h ? image + y * bytes : zero_;
   }
-  TileRow finished(TileRow r, const TileUnit& u, WindowIndex index) const {
-    r.low = t_.low && u.row + t_.tile > t_.oh;
-    if (!index) return r;
-    r.ahead = static_cast<size_t>(t_.tile / 2) * (r.w / 2) * r.channels;
-    r.w = r.w / 2 * 2;
-    return r;
-  }
-  void set(TileRow& r, int i, const void* images, WindowIndex index, size_t image, int y, int h) const {
-    const auto* values = static_cast<const std::byte*>(images);
-    if (!index) {
-      const bool inside = y >= 0 && y < h;
-      r.row[i] = inside ? values + value_bytes_ * (image * h + y) * r.w * r.channels : zero_;
-      return;
+  // The gradients of windows of 2x2.
+  void set_pooled(TileRow& r, const TileUnit& u, const Rows& rows, const std::byte* windows,
+                  WindowIndex index) const {
+    const size_t row = static_cast<size_t>(rows.w / 2) * rows.c, half = rows.h / 2;
+    r.ahead = t_.tile / 2 * row;
+    r.w = rows.w / 2 * 2;
+    for (int i = 0, y = rows.first; i < rows.count; ++i, ++y) {
+      const bool inside = y >= 0 && y < rows.h / 2 * 2;
+      const size_t at = inside ? (u.image * half + y / 2) * row : 0;
+      r.row[i] = inside ? windows + value_bytes_ * at : zero_;
+      r.index[i] = inside ? index + at : reinterpret_cast<const uint8_t*>(zero_);
+      r.lower[i] = inside && y % 2 ? 2 : 0;
     }
-    const bool inside = y >= 0 && y < h / 2 * 2;
-    const size_t at = (image * (h / 2) + y / 2) * (r.w / 2) * r.channels;
-    r.row[i] = inside ? values + value_bytes_ * at : zero_;
-    r.index[i] = inside ? index + at : reinterpret_cast<const uint8_t*>(zero_);
-    r.lower[i] = inside && y % 2 ? 2 : 0;
   }
+
   const Tiling& t_;
   size_t value_bytes_;
   Buffer zeros_;

@@ -1,4 +1,6 @@
 // The element-wise kernels for: avx512 (flags in engine/kernels/CMakeLists.txt).
+#include <immintrin.h>
+
 #include "engine/kernels/elementwise.h"
 
 #define RADL_ISA_NAME "avx512"

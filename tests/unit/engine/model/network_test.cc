@@ -42,6 +42,11 @@ std::vector<Case> cases() {
   add("batchnorm", conv + "batchnorm\n" + head);
   add("batchnorm_plain", conv + "batchnorm scale=no shift=no momentum=0.4\nrelu\n" + head);
   add("batchnorm_twice", conv + "save a\nbatchnorm\nsave b\nbatchnorm from a\nrelu\nadd b\n" + head);
+  add("batchnorm_between",
+      conv + "batchnorm\n" + conv + "batchnorm\nrelu\n" + conv + "batchnorm\ngelu\n" + conv + head);
+  add("batchnorm_residuals", conv + "batchnorm\nrelu\nsave s\n" + conv + "batchnorm\nadd s\nrelu\nsave t\n" +
+                                 conv + "batchnorm\nadd t\nsave u\n" + conv + "batchnorm\nadd u\nrelu\n" +
+                                 head);
   add("layernorm", conv + "layernorm\n" + head);
   add("layernorm_first", "layernorm\n" + conv + head);
   add("groupnorm", conv + "groupnorm groups=3\nrelu\n" + head);
