@@ -18,7 +18,8 @@ struct Options {
 int run_import(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() != 2)
-    return report(session, invalid("ADDRESS and ID are required, and nothing else"));
+    return report(session, invalid("ADDRESS and ID are required, and nothing else")
+                               .with_hint("files come first: radlc import FILE ADDRESS ID"));
   auto loaded = load_project(session, options.project);
   if (!loaded.ok()) return report(session, loaded.status());
   Project& project = **loaded;

@@ -242,7 +242,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   return [options, &session] {
     take_files(options->words, options->project);
     if (options->words.size() > 1)
-      return report(session, invalid("one node at a time: " + options->words.back()));
+      return report(session, invalid("one node at a time: " + options->words.back())
+                                 .with_hint("files come first: radlc logs FILE NODE"));
     if (!options->words.empty()) options->node = options->words.front();
     return run_logs(session, *options);
   };

@@ -160,6 +160,10 @@ class Logs(NodesCase):
         self.radlc("logs", "-f", self.file, "nodes", code=1)
         self.assertIn("no logs of 'nodes'", self.err)
         self.assertIn("node[0].tools", self.err)
+        self.radlc("logs", "node[0]", self.file, code=1)
+        self.assertIn("radlc logs FILE NODE", self.err)
+        self.radlc("import", "node[0]", "id", self.file, code=1)
+        self.assertIn("radlc import FILE ADDRESS ID", self.err)
 
 
 class Moved(NodesCase):
