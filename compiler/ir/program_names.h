@@ -30,8 +30,7 @@ inline constexpr std::array<std::string_view, 23> kProgramNames = {
     "RADL_PYTHON",    // the Python that the program asks for
     "RADL_SOURCE",    // the folder of the program's files, where it runs
     "RADL_RESULTS",   // a folder: what is in it at the end is brought back
-    "RADL_CHECKPOINTS",
-    "RADL_INPUTS",
+    "RADL_CHECKPOINTS", "RADL_INPUTS",
     "RADL_HOME",  // the login's home on this node
 };
 
