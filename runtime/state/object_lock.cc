@@ -210,7 +210,7 @@ bool ObjectLock::is_own_late_write() {
   const Result<ObjectLockRecord> there = record_of((*object)->body, bucket_.url(key_));
   const bool own = there.ok() && !there->free && there->info.id == record_.info.id &&
                    there->info.host == record_.info.host && there->generation <= record_.generation &&
-                   there->beat < record_.beat;
+                   there->beat <= record_.beat;
   if (own) etag_ = (*object)->etag;
   return own;
 }
@@ -280,7 +280,9 @@ void ObjectLock::give_back(const std::string& state) {
   free.free = true;
   free.state = state;
   ++free.beat;
-  (void)write(free, lease_ / 3);  // if that fails, it is free when its lease is over
+  // If that fails, it is free when its lease is over.
+  const Status written = write(free, lease_ / 3);
+  if (written.code() == Code::Conflict && is_own_late_write()) (void)write(free, lease_ / 3);
 }
 
 void ObjectLock::remove() {

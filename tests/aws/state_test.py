@@ -344,10 +344,30 @@ class TwoWriters(StateCase):
         self.proxy.faults = faults
         return done
 
+    def waits_for(self, go):
+        """A file whose step ends when `go` is there."""
+        return self.write("demo.radl", FILE.replace("file '~/token'", f"command 'until test -e {go}; do sleep 0.1; done' ( creates = '{go}' )\n file '~/token'"))
+
+    def test_a_lock_is_free_after_a_run_whose_last_renewal_was_done_late(self):
+        go = self.folder / "go"
+
+        def which(request):
+            renewal = request.path.endswith("/lock") and json.loads(request.body)["beat"] > 0
+            if renewal:
+                go.touch()
+            return request.body if renewal else None
+
+        done = self.late(which)
+        self.radlc("apply", "--auto-approve", self.waits_for(go), "--input", "count=1")
+        self.assertTrue(done.is_set())
+        self.assertTrue(self.lock()["free"])
+        self.destroy()
+        self.assert_nothing()
+
     def test_a_renewal_that_a_slow_server_does_late_is_nobody_elses(self):
         done = self.late(lambda r: json.loads(r.body)["beat"] or None if r.path.endswith("/lock") else None)
         go = self.folder / "go"
-        file = self.write("demo.radl", FILE.replace("file '~/token'", f"command 'until test -e {go}; do sleep 0.1; done' ( creates = '{go}' )\n file '~/token'"))
+        file = self.waits_for(go)
         run = self.start("apply", "--auto-approve", file)
         self.wait_until(lambda: done.is_set() or run.poll() is not None)
         renewed = self.lock()["beat"] if done.is_set() else 0
