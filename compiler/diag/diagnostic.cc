@@ -30,7 +30,7 @@ void drop_repeated(std::vector<Diagnostic>& list, size_t& errors, size_t& warnin
   list.resize(kept);
 }
 
-// What another `use` of the same module does not get as well.
+// What is reported once for each `use` of the same module.
 bool depends_on_values(DiagCode code) {
   switch (code) {
     case DiagCode::UnknownMember:

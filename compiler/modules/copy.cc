@@ -8,6 +8,23 @@ const expr::Value* find_variable(std::string_view name, const Variables* variabl
   return nullptr;
 }
 
+namespace {
+
+const expr::Value* variable(const ast::Name& name, const Variables* variables) {
+  return name ? find_variable(name.text, variables) : nullptr;
+}
+
+}  // namespace
+
+ast::Bound* Copier::bound(const ast::Name& name, const expr::Value* value) {
+  auto* made = arena_.make<ast::Bound>();
+  made->kind = ast::Kind::Bound;
+  made->span = name.span;
+  made->value = value;
+  made->name = name;
+  return made;
+}
+
 List<ast::PathPart> Copier::parts(const List<ast::PathPart>& parts, size_t from, const Variables* variables) {
   List<ast::PathPart> made;
   for (size_t i = from; i < parts.size(); i++)
@@ -23,11 +40,8 @@ ast::Expr* Copier::reference(const ast::Reference& reference, const Variables* v
     made->parts = parts(reference.parts, 0, variables);
     return made;
   }
-  auto* bound = arena_.make<ast::Bound>();
-  bound->kind = ast::Kind::Bound;
+  ast::Bound* bound = this->bound(reference.parts[0].name, value);
   bound->span = reference.span;
-  bound->value = value;
-  bound->name = reference.parts[0].name;
   if (reference.parts.size() == 1) return bound;
   auto* select = arena_.make<ast::Select>();
   select->kind = ast::Kind::Select;
@@ -112,7 +126,7 @@ ast::Expr* Copier::copy(const ast::Expr* value, const Variables* variables) {
 }
 
 ast::Name Copier::copy(const ast::Name& name, const Variables* variables) {
-  const expr::Value* value = name ? find_variable(name.text, variables) : nullptr;
+  const expr::Value* value = variable(name, variables);
   if (value == nullptr || value->sensitive()) return name;
   if (value->kind() != expr::Kind::String && value->kind() != expr::Kind::System) return name;
   return {arena_.copy(value->as_text()), name.span};
@@ -153,14 +167,9 @@ List<ast::Resource*> Copier::copy(const List<ast::Resource*>& resources, const V
 
 ast::Item* Copier::copy(const ast::Item& item, const Variables* variables) {
   auto* made = same(item);
-  const expr::Value* system = item.system ? find_variable(item.system.text, variables) : nullptr;
+  const expr::Value* system = variable(item.system, variables);
   if (system != nullptr && system->kind() != expr::Kind::String) {
-    auto* bound = arena_.make<ast::Bound>();
-    bound->kind = ast::Kind::Bound;
-    bound->span = item.system.span;
-    bound->value = system;
-    bound->name = item.system;
-    made->systems = bound;
+    made->systems = bound(item.system, system);
     made->system.text = {};
   } else {
     made->system = copy(item.system, variables);
@@ -195,7 +204,9 @@ ast::Block* Copier::copy(const ast::Block& block, const Variables* variables) {
     auto* copied = same(*deploy);
     copied->name = copy(deploy->name, variables);
     copied->count = copy(deploy->count, variables);
-    copied->cloud = copy(deploy->cloud, variables);
+    copied->cloud_of = copy(deploy->cloud_of, variables);
+    if (const expr::Value* cloud = copied->cloud_of ? nullptr : variable(deploy->cloud, variables))
+      copied->cloud_of = bound(deploy->cloud, cloud);
     copied->when = copy(deploy->when, variables);
     made = copied;
   } else if (auto* check = ast::as<ast::Assert>(&block)) {

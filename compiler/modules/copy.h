@@ -28,6 +28,7 @@ class Copier {
   T* same(const T& node) {
     return arena_.make<T>(node);
   }
+  ast::Bound* bound(const ast::Name& name, const expr::Value* value);
   List<ast::PathPart> parts(const List<ast::PathPart>& parts, size_t from, const Variables* variables);
   ast::Expr* reference(const ast::Reference& reference, const Variables* variables);
   ast::Expr* comprehension(const ast::Comprehension& made, const Variables* variables);

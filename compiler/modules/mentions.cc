@@ -14,7 +14,7 @@ class Reader {
     if (auto* deploy = ast::as<ast::Deploy>(&block)) {
       into_.deployed.insert(deploy->name.text);
       word(deploy->name.text);
-      word(deploy->cloud.text);
+      if (deploy->cloud_of == nullptr) into_.words.insert(deploy->cloud.text);  // it may be a `let`
     }
     if (auto* context = ast::as<ast::Contextualize>(&block)) items(context->items);
     // Those inside an `each` come as blocks of their own.
@@ -50,7 +50,7 @@ class Reader {
     each_part(written, [this](const ast::Expr& inner) { value(inner); });
   }
 
-  // Names that are no expressions: `deploy worker 2 input.cloud`, `system input.nodes configure c`.
+  // Names that are no expressions: `deploy input.nodes 2`, `system input.nodes configure c`.
   void word(std::string_view name) {
     constexpr std::string_view kInput = "input.";
     if (name.starts_with(kInput)) input(name.substr(kInput.size()));

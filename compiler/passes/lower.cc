@@ -30,9 +30,7 @@ class InstanceScope final : public hir::Scope {
   int64_t nodes_of(const ast::Deploy& deploy) override {
     return scopes_.deploy_count(deploy, instance_).value_or(1);
   }
-  std::string cloud_of(const ast::Deploy& deploy) override {
-    return scopes_.cloud_named(deploy.cloud, instance_);
-  }
+  std::string cloud_of(const ast::Deploy& deploy) override { return scopes_.cloud_of(deploy, instance_); }
   const ast::Configure* configure(std::string_view name) override {
     auto found = instance_.configures.find(name);
     return found == instance_.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);

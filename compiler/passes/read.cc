@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/ec3/templates.h"
 #include "compiler/passes/build.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kMark = "@input.";
 constexpr size_t kMaxFilled = size_t{256} << 20;  // of text: a value may hold placeholders again
+constexpr size_t kMaxWithin = 20;
 
 // An `input` of the file itself that has no default.
 bool has_input_to_give(const ast::Tree& tree) {
@@ -51,7 +53,11 @@ class Filler {
       made += *value;
       pieces.push_back({begin, static_cast<uint32_t>(made.size()), span.begin, span.end});
       at = done = end + 1;
-      if (made.size() > kMaxFilled) break;
+      if (made.size() > kMaxFilled) {
+        limit(span,
+              fmt::format("the text with its inputs filled in is longer than {} MiB", kMaxFilled >> 20));
+        break;
+      }
     }
     return made.append(text.substr(done));
   }
@@ -71,10 +77,17 @@ class Filler {
     std::optional<std::string> value = raw_value(name);
     if (value && value->find(kMark) != value->npos) {
       std::vector<SpanMap::Piece> inner;
-      value = busy_.size() < 20 ? fill(*value, at.file, inner) : value;
+      if (busy_.size() < kMaxWithin)
+        value = fill(*value, at.file, inner);
+      else
+        limit(at, fmt::format("values of inputs that name further inputs may do so {} deep", kMaxWithin));
     }
     busy_.erase(name);
     return values_[name] = value;
+  }
+
+  void limit(Span at, std::string message) {
+    if (!std::exchange(limited_, true)) diagnostics_.report(DiagCode::ExpressionCost, at, std::move(message));
   }
 
   std::optional<std::string> raw_value(const std::string& name) {
@@ -90,6 +103,7 @@ class Filler {
   Diagnostics& diagnostics_;
   std::map<std::string, std::optional<std::string>> values_;
   std::set<std::string> asked_, busy_;
+  bool limited_ = false;
 };
 
 // Reads each file once, with @input.NAME@ filled in.

@@ -54,8 +54,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   // check of the document reports that; what is wrong with an input is reported here.
   std::vector<std::string> systems_named(const ast::Name& name, const Instance& instance);
   std::vector<std::string> systems_of(const ast::Item& item, const Instance& instance);
-  // The cloud of a deploy block: its name, or the value of the input that it names. "": the run's own one.
-  std::string cloud_named(const ast::Name& name, const Instance& instance);
+  // The cloud of a deploy block. "": the run's own one, or after a report.
+  std::string cloud_of(const ast::Deploy& deploy, const Instance& instance);
   // Nodes that a deploy block makes of one system; nullopt after a report.
   std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
 

@@ -87,26 +87,36 @@ std::vector<std::string> Scopes::systems_of(const ast::Item& item, const Instanc
   if (!shown_in_plans(value, item.systems->span)) return {};
   std::vector<std::string> names = systems_in(value);
   bool empty = value.kind() == ValueKind::List && value.items().empty();
-  if (names.empty() && !value.is_error() && !empty)
-    diagnostics_.report(DiagCode::UnknownSystem, item.systems->span,
-                        fmt::format("a system stands here, not {}", expr::kind_name(value.kind())));
+  if (names.empty() && !value.is_error() && !empty) {
+    auto& report =
+        diagnostics_.report(DiagCode::UnknownSystem, item.systems->span,
+                            fmt::format("a system stands here, not {}", expr::kind_name(value.kind())));
+    if (value.kind() == ValueKind::Node)
+      report.with_help(
+          "a recipe is for all nodes of a system: `when = self.ordinal == 0` at its resources leaves out the "
+          "others");
+  }
   return names;
 }
 
-std::string Scopes::cloud_named(const ast::Name& name, const Instance& instance) {
-  constexpr std::string_view kInput = "input.";
-  if (!name.text.starts_with(kInput) || instance.inputs.empty()) return std::string(name.text);
-  std::string_view input_name = name.text.substr(kInput.size());
-  if (!instance.inputs.contains(input_name)) {
-    diagnostics_.report(DiagCode::UnknownMember, name.span,
-                        fmt::format("there is no input named '{}'", input_name));
-    return {};
-  }
-  Value value = input(instance, input_name, name.span);
-  if (value.kind() == ValueKind::String && !value.sensitive()) return value.as_text();
-  if (!value.is_error() && value.kind() != ValueKind::Null)
-    diagnostics_.report(value.sensitive() ? DiagCode::SecretShown : DiagCode::FeatureExpression, name.span,
-                        fmt::format("input '{}' is no name of a cloud", input_name));
+// A word is the name of a cloud, unless it is a `let`.
+std::string Scopes::cloud_of(const ast::Deploy& deploy, const Instance& instance) {
+  const ast::Name& written = deploy.cloud;
+  if (deploy.cloud_of == nullptr && !instance.lets.contains(written.text)) return std::string(written.text);
+  const Value value = deploy.cloud_of != nullptr ? evaluate(*deploy.cloud_of, instance)
+                                                 : let(instance, written.text, written.span);
+  if (value.sensitive())
+    diagnostics_.report(DiagCode::SecretShown, written.span,
+                        "the cloud of a deploy is shown in plans: it cannot be a secret");
+  else if (value.has_unknown())
+    diagnostics_.report(DiagCode::NotKnownYet, written.span, "a cloud must be known before apply");
+  else if (value.kind() == ValueKind::String && !value.as_text().empty())
+    return value.as_text();
+  else if (!value.is_error() && value.kind() != ValueKind::Null)
+    diagnostics_.report(
+        DiagCode::FeatureExpression, written.span,
+        fmt::format("the cloud of a deploy is a name, not {}",
+                    value.kind() == ValueKind::String ? "an empty string" : expr::kind_name(value.kind())));
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "compiler/modules/mentions.h"
 #include "compiler/passes/recipes.h"
 
 namespace radl::passes {
@@ -15,6 +16,7 @@ class StepMaker {
   explicit StepMaker(Build& build) : build_(build), recipes_(build) {}
 
   void run() {
+    find_left_out();
     if (!build_.configuration_off) {
       add_applications();
       for (BoundItem& item : build_.items) add_item(item);
@@ -25,6 +27,26 @@ class StepMaker {
   }
 
  private:
+  // Systems and recipes of which a `deploy` or an item is written, but none is there: `when` or an `each`
+  // over nothing leaves them out. Their values may be ones that only the other case has.
+  void find_left_out() {
+    if (build_.diagnostics.has_errors()) return;  // which may have left it out
+    std::set<std::string_view> deployed, bound;
+    for (const hir::Part& part : build_.values.parts)
+      for (const hir::Deploy& deploy : part.deploys) deployed.insert(deploy.system.text);
+    for (const BoundItem& item : build_.items) bound.insert(item.recipe);
+    visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
+      const Mentions mentions = mentions_in(instance);
+      auto add = [&](const std::set<std::string_view>& names, const std::set<std::string_view>& there) {
+        for (std::string_view name : names)
+          if (std::string full = instance.full(name); !there.contains(full))
+            left_out_.insert(std::move(full));
+      };
+      add(mentions.deployed, deployed);
+      add(mentions.configured, bound);
+    });
+  }
+
   // What RADL 1 installs by name comes before everything else on a node. Roles and collections are for the
   // node that runs Ansible: its runner brings them.
   void add_applications() {
@@ -88,8 +110,8 @@ class StepMaker {
       step.digest = made.digest;
       push(item, std::move(step));
     }
-    if (nodes.empty()) {
-      // Nobody runs it now, but what is wrong with it is wrong.
+    // Nobody runs it now, but what is wrong with it is wrong, unless a `when` says that it is not meant.
+    if (nodes.empty() && !left_out_.contains(item.system)) {
       Self self{item.system, 0};
       recipes_.native(*item.configure, *item.instance, item.recipe, &self);
     }
@@ -133,7 +155,7 @@ class StepMaker {
       for (const auto& [name, block] : instance.configures) {
         auto* configure = ast::as<ast::Configure>(block);
         if (configure == nullptr || configure->resources.empty() || looked_at_.contains(configure)) continue;
-        if (is_job(*configure)) continue;
+        if (is_job(*configure) || left_out_.contains(instance.full(name))) continue;
         Self self{"node", 0};
         recipes_.native(*configure, instance, instance.full(name), &self);
       }
@@ -193,6 +215,7 @@ class StepMaker {
   Build& build_;
   Recipes recipes_;
   std::set<const ast::Configure*> looked_at_;
+  std::set<std::string> left_out_;
   std::map<std::string, Span> job_names_;
 };
 

@@ -1,5 +1,7 @@
 #include "compiler/sema/features.h"
 
+#include <algorithm>
+
 #include "common/text.h"
 #include "compiler/expr/units.h"
 #include "compiler/sema/name_index.h"
@@ -111,6 +113,12 @@ std::string nearest_feature(Scope scope, std::string_view name) {
   for (const FeatureSpec& spec : all_features())
     if (spec.scope == scope && !spec.name.ends_with('*')) names.push_back(spec.name);
   auto near = nearest_name(wanted.text, names);
+  // `memory` is the beginning of what is meant.
+  auto longer = std::find_if(names.begin(), names.end(), [&](std::string_view known) {
+    return known.size() > wanted.text.size() && known.starts_with(wanted.text) &&
+           known[wanted.text.size()] == '.';
+  });
+  if (longer != names.end()) near = *longer;
   if (!near || *near == wanted.text) return {};
   std::string out;
   size_t next = 0;

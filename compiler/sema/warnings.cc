@@ -71,7 +71,9 @@ void warn_image(const hir::Value& value, Diagnostics& diagnostics) {
 void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics) {
   std::string_view name = feature.name();
   if (!spec && !name.starts_with("ec3_")) warn_unknown(scope, feature, diagnostics);
-  bool range = feature.kind == Merged::Kind::Number && feature.lower.from && feature.upper.from;
+  // `radl 2` is not converted to RADL-JSON.
+  bool range = feature.kind == Merged::Kind::Number && feature.lower.from && feature.upper.from &&
+               !feature.first->strict;
   if (range && !(Quantity::of(*feature.lower.number()) == Quantity::of(*feature.upper.number())))
     diagnostics.report(DiagCode::RangeLost, feature.upper.from->span,
                        "RADL-JSON cannot hold this upper bound beside the lower one");

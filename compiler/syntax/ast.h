@@ -272,10 +272,11 @@ struct Configure : Block {
   Span body_span;             // with the parentheses
 };
 
-struct Deploy : Block {   // name is the system's
-  Expr* count = nullptr;  // RADL 1: Number
-  Name cloud;
-  Expr* when = nullptr;  // radl 2
+struct Deploy : Block {      // name is the system's
+  Expr* count = nullptr;     // RADL 1: Number
+  Name cloud;                // as written
+  Expr* cloud_of = nullptr;  // radl 2: where it is more than a word
+  Expr* when = nullptr;      // radl 2
 };
 
 // radl 2: let NAME = value

@@ -59,6 +59,33 @@ bool report_not_text(const SourceFile& source, bool version2, Diagnostics& diagn
   return true;
 }
 
+// RADL-JSON is for `radlc convert`; the brackets, quotes and commas of which RADL 1 skips each would be a
+// finding.
+bool report_json(const SourceFile& source, Diagnostics& diagnostics) {
+  std::string_view rest = source.text();
+  auto skip = [&](std::string_view sign) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+    const bool there = rest.starts_with(sign);
+    if (there) rest.remove_prefix(sign.size());
+    return there;
+  };
+  skip("[");
+  if (!skip("{") || !skip("\"")) return false;
+  const size_t end = std::min(rest.find('"'), rest.size());
+  const std::string_view key = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (!skip(":")) return false;
+  // Behind skipped signs `network` would begin a block all the same.
+  for (std::string_view word :
+       {"network", "system", "configure", "deploy", "contextualize", "ansible", "description"})
+    if (key.find(word) != key.npos) return false;
+  diagnostics
+      .report(DiagCode::UnexpectedToken, {source.id(), 0, 0},
+              "this is JSON, which only `radlc convert` reads")
+      .with_help("`radlc convert` makes RADL of a document in RADL-JSON");
+  return true;
+}
+
 std::unique_ptr<ast::Tree> read_radl2(const SourceFile& source, Diagnostics& diagnostics) {
   auto tree = new_tree(source, true);
   Radl2Builder build(source, *tree, diagnostics);
@@ -169,7 +196,7 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
 
 std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics, SystemTaker* systems) {
   bool version2 = begins_with_version(source.text());
-  if (report_not_text(source, version2, diagnostics)) {
+  if (report_not_text(source, version2, diagnostics) || report_json(source, diagnostics)) {
     auto tree = new_tree(source, version2);
     tree->syntax_errors = true;
     return tree;

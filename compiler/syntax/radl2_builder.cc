@@ -70,9 +70,12 @@ void Radl2Builder::configure_block(Place place, Place keyword, Place name, ast::
 }
 
 void Radl2Builder::deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud,
-                                ast::Expr* when) {
+                                ast::Expr* cloud_of, ast::Expr* when) {
   deploy(place, keyword, name, count, cloud);
-  static_cast<ast::Deploy*>(last_block())->when = when;
+  auto* made = static_cast<ast::Deploy*>(last_block());
+  auto* word = ast::as<ast::Reference>(cloud_of);
+  if (word == nullptr || word->parts.size() > 1) made->cloud_of = cloud_of;
+  made->when = when;
   name_last();
 }
 

@@ -25,7 +25,8 @@ class Radl2Builder : public Builder {
   void use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body);
   void configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe,
                        List<ast::Resource*>* resources, Place body);
-  void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud, ast::Expr* when);
+  void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud,
+                    ast::Expr* cloud_of, ast::Expr* when);
   void let(Place place, Place keyword, Place name, ast::Expr* value);
   void moved(Place place, Place keyword, ast::Expr* from, ast::Expr* to);
   void assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message);

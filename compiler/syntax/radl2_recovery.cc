@@ -299,43 +299,6 @@ std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expect
   return one_of(words);
 }
 
-std::string Radl2Tokens::hint(const Token& found) const {
-  std::string_view word = text(found);
-  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
-    return "a number has one unit: 90m, 1.5h, 512M";
-  if (found.kind == RawKind::Open && before_last_ == RADL2_MEMBER) {
-    std::string name(text(before_last_token_));
-    return "functions have no value in front of them: `" + name.substr(name.starts_with(".") ? 1 : 0) +
-           "(value)`";
-  }
-  if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
-    return "features are separated by a new line, a comma or `and`";
-  if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
-    return "a deploy has no parentheses: `deploy worker 2 * input.n when = input.on`";
-  if (found.kind == RawKind::Recipe) return "a recipe stands alone inside `configure NAME ( )`";
-  return hint_of_form(word, found);
-}
-
-// For who writes it as another language has it.
-std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found) const {
-  const bool block = level().inside == Inside::Blocks;
-  if (block && word == "{") return "what belongs to a block stands in parentheses: `system worker ( ... )`";
-  if (level().inside == Inside::Resources && word == "{")
-    return "what belongs to a resource stands in parentheses: `file '/etc/motd' ( ... )`";
-  if (level().inside == Inside::Items && word == "," && level().keyword == RADL2_SYSTEM)
-    return "several stand in brackets: `system [front, worker] configure [base, web]`";
-  if (block && word == "=" && level().keyword == RADL2_OUTPUT)
-    return "an output has a group: `output NAME ( value = ... )`";
-  if (block && word == "=" && level().keyword == RADL2_INPUT)
-    return "an input has a group: `input NAME ( type = string, default = ... )`";
-  if (found.kind == RawKind::Close && levels_.size() > 1 &&
-      levels_[levels_.size() - 2].keyword == RADL2_ASSERT)
-    return "an assertion says what is wrong, too: `assert ( condition, 'message' )`";
-  if (!value_complete() && (word == "/" || word == "." || word == "~"))
-    return "strings, also paths and names, stand in quotes: '/etc/motd'";
-  return {};
-}
-
 // Mistakes with a message of their own. True when that was all.
 bool Radl2Tokens::known_mistake(const Token& found) {
   bool line_ends = found.kind == RawKind::Comma && found.span.size() == 0;
@@ -349,6 +312,17 @@ bool Radl2Tokens::known_mistake(const Token& found) {
   if (before_last_ == RADL2_RADL && found.span.size() == 0) {
     error(DiagCode::UnexpectedToken, before_last_token_.span,
           "`radl` and the version stand on one line: `radl 2`");
+    return true;
+  }
+  if ((before_last_ == RADL2_ASSERT || before_last_ == RADL2_MOVED) && found.kind != RawKind::Open) {
+    const bool asserts = before_last_ == RADL2_ASSERT;
+    error(DiagCode::UnexpectedToken, found.span,
+          asserts ? "a condition and its message stand in parentheses: `assert ( condition, 'message' )`"
+                  : "two names stand in parentheses: `moved ( 'from', 'to' )`");
+    return true;
+  }
+  if (before_last_ == RADL2_USE && found.kind != RawKind::Text && found.kind != RawKind::TextBegin) {
+    error(DiagCode::UnexpectedToken, found.span, "a module is named by a string: `use './web' as web`");
     return true;
   }
   if (text(before_last_token_) == "when" && level().inside == Inside::Blocks &&

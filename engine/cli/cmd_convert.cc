@@ -1,8 +1,10 @@
 // radl-train export and import: between a trained model's folder and the formats of others.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <map>
 
 #include "common/files.h"
 #include "common/human.h"
@@ -19,6 +21,15 @@ struct ExportFlags {
   bool normalised = false;
 };
 
+// `-o -`: for a pipe or a redirection.
+int to_standard_output(const Result<std::string>& bytes) {
+  if (!bytes.ok()) return fail(bytes.status());
+  if (isatty(STDOUT_FILENO) != 0)
+    return fail(invalid("a model is not for a terminal: redirect it, or name a file with -o"));
+  if (Status s = write_all(STDOUT_FILENO, *bytes, "standard output"); !s.ok()) return fail(s);
+  return kDone;
+}
+
 int run_export(const ExportFlags& f) {
   auto bundle = exporter::read_bundle(f.model);
   if (!bundle.ok()) return fail(bundle.status());
@@ -34,11 +45,16 @@ int run_export(const ExportFlags& f) {
   if (format == "onnx") {
     exporter::OnnxOptions o{.class_names = bundle->class_names, .metadata = {{"model", bundle->name}}};
     if (!f.normalised) o.mean = bundle->mean, o.deviation = bundle->deviation;
+    if (f.output == "-")
+      return to_standard_output(
+          exporter::encode_onnx((*network)->graph(), (*network)->parameters(), (*network)->statistics(), o));
     written = exporter::write_onnx(f.output, (*network)->graph(), (*network)->parameters(),
                                    (*network)->statistics(), o);
   } else {
-    written = exporter::write_safetensors(f.output, exporter::pytorch_weights(**network).views,
-                                          {{"format", "pt"}, {"model", bundle->name}});
+    const std::map<std::string, std::string> metadata = {{"format", "pt"}, {"model", bundle->name}};
+    const auto weights = exporter::pytorch_weights(**network);
+    if (f.output == "-") return to_standard_output(exporter::encode_safetensors(weights.views, metadata));
+    written = exporter::write_safetensors(f.output, weights.views, metadata);
   }
   if (!written.ok()) return fail(written);
   std::error_code e;
@@ -96,7 +112,8 @@ std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<ExportFlags>();
   auto* c = app.add_subcommand("export", "write a trained model as ONNX or safetensors");
   c->add_option("model", f->model, "folder of the trained model")->required();
-  c->add_option("-o,--output", f->output, "the file to write")->required();
+  c->add_option("-o,--output", f->output, "the file to write; - for standard output, with --format")
+      ->required();
   c->add_option("--format", f->format, "onnx or safetensors; default: by the file's name")
       ->check(CLI::IsMember({"onnx", "safetensors"}));
   c->add_flag("--normalised-input", f->normalised,

@@ -5,9 +5,10 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
 import unittest
 
-from engine_case import IMAGES, RECORD, SUBSET, EngineCase, test_image
+from engine_case import IMAGES, RADL_TRAIN, RECORD, SUBSET, EngineCase, test_image
 
 
 class TrainTest(EngineCase):
@@ -164,6 +165,11 @@ class ModelTest(EngineCase):
         run, weights = self.model(), self.folder / "w.safetensors"
         self.assertIn("onnx", self.run_program("export", run, "-o", self.folder / "m.onnx"))
         self.run_program("export", run, "-o", weights)
+        for name, format in (("m.onnx", "onnx"), ("w.safetensors", "safetensors")):
+            piped = subprocess.run([RADL_TRAIN, "export", run, "-o", "-", "--format", format], capture_output=True, check=True, cwd=self.folder)
+            self.assertEqual(piped.stdout, (self.folder / name).read_bytes())
+        self.assertFalse((self.folder / "-").exists())
+        self.refused("export", run, "-o", "-", says="--format")
         self.run_program("import", weights, "--model", "lenet", "--dataset", "cifar10", "-o", self.folder / "again")
         before, after = (json.loads(self.run_program("eval", m, "--data", SUBSET, "--json")) for m in (run, self.folder / "again"))
         self.assertEqual(before, after)

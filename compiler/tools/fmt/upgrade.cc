@@ -34,7 +34,7 @@ class Upgrader {
   std::string run() {
     bool older = tree_.dialect == ast::Dialect::Radl1;
     each_block(tree_.blocks, [&](const ast::Block& block) {
-      if (older) return;
+      if (older) return dotted_cloud(block);
       if (block.kind == ast::Kind::Input) type_of(*ast::as<ast::FeatureBlock>(&block));
       if (auto* deploy = ast::as<ast::Deploy>(&block); deploy && deploy->count) parentheses(*deploy->count);
       if (auto* configure = ast::as<ast::Configure>(&block)) resources(configure->resources);
@@ -57,6 +57,14 @@ class Upgrader {
   }
 
  private:
+  // `my.cloud` would be a value of `my`.
+  void dotted_cloud(const ast::Block& block) {
+    auto* deploy = ast::as<ast::Deploy>(&block);
+    if (deploy == nullptr || deploy->cloud.text.find('.') == std::string_view::npos) return;
+    edits_.push_back(
+        {deploy->cloud.span.begin, deploy->cloud.span.end, "'" + std::string(deploy->cloud.text) + "'"});
+  }
+
   // The comments that are the file's: those in its first lines, and what follows as far as a blank line ends
   // it. A comment that silences a warning stays before its line.
   uint32_t end_of_head() const {

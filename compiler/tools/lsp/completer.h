@@ -8,6 +8,7 @@
 
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/cursor.h"
+#include "compiler/tools/lsp/value_types.h"
 #include "compiler/tools/lsp/vocabulary.h"
 
 namespace radl::lsp {
@@ -91,9 +92,9 @@ class Completer {
 
   void expressions();
   void members(const std::string& head);
-  bool known(Space space, const std::string& name) const;
+  // What `head`, and what stands before the cursor's word, comes to: `worker[0]`, `input.users[0]`.
+  Holding holding_in_front(const std::string& head) const;
   bool holds(const std::string& name, std::string_view job) const;  // a configure, a resource of this type
-  bool loops_over_nodes(const std::string& name) const;
 
   // recipes, items, modules
 

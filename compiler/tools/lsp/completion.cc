@@ -77,7 +77,7 @@ void Completer::offer() {
       if (cursor_.radl2) expressions();
       return;
     case Place::DeployCloud:
-      return clouds();
+      return behind_dot() ? expressions() : clouds();
     case Place::ModulePath:
       return module_paths();
     case Place::ModuleAlias:
@@ -85,6 +85,8 @@ void Completer::offer() {
     case Place::Recipe:
       return recipe_words();
     case Place::ResourceName:
+      if (behind_dot()) expressions();  // `user u.name`
+      return;
     case Place::None:
       return;
   }
@@ -228,7 +230,7 @@ void Completer::clouds() {
   std::set<std::string> ids;
   each_block(query_.analysis->tree->blocks, [&](const ast::Block& block) {
     auto* deploy = ast::as<ast::Deploy>(&block);
-    if (deploy && deploy->cloud) ids.emplace(deploy->cloud.text);
+    if (deploy && deploy->cloud && !deploy->cloud_of) ids.emplace(deploy->cloud.text);
   });
   ids.erase(cursor_.word);
   for (const std::string& id : ids) add(id, kValue, "credential", "");

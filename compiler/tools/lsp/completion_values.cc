@@ -132,12 +132,16 @@ void Completer::members(const std::string& head) {
         member(std::string(definition.name), kProperty, "output",
                text_of(*module, *definition.block, "description"));
     }
-  } else if (head.empty() || head == "self" || loops_over_nodes(head)) {  // behind worker[0]
-    all(node_members());
   } else if (head == "module") {
     all(module_members());
-  } else if (known(Space::System, head)) {
+  } else if (const Holding holding = holding_in_front(head); holding.what == Holding::What::Node) {
+    all(node_members());
+  } else if (holding.what == Holding::What::System) {
     all(system_members());
+  } else if (holding.what == Holding::What::Typed) {
+    for (const Field& field : fields_of(holding)) member(field.name, kProperty, field.type, "");
+  } else if (head.empty()) {  // behind the bracket of something else
+    all(node_members());
   } else if (holds(head, "training")) {
     all(training_members());
   } else if (holds(head, "program")) {
@@ -145,19 +149,10 @@ void Completer::members(const std::string& head) {
   }
 }
 
-bool Completer::known(Space space, const std::string& name) const {
-  std::vector<std::string> names = known_names(space);
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// `each n in worker[*]` around the cursor: n is a node.
-bool Completer::loops_over_nodes(const std::string& name) const {
-  for (const Definition& definition : query_.analysis->symbols.definitions) {
-    bool here = definition.space == Space::Variable && definition.name == name &&
-                definition.range.begin <= cursor_.word_begin && cursor_.word_begin <= definition.range.end;
-    if (here && query_.analysis->source.text(definition.full_span).ends_with("[*]")) return true;
-  }
-  return false;
+Holding Completer::holding_in_front(const std::string& head) const {
+  const std::string_view text = query_.analysis->source.text();
+  const uint32_t begin = path_begin(text, cursor_.word_begin);
+  return holding_of(query_, std::string(text.substr(begin, cursor_.word_begin - begin)) + head, begin);
 }
 
 bool Completer::holds(const std::string& name, std::string_view job) const {

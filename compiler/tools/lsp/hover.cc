@@ -7,6 +7,7 @@
 #include "compiler/tools/doc/doc.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/cursor.h"
+#include "compiler/tools/lsp/value_types.h"
 #include "compiler/tools/lsp/vocabulary.h"
 
 namespace radl::lsp {
@@ -167,8 +168,23 @@ class Hoverer {
       const MemberWord* word = members ? find_member(*members, parts[i].name.text) : nullptr;
       if (of_job && !word) word = find_member(program_members(), parts[i].name.text);
       if (word) return made(fmt::format("**{}**\n\n{}", word->name, word->doc), parts[i].name.span);
+      return typed(reference, parts[i].name);
     }
     return nullptr;
+  }
+
+  // `input.disk.size`, `u.name` of a loop's variable, `n.private_ip` of a loop over nodes.
+  Json typed(const ast::Reference& reference, const ast::Name& name) const {
+    const uint32_t begin = reference.span.begin;
+    const std::string_view path = in_.source.text({name.span.file, begin, name.span.begin - 1});
+    const Holding holding = holding_of(query_, path, begin);
+    for (const Field& field : fields_of(holding))
+      if (field.name == name.text)
+        return made(fmt::format("**{}**: `{}`", field.name, field.type), name.span);
+    const bool system = holding.what == Holding::What::System;
+    if (!system && holding.what != Holding::What::Node) return nullptr;
+    const MemberWord* word = find_member(system ? system_members() : node_members(), name.text);
+    return word ? made(fmt::format("**{}**\n\n{}", word->name, word->doc), name.span) : nullptr;
   }
 
   Json function(const ast::Call& call) const {

@@ -22,10 +22,10 @@ class Limits : public testing::Test {
   static void write(const std::string& name, const std::string& text) { std::ofstream(name) << text; }
 
   // Compiles p.radl, which must have exactly one error, of that code and with these words in it.
-  static void expect_one(DiagCode code, const std::string& words) {
+  static void expect_one(DiagCode code, const std::string& words, const CompileOptions& options = {}) {
     SourceMap sources;
     Diagnostics diagnostics;
-    EXPECT_FALSE(compile({"p.radl"}, {}, sources, diagnostics));
+    EXPECT_FALSE(compile({"p.radl"}, options, sources, diagnostics));
     std::string said = render_text(diagnostics, sources).substr(0, 2000);
     EXPECT_EQ(diagnostics.errors(), 1u) << said;
     EXPECT_TRUE(diagnostics.has(code)) << said;
@@ -47,6 +47,14 @@ TEST_F(Limits, FileSize) {
   write("p.radl", "network n ()\n");
   std::filesystem::resize_file("p.radl", (uintmax_t{256} << 20) + 1);  // a hole: takes no room
   expect_one(DiagCode::FileUnreadable, "larger than the limit of 268435456 bytes");
+}
+
+TEST_F(Limits, InputsWithinInputsOfAText) {
+  write("p.radl", "system s ( note = '@input.a0@' )\n");
+  CompileOptions options;
+  for (int i = 0; i < 20; i++)
+    options.inputs["a" + std::to_string(i)] = "@input.a" + std::to_string(i + 1) + "@";
+  expect_one(DiagCode::ExpressionCost, "20 deep", options);
 }
 
 TEST_F(Limits, NestingOfGroups) {

@@ -388,6 +388,44 @@ TEST_F(LspAnswers, CompletionOfNodesAttributesInsideEach) {
   EXPECT_FALSE(has_address("each z in ['a'] (\n  output o (value = z.|)\n)\n"));
 }
 
+TEST_F(LspAnswers, MembersOfWhatAnInputsTypeSays) {
+  const std::string head =
+      "radl 2\ninput disk ( type = object(size = size, path = optional(string, '/data')) )\n"
+      "input users ( type = list(object(name = string, keys = optional(list(string), []))) )\n"
+      "input sites ( type = map(object(nodes = integer, disk = object(kind = string))) )\n"
+      "input nodes ( type = systems )\nsystem wn\nlet first = input.users[0]\n";
+  using Words = std::set<std::string>;
+  auto last_parts = [&](const std::string& text) {
+    Words found;
+    for (const std::string& label : offered(head + text)) found.insert(label.substr(label.rfind('.') + 1));
+    return found;
+  };
+  EXPECT_EQ(last_parts("output o (value = input.disk.|)"), (Words{"size", "path"}));
+  EXPECT_EQ(last_parts("output o (value = input.users[0].|)"), (Words{"name", "keys"}));
+  EXPECT_EQ(last_parts("output o (value = first.|)"), (Words{"name", "keys"}));
+  EXPECT_EQ(last_parts("output o (value = input.sites['eu'].disk.|)"), (Words{"kind"}));
+  EXPECT_EQ(last_parts("output o (value = [ u.| for u in input.users ])"), (Words{"name", "keys"}));
+  EXPECT_EQ(last_parts("output o (value = { (k) = s.disk.| for k, s in input.sites })"), (Words{"kind"}));
+  EXPECT_EQ(last_parts("configure c ( each u in input.users ( user u.| ) )"), (Words{"name", "keys"}));
+  EXPECT_EQ(last_parts("each k, s in input.sites ( deploy 'n-${k}' s.| )"), (Words{"nodes", "disk"}));
+  EXPECT_EQ(last_parts("output o (value = 'of ${input.disk.|}')"), (Words{"size", "path"}));
+  for (const char* nodes :
+       {"output o (value = [ n.| for n in wn ])", "output o (value = [ n.| for n in wn[*] ])",
+        "output o (value = input.nodes[0].|)", "output o (value = system['wn'][0].|)"})
+    EXPECT_TRUE(last_parts(nodes).contains("private_ip")) << nodes;
+  EXPECT_TRUE(last_parts("output o (value = input.users.|)").empty());
+}
+
+TEST_F(LspAnswers, HoverOnWhatAnInputsTypeSays) {
+  open(
+      "radl 2\ninput users ( type = list(object(name = string, uid = integer)) )\nsystem wn ()\ndeploy wn 2\n"
+      "let cloud = 'ec2'\ndeploy wn 1 cloud\n"
+      "output o (value = [ u.uid for u in input.users ])\noutput p (value = [ n.hostname for n in wn ])\n");
+  EXPECT_NE(ask("hover", "uid for", 1).dump().find("integer"), std::string::npos);
+  EXPECT_NE(ask("hover", "hostname", 1).dump().find("without domain"), std::string::npos);
+  EXPECT_EQ(ask("references", "cloud\noutput", 1).size(), 2u);
+}
+
 TEST_F(LspAnswers, SnippetsSeparateFeaturesAsTheFileDoes) {
   auto snippet = [&](const std::string& text, const std::string& label) {
     client_.open(kUri, text);

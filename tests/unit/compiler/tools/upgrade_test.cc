@@ -29,6 +29,11 @@ TEST(Upgrade, TypesMapsAndParentheses) {
   expect("radl 2\nconfigure c (package 'git' ())\n", "radl 2\nconfigure c (package 'git')\n");
 }
 
+TEST(Upgrade, ACloudWithADotIsQuoted) {
+  expect("network n ()\nsystem a ( cpu.count >= 1 )\ndeploy a 2 my.cloud\ndeploy a 1 ec2\n",
+         "radl 2\n\nnetwork n\nsystem a ( cpu.count >= 1 )\ndeploy a 2 'my.cloud'\ndeploy a 1 ec2\n");
+}
+
 TEST(Upgrade, LinesInQuotesBecomeABlockOfTextWhereThatIsTheSame) {
   expect(
       "radl 2\nconfigure c (\n  file '/x' (\n    content = 'a\n  ${self.hostname}\n' and\n    mode = "

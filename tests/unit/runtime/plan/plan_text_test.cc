@@ -255,6 +255,10 @@ TEST(RenderValue, ShowsUnitsUnknownsAndSecrets) {
   EXPECT_EQ(render_value(1.5 * kGiB, "memory.size"), "1.5 GiB");
   EXPECT_EQ(render_value(3, "cpu.count"), "3");
   EXPECT_EQ(render_value(0.1), "0.1");
+  EXPECT_EQ(render_value(9007199254740993), "9007199254740993");
+  EXPECT_EQ(render_value(1234567.5), "1234567.5");
+  EXPECT_EQ(render_value(Json{{"size", 3}, {"n", {1, 2}}}), "{n = [1, 2], size = 3}");
+  EXPECT_EQ(render_value(Json{{"memory", kGiB}}, "system"), "{memory = 1 GiB}");
   EXPECT_EQ(render_value("a"), "'a'");
   EXPECT_EQ(render_value(nullptr), "(none)");
   EXPECT_EQ(render_value(ir::secret("x")), "(sensitive)");

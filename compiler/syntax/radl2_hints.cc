@@ -1,0 +1,63 @@
+// What to write instead, for what `radl 2` does not understand.
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/radl2_tokens.h"
+
+namespace radl {
+
+std::string Radl2Tokens::hint(const Token& found) const {
+  std::string_view word = text(found);
+  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
+    return "a number has one unit: 90m, 1.5h, 512M";
+  if (found.kind == RawKind::Open && before_last_ == RADL2_MEMBER) {
+    std::string name(text(before_last_token_));
+    return "functions have no value in front of them: `" + name.substr(name.starts_with(".") ? 1 : 0) +
+           "(value)`";
+  }
+  if (found.kind == RawKind::CloseList && before_last_ == RADL2_LBRACKET)
+    return "`[0]` is the first one, `[*]` all of them";
+  const bool begins_value = found.kind == RawKind::Name || found.kind == RawKind::OpenMap ||
+                            found.kind == RawKind::Text || found.kind == RawKind::TextBegin ||
+                            found.kind == RawKind::Number;
+  if (found.new_line && begins_value && level().inside == Inside::Expression &&
+      (level().closer == RawKind::CloseList || level().closer == RawKind::Close))
+    return level().closer == RawKind::CloseList ? "elements of a list are separated by commas"
+                                                : "arguments are separated by commas";
+  if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
+    return "features are separated by a new line, a comma or `and`";
+  if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
+    return "a deploy has no parentheses: `deploy worker 2 * input.n when = input.on`";
+  if (found.kind == RawKind::Recipe) return "a recipe stands alone inside `configure NAME ( )`";
+  return hint_of_form(word, found);
+}
+
+// For who writes it as another language has it.
+std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found) const {
+  const bool block = level().inside == Inside::Blocks;
+  if (std::string_view here = bytes_.substr(found.span.begin, 2); here == "//" || here == "/*")
+    return "a comment begins with `#` and ends with its line";
+  if (block && (word == "if" || word == "when"))
+    return "a condition stands at what it is about: `deploy worker 2 when = condition`";
+  if (word == "for" && (before_last_ == RADL2_LBRACKET || before_last_ == RADL2_LBRACE))
+    return before_last_ == RADL2_LBRACKET ? "the element comes first: `[x.name for x in list]`"
+                                          : "the entry comes first: `{ (x.name) = x for x in list }`";
+  if (word == ">" && before_last_ == RADL2_EQ) return "an entry is written `KEY = value`";
+  if (level().inside == Inside::Items && level().words <= 1 && found.kind == RawKind::Name)
+    return "an item begins with `system`: `system worker configure base`";
+  if (block && word == "{") return "what belongs to a block stands in parentheses: `system worker ( ... )`";
+  if (level().inside == Inside::Resources && (word == "{" || word == "="))
+    return "what belongs to a resource stands in parentheses: `file '/etc/motd' ( ... )`";
+  if (level().inside == Inside::Items && word == "," && level().keyword == RADL2_SYSTEM)
+    return "several stand in brackets: `system [front, worker] configure [base, web]`";
+  if (block && word == "=" && level().keyword == RADL2_OUTPUT)
+    return "an output has a group: `output NAME ( value = ... )`";
+  if (block && word == "=" && level().keyword == RADL2_INPUT)
+    return "an input has a group: `input NAME ( type = string, default = ... )`";
+  if (found.kind == RawKind::Close && levels_.size() > 1 &&
+      levels_[levels_.size() - 2].keyword == RADL2_ASSERT)
+    return "an assertion says what is wrong, too: `assert ( condition, 'message' )`";
+  if (!value_complete() && (word == "/" || word == "." || word == "~"))
+    return "strings, also paths and names, stand in quotes: '/etc/motd'";
+  return {};
+}
+
+}  // namespace radl
