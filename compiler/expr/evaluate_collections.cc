@@ -57,11 +57,7 @@ bool Evaluator::add_entry(const ast::Entry& entry, Entries& entries) {
   Value value = run(*entry.value);
   if (value.is_error()) return false;
   if (entries.emplace(*key, std::move(value)).second) return true;
-  auto& diagnostic = context_.diagnostics->report(DiagCode::WrongOperand, entry.span,
-                                                  fmt::format("the key '{}' is given more than once", *key));
-  for (const Binding* binding = bindings_; binding != nullptr && entry.name; binding = binding->outer)
-    if (binding->name == entry.name.text)
-      diagnostic.with_help(fmt::format("the key is the word itself: its value is written ({}) = ...", *key));
+  report(DiagCode::WrongOperand, entry.span, fmt::format("the key '{}' is given more than once", *key));
   return false;
 }
 
@@ -94,6 +90,13 @@ bool Evaluator::elements_of(const Value& list, Span at, std::vector<std::pair<Va
 }
 
 Value Evaluator::made_value(const ast::Comprehension& made) {
+  if (const ast::Name& key = made.element.name; made.makes_map && key) {
+    context_.diagnostics
+        ->report(DiagCode::WrongOperand, key.span,
+                 fmt::format("every entry would have the key '{}'", key.text))
+        .with_help(fmt::format("the key is the word itself: its value is written ({}) = ...", key.text));
+    return {};
+  }
   Value list = run(*made.each.list);
   if (list.is_error()) return {};
   std::vector<std::pair<Value, Value>> elements;

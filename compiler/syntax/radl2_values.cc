@@ -212,12 +212,6 @@ ast::Expr* Radl2Builder::map_value(Place place, ast::MapValue* map) {
 }
 
 ast::Expr* Radl2Builder::map_made(Place place, ast::Entry* entry, ast::Each* each, ast::Expr* condition) {
-  if (entry->name) {
-    const std::string key(entry->name.text);
-    syntax(DiagCode::UnexpectedToken, entry->name.span, "every entry would have the key '" + key + "'",
-           "`(" + key + ") = ...` computes it");
-    return error_value(place);
-  }
   ast::Comprehension* made = comprehension(place, nullptr, *each, condition);
   made->makes_map = true;
   made->element = *entry;

@@ -31,7 +31,7 @@ TEST(Upgrade, TypesMapsAndParentheses) {
 
 TEST(Upgrade, ACloudWithADotIsQuoted) {
   expect("network n ()\nsystem a ( cpu.count >= 1 )\ndeploy a 2 my.cloud\ndeploy a 1 ec2\n",
-         "radl 2\n\nnetwork n\nsystem a ( cpu.count >= 1 )\ndeploy a 2 'my.cloud'\ndeploy a 1 ec2\n");
+         "radl 2\n\nnetwork n ()\nsystem a (cpu.count >= 1)\ndeploy a 2 'my.cloud'\ndeploy a 1 ec2\n");
 }
 
 TEST(Upgrade, LinesInQuotesBecomeABlockOfTextWhereThatIsTheSame) {
