@@ -80,8 +80,9 @@ struct Interface {
   std::string network;  // name of a Network
   std::string
       host_name;  // #N# replaced by Node::number; without the domain; empty: none was written (index > 0)
-  std::string domain;    // "localdomain" if none was written
-  std::string fixed_ip;  // empty: assigned
+  std::string domain;        // "localdomain" if none was written
+  std::string fixed_ip;      // empty: assigned
+  std::string wireguard_ip;  // in a network that WireGuard joins; else empty
 };
 
 struct Disk {

@@ -89,6 +89,7 @@ Interface read_interface(Reader reader) {
   interface.host_name = reader.text("host_name");
   interface.domain = reader.text("domain");
   interface.fixed_ip = reader.text("fixed_ip");
+  interface.wireguard_ip = reader.text("wireguard_ip");
   reader.finish();
   return interface;
 }

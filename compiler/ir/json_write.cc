@@ -80,6 +80,7 @@ Json write_interface(const Interface& interface) {
   Json object = {{"index", interface.index}, {"network", interface.network}, {"domain", interface.domain}};
   put(object, "host_name", interface.host_name);
   put(object, "fixed_ip", interface.fixed_ip);
+  put(object, "wireguard_ip", interface.wireguard_ip);
   return object;
 }
 

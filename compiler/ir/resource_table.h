@@ -106,6 +106,23 @@ inline constexpr Property kWaitFor[] = {
     {"every", Duration, false, "1", "", 0.1, 3600, "Time between two looks."},
 };
 
+// A pair of WireGuard's keys has no properties; an array has one at least.
+inline constexpr Property kWireguardKey[] = {
+    {"network", String, false, "", "", 0, 0, "The network, for messages."},
+};
+
+inline constexpr Property kWireguard[] = {
+    {"network", String, false, "", "", 0, 0, "The network, for messages."},
+    {"address", String, true, "", "", 0, 0,
+     "The node's own address in the network with its prefix: `10.213.0.1/16`."},
+    {"port", Integer, false, "51820", "", 1, 65535, "UDP port at which it listens."},
+    {"keys", Map, true, "", "", 0, 0, "Public key of each member, by its node: `worker[0]`."},
+    {"addresses", Map, true, "", "", 0, 0, "Address of each member in the network."},
+    {"endpoints", Map, true, "", "", 0, 0,
+     "Address of each member outside of it; within one cloud its private address takes the place."},
+    {"names", Map, false, "", "", 0, 0, "Name of each member for /etc/hosts."},
+};
+
 inline constexpr Property kElastic[] = {
     {"system", String, true, "", "", 0, 0, "Full name of the system that grows and shrinks: `worker.name`."},
     {"min", Integer, false, "0", "", 0, 100000, "It never has fewer nodes."},
@@ -393,6 +410,17 @@ inline constexpr ResourceType kTypes[] = {
      "It stays mounted, and the plan says so.", ""},
     {"wait_for", "what is waited for, in words", false, kWaitFor,
      "Waits until a port, a path, a command or a web address is ready.", "Nothing.", "port|path|command|url"},
+    {"wireguard_key", "interface", false, kWireguardKey,
+     "A key pair of WireGuard's for an interface, made on the node, which the private half never leaves. A "
+     "network with "
+     "`wireguard = 'yes'` makes these steps (docs/clouds.md).",
+     "The key stays until the node goes or is given back.", ""},
+    {"wireguard", "interface", false, kWireguard,
+     "An interface of WireGuard's with its peers: `/etc/wireguard/INTERFACE.conf`, up now and after the next "
+     "start "
+     "of the machine, and the members' names in /etc/hosts. A network with `wireguard = 'yes'` makes these "
+     "steps.",
+     "The interface stays up until the node goes or is given back.", ""},
     {"elastic", "a name for the rules", false, kElastic,
      "Says how a system may grow and shrink, and what happens on this node before nodes of it go "
      "(docs/scaling.md).",

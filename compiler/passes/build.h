@@ -128,6 +128,7 @@ void moves(Build& build);
 void conditions(Build& build);
 void items(Build& build);
 void steps(Build& build);
+void wireguard(Build& build);
 void conflicts(Build& build);
 void outputs(Build& build);
 void names(Build& build);

@@ -1,9 +1,11 @@
 // Networks and ansible hosts.
 #include <fmt/format.h>
 
+#include "common/text.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/outports.h"
 #include "compiler/passes/requirements.h"
+#include "compiler/sema/wireguard_range.h"
 
 namespace radl::passes {
 
@@ -20,6 +22,26 @@ void add_ports(ir::Network& network, const sema::FeatureSet& features) {
   }
 }
 
+// Peers call from any address.
+void open_wireguard(ir::Network& network) {
+  const auto wanted = network.features.find("wireguard");
+  if (wanted == network.features.end() || !wanted->is_string() ||
+      !equal_ignoring_case(wanted->get<std::string>(), "yes"))
+    return;
+  ir::PortRule rule;
+  rule.protocol = "udp";
+  const auto port = network.features.find("wireguard_port");
+  const bool given = port != network.features.end() && port->is_number();
+  rule.remote = rule.remote_end = rule.local = rule.local_end =
+      given ? port->get<int>() : sema::kUsualWireguardPort;
+  for (const ir::PortRule& other : network.ports) {
+    if (other.protocol == "udp" && other.cidr == rule.cidr && other.remote <= rule.remote &&
+        rule.remote <= other.remote_end)
+      return;
+  }
+  network.ports.push_back(std::move(rule));
+}
+
 void add_network(Build& build, const sema::Definition& definition) {
   ir::Network network;
   network.name = std::string(definition.block->name.text);
@@ -34,6 +56,7 @@ void add_network(Build& build, const sema::Definition& definition) {
       network.features[name] = requirement.min ? *requirement.min : *requirement.max;
   }
   add_ports(network, definition.features);
+  open_wireguard(network);
   build.program.networks.push_back(std::move(network));
 }
 

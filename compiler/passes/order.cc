@@ -250,9 +250,15 @@ class Orderer {
 
   void emit(const std::vector<size_t>& sorted) {
     index_nodes();
-    // Applications come before everything else on their node: passes/steps.cc has put them there.
-    for (size_t i = 0; i < build_.program.steps.size(); i++)
-      last_on_[node_place_.at(build_.program.steps[i].nodes[0])] = i;
+    static const std::vector<ir::Edge> none;
+    // Applications, and what joins networks, come before everything else on their node: passes/steps.cc and
+    // passes/wireguard.cc have put them there. A barrier stands for the steps that it waits for.
+    for (size_t i = 0; i < build_.program.steps.size(); i++) {
+      const ir::Step& first = build_.program.steps[i];
+      for (const std::string& node : first.nodes) last_on_[node_place_.at(node)] = i;
+      for (const ir::Edge& edge : first.kind == ir::StepKind::Barrier ? first.after : none)
+        last_on_[node_place_.at(edge.to.substr(0, edge.to.find('/')))] = i;
+    }
     for (const BoundItem& item : build_.items) {
       if (item.kind != ir::StepKind::CloudInit) continue;
       for (size_t place : item.steps) build_.program.steps.push_back(build_.steps[place]);

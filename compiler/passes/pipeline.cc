@@ -17,6 +17,8 @@ const std::vector<Pass>& pipeline() {
       {"conditions", "conditions of inputs, and assertions", conditions, false, nullptr, true},
       {"items", "which recipe goes to which system", items, false, dump_items, true},
       {"steps", "one step for each recipe and node; trainings", steps, false, dump_steps, true},
+      {"wireguard", "networks that WireGuard joins: addresses and steps of their nodes", wireguard, false,
+       dump_program, true},
       {"conflicts", "recipes of one node that contradict each other", conflicts, false, nullptr, true},
       {"outputs", "values of outputs", outputs, false, dump_program, true},
       {"names", "names that nothing declares, in what was not evaluated", names, false, nullptr, true},

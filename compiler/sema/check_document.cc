@@ -9,6 +9,7 @@
 #include "compiler/sema/features_in_turn.h"
 #include "compiler/sema/outports.h"
 #include "compiler/sema/passing_systems.h"
+#include "compiler/sema/wireguard_range.h"
 
 namespace radl::sema {
 namespace {
@@ -86,9 +87,70 @@ void warn_ports(const hir::Value* value, bool is_public, Diagnostics& diagnostic
 
 }  // namespace
 
+namespace {
+
+// Networks that WireGuard joins: the features' types say less than this.
+class WireguardCheck {
+ public:
+  explicit WireguardCheck(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void check(const Definition& network) {
+    const FeatureSet& features = network.features;
+    const std::string_view wanted = features.text("wireguard"), cidr = features.text("wireguard_cidr");
+    if (!wanted.empty() && !equal_ignoring_case(wanted, "yes") && !equal_ignoring_case(wanted, "no"))
+      return wrong(network, "wireguard", "`wireguard` is 'yes' or 'no'");
+    const auto range = wireguard_range(cidr.empty() ? kUsualWireguardRange : cidr);
+    if (!range)
+      return wrong(network, "wireguard_cidr",
+                   "`wireguard_cidr` is a range of IPv4 addresses with 8 to 29 bits, as '10.213.0.0/16'");
+    const Merged* given = features.find("wireguard_port");
+    const hir::Number* number = given == nullptr ? nullptr : given->lower.number();
+    const double port = number == nullptr ? kUsualWireguardPort : number->real;
+    if (!(port >= 1 && port <= 65535))
+      return wrong(network, "wireguard_port", "`wireguard_port` is a port, 1 to 65535");
+    if (!equal_ignoring_case(wanted, "yes")) return;
+    if (network.reference)
+      return wrong(network, "wireguard", "a network that is there already is not joined by WireGuard");
+    refuse_twins({std::string(network.block->name.text), *range, port}, network);
+  }
+
+ private:
+  struct Joined {
+    std::string name;
+    WireguardRange range;
+    double port;
+  };
+
+  // A node may be in both.
+  void refuse_twins(const Joined& joined, const Definition& network) {
+    for (const Joined& other : joined_) {
+      const bool ranges = joined.range.overlaps(other.range);
+      if (!ranges && joined.port != other.port) continue;
+      const std::string feature = ranges ? "wireguard_cidr" : "wireguard_port";
+      return wrong(network, feature,
+                   "networks '" + other.name + "' and '" + joined.name +
+                       "' are both joined by WireGuard and need a `" + feature + "` of their own");
+    }
+    joined_.push_back(joined);
+  }
+
+  void wrong(const Definition& network, std::string_view feature, const std::string& message) {
+    const Merged* merged = network.features.find(feature);
+    diagnostics_.report(DiagCode::WrongValue,
+                        merged == nullptr ? network.block->name.span : merged->first->value.span(), message);
+  }
+
+  Diagnostics& diagnostics_;
+  std::vector<Joined> joined_;
+};
+
+}  // namespace
+
 void check_networks(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
+  WireguardCheck wireguard(diagnostics);
   for (const Definition& network : document.networks.list) {
     check_set(Scope::Network, network.features, document, diagnostics, options);
+    wireguard.check(network);
     std::string_view outbound = network.features.text("outbound");
     if (equal_ignoring_case(outbound, "yes") && outbound != "yes") {
       Span at = network.features.find("outbound")->value->span();

@@ -164,6 +164,7 @@ NodeHandle Session::handle(const std::string& address, const Stop& stop) {
   handle.node = node(address);
   std::optional<ResourceRecord> record = resource(address);
   if (record) handle.attributes = record->attributes;
+  if (record) handle.cloud = record->cloud;
   if (record && is_private(*record)) {
     auto jump = read([&](const Snapshot& known) { return jump_for(known, *record); });
     if (jump) {

@@ -15,7 +15,7 @@ std::string sftp_path(std::string_view path);
 // The folders below ~/.radl on a node that steps keep things in. Whoever takes a node's traces away removes
 // these and nothing else: in a user's home, ~/.radl may be the state of an infrastructure as well.
 inline constexpr const char* kNodeFolderParts[] = {"cache", "datasets", "engine", "jobs",
-                                                   "lease", "stage",    "trees"};
+                                                   "lease", "stage",    "trees",  "wireguard"};
 
 // The folder that holds it: "." for a plain name.
 std::string parent_path(std::string_view path);

@@ -154,11 +154,29 @@ class Builder {
       if (found != cloud_of.end() && !found->second.starts_with("hosts"))
         clouds.emplace(found->second, address);
     }
-    if (clouds.size() < 2) return;
+    if (clouds.size() < 2 || is_joined(step)) return;
     std::string list;
     for (const auto& [id, address] : clouds) list += (list.empty() ? "" : ", ") + address + " in " + id;
     add_problem(step.id + ": its nodes are in several clouds or regions (" + list +
-                "), and no private network reaches from one into another; deploy all of them in one");
+                "), and no private network reaches from one into another; deploy all of them in one, or join "
+                "them by a network "
+                "with `wireguard = 'yes'`");
+  }
+
+  // The network of the address by which the members of a job reach each other; empty: WireGuard joins none.
+  static std::string joined_network(const ir::Node& node) {
+    for (const ir::Interface& interface : node.interfaces)
+      if (!interface.wireguard_ip.empty()) return interface.network;
+    return "";
+  }
+
+  bool is_joined(const ir::Step& step) const {
+    std::set<std::string> networks;
+    for (const ir::Node& node : input_.program.nodes) {
+      if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
+        networks.insert(joined_network(node));
+    }
+    return networks.size() == 1 && !networks.begin()->empty();
   }
 
   void problem(const ir::Node& node, const std::string& text) {
@@ -202,7 +220,8 @@ class Builder {
     std::map<std::string, std::set<std::string>> clouds;  // of a network
     for (const auto& [id, share] : shares_) {
       for (const ir::Node* node : share.input.nodes) {
-        for (const ir::Interface& interface : node->interfaces) clouds[interface.network].insert(id);
+        for (const ir::Interface& interface : node->interfaces)
+          if (interface.wireguard_ip.empty()) clouds[interface.network].insert(id);
       }
     }
     for (const ir::Network& network : input_.program.networks) {
@@ -211,7 +230,8 @@ class Builder {
       std::string list;
       for (const std::string& name : of) list += (list.empty() ? "" : ", ") + name;
       add_note("network '" + network.name + "' is in several clouds (" + list +
-               "): each gets one of its own, and nodes of different clouds do not meet in it");
+               "): each gets one of its own, and nodes of different clouds do not meet in it; `wireguard = "
+               "'yes'` joins them");
     }
   }
 

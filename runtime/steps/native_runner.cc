@@ -42,6 +42,7 @@ class NativeRun {
     facts_.address = node.address;
     facts_.node = &node;
     facts_.context = context.context;
+    facts_.all_nodes = &context.all_nodes;
     facts_.looking_only = looking_only;
     facts_.confined_to = node.attributes.value("confined_to", "");
     bool same =
@@ -101,6 +102,7 @@ class NativeRun {
       stale = true;
     }
     outcome.output = {{"digest", step_.digest}, {"resources", items_.size()}};
+    if (Status s = add_given(stale, outcome.output); !s.ok()) return s;
     return outcome;
   }
 
@@ -224,6 +226,22 @@ class NativeRun {
         items_[i].earlier_changed = was_changed;
     }
     return batch;
+  }
+
+  Status add_given(bool stale, Json& output) {
+    const bool gives =
+        std::any_of(kinds_.begin(), kinds_.end(), [](const Kind* kind) { return kind->gives_any(); });
+    if (!gives) return {};
+    if (stale) {
+      if (Status s = look(0, false); !s.ok()) return s;
+    }
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!kinds_[i]->gives_any()) continue;
+      auto given = kinds_[i]->gives(items_[i], looked_.seen[i]);
+      if (!given.ok()) return fail(i, given.status());
+      output.update(*given);
+    }
+    return {};
   }
 
   void note_changed_before(size_t first) {

@@ -24,7 +24,8 @@ using Json = nlohmann::json;
 struct NodeHandle {
   std::string address;  // "worker[0]"
   const ir::Node* node = nullptr;
-  Json attributes;  // see Seen in runtime/clouds/cloud.h
+  Json attributes;    // see Seen in runtime/clouds/cloud.h
+  std::string cloud;  // CloudId::text() of the one that it is in
   // Connects on first use and keeps the session; shared by all steps of the node.
   std::function<Result<Remote*>()> connect;
 };

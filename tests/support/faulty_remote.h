@@ -82,7 +82,7 @@ exit 74
 FAULT
 chmod +x fault
 for n in awk base64 blkid cat chgrp chmod chown cp curl cut date dirname find getent grep head id install ln ls mkdir \
-  mktemp mount mv readlink rm rmdir sed sha256sum sleep sort stat sync tail tar touch tr umount wc \
+  mktemp mount mv readlink rm rmdir sed sha256sum sleep sort stat sync tail tar touch tr umount wc wg wg-quick ip cmp \
   useradd usermod userdel dpkg-query apt-get apt-cache rpm apk systemctl update-rc.d wget xargs; do
   ln -sf ../fault bin/$n
 done

@@ -209,10 +209,11 @@ class Designer : private DesignBuilder {
     if (!text_wanted(node, "instance_name").empty())
       note(fmt::format("system '{}': instance_name: names in Compute Engine are radlc's own", node.system));
     add_public(node, spec, references);
-    if (text_wanted(node, "placement_group") == "cluster") {
+    if (const std::string policy = text_wanted(node, "placement_group"); !policy.empty()) {
       const std::string address = "placement." + node.system;
+      const char* kind = policy == "spread" ? "spread placement of " : "compact placement of ";
       if (placements_.insert(address).second)
-        add(address, "placement", "compact placement of " + node.system, {{"policy", "cluster"}}, {});
+        add(address, "placement", kind + node.system, {{"policy", policy}}, {});
       spec["placement"] = address;
       references.push_back(address);
     }
@@ -263,9 +264,9 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_tags(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
-  if (!placement.empty() && placement != "cluster")
-    return invalid(fmt::format("{}: placement_group = '{}': must be cluster in Compute Engine", node.address,
-                               placement));
+  if (!placement.empty() && placement != "cluster" && placement != "spread")
+    return invalid(fmt::format("{}: placement_group = '{}': must be cluster or spread in Compute Engine",
+                               node.address, placement));
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,

@@ -1,8 +1,11 @@
-// Machines near each other: a compact placement policy, for `placement_group = 'cluster'`.
+// Machines near each other, or on hardware of their own: a compact or a spread placement policy.
 #include "runtime/clouds/gce/kind.h"
 
 namespace radl::gce {
 namespace {
+
+// Of a region ("Create and apply spread placement policies to VMs").
+constexpr int kMostDomains = 8;
 
 class Placement : public Kind {
  public:
@@ -11,7 +14,9 @@ class Placement : public Kind {
   Scope scope() const override { return Scope::Region; }
 
  protected:
-  Result<Json> body(Asking&, const Order&) const override {
+  Result<Json> body(Asking&, const Order& order) const override {
+    if (text_of(order.spec, "policy") == "spread")
+      return Json{{"groupPlacementPolicy", {{"availabilityDomainCount", kMostDomains}}}};
     return Json{{"groupPlacementPolicy", {{"collocation", "COLLOCATED"}}}};
   }
   bool fill(Asking&, const Json& item, Seen& seen) const override {

@@ -142,7 +142,22 @@ fi
 mv -f "$n" "$r"
 )sh";
 
-// Variables: TOKEN BLOB PARTS PASSWORD.
+// What runtime/steps/native/wireguard.cc has made: its argument is a file of /etc/wireguard.
+constexpr const char* kTakeDownWireguard = R"sh(PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+n=${1%.*}
+case $1 in *.conf)
+  if [ -d /run/systemd/system ]; then systemctl disable -q "wg-quick@$n"; fi
+  i=
+  if command -v wg; then i=$(wg show interfaces); fi
+  case " $i " in *" $n "*) wg-quick down "$n";; esac
+  t=/etc/hosts.radl-$$
+  cp -p /etc/hosts "$t"
+  awk -v b="# BEGIN radlc $n" -v e="# END radlc $n" '$0 == b {s = 1} !s {print} $0 == e {s = 0}' /etc/hosts > "$t"
+  mv -fT "$t" /etc/hosts || { cat "$t" > /etc/hosts; rm -f "$t"; }
+esac
+rm -f "/etc/wireguard/$1")sh";
+
+// Variables: TOKEN BLOB PARTS PASSWORD TAKE_DOWN.
 constexpr const char* kGiveBackScript = R"sh(
 fail() { echo "$1" >&2; exit 1; }
 n=
@@ -159,7 +174,17 @@ if [ "$owner" = "$TOKEN" ]; then
   o=$(sed -n 's/^key //p' "$m")
   blobs="$blobs $o"
 fi
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@" < /dev/null
+  elif sudo -n true 2>/dev/null < /dev/null; then sudo -n "$@" < /dev/null
+  else [ -n "$PASSWORD" ] && printf '%s\n' "$PASSWORD" | sudo -k -S -p '' "$@"; fi
+}
 if [ $is_ours = yes ]; then
+  for p in .radl/wireguard/*; do
+    [ -f "$p" ] || continue
+    as_root sh -euc "$TAKE_DOWN" sh "${p##*/}" >/dev/null 2>&1 ||
+      fail "/etc/wireguard/${p##*/} cannot be taken away as root (RADL_SUDO_PASSWORD, --ask-sudo-password)"
+  done
   for p in $PARTS; do
     [ -e ".radl/$p" ] || continue
     chmod -R u+rwX ".radl/$p" 2>/dev/null || true
@@ -299,7 +324,7 @@ Status give_back(Remote& remote, const std::string& token, const std::string& ke
   auto ran = run_script(
       remote,
       variables({{"TOKEN", token}, {"BLOB", blob_of(key_line)}, {"PARTS", parts}, {"PASSWORD", password}}) +
-          kGiveBackScript,
+          fmt::format("TAKE_DOWN={}\n", shell_quote(kTakeDownWireguard)) + kGiveBackScript,
       kGiveBack, stop);
   if (!ran) return ran.status();
   if (ran->exit_status == 0) return {};

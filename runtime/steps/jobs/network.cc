@@ -8,6 +8,10 @@
 namespace radl::jobs {
 
 std::string address_of(const NodeHandle& node) {
+  if (node.node != nullptr) {
+    for (const ir::Interface& interface : node.node->interfaces)
+      if (!interface.wireguard_ip.empty()) return interface.wireguard_ip;
+  }
   auto text = [&](const char* name) {
     auto found = node.attributes.find(name);
     return found != node.attributes.end() && found->is_string() ? found->get<std::string>() : std::string();

@@ -8,7 +8,8 @@
 
 namespace radl::jobs {
 
-// As the other members reach it: private before public; IPv6 in brackets.
+// As the other members reach it: in a network that WireGuard joins before private before public; IPv6 in
+// brackets.
 std::string address_of(const NodeHandle& node);
 // Its files lie on this computer.
 bool is_local(const NodeHandle& node);

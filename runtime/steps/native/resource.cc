@@ -295,6 +295,8 @@ const Kind* find_kind(const std::string& type) {
     all["wait_for"] = make_wait_for_kind();
     all["dataset"] = make_dataset_kind();
     all["elastic"] = make_elastic_kind();
+    all["wireguard_key"] = make_wireguard_key_kind();
+    all["wireguard"] = make_wireguard_kind();
     return all;
   }();
   auto found = kinds.find(type);

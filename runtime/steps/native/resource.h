@@ -31,6 +31,7 @@ struct Facts {
   bool looking_only = false;  // nothing is to be changed, on this computer neither
   const NodeHandle* node = nullptr;
   const Context* context = nullptr;
+  const std::function<std::vector<NodeHandle>()>* all_nodes = nullptr;  // of the infrastructure
   bool root() const { return is_root || can_sudo; }
 };
 
@@ -91,6 +92,9 @@ class Kind {
   };
   virtual Result<std::optional<PathLook>> path_look(const Item&) const { return std::optional<PathLook>(); }
   virtual Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const = 0;
+  // What other steps may use of the node, by the look behind all changes: goes into the step's output.
+  virtual bool gives_any() const { return false; }
+  virtual Result<Json> gives(const Item&, const Seen&) const { return Json::object(); }
 };
 
 // nullptr for an unknown type.
@@ -137,5 +141,7 @@ std::unique_ptr<Kind> make_mount_kind();
 std::unique_ptr<Kind> make_wait_for_kind();
 std::unique_ptr<Kind> make_dataset_kind();
 std::unique_ptr<Kind> make_elastic_kind();
+std::unique_ptr<Kind> make_wireguard_key_kind();
+std::unique_ptr<Kind> make_wireguard_kind();
 
 }  // namespace radl::native

@@ -222,6 +222,22 @@ TEST(GceQuotas, GraphicsProcessorsThatAProjectWasNotGivenAreTold) {
       << refused.text();
 }
 
+TEST(GceDesign, APlacementPolicyForASystemIsCompactOrSpread) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 2}).build();
+  for (const char* policy : {"cluster", "spread"}) {
+    for (ir::Node& node : program.nodes) node.requirements["placement_group"].equals = policy;
+    auto design = designed(program);
+    ASSERT_TRUE(design.ok()) << design.status().text();
+    const Wanted* placement = find(*design, "placement.worker");
+    ASSERT_NE(placement, nullptr);
+    EXPECT_EQ(placement->spec, Json({{"policy", policy}}));
+  }
+  static const Catalog catalog = built_in_catalog();
+  program.nodes[0].requirements["placement_group"].equals = "partition";
+  const Status refused = check_node(kPlace, program.nodes[0], {program, {}, Survey(), catalog});
+  EXPECT_NE(refused.text().find("must be cluster or spread"), std::string::npos) << refused.text();
+}
+
 TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
   ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
   program.nodes[0].requirements["instance_tags"].equals = "Project=X";

@@ -315,6 +315,20 @@ TEST_F(PlanTest, ATrainingWhoseNodesAreInSeveralCloudsIsRefused) {
       << plan.status().text();
 }
 
+TEST_F(PlanTest, ATrainingInSeveralCloudsThatOneNetworkJoinsIsPlanned) {
+  FakeCloud other("other");
+  bench.clouds.add(other);
+  ir::Program program = training(2);
+  program.nodes.back().cloud = "other";
+  for (ir::Node& node : program.nodes) node.interfaces = {{.network = "lan", .wireguard_ip = "10.213.0.1"}};
+  Result<Plan> plan = bench.try_plan(program);
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  for (const std::string& note : plan->notes)
+    EXPECT_EQ(note.find("is in several clouds"), std::string::npos) << note;
+  program.nodes.back().interfaces[0].network = "wan";
+  EXPECT_FALSE(bench.try_plan(program).ok()) << "they are in two networks";
+}
+
 // Another node in front must not make a network change hands.
 TEST_F(PlanTest, EachCloudHasNetworksOfItsOwnWhateverStandsFirst) {
   FakeCloud other("other");

@@ -37,6 +37,14 @@ class Injection {
     context_.context = &context;
   }
   FaultyRemote& faulty() { return faulty_; }
+  void beside(std::vector<NodeHandle> others) {
+    context_.all_nodes = [this, others] {
+      std::vector<NodeHandle> all = others;
+      all.push_back(node_);
+      return all;
+    };
+  }
+  NodeHandle& node() { return node_; }
 
   void all() {
     for (When when : {When::Before, When::After}) {
@@ -341,6 +349,73 @@ TEST_F(IsolatedInjectionTest, ServiceOfSystemd) {
                     "case $1 in show) echo LoadState=loaded; a=inactive; [ -e ~/active ] && a=active; echo "
                     "ActiveState=$a; e=disabled; [ -e ~/enabled ] && e=enabled; echo UnitFileState=$e;; "
                     "start) touch ~/active;; enable) touch ~/enabled;; esac; exit 0");
+  one.all();
+}
+
+// WireGuard itself needs a kernel that has it (tests/conformance/wireguard): here stand-ins keep what they
+// are given.
+constexpr const char* kWg =
+    "c=~/wg; case \"$1 $2\" in genkey*) echo private;; pubkey*) read -r k; echo \"public of $k\";; 'show "
+    "interfaces') "
+    "if [ -e $c ]; then echo wg-lan; else echo; fi;; syncconf*) cp $3 $c;; *) case $3 in public-key) k=$(sed "
+    "-n "
+    "'s/^PrivateKey = //p' $c); echo \"public of $k\";; *) sed -n 's/^PublicKey = //p' $c | sed "
+    "'s/$/\t10.213.0.2\\/32/';; "
+    "esac;; esac; exit 0";
+constexpr const char* kWgQuick =
+    "f=/etc/wireguard/wg-lan.conf; case $1 in up) cp $f ~/wg; sed -n 's/^Address = //p' $f > ~/wg-address;; "
+    "down) rm ~/wg "
+    "~/wg-address;; strip) cat $f;; esac; exit 0";
+constexpr const char* kIp =
+    "read -r a < ~/wg-address; echo \"5: wg-lan inet $a scope global wg-lan\"; exit 0";
+
+TEST_F(IsolatedInjectionTest, KeyOfWireguard) {
+  Injection one(remote(), fixture->nodes.context,
+                {{"wireguard_key", "wg-lan", Json::object(), {}},
+                 "rm -rf /etc/wireguard/* ~/.radl/wireguard",
+                 "cat /etc/wireguard/wg-lan.key; stat -c %a /etc/wireguard/*; ls ~/.radl/wireguard",
+                 "private\n600\nwg-lan.key\n",
+                 "-path ~/.radl/wireguard"});
+  one.faulty().fake("wg", kWg);
+  one.all();
+}
+
+TEST_F(IsolatedInjectionTest, NetworkThatWireguardJoins) {
+  const Json far = "10.213.0.2";
+  Injection one(
+      remote(), fixture->nodes.context,
+      {{"wireguard",
+        "wg-lan",
+        {{"network", "lan"},
+         {"address", "10.213.0.1/16"},
+         {"port", 51820},
+         {"keys", {{"worker[0]", "public of private"}, {"far[0]", "F="}}},
+         {"addresses", {{"worker[0]", "10.213.0.1"}, {"far[0]", far}}},
+         {"endpoints", {{"worker[0]", "10.0.0.2"}, {"far[0]", "198.51.100.9"}}},
+         {"names", {{"worker[0]", "worker.lan"}, {"far[0]", "far.lan"}}}},
+        {}},
+       "mkdir -p /etc/wireguard; rm -rf /etc/wireguard/* ~/.radl/wireguard ~/wg ~/wg-address; echo private > "
+       "/etc/wireguard/wg-lan.key; printf '127.0.0.1 localhost\n' > /etc/hosts",
+       "cat /etc/hosts /etc/wireguard/wg-lan.conf; stat -c %a /etc/wireguard/wg-lan.conf; ls "
+       "~/.radl/wireguard; cat "
+       "~/wg-address; cmp /etc/wireguard/wg-lan.conf ~/wg",
+       "127.0.0.1 localhost\n# BEGIN radlc wg-lan\n10.213.0.2 far.lan\n10.213.0.1 worker.lan\n# END radlc "
+       "wg-lan\n"
+       "# Made by radlc for the network 'lan': changes are lost\n[Interface]\nAddress = "
+       "10.213.0.1/16\nListenPort = "
+       "51820\nPrivateKey = private\n\n# far[0]\n[Peer]\nPublicKey = F=\nAllowedIPs = "
+       "10.213.0.2/32\nEndpoint = "
+       "198.51.100.9:51820\nPersistentKeepalive = 25\n600\nwg-lan.conf\n10.213.0.1/16\n",
+       "-path ~/.radl/wireguard -o -path '*/wg' -o -path '*/wg-address'"});
+  NodeHandle other;
+  other.address = "far[0]";
+  other.cloud = "gce/europe-west1";
+  other.attributes = {{"public_ip", "198.51.100.9"}, {"private_ip", "10.0.0.9"}};
+  one.node().attributes = {{"private_ip", "10.0.0.2"}};
+  one.beside({other});
+  one.faulty().fake("wg", kWg);
+  one.faulty().fake("wg-quick", kWgQuick);
+  one.faulty().fake("ip", kIp);
   one.all();
 }
 
