@@ -15,17 +15,6 @@
 
 namespace radl::engine {
 
-// What is in front of a convolution's input z = act(x * scale + shift + r), per channel: batch normalisation
-// has to know the sums of d, the gradient before act (Relu or None), and of d * (x - mean) before it can pass
-// d on.
-struct NormInFront {
-  const void* x = nullptr;  // like z
-  const void* r = nullptr;  // like z; null: none
-  const float *scale = nullptr, *shift = nullptr, *mean = nullptr;
-  bool relu = false;
-  double* sums = nullptr;  // [2 * c]: of d, then of d * (x - mean)
-};
-
 struct ConvRequest {
   ConvGeometry geometry;
   Type type = Type::F32;
@@ -50,9 +39,6 @@ class ConvKernel {
   // dx = gradient, or dx += gradient where adds().
   virtual bool adds() const { return true; }
   virtual void backward_data(int n, const void* dy, void* dx, bool add) = 0;
-  // The same, but dx becomes d, and its sums are taken before rounding; where fuses_norm().
-  virtual bool fuses_norm() const { return false; }
-  virtual void backward_to_norm(int, const void*, void*, bool, const NormInFront&) {}
   // dw = gradient, dbias = gradient (null: not wanted).
   virtual void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) = 0;
   // How far a result may be off, in parts of the largest, because values are rounded to the kernel's type

@@ -52,10 +52,6 @@ class PassesConv : public ConvKernel {
   void backward_data(int n, const void* dy, void* dx, bool add) override {
     data_->backward_data(n, dy, dx, add);
   }
-  bool fuses_norm() const override { return data_ && data_->fuses_norm(); }
-  void backward_to_norm(int n, const void* dy, void* dx, bool add, const NormInFront& norm) override {
-    data_->backward_to_norm(n, dy, dx, add, norm);
-  }
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     weights_->backward_weights(n, x, dy, dw, dbias);
   }

@@ -2,7 +2,6 @@
 // backward: sums, then gradients).
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "engine/kernels/bias.h"
 #include "engine/layers/pointwise_op.h"
@@ -66,7 +65,6 @@ class TrainingBatchNormOp : public BatchNormOp {
   void plan_backward(Planner& p) override {
     if (!z_->wants_gradient) return;
     p.use(z_->gradient), p.use(x_);
-    prepare_gradient();
     // After norm_gradients() d lies where dz was: it is r's gradient, if that is the first.
     if (r_) p.use(r_), to_r_ = p.gradient(r_, z_->gradient);
     r_has_d_ = to_r_.tensor == z_->gradient;
@@ -92,16 +90,6 @@ class TrainingBatchNormOp : public BatchNormOp {
  private:
   static constexpr size_t kRows = 512;  // per fp32 partial sum
 
-  // Where a convolution writes the last part of z's gradient, it does on the way what add_up_gradient()
-  // would.
-  void prepare_gradient() {
-    const bool simple = spec_.act == Act::None || spec_.act == Act::Relu;
-    if (!simple || !z_->gradient_writer) return;
-    gradient_sums_.resize(2 * static_cast<size_t>(x_->shape.c));
-    z_->gradient_writer->prepare(
-        {x_, r_, scale(), shift(), mean_.data(), spec_.act == Act::Relu, gradient_sums_.data()});
-  }
-
   // The running variance is the unbiased one, as in PyTorch.
   void batch_statistics(const StepContext& s) {
     const double count = static_cast<double>(x_->rows(s.n));
@@ -120,8 +108,9 @@ class TrainingBatchNormOp : public BatchNormOp {
     }
   }
 
-  // Sums of d, the gradient before the activation, which takes the place of dz, and of d * (x - mean).
-  void add_up_gradient(const StepContext& s, const PointwiseArgs& args, std::span<double> sums) {
+  // Sums of d, the gradient before the activation, which takes the place of dz, and of d * (x - mean); then
+  // gamma's and beta's gradients and dx = a*d + b*x + e.
+  void norm_gradients(const StepContext& s, const PointwiseArgs& args) {
     const size_t channels = x_->shape.c, rows = x_->rows(s.n), width = 2 * channels;
     std::fill(part_.begin(), part_.end(), 0.0);
     parallel_for(threads_, rows, kRows, [&](size_t begin, size_t end, int thread) {
@@ -134,19 +123,10 @@ class TrainingBatchNormOp : public BatchNormOp {
         for (size_t i = 0; i < width; ++i) part_[thread * width + i] += block[i];
       }
     });
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (size_t i = 0; i < width; ++i)
-      for (int t = 0; t < threads_; ++t) sums[i] += part_[t * width + i];
-  }
-
-  // Gamma's and beta's gradients and dx = a*d + b*x + e.
-  void norm_gradients(const StepContext& s, const PointwiseArgs& args) {
-    const bool prepared = !gradient_sums_.empty();
-    std::vector<double>& sums = prepared ? gradient_sums_ : sums_;
-    if (!prepared) add_up_gradient(s, args, sums);
-    const size_t channels = x_->shape.c, rows = x_->rows(s.n);
     for (size_t c = 0; c < channels; ++c) {
-      const double sum = sums[c], sum_x = sums[channels + c];
+      double sum = 0, sum_x = 0;
+      for (int t = 0; t < threads_; ++t)
+        sum += part_[t * width + c], sum_x += part_[t * width + channels + c];
       const double normal = sum_x * inverse_[c];
       if (norm_.gamma >= 0) s.gradients[norm_.gamma + c] = static_cast<float>(normal);
       if (norm_.beta >= 0) s.gradients[norm_.beta + c] = static_cast<float>(sum);
@@ -160,7 +140,7 @@ class TrainingBatchNormOp : public BatchNormOp {
   ChannelSums channel_sums_;
   bool fused_sums_ = false;
   std::vector<float> a_, b_, e_, block_;
-  std::vector<double> sums_, part_, gradient_sums_;
+  std::vector<double> sums_, part_;
 };
 
 }  // namespace

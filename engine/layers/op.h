@@ -14,25 +14,6 @@
 
 namespace radl::engine {
 
-struct Tensor;
-
-// A batch normalisation whose output's gradient somebody else may prepare: ConvKernel::backward_to_norm()
-// says how.
-struct NormRequest {
-  const Tensor *x = nullptr, *r = nullptr;
-  const float *scale = nullptr, *shift = nullptr, *mean = nullptr;
-  bool relu = false;
-  double* sums = nullptr;
-};
-
-// An operation that adds the last part to a gradient.
-class GradientWriter {
- public:
-  virtual ~GradientWriter() = default;
-  // From now on the tensor receives the gradient before the activation, and `sums` its sums.
-  virtual void prepare(const NormRequest& norm) = 0;
-};
-
 // [batch, h, w, c], bound to its place in the arena by the memory plan.
 struct Tensor {
   Shape shape;
@@ -40,9 +21,8 @@ struct Tensor {
   bool wants_gradient = false;
   Tensor* gradient = nullptr;  // once the backward pass is planned
   bool gradient_written = false;
-  GradientWriter* gradient_writer = nullptr;  // of its last part so far, if it can prepare() it
-  size_t bytes = 0;                           // for the largest batch
-  int first = -1, last = -1;                  // times between which its content matters (memory_plan.h)
+  size_t bytes = 0;           // for the largest batch
+  int first = -1, last = -1;  // times between which its content matters (memory_plan.h)
   size_t offset = 0;
   std::byte* data = nullptr;
 

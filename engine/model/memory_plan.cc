@@ -41,7 +41,6 @@ GradientUse MemoryPlan::gradient(Tensor* of, Tensor* over) {
     of->gradient =
         over && over->shape == of->shape && over->type == of->type ? over : make(of->shape, of->type);
   of->gradient_written = true;
-  of->gradient_writer = nullptr;
   use(of->gradient);
   return {of->gradient, add};
 }

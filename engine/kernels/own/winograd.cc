@@ -61,9 +61,7 @@ class WinogradPass {
 
   // `sums`: null, or [2][channels] for the sums and sums of squares of y. `index`: of pooled outputs, written
   // forward (null: not wanted) and read backward.
-  // `norm`: what is in front of y; it has the sums.
-  void run(int n, const void* x, const float* bias, void* y, bool add, double* sums, uint8_t* index,
-           const NormInFront* norm = nullptr) {
+  void run(int n, const void* x, const float* bias, void* y, bool add, double* sums, uint8_t* index) {
     const int positions = pool_ ? tiling_.ow / 2 : tiling_.ow;
     own::ProductShape shape{.in_blocks = tiling_.in_blocks(),
                             .channels = tiling_.oc,
@@ -71,8 +69,6 @@ class WinogradPass {
                             .bias = bias,
                             .add = add,
                             .pool = pool_};
-    own::NormShape in_front;
-    if (norm) in_front = shape_of(*norm, y), shape.norm = &in_front, sums = norm->sums;
     if (sums) sums_.clear();
     const size_t all = tiling_.units(n), strips = (all + strip_ - 1) / strip_;
     parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
@@ -91,14 +87,6 @@ class WinogradPass {
   }
   size_t work_bytes() const {
     return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.work_bytes;
-  }
-
-  static own::NormShape shape_of(const NormInFront& norm, const void* y) {
-    const auto from_y = [&](const void* p) {
-      return static_cast<ptrdiff_t>(reinterpret_cast<intptr_t>(p) - reinterpret_cast<intptr_t>(y));
-    };
-    return {from_y(norm.x), norm.r ? from_y(norm.r) : 0, norm.r != nullptr, norm.relu, norm.scale, norm.shift,
-            norm.mean};
   }
 
   struct Strip {
@@ -174,10 +162,6 @@ class WinogradConv : public ConvKernel {
   }
   void backward_data(int n, const void* dy, void* dx, bool add) override {
     data_->run(n, dy, nullptr, dx, add, nullptr, index());
-  }
-  bool fuses_norm() const override { return kernels_.norms; }
-  void backward_to_norm(int n, const void* dy, void* dx, bool add, const NormInFront& norm) override {
-    data_->run(n, dy, nullptr, dx, add, nullptr, index(), &norm);
   }
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     gradient_->run(n, x, dy, dw, index());

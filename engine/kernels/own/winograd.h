@@ -59,14 +59,6 @@ struct TileOutput {
   uint8_t* index = nullptr;  // pooled: of the same position; null: not wanted
 };
 
-// ConvKernel::backward_to_norm(): what is in front of the outputs (which are gradients). Images are given by
-// how far, in bytes, they are from y.
-struct NormShape {
-  ptrdiff_t x = 0, r = 0;
-  bool has_r = false, relu = false;
-  const float *scale = nullptr, *shift = nullptr, *mean = nullptr;
-};
-
 struct ProductShape {
   TileShapes tiles;       // of the strip
   int in_blocks = 0;      // of input channels
@@ -74,9 +66,8 @@ struct ProductShape {
   size_t row_stride = 0;  // of y, in values
   const float* bias = nullptr;
   bool add = false;
-  float* sums = nullptr;  // null, or [2][blocks * 16]: sums and sums of squares, or norm's, added to
-  const NormShape* norm = nullptr;  // only where WinogradKernels::norms; with sums
-  bool pool = false;                // positions are windows of 2x2 outputs, of which the largest is stored
+  float* sums = nullptr;  // null, or [2][blocks * 16]: sums and sums of squares, added to
+  bool pool = false;      // positions are windows of 2x2 outputs, of which the largest is stored
 };
 
 // A 3x3 filter bank in memory: tap t of output o and input i is at o * out_stride + i * in_stride + t, or at
@@ -112,7 +103,6 @@ struct WinogradKernels {
   int work_bytes;   // of transformed values and weights
   int tile;         // outputs of a tile in each direction
   bool trims;       // takes low and narrow tiles, and pools
-  bool norms;       // takes ProductShape::norm
   int places;       // (tile + 2)^2
   int partial;      // floats of scratch a tile that product() needs
   float rounding;   // the error to expect, in parts of the largest value

@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "engine/kernels/own/amx_emulation.h"
 #include "engine/kernels/own/winograd.h"

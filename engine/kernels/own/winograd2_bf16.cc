@@ -3,8 +3,6 @@
 // broadcast from memory.
 #include <immintrin.h>
 
-#include <type_traits>
-
 #include "engine/kernels/own/winograd.h"
 
 namespace radl::engine::own {
@@ -160,7 +158,6 @@ constexpr WinogradKernels kKernels{.name = "F(2x2)",
                                    .work_bytes = 2,
                                    .tile = kTile,
                                    .trims = false,
-                                   .norms = false,
                                    .places = kSide * kSide,
                                    .partial = 64,
                                    .rounding = 1.6e-2f,

@@ -2,7 +2,6 @@
 #include <immintrin.h>
 
 #include <array>
-#include <type_traits>
 #include <utility>
 
 #include "engine/kernels/own/winograd.h"

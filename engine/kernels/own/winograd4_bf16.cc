@@ -2,7 +2,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "engine/kernels/own/winograd.h"
 
@@ -65,7 +64,6 @@ constexpr WinogradKernels kKernels{.name = "F(4x4)",
                                    .work_bytes = 2,
                                    .tile = kTile,
                                    .trims = true,
-                                   .norms = true,
                                    .places = kSide * kSide,
                                    .partial = kPartial,
                                    .rounding = 3e-2f,

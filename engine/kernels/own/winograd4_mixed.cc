@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include <array>
-#include <type_traits>
 #include <utility>
 
 #include "engine/kernels/own/winograd.h"

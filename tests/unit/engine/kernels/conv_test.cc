@@ -167,41 +167,6 @@ const Expected& expected(const Case& test, const Data& data, int n) {
   return found->second;
 }
 
-// backward_to_norm() gives the bits of backward_data() and what plain loops make of them, and their sums.
-void compare_norm(const Data& data, const ConvGeometry& g, int n, Type type, ConvKernel& kernel,
-                  const std::string& what) {
-  const size_t c = static_cast<size_t>(g.c), in = static_cast<size_t>(n) * g.h * g.w * c;
-  std::mt19937 random(11);
-  std::normal_distribution<float> normal;
-  std::vector<float> scale(c), shift(c), mean(c), r(in);
-  for (std::vector<float>* v : {&scale, &shift, &mean, &r})
-    for (float& f : *v) f = to_float(to_bf16(normal(random)));
-  const std::vector<float> x(data.x.begin(), data.x.begin() + static_cast<ptrdiff_t>(in)),
-      before(data.dx.begin(), data.dx.begin() + static_cast<ptrdiff_t>(in));
-  const std::vector<std::byte> typed_x = data.typed(x), typed_r = data.typed(r), dy = data.typed(data.dy);
-  for (int mode = 0; mode < 8; ++mode) {
-    const bool add = mode & 1, residual = mode & 2, relu = mode & 4;
-    std::vector<std::byte> plain = data.typed(before), got = plain;
-    kernel.backward_data(n, dy.data(), plain.data(), add);
-    std::vector<double> d = data.doubles(plain), sums(2 * c, -1), want(2 * c), sizes(2 * c);
-    for (size_t i = 0; i < in; ++i) {
-      const float pre = std::fma(x[i], scale[i % c], shift[i % c]) + (residual ? r[i] : 0);
-      if (relu && pre <= 0) d[i] = 0;
-      const double with = d[i] * (x[i] - mean[i % c]);
-      want[i % c] += d[i], want[c + i % c] += with;
-      sizes[i % c] += std::abs(d[i]), sizes[c + i % c] += std::abs(with);
-    }
-    kernel.backward_to_norm(n, dy.data(), got.data(), add,
-                            {typed_x.data(), residual ? typed_r.data() : nullptr, scale.data(), shift.data(),
-                             mean.data(), relu, sums.data()});
-    const std::string told = what + " to a normalisation, mode " + std::to_string(mode);
-    EXPECT_EQ(data.doubles(got), d) << told;
-    // What is summed is not rounded to the type yet.
-    for (size_t i = 0; i < 2 * c; ++i)
-      ASSERT_NEAR(sums[i], want[i], (type == Type::Bf16 ? 4e-3 : 1e-5) * sizes[i]) << told << " sum " << i;
-  }
-}
-
 void compare(const Case& test, Type type, ConvKernel& kernel, int threads) {
   const ConvGeometry& g = test.g;
   const std::string what =
@@ -238,8 +203,6 @@ void compare(const Case& test, Type type, ConvKernel& kernel, int threads) {
       kernel.backward_data(n, typed_dy.data(), got.data(), add);
       expect_near(data.doubles(got), dx, typed, what + (add ? " backward data, added" : " backward data"));
     }
-
-    if (kernel.fuses_norm()) compare_norm(data, g, n, type, kernel, what);
 
     std::vector<float> got_dw(want.dw.size()), got_dbias(g.oc);
     kernel.backward_weights(n, typed_x.data(), typed_dy.data(), got_dw.data(), got_dbias.data());
@@ -328,15 +291,6 @@ INSTANTIATE_TEST_SUITE_P(All, ConvKernelsInBf16,
                                          "emulated_amx_auto", "dots_winograd2", "dots_winograd4",
                                          "fp32_products_winograd4", "fp32_products_accurate"),
                          name_of);
-
-TEST(ConvKernels, PrepareGradientsForNormalisations) {
-  if (!cpu().avx2) GTEST_SKIP() << "this processor has no such kernels";
-  const ConvGeometry g = geometry(2, 8, 8, 16, 16, 3, 1, 1);
-  Result<ChosenConv> made =
-      make_conv({g, Type::F32, 1, true, true, std::make_shared<Workspace>(1)}, "winograd4");
-  ASSERT_TRUE(made.ok()) << made.status().text();
-  EXPECT_TRUE(made->kernel->fuses_norm());
-}
 
 // Tiles of 2x2 are bf16 only, whatever the shape.
 TEST(ConvKernels, SmallTilesRefuseFp32) {
