@@ -132,9 +132,13 @@ class Joiner {
   }
 
   void add_steps(const Joined& joined) {
-    std::map<std::string, std::string> last;  // step of a node that is there already
-    for (const ir::Step& step : build_.program.steps)
+    // What a node's first step waits for: applications, and another network's members.
+    std::map<std::string, std::string> last;
+    for (const ir::Step& step : build_.program.steps) {
       for (const std::string& on : step.nodes) last[on] = step.id;
+      if (step.kind != ir::StepKind::Barrier) continue;
+      for (const ir::Edge& edge : step.after) last[edge.to.substr(0, edge.to.find('/'))] = step.id;
+    }
     ir::Json keys, addresses, endpoints, names;
     for (const Member& member : joined.members) {
       const std::string& address = node(member).address;
