@@ -13,11 +13,11 @@ class Ec2Subject : public ControlledSubject {
   Ec2Subject() : ControlledSubject(ec2::make_family(), {"ec2", "", "us-east-1"}) {}
   ir::Program program() const override { return with_images(CloudSubject::program()); }
   int more_than_a_page() const override { return 3; }
-  // Its server has nobody who does things behind the cloud's back.
-  bool stop(const Seen&) override { return false; }
+  bool tamper(const Seen& seen) override {
+    return seen.type == "security_group" && control("tamper/" + seen.id) == Json(true);
+  }
+  // What EC2 cannot make it ends at once; moto always can.
   bool breaks(bool) override { return false; }
-  bool exhaust(bool) override { return false; }
-  Json of_others() override { return nullptr; }
   ir::Program many_machines() const override { return with_images(CloudSubject::many_machines()); }
 
  private:
