@@ -131,18 +131,27 @@ int remove(const Session& session, Options& options) {
   auto words = words_of(options, 1, 1, "ADDRESS");
   if (!words.ok()) return report(session, words.status());
   const std::string& address = words->front();
-  return with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
-    if (snapshot.steps.count(address)) return store.forget_step(address);
-    if (snapshot.resources.count(address)) return store.remove_resource(address);
-    return unknown_name(options, address);
-  });
+  bool exists = false;  // what is forgotten goes on existing
+  const int done =
+      with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
+        if (snapshot.steps.count(address)) return store.forget_step(address);
+        exists = snapshot.resources.count(address) != 0;
+        return exists ? store.remove_resource(address) : unknown_name(options, address);
+      });
+  if (done == kDone)
+    std::printf("Removed %s from the state%s\n", shown(address).c_str(),
+                exists ? "; it was not destroyed, and `radlc import` takes it back" : ": it runs again");
+  return done;
 }
 
 int move(const Session& session, Options& options) {
   auto words = words_of(options, 2, 2, "FROM and TO");
   if (!words.ok()) return report(session, words.status());
-  return with_state(session, options, "state mv",
-                    [&](Store& store, const Snapshot&) { return store.move((*words)[0], (*words)[1]); });
+  const std::string &from = words->front(), &to = words->back();
+  const int done = with_state(session, options, "state mv",
+                              [&](Store& store, const Snapshot&) { return store.move(from, to); });
+  if (done == kDone) std::printf("Moved %s to %s\n", shown(from).c_str(), shown(to).c_str());
+  return done;
 }
 
 int history(const Session& session, Options& options) {
@@ -174,7 +183,9 @@ int unlock(const Session& session, Options& options) {
     return kDone;
   }
   Status freed = (*store)->force_unlock(words->front());
-  return freed.ok() ? static_cast<int>(kDone) : report(session, freed);
+  if (!freed.ok()) return report(session, freed);
+  std::printf("Unlocked\n");
+  return kDone;
 }
 
 CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options,

@@ -406,7 +406,7 @@ class TwoWriters(StateCase):
         self.assertIn("0123", self.radlc("state", "unlock"))
         self.radlc("state", "unlock", "4567", code=None)
         self.assertIn("another lock", self.err)
-        self.radlc("state", "unlock", "0123")
+        self.assertEqual(self.radlc("state", "unlock", "0123"), "Unlocked\n")
         self.destroy()
 
     def test_a_server_without_conditional_writes_is_refused(self):

@@ -72,7 +72,7 @@ class State(RadlCase):
         running = self.processes()
         self.file.write_text(replaced(FILE, ("SYSTEM", "trainer")))
         self.assertIn("worker[0]", self.actions(self.file))
-        self.radlc("state", "mv", "--file", self.file, "worker", "trainer")
+        self.assertEqual(self.radlc("state", "mv", "--file", self.file, "worker", "trainer"), "Moved worker to trainer\n")
         self.assertEqual(self.actions(self.file), {})
         self.assertIn("No changes", self.apply())
         self.assertEqual(sorted(self.processes()), sorted(running))

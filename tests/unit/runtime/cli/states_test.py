@@ -126,7 +126,7 @@ class State(Case):
         path = self.project("one")
         self.good("apply", "--auto-approve", path)
         identity = json.loads(self.good("state", "show", path, "a[0]", "--json"))["id"]
-        self.good("state", "rm", path, "a[0]")
+        self.assertIn("Removed a[0] from the state; it was not destroyed, and `radlc import`", self.good("state", "rm", path, "a[0]"))
         self.assertIn("+ a[0]", self.good("plan", path))
         self.fails("has nothing with the id", "import", path, "a[0]", "nothing-like-it")
         self.fails("the file declares no resource", "import", path, "c[0]", identity)
