@@ -66,8 +66,9 @@ struct Build {
   std::vector<const SourceFile*> files;  // as given
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
-  std::unique_ptr<sema::PassingSystems> passing;      // a check: what was found in systems meanwhile
-  bool asks_for_inputs = false;                       // an `input` without default, or @input.NAME@
+  std::unique_ptr<sema::PassingSystems> passing;  // a check: what was found in systems meanwhile
+  bool asks_for_inputs = false;                   // an `input` without default, or @input.NAME@
+  bool may_join = false;  // a text names `wireguard`, whose addresses are counted by node
   std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
   // modules
   std::unique_ptr<ModuleLibrary> library;
@@ -136,9 +137,10 @@ void unused(Build& build);
 void order(Build& build);
 void finish(Build& build);
 
-// CompileOptions::findings_only, and no file is `radl 2`. Known behind `lower`.
+// CompileOptions::findings_only, no file is `radl 2`, and nothing is to be found in nodes. Known behind
+// `lower`.
 inline bool only_findings_of_radl1(const Build& build) {
-  return build.options.findings_only && !build.evaluated;
+  return build.options.findings_only && !build.evaluated && !build.may_join;
 }
 
 // How documents are checked.

@@ -122,7 +122,7 @@ class Reader {
         build_.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
     }
     ParseOptions parsing;
-    if (build_.options.findings_only && !build_.options.on_pass) {
+    if (build_.options.findings_only && !build_.options.on_pass && !build_.may_join) {
       build_.passing = std::make_unique<sema::PassingSystems>(check_options(build_));
       parsing.systems = build_.passing.get();
     }
@@ -140,6 +140,7 @@ class Reader {
     std::string_view text = file.text();
     const bool versioned = begins_with_version(text);
     radl1_ = radl1_ || !versioned;
+    build_.may_join = build_.may_join || text.find("wireguard") != text.npos;
     std::vector<SpanMap::Piece> pieces;
     std::string made;
     if (!versioned && text.find(kMark) != text.npos) {

@@ -197,7 +197,7 @@ struct DatasetSpreading : DatasetPlace {
     made->remote = std::make_unique<HomeRemote>(made->home);
     made->facts.interfaces.push_back({.index = 0, .network = network});
     made->handle = {
-        address, &made->facts, {{"private_ip", made->home}, {"host_key", "ssh-ed25519 AAAA"}}, nullptr};
+        address, &made->facts, {{"private_ip", made->home}, {"host_key", "ssh-ed25519 AAAA"}}, "", nullptr};
     made->handle.connect = [remote = made->remote.get()] { return Result<Remote*>(remote); };
     ssh(*made, R"sh(#!/bin/sh
 while [ $# -gt 0 ]; do
