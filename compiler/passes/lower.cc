@@ -64,7 +64,7 @@ void lower(Build& build) {
   values.parts.reserve(build.root->trees.size() + 1);
   values.arenas.emplace_back();
   // A check of one file of RADL 1 looks at its systems one after the other.
-  const bool alone = build.options.findings_only && build.root->trees.size() == 1 &&
+  const bool alone = build.options.findings_only && !build.may_join && build.root->trees.size() == 1 &&
                      build.root->trees.front()->dialect == ast::Dialect::Radl1;
   for (const ast::Tree* tree : build.root->trees) {
     if (tree->dialect != ast::Dialect::Radl2) {

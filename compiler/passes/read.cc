@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -140,7 +141,7 @@ class Reader {
     std::string_view text = file.text();
     const bool versioned = begins_with_version(text);
     radl1_ = radl1_ || !versioned;
-    build_.may_join = build_.may_join || text.find("wireguard") != text.npos;
+    build_.may_join = build_.may_join || ::memmem(text.data(), text.size(), "wireguard", 9) != nullptr;
     std::vector<SpanMap::Piece> pieces;
     std::string made;
     if (!versioned && text.find(kMark) != text.npos) {
