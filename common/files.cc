@@ -10,17 +10,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "common/fd.h"
 #include "common/new_file.h"
 
 namespace radl {
 namespace {
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 // Asks for them where they are worth it: each is one page fault instead of 512.
 void on_huge_pages(char* memory, size_t size) {
@@ -72,17 +66,17 @@ Status errno_status(int error, std::string_view what) {
 }
 
 Result<std::string> read_file(const std::string& path, size_t limit) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0) return errno_status(errno, path);
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return errno_status(errno, path);
   struct stat info {};
-  if (::fstat(file.fd, &info) != 0) return errno_status(errno, path);
+  if (::fstat(file.get(), &info) != 0) return errno_status(errno, path);
   if (S_ISDIR(info.st_mode)) return invalid(path + ": is a folder");
   std::string content;
   if (info.st_size > 0) content.reserve(static_cast<size_t>(info.st_size));
   on_huge_pages(content.data(), content.capacity());
   char buffer[1 << 16];
   for (;;) {
-    ssize_t n = ::read(file.fd, buffer, sizeof buffer);
+    ssize_t n = ::read(file.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_status(errno, path);
     if (n == 0) return content;

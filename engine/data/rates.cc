@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/fd.h"
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/human.h"
@@ -32,20 +33,6 @@ constexpr int kShareOfRoom = 8;  // at most an eighth of what is free
 
 constexpr uint64_t kSmall = uint64_t{8} << 20;  // smaller files come side by side
 constexpr size_t kAtOnce = 512;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 // A file that nobody can find, so that it goes with the process.
 Result<int> nameless_file(const std::string& folder) {
@@ -185,7 +172,7 @@ Result<DiskRates> measure_disk(const std::string& folder, double seconds, const 
   if (!most.ok()) return std::move(most).status();
   auto opened = nameless_file(folder);
   if (!opened.ok()) return std::move(opened).status();
-  const Descriptor file(*opened);
+  const Fd file(*opened);
   std::vector<char> piece = random_piece();
   DiskRates rates;
   const auto begin = SteadyClock::now();
@@ -193,18 +180,17 @@ Result<DiskRates> measure_disk(const std::string& folder, double seconds, const 
   // Half of the time, as reading takes about as long.
   while (rates.bytes < kLeastBytes || (rates.bytes + kPiece <= *most && seconds_since(begin) < seconds / 2)) {
     if (Status go_on = stop.check(); !go_on.ok()) return go_on;
-    if (Status wrote = write_all(file.number(), {piece.data(), piece.size()}, folder); !wrote.ok())
-      return wrote;
+    if (Status wrote = write_all(file.get(), {piece.data(), piece.size()}, folder); !wrote.ok()) return wrote;
     rates.bytes += kPiece;
     if (rates.bytes - synced < kSyncedBytes) continue;
-    if (::fdatasync(file.number()) != 0) return errno_status(errno, folder);
+    if (::fdatasync(file.get()) != 0) return errno_status(errno, folder);
     synced = rates.bytes;
   }
-  if (::fdatasync(file.number()) != 0) return errno_status(errno, folder);
+  if (::fdatasync(file.get()) != 0) return errno_status(errno, folder);
   rates.write_per_second = static_cast<double>(rates.bytes) / std::max(seconds_since(begin), 1e-6);
-  ::posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED);
+  ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
   const auto reading = SteadyClock::now();
-  if (Status read = read_back(file.number(), rates.bytes, piece, folder, stop); !read.ok()) return read;
+  if (Status read = read_back(file.get(), rates.bytes, piece, folder, stop); !read.ok()) return read;
   rates.read_per_second = static_cast<double>(rates.bytes) / std::max(seconds_since(reading), 1e-6);
   return rates;
 }

@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/fd.h"
 #include "common/files.h"
-#include "runtime/base/fd.h"
 #include "runtime/base/guard.h"
 
 extern char** environ;

@@ -87,9 +87,6 @@ DatasetFacts dataset_facts(const ir::Step& training) {
   if (facts.name == kSubset.name && text_of(data, "source", "") == "subset") facts = kSubset;
   for (const std::string& place : {path, mirror})
     if (is_remote_place(place)) facts.source = place;
-  if (!path.empty() && facts.source.empty())
-    if (auto files = list_dataset(path_of_place(path)); files.ok())
-      for (const DatasetFile& file : files->files) facts.bytes += static_cast<double>(file.size);
   if (const auto size = dataset_size(training)) {
     facts.images = static_cast<double>(size->train);
     facts.test_images = static_cast<double>(size->test);
@@ -103,6 +100,16 @@ DatasetFacts dataset_facts(const ir::Step& training) {
     for (const Json& side : *shape) facts.shape += (facts.shape.empty() ? "" : "x") + side.dump();
   }
   return facts;
+}
+
+double dataset_bytes(const ir::Step& training, const DatasetFacts& facts) {
+  const std::string path = text_of(part_of(training.training, "data"), "path", "");
+  if (facts.bytes > 0 || path.empty() || !facts.source.empty()) return facts.bytes;
+  auto files = list_dataset(path_of_place(path));
+  double bytes = 0;
+  if (files.ok())
+    for (const DatasetFile& file : files->files) bytes += static_cast<double>(file.size);
+  return bytes;
 }
 
 std::vector<const ir::Step*> trainings_of(const ir::Program& program) {

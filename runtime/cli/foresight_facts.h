@@ -24,10 +24,12 @@ struct DatasetFacts {
   std::string shape;  // "32x32x3"; empty: not known
   int classes = 10;
   double images = 0, test_images = 0;  // 0: not known
-  double bytes = 0;
+  double bytes = 0;                    // of a known one; 0: not known
   std::string source;  // where it is fetched from, a URI; empty: it lies here, or a known one has several
 };
 DatasetFacts dataset_facts(const ir::Step& training);
+// Of one's own data that lies on this computer its files' sizes, else facts.bytes.
+double dataset_bytes(const ir::Step& training, const DatasetFacts& facts);
 
 std::vector<const ir::Step*> trainings_of(const ir::Program& program);
 // Of the only training, or of the one that is named. NotFound: there is none of it; names those there are.

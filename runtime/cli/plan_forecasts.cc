@@ -128,9 +128,9 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
       return {};
     }
     const DatasetFacts dataset = dataset_facts(*trained.step);
-    forecasts.push_back(
-        forecast_plan({plan, (*family)->model, trained.facts, trained.machine, dataset.bytes,
-                       !dataset.source.empty(), staging, measured, (*family)->digest, project.words}));
+    forecasts.push_back(forecast_plan({plan, (*family)->model, trained.facts, trained.machine,
+                                       dataset_bytes(*trained.step, dataset), !dataset.source.empty(),
+                                       staging, measured, (*family)->digest, project.words}));
   }
   return forecasts;
 }

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "common/fd.h"
 #include "common/files.h"
-#include "runtime/base/fd.h"
 #include "runtime/base/guard.h"
 
 namespace radl {

@@ -10,26 +10,13 @@
 #include <cerrno>
 #include <set>
 
+#include "common/fd.h"
 #include "common/files.h"
 
 namespace radl::local {
 namespace {
 
 constexpr std::string_view kBegin = "# radlc: the nodes of this infrastructure\n", kEnd = "# radlc: end\n";
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // Whether a root is this computer's own: a view of a node is a file system of its own.
 Result<bool> is_own_root(int top) {
@@ -84,19 +71,19 @@ std::string with_block(const std::string& text, const std::string& lines) {
 }
 
 Result<bool> update_hosts_file(const std::string& root, const std::string& lines) {
-  Descriptor top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Fd top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (top.get() < 0) return errno_status(errno, root);
   Result<bool> own = is_own_root(top.get());
   if (!own.ok()) return own;
   if (*own) return false;
-  Descriptor folder(open_inside(top.get(), "etc", O_RDONLY | O_DIRECTORY));
+  Fd folder(open_inside(top.get(), "etc", O_RDONLY | O_DIRECTORY));
   if (folder.get() < 0) return errno_status(errno, root + "/etc");
-  Descriptor old(openat(folder.get(), "hosts", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  Fd old(openat(folder.get(), "hosts", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   std::string text = old.get() >= 0 ? read_all(old.get()) : "", wanted = with_block(text, lines);
   if (wanted == text) return true;
   constexpr const char* kTemporary = ".hosts.radlc";
   unlinkat(folder.get(), kTemporary, 0);
-  Descriptor made(openat(folder.get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  Fd made(openat(folder.get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (made.get() < 0) return errno_status(errno, root + "/etc/hosts");
   const std::string path = root + "/etc/hosts";
   Status done = write_all(made.get(), wanted, path);

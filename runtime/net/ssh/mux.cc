@@ -16,8 +16,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/fd.h"
 #include "common/files.h"
-#include "runtime/base/fd.h"
 
 namespace radl::ssh {
 namespace {

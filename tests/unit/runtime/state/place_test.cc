@@ -246,6 +246,7 @@ TEST_F(StatePlace, AReadOnlyFileSystemIsNamedAsWhatItIs) {
   }
   int status = 0;
   ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status)) << "it ended by signal " << WTERMSIG(status);
   if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no mount namespace to be had here";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }

@@ -207,17 +207,23 @@ TEST(ProgramLaunch, InAContainerVariablesGoByNameAlone) {
   EXPECT_TRUE(contains(apptainer, " 'docker://docker.io/library/python:3.12' 'python3' 'train.py'"));
 }
 
-// The answers of nvidia-smi 550 on a machine with two GPUs, recorded: no GPU is needed here.
-TEST(ProgramNeeds, GpusAreCountedAsNvidiaSmiShowsThem) {
+// A machine whose nvidia-smi is the test's.
+struct ProgramNeeds : testing::Test {
+  ProgramNeeds() {
+    node.address = "worker[0]";
+    node.attributes = Json::object();
+    node.connect = [this]() -> Result<Remote*> { return &remote; };
+  }
   test::TemporaryFolder folder;
-  test::ProcessRemote machine(folder.path());
-  test::FaultyRemote remote(machine);
+  test::ProcessRemote machine{folder.path()};
+  test::FaultyRemote remote{machine};
   NodeHandle node;
-  node.address = "worker[0]";
-  node.attributes = Json::object();
-  node.connect = [&]() -> Result<Remote*> { return &remote; };
   Context context;
-  jobs::Member member(node, context, "t");
+  jobs::Member member{node, context, "t"};
+};
+
+// The answers of nvidia-smi 550 on a machine with two GPUs, recorded: no GPU is needed here.
+TEST_F(ProgramNeeds, GpusAreCountedAsNvidiaSmiShowsThem) {
   remote.fake("nvidia-smi", R"sh(cat <<'ANSWER'
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-2f1c7b0e-5f0e-7c0f-8a52-0d2f0e2b6a11)
 GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-a94d3d5e-61a1-93a5-6c0b-6b6f0c8a7d42)
@@ -232,16 +238,7 @@ ANSWER)sh");
 }
 
 // What else it answers, recorded: each is an error that says what to do.
-TEST(ProgramNeeds, WhatNvidiaSmiComplainsOfIsSaidWithWhatToDo) {
-  test::TemporaryFolder folder;
-  test::ProcessRemote machine(folder.path());
-  test::FaultyRemote remote(machine);
-  NodeHandle node;
-  node.address = "worker[0]";
-  node.attributes = Json::object();
-  node.connect = [&]() -> Result<Remote*> { return &remote; };
-  Context context;
-  jobs::Member member(node, context, "t");
+TEST_F(ProgramNeeds, WhatNvidiaSmiComplainsOfIsSaidWithWhatToDo) {
   auto lacking = [&](const char* answer, int needed) -> Status {
     if (answer != nullptr) remote.fake("nvidia-smi", answer);
     auto facts = program::look_at_node(member, "python3");
