@@ -51,7 +51,12 @@ Async<Status> record_reached(Session& session, Park& park, const std::string& ad
   std::optional<ResourceRecord> record = session.resource(address);
   if (!record) co_return reached;
   record->reachable = reached.ok();
-  if (!reached.ok()) record->status = ResourceStatus::Tainted;
+  if (!reached.ok()) {
+    record->status = ResourceStatus::Tainted;
+  } else if (record->status == ResourceStatus::Tainted) {
+    record->status =
+        ResourceStatus::Ready;  // by an attempt of this run: a plan replaces what was tainted before
+  }
   Async<Status> writing = park.write([&record] { return putting_of(*record); });
   co_await writing.finished();
   if (Status put = writing.take(); !put.ok()) co_return put;

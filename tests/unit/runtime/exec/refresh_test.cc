@@ -81,6 +81,27 @@ TEST_F(RefreshTest, AStoppedNodeIsStartedWhereItsCloudCanAndMadeAnewElsewhere) {
   EXPECT_FALSE(bench.plan(program).changes_anything());
 }
 
+TEST_F(RefreshTest, AStartedNodeThatAnswersAtAnotherTryIsNotReplacedByTheNextRun) {
+  bench.cloud.in_place = {"state"};
+  bench.cloud.set_attribute(bench.snapshot().resources.at("worker[0]").id, "state", "stopped");
+  Result<Observed> observed = bench.look(program);
+  bench.options.on_error = OnError::Retry;
+  Connector fine = bench.connector ? bench.connector : always_connected();
+  const long long end = bench.fake.clock.passed() + bench.options.boot_deadline.count();
+  bench.connector = [&, fine](const ir::Node& node, const Json& attributes,
+                              const Context& context) -> Result<std::unique_ptr<Remote>> {
+    // The last login of the first attempt begins before its end.
+    bool answers = bench.fake.clock.passed() > end;
+    if (!answers && node.address == "worker[0]") return Status(Code::Timeout, "connection timed out");
+    return fine(node, attributes, context);
+  };
+  RunReport report = bench.apply(program, &*observed);
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_GT(bench.fake.clock.passed(), end) << "the first attempt has failed";
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").status, ResourceStatus::Ready);
+  EXPECT_FALSE(bench.plan(program).changes_anything());
+}
+
 // A run that was to start it was killed: what is recorded is enough for the next one.
 TEST_F(RefreshTest, AStoppedNodeIsRememberedWithoutAnotherLook) {
   bench.cloud.in_place = {"state"};
