@@ -14,6 +14,9 @@ import subprocess
 import tempfile
 import time
 
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
 from moto_site import Moto
 
 BUILD = pathlib.Path(os.environ["RADL_BUILD"])
@@ -69,19 +72,39 @@ def tags(kind, number, count):
     return {"ResourceType": kind, "Tags": [{"Key": f"radlc:{k}", "Value": f"value of machine {number}, {k}"} for k in range(count)]}
 
 
+def public_key():
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048).public_key()
+    return key.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+
+
+def surroundings(ec2, identity, key, material):
+    """Who asks, and the network, key, groups and image of the machines, by the requests that radlc sends for them."""
+    identity.get_caller_identity()
+    network = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"][0]["VpcId"]
+    subnet = ec2.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [network]}])["Subnets"][0]["SubnetId"]
+    ec2.import_key_pair(KeyName=key, PublicKeyMaterial=material)
+    groups = [ec2.create_security_group(GroupName=f"{key}-{k}", Description="bench", VpcId=network)["GroupId"] for k in range(2)]
+    ec2.describe_security_groups(GroupIds=groups)
+    for group in groups:
+        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[
+            {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "203.0.113.7/32"}]}])
+    ec2.describe_key_pairs(KeyNames=[key])
+    ec2.describe_security_groups(GroupIds=groups)
+    ec2.describe_images(ImageIds=[IMAGE])
+    return subnet, groups
+
+
 def bare(moto, ec2):
     """What the same costs with nothing but the requests, each with as much in it as radlc's."""
     clients = [moto.client("ec2") for _ in range(PARALLELISM)]
-    subnet = ec2.describe_subnets(Filters=[{"Name": "default-for-az", "Values": ["true"]}])["Subnets"][0]
-    stamp = str(time.monotonic_ns())
-    key = ec2.create_key_pair(KeyName=stamp)["KeyName"]
-    groups = [ec2.create_security_group(GroupName=f"{stamp}-{k}", Description="bench", VpcId=subnet["VpcId"])["GroupId"] for k in range(2)]
+    identity, material = moto.client("sts"), public_key()
+    stamp = key = str(time.monotonic_ns())
 
     def launch(number):
         answer = clients[number % PARALLELISM].run_instances(
             ImageId=IMAGE, InstanceType="t3.micro", MinCount=1, MaxCount=1, ClientToken=f"bare-{stamp}-{number}", KeyName=key,
             UserData="#cloud-config\n" + "# as long as radlc's\n" * 20, MetadataOptions={"HttpTokens": "required"},
-            NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": subnet["SubnetId"], "Groups": groups, "AssociatePublicIpAddress": True,
+            NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": subnet, "Groups": groups, "AssociatePublicIpAddress": True,
                                 "DeleteOnTermination": True}],
             TagSpecifications=[tags("instance", number, 6), tags("volume", number, 4)])
         return answer["Instances"][0]["InstanceId"]
@@ -92,6 +115,7 @@ def bare(moto, ec2):
 
     with concurrent.futures.ThreadPoolExecutor(PARALLELISM) as pool:
         begin = time.monotonic()
+        subnet, groups = surroundings(ec2, identity, key, material)
         names = list(pool.map(launch, range(NODES)))
         while len(running(ec2)) < NODES:
             time.sleep(0.2)

@@ -7,7 +7,7 @@ import sys
 
 RUNS = int(os.environ.get("RADL_FORECAST_RUNS", "20"))
 MACHINE = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
-PHASES = ("create", "configure", "train", "whole")
+PHASES = ("create", "configure", "stage", "train", "whole")
 PARTS = ((0, 1, "the first run"), (1, 5, "runs 2 to 5"), (5, 10, "runs 6 to 10"), (10, 15, "runs 11 to 15"), (15, 20, "runs 16 to 20"))
 
 

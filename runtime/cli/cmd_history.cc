@@ -43,6 +43,7 @@ void print_run(const RunFigures& run) {
   const std::pair<const char*, std::string> rows[] = {
       {"create", both(run.predicted.create, run.actual.create)},
       {"configure", both(run.predicted.configure, run.actual.configure)},
+      {"stage", both(run.predicted.stage, run.actual.stage)},
       {"train", both(run.predicted.train, run.actual.train)},
       {"whole run", both(run.predicted.whole, run.actual.whole)}};
   for (const auto& [name, text] : rows)

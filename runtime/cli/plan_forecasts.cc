@@ -42,15 +42,6 @@ foresight::MachineFacts machine_of(const Plan& plan, const std::string& node, co
   return type.ok() && *type != nullptr ? machine_facts(**type) : unknown;
 }
 
-std::set<std::string> staging_steps(const ir::Program& program) {
-  std::set<std::string> ids;
-  for (const ir::Step& step : program.steps)
-    if (std::any_of(step.resources.begin(), step.resources.end(),
-                    [](const ir::Resource& resource) { return resource.type == "dataset"; }))
-      ids.insert(step.id);
-  return ids;
-}
-
 struct Trained {
   const ir::Step* step = nullptr;
   const Action* action = nullptr;
@@ -141,6 +132,10 @@ void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& fi
     double seconds = 0;
     bool known = false;
     for (const auto& [name, phase] : forecast.phases) {
+      // Of the first training's view: what comes before trainings is the same for all of them.
+      if (name == "create" && figures.predicted.create) figures.predicted.create = phase.value;
+      if (name == "configure" && figures.predicted.configure) figures.predicted.configure = phase.value;
+      if (name == "stage" && figures.predicted.stage) figures.predicted.stage = phase.value;
       if (name != "train" && name != "bring back") continue;
       seconds += phase.value;
       known |= name == "train" && phase.known();

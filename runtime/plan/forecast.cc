@@ -14,7 +14,9 @@ using foresight::Source;
 
 // Guesses where nothing was measured: seconds, and the band's ratio.
 constexpr double kCreateGuess = 60, kStepGuess = 5, kGuessRatio = 3, kAlikeRatio = 2, kMeasuredRatio = 1.3;
-constexpr double kStageGuess = 10, kBringBackGuess = 2;
+constexpr double kStageGuess = 10;
+// A training's processes begun, its results looked through and fetched: beside the bytes that go with it.
+constexpr double kLocalJobGuess = 1.3, kJobGuess = 2;
 constexpr double kLocalBytesPerSecond = 2e8;      // a copy on one disk
 constexpr double kLocalBegin = 0.05, kBegin = 1;  // seconds until the first byte
 
@@ -56,7 +58,7 @@ struct BeforeTraining {
   Phase create, configure, stage;
 };
 
-// The longest of what is made side by side; of each node's steps the sum, and of these the longest.
+// What is made, until all of it is there; of each node's steps the sum, and of these the longest.
 BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
   const MeasureKeys keys(input.plan);
   const std::map<std::string, size_t> counts = counts_of(input.plan, keys);
@@ -70,9 +72,7 @@ BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
       if (measured) known = measured->like_it ? Known::ByItsKind : Known::Yes;
     }
     if (!action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace)) {
-      Phase one;
-      take(one, action.seconds.value_or(kCreateGuess), known);
-      if (create.actions == 0 || one.seconds > create.seconds) create = one;
+      take(create, 0, known);
     } else if (action.is_step && action.verb == Verb::Run && action.step_kind != "training") {
       const bool stages = input.staging.contains(action.id);
       if (stages && known == Known::ByItsKind) known = Known::No;  // a dataset takes as long as it is large
@@ -82,6 +82,8 @@ BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
              known == Known::No ? guess : action.seconds.value_or(guess), known);
     }
   }
+  create.seconds =
+      create_seconds(input.plan, [](const Action& action) { return action.seconds.value_or(kCreateGuess); });
   return {create, longest_of(configured), longest_of(staged)};
 }
 
@@ -116,19 +118,34 @@ Banded staging(const ForecastInput& input) {
                            "size by the rates of a profile");
 }
 
+// What runs took beside the training itself, of this one or of others; a dataset that comes with the training
+// is part of it.
+std::optional<Banded> measured_around(const ForecastInput& input) {
+  const Action* training = input.plan.find(input.facts.name);
+  if (training == nullptr) return std::nullopt;
+  const std::string key = MeasureKeys(input.plan).of(*training);
+  if (key.empty()) return std::nullopt;
+  if (const auto around = measured_of(input, around_key(key)))
+    return foresight::banded(*around, kMeasuredRatio, Source::Measured, "runs here");
+  if (const auto any = measured_of(input, around_any_key(*training, key)))
+    return foresight::banded(*any, kAlikeRatio, Source::Scaled, "other trainings here");
+  return std::nullopt;
+}
+
 // A dataset comes by steps of its own, or with the training.
-Banded stage_phase(const ForecastInput& input, const Phase& steps, const Banded& guess) {
+Banded stage_phase(const ForecastInput& input, const Phase& steps, const Banded& guess, bool with_training) {
+  if (input.staging.empty() && with_training)
+    return foresight::banded(0, 1, Source::Measured, "with the training");
   if (input.staging.empty() || (steps.actions > 0 && steps.guessed)) return guess;
   return banded_phase(steps);
 }
 
-Banded bring_back(const ForecastInput& input) {
-  if (const Action* training = input.plan.find(input.facts.name)) {
-    if (const auto around = measured_of(input, around_key(MeasureKeys(input.plan).of(*training))))
-      return foresight::banded(*around, kMeasuredRatio, Source::Measured, "runs here");
-  }
+Banded guessed_around(const ForecastInput& input) {
   const auto profile = input.model.profile_for(input.machine, input.facts.workers);
-  return transfer(input, profile ? profile->node.parameter_bytes : 0, kBringBackGuess);
+  const double bytes = profile ? profile->node.parameter_bytes : 0, rate = link_rate(input);
+  const double job = input.machine.shared ? kLocalJobGuess : kJobGuess;
+  const bool known = bytes > 0 && rate > 0;
+  return foresight::banded(job + (known ? bytes / rate : 0), kGuessRatio, Source::Guessed, "guessed");
 }
 
 void take_cost(const ForecastInput& input, PlanForecast& forecast) {
@@ -150,11 +167,12 @@ PlanForecast forecast_plan(const ForecastInput& input) {
   const foresight::TrainingForecast training = input.model.forecast(input.facts, input.machine, {});
   const Banded stage_guess = staging(input);
   const BeforeTraining before = before_training(input, stage_guess.value);
+  const std::optional<Banded> around = measured_around(input);
   forecast.phases = {{"create", banded_phase(before.create)},
                      {"configure", banded_phase(before.configure)},
-                     {"stage", stage_phase(input, before.stage, stage_guess)},
+                     {"stage", stage_phase(input, before.stage, stage_guess, around.has_value())},
                      {"train", training.train},
-                     {"bring back", bring_back(input)}};
+                     {"bring back", around ? *around : guessed_around(input)}};
   std::vector<Banded> parts;
   for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
   forecast.epoch = training.epoch;

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/resource_schema.h"
 #include "runtime/plan/build.h"
+#include "runtime/plan/graph.h"
 
 namespace radl {
 namespace {
@@ -73,6 +74,32 @@ std::optional<MeasuredSeconds> measured_seconds(const Action& action, const std:
 }
 
 std::string around_key(const std::string& key) { return "around " + key; }
+
+std::string around_any_key(const Action& action, const std::string& key) {
+  const size_t on = key.rfind(" on ");
+  return on == std::string::npos ? "" : "around any " + action.step_kind + key.substr(on);
+}
+
+std::set<std::string> staging_steps(const ir::Program& program) {
+  std::set<std::string> ids;
+  for (const ir::Step& step : program.steps)
+    if (std::any_of(step.resources.begin(), step.resources.end(),
+                    [](const ir::Resource& resource) { return resource.type == "dataset"; }))
+      ids.insert(step.id);
+  return ids;
+}
+
+double create_seconds(const Plan& plan, const std::function<double(const Action&)>& seconds) {
+  const Result<PlanGraph> graph = plan_graph(plan);
+  if (!graph.ok()) return 0;
+  return graph->dag.longest_path([&](Dag::Id id) {
+    const PlanVertex& vertex = graph->vertices[id];
+    if (vertex.phase != PlanVertex::Phase::Make) return 0.0;
+    const Action& action = plan.actions[vertex.index];
+    const bool makes = !action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace);
+    return makes ? seconds(action) : 0.0;
+  });
+}
 
 void use_measured(Plan& plan, const std::map<std::string, double>& measured) {
   if (measured.empty()) return;

@@ -1,8 +1,10 @@
 // What earlier runs took, by kind of work, for the predictions of the next plan. Pure.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,6 +48,15 @@ std::optional<MeasuredSeconds> measured_seconds(const Action& action, const std:
 // What a job takes beside its own time, with the key of its action: sent to the nodes, begun, its results
 // brought back.
 std::string around_key(const std::string& key);
+// The same of any job of its kind on such machines, for one that never ran there.
+//   "around any training on local"
+std::string around_any_key(const Action& action, const std::string& key);
+
+// Ids of the steps that bring datasets to nodes: how long one takes is by how large its dataset is.
+std::set<std::string> staging_steps(const ir::Program& program);
+
+// Until all that a plan makes is there: resources wait for those that they need.
+double create_seconds(const Plan& plan, const std::function<double(const Action&)>& seconds);
 
 // Predicts with what was measured (seconds by key) where it is known.
 void use_measured(Plan& plan, const std::map<std::string, double>& measured);

@@ -132,7 +132,8 @@ RunReport ActiveRun::apply(const Plan& plan) { return execute(plan, &radl::apply
 RunReport ActiveRun::destroy(const Plan& plan) { return execute(plan, &radl::destroy); }
 
 RunFigures ActiveRun::figures(const Plan& plan, const RunReport& report) const {
-  return figures_of(plan, report, notes_->clock);
+  return figures_of(plan, report, notes_->clock,
+                    run_.program ? staging_steps(*run_.program) : std::set<std::string>());
 }
 
 double ActiveRun::ended() const { return notes_->clock.ended(); }

@@ -21,21 +21,26 @@ void at_least(std::optional<double>& longest, double seconds) {
 }
 
 // The same sums for what was predicted and for what was measured.
-PhaseSeconds phases(const Plan& plan, const SecondsOf& seconds_of) {
+PhaseSeconds phases(const Plan& plan, const std::set<std::string>& staging, const SecondsOf& seconds_of) {
   PhaseSeconds phase;
-  std::map<std::string, double> configure;
+  std::map<std::string, double> configure, stage;
+  bool makes = false;
   for (const Action& action : plan.actions) {
     const std::optional<double> seconds = seconds_of(action);
     if (!seconds) continue;
     if (!action.is_step) {
-      if (action.verb == Verb::Create || action.verb == Verb::Replace) at_least(phase.create, *seconds);
+      makes |= action.verb == Verb::Create || action.verb == Verb::Replace;
     } else if (ir::is_job_type(action.step_kind)) {
       at_least(phase.train, *seconds);
     } else if (action.verb == Verb::Run) {
-      for (const std::string& node : action.nodes) configure[node] += *seconds;
+      for (const std::string& node : action.nodes)
+        (staging.contains(action.id) ? stage : configure)[node] += *seconds;
     }
   }
+  if (makes)
+    phase.create = create_seconds(plan, [&](const Action& action) { return seconds_of(action).value_or(0); });
   for (const auto& [node, seconds] : configure) at_least(phase.configure, seconds);
+  for (const auto& [node, seconds] : stage) at_least(phase.stage, seconds);
   return phase;
 }
 
@@ -61,7 +66,8 @@ MoneySum cost_of(const Plan& plan, const RunClock& clock) {
 }
 
 // By key, by how many of it were done side by side, and by kind.
-void measure_actions(const Plan& plan, const std::map<std::string, const ActionOutcome*>& done,
+void measure_actions(const Plan& plan, const std::set<std::string>& staging,
+                     const std::map<std::string, const ActionOutcome*>& done,
                      std::map<std::string, double>& measured) {
   const MeasureKeys keys(plan);
   std::map<std::string, std::pair<double, size_t>> alone;  // of a key the slowest, and how many
@@ -73,7 +79,8 @@ void measure_actions(const Plan& plan, const std::map<std::string, const ActionO
     // Of many that are alike, the slowest is what a plan has to wait for.
     auto& [seconds, count] = alone[key];
     seconds = std::max(seconds, found->second->seconds), ++count;
-    if (const std::string kind = kind_key(action, key); !kind.empty()) {
+    // A dataset takes as long as it is large, which says nothing of other steps.
+    if (const std::string kind = kind_key(action, key); !kind.empty() && !staging.contains(action.id)) {
       auto& [took, usual] = kinds[kind];
       took += found->second->seconds, usual += *action.usual_seconds;
     }
@@ -91,6 +98,7 @@ Json to_json(const PhaseSeconds& phase) {
   };
   put("create", phase.create);
   put("configure", phase.configure);
+  put("stage", phase.stage);
   put("train", phase.train);
   put("whole", phase.whole);
   return json;
@@ -100,7 +108,7 @@ PhaseSeconds read_phases(const Json& json) {
   auto get = [&](const char* name) {
     return json.contains(name) ? std::optional(json.at(name).get<double>()) : std::nullopt;
   };
-  return {get("create"), get("configure"), get("train"), get("whole")};
+  return {get("create"), get("configure"), get("stage"), get("train"), get("whole")};
 }
 
 }  // namespace
@@ -137,7 +145,8 @@ double RunClock::ended(const std::string& id) const {
   return found == ended_of_.end() ? 0 : found->second;
 }
 
-RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock& clock) {
+RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock& clock,
+                      const std::set<std::string>& staging) {
   RunFigures figures;
   figures.time = clock.begun();
   figures.infrastructure = plan.infrastructure;
@@ -148,9 +157,9 @@ RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock&
   for (const ActionOutcome& outcome : report.actions)
     if (outcome.state == ActionOutcome::State::Done) done[outcome.id] = &outcome;
 
-  figures.predicted = phases(plan, [](const Action& action) { return action.seconds; });
+  figures.predicted = phases(plan, staging, [](const Action& action) { return action.seconds; });
   if (plan.totals.seconds_complete) figures.predicted.whole = plan.totals.seconds;
-  figures.actual = phases(plan, [&](const Action& action) {
+  figures.actual = phases(plan, staging, [&](const Action& action) {
     auto found = done.find(action.id);
     return found == done.end() ? std::nullopt : std::optional(found->second->seconds);
   });
@@ -163,7 +172,7 @@ RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock&
     figures.predicted_cost = sum;
   }
   figures.cost = cost_of(plan, clock);
-  measure_actions(plan, done, figures.measured);
+  measure_actions(plan, staging, done, figures.measured);
   return figures;
 }
 
@@ -178,7 +187,10 @@ void measure_jobs(const Plan& plan, const RunReport& report, const Snapshot& aft
     const std::string key = keys.of(*action);
     const Json& output = record->second.output;
     if (key.empty() || !output.contains("seconds") || !output["seconds"].is_number()) continue;
-    figures.measured[around_key(key)] = std::max(outcome.seconds - output["seconds"].get<double>(), 0.0);
+    const double around = std::max(outcome.seconds - output["seconds"].get<double>(), 0.0);
+    figures.measured[around_key(key)] = around;
+    double& any = figures.measured[around_any_key(*action, key)];
+    any = std::max(any, around);
   }
 }
 

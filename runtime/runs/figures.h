@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace radl {
 
 // Seconds of wall time; nullopt: there was none of it, or nobody knew.
 struct PhaseSeconds {
-  std::optional<double> create;     // the longest of what is made side by side
+  std::optional<double> create;     // until all that is made is there
   std::optional<double> configure;  // the sum of the steps of the node that takes longest
+  std::optional<double> stage;      // the same of the steps that bring datasets
   std::optional<double> train;
   std::optional<double> whole;
 };
@@ -49,7 +51,9 @@ class RunClock : public EventSink {
   std::map<std::string, double> begun_of_, ended_of_;
 };
 
-RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock& clock);
+// `staging`: staging_steps() of the program.
+RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock& clock,
+                      const std::set<std::string>& staging);
 
 // Adds what jobs took beside their own time (around_key()), by what the state holds of them after the run.
 void measure_jobs(const Plan& plan, const RunReport& report, const Snapshot& after, RunFigures& figures);

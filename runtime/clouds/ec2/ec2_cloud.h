@@ -24,7 +24,7 @@ struct Options {
   std::chrono::milliseconds settles_after{std::chrono::seconds(60)};
   // What asks for little is there at once (groups, keys); machines take longer, and are looked at more rarely
   // the longer.
-  Pace pace{std::chrono::milliseconds(100), std::chrono::seconds(5)};
+  Pace pace{std::chrono::milliseconds(20), std::chrono::seconds(5)};
   // The address, as a CIDR, that this computer is seen under from outside; empty: asked for when it is
   // needed.
   std::string caller;

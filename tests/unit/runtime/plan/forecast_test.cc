@@ -87,6 +87,13 @@ TEST_F(APlan, PhasesAddUpAndSayWhereTheyAreFrom) {
   EXPECT_EQ(said.bound, "compute");
 }
 
+TEST_F(APlan, CreatingLastsAsLongAsWhatWaitsForSomethingElse) {
+  plan.actions.push_back(action("network.lan", Verb::Create, 20));
+  EXPECT_EQ(phase("create").value, 45) << "side by side";
+  plan.actions[1].needs = {"network.lan"};
+  EXPECT_EQ(phase("create").value, 65);
+}
+
 TEST_F(APlan, WhatRunsTookIsNoGuess) {
   measured[MeasureKeys(plan).of(plan.actions[0])] = 45;
   ASSERT_FALSE(measured.count(""));
@@ -135,6 +142,24 @@ TEST_F(APlan, WhatGoesOnAroundATrainingIsMeasured) {
   measured[around_key(key)] = 4;
   EXPECT_EQ(phase("bring back").value, 4);
   EXPECT_EQ(phase("bring back").source, foresight::Source::Measured);
+}
+
+TEST_F(APlan, WhatGoesOnAroundATrainingThatNeverRanIsByOthers) {
+  plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, {}, {}, 0}};
+  const Action& training = *plan.find("training/cifar");
+  measured[around_any_key(training, MeasureKeys(plan).of(training))] = 6;
+  EXPECT_EQ(phase("bring back").value, 6);
+  EXPECT_EQ(phase("bring back").source, foresight::Source::Scaled);
+}
+
+TEST_F(APlan, ADatasetThatComesWithTheTrainingIsNotCountedTwice) {
+  EXPECT_GT(phase("stage").value, 0) << "nothing is measured yet";
+  plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, {}, {}, 0}};
+  measured[around_key(MeasureKeys(plan).of(*plan.find("training/cifar")))] = 9;
+  EXPECT_EQ(phase("stage").value, 0) << "the nine seconds around the training have it in them";
+  plan.actions.push_back(step("worker[0]/stage", "native", 3));
+  staging = {"worker[0]/stage"};
+  EXPECT_GT(phase("stage").value, 0) << "it comes by a step of its own";
 }
 
 TEST_F(APlan, CostIsPriceByTimeAndUnknownWhereAPriceIs) {

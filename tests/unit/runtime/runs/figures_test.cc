@@ -66,7 +66,7 @@ struct ARun : testing::Test {
 };
 
 TEST_F(ARun, PhasesAreSummedAsSomebodyWaitsForThem) {
-  RunFigures figures = figures_of(plan, report, clock);
+  RunFigures figures = figures_of(plan, report, clock, {});
   EXPECT_EQ(figures.predicted.create, 60);
   EXPECT_EQ(figures.actual.create, 90);
   EXPECT_EQ(figures.predicted.configure, 12);
@@ -77,16 +77,32 @@ TEST_F(ARun, PhasesAreSummedAsSomebodyWaitsForThem) {
   EXPECT_TRUE(figures.ok);
 }
 
+TEST_F(ARun, StagingIsNoConfiguringAndTeachesNothingOfOtherSteps) {
+  plan.actions[3].usual_seconds = 0.05;
+  RunFigures figures = figures_of(plan, report, clock, {"a[0]/more"});
+  EXPECT_EQ(figures.actual.configure, 4);
+  EXPECT_EQ(figures.actual.stage, 10);
+  EXPECT_EQ(figures.predicted.stage, 7);
+  for (const auto& [key, seconds] : figures.measured)
+    EXPECT_EQ(key.find("of what is usual"), std::string::npos) << key;
+  EXPECT_EQ(figures, *from_line(to_line(figures)));
+}
+
+TEST_F(ARun, CreatingLastsAsLongAsWhatWaitsForSomethingElse) {
+  plan.actions[1].needs = {"a[0]"};
+  EXPECT_EQ(figures_of(plan, report, clock, {}).actual.create, 80 + 90);
+}
+
 TEST_F(ARun, EachResourceCostsFromWhenItIsAskedForUntilItIsGone) {
-  RunFigures figures = figures_of(plan, report, clock);
+  RunFigures figures = figures_of(plan, report, clock, {});
   // 500 s and 400 s at 3.60 an hour, and 10 s at 36.
   EXPECT_EQ(figures.cost.total()->text(), "1.00 USD");
   plan.totals.seconds_complete = false;
-  EXPECT_FALSE(figures_of(plan, report, clock).predicted_cost);
+  EXPECT_FALSE(figures_of(plan, report, clock, {}).predicted_cost);
 }
 
 TEST_F(ARun, TheNextPlanPredictsWhatWasMeasuredOfTheSameKind) {
-  RunFigures figures = figures_of(plan, report, clock);
+  RunFigures figures = figures_of(plan, report, clock, {});
   Plan next = plan;
   next.actions[0].id = next.costs[0].address = "elsewhere[7]";
   next.actions[0].nodes = next.actions[2].nodes = {"elsewhere[7]"};
@@ -100,7 +116,7 @@ TEST_F(ARun, TheNextPlanPredictsWhatWasMeasuredOfTheSameKind) {
 }
 
 TEST_F(ARun, AsManyAtOnceCountBeforeAnyNumberOfThem) {
-  std::map<std::string, double> measured = measured_by({figures_of(plan, report, clock)});
+  std::map<std::string, double> measured = measured_by({figures_of(plan, report, clock, {})});
   const MeasureKeys keys(plan);
   const std::string key = keys.of(plan.actions[0]);
   EXPECT_EQ(measured.at(at_once_key(key, 2)), 90);
@@ -119,7 +135,7 @@ TEST_F(ARun, AsManyAtOnceCountBeforeAnyNumberOfThem) {
 TEST_F(ARun, AStepThatNeverRanIsPredictedByOthersOfItsKind) {
   plan.actions[2].usual_seconds = 2;  // took 4
   plan.actions[3].usual_seconds = 5;  // took 10
-  const auto measured = measured_by({figures_of(plan, report, clock)});
+  const auto measured = measured_by({figures_of(plan, report, clock, {})});
   Plan next = plan;
   next.actions[2].id = "a[0]/unheard";
   next.actions[2].usual_seconds = 3;
@@ -134,7 +150,7 @@ TEST_F(ARun, AStepThatNeverRanIsPredictedByOthersOfItsKind) {
 
 TEST_F(ARun, WhatFailedTeachesNothing) {
   report.actions[0].state = report.actions[1].state = ActionOutcome::State::Failed;
-  RunFigures figures = figures_of(plan, report, clock);
+  RunFigures figures = figures_of(plan, report, clock, {});
   EXPECT_FALSE(figures.ok);
   EXPECT_EQ(figures.actual.create, std::nullopt);
   for (const auto& [key, seconds] : figures.measured) EXPECT_FALSE(key.starts_with("create")) << key;
@@ -150,7 +166,7 @@ TEST_F(ARun, TheMedianOfTheNewestFiveCounts) {
 TEST_F(ARun, IsNotWaitedForByOneThatIsOverWhereAnotherHoldsTheFile) {
   const std::string folder = testing::TempDir() + "radl-runs-held-test", path = folder + "/runs.jsonl";
   std::filesystem::remove_all(folder);
-  RunFigures figures = figures_of(plan, report, clock);
+  RunFigures figures = figures_of(plan, report, clock, {});
   ASSERT_TRUE(append_run(path, figures).ok());
   auto held = FileTurn::take(path + ".lock", {});
   ASSERT_TRUE(held.ok());
@@ -165,7 +181,7 @@ TEST_F(ARun, IsALineOfAFileAndBack) {
   const std::string folder = testing::TempDir() + "radl-runs-test", path = folder + "/data/runs.jsonl";
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(read_runs(path)->empty());
-  RunFigures figures = figures_of(plan, report, clock);
+  RunFigures figures = figures_of(plan, report, clock, {});
   figures.directory = "/home/ana\n\xff";
   ASSERT_TRUE(append_run(path, figures).ok());
   // A line that a full disk cut short.
