@@ -1,6 +1,8 @@
 // The conformance suite on the local cloud: real servers on this computer, with isolation where it can be
 // had.
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/digest.h"
 #include "runtime/clouds/local/isolation.h"
@@ -13,9 +15,34 @@
 namespace radl::test {
 namespace {
 
+// A program of the user's that works in a folder of its own, beside those of the nodes.
+class UsersProgram {
+ public:
+  explicit UsersProgram(const std::string& folder) {
+    std::filesystem::create_directories(folder);
+    EXPECT_TRUE(write_file_atomic(folder + "/notes", "mine").ok());
+    process_ = ::fork();
+    if (process_ != 0) return;
+    if (::chdir(folder.c_str()) == 0) ::execlp("sleep", "sleep", "600", nullptr);
+    ::_exit(127);
+  }
+  ~UsersProgram() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  UsersProgram(const UsersProgram&) = delete;
+  UsersProgram& operator=(const UsersProgram&) = delete;
+  bool runs() const { return process_ > 0 && ::waitpid(process_, nullptr, WNOHANG) == 0; }
+
+ private:
+  pid_t process_ = -1;
+};
+
 class LocalSubject : public CloudSubject {
  public:
-  explicit LocalSubject(local::Isolation isolation) : cloud_(local::make_cloud({isolation})) {}
+  explicit LocalSubject(local::Isolation isolation)
+      : cloud_(local::make_cloud({isolation})), users_(users_folder()) {}
   Cloud& cloud() override { return *cloud_; }
   Clock& clock() override { return real_world().clock; }
   // Addresses and networks of this computer are named after the infrastructure: others may run this too.
@@ -37,6 +64,14 @@ class LocalSubject : public CloudSubject {
   }
   std::string impossible_feature() const override { return "gpu.count"; }
 
+  // Beside the folders of the infrastructures.
+  Json of_others() override {
+    Json all = {{"runs", users_.runs()}};
+    for (const auto& entry : std::filesystem::directory_iterator(users_folder()))
+      all[entry.path().filename()] = read_file(entry.path()).value_or("");
+    return all;
+  }
+
   bool stop(const Seen& seen) override {
     local::NodeDirectory node(work_, seen.id);
     for (int pid : local::processes_of(node)) ::kill(pid, SIGKILL);
@@ -44,7 +79,10 @@ class LocalSubject : public CloudSubject {
   }
 
  private:
+  std::string users_folder() const { return folder_.path() + "/server[0]"; }
+
   std::unique_ptr<Cloud> cloud_;
+  UsersProgram users_;
   std::string unique_ = to_hex(random_bytes(4)), work_;
 };
 
