@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "common/digest.h"
+#include "common/files.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/clouds/local/network.h"
@@ -68,7 +71,7 @@ class LocalSubject : public CloudSubject {
   Json of_others() override {
     Json all = {{"runs", users_.runs()}};
     for (const auto& entry : std::filesystem::directory_iterator(users_folder()))
-      all[entry.path().filename()] = read_file(entry.path()).value_or("");
+      all[entry.path().filename()] = *read_file(entry.path());
     return all;
   }
 
