@@ -62,6 +62,10 @@ std::string grouped(double number) {
   return digits;
 }
 
+std::string counted(size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string bytes_text(double bytes) {
   const size_t unit = unit_of(bytes);
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);

@@ -10,6 +10,8 @@ namespace radl {
 std::string duration_text(double seconds);
 // "12,345".
 std::string grouped(double number);
+// "1 node", "2 nodes".
+std::string counted(size_t count, std::string_view noun);
 // "61.4 MiB".
 std::string bytes_text(double bytes);
 // Integers without a point, others with six digits at most: "4", "0.125".

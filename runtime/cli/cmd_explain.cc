@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/human.h"
 #include "common/text.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/diag/render.h"
@@ -36,10 +37,7 @@ bool names_a_file(const std::string& word) {
   return word.ends_with(".radl") || word.ends_with("/") || word == "." || word == "..";
 }
 
-std::string nodes_in_words(size_t count) {
-  if (count == 0) return "no node yet";
-  return std::to_string(count) + (count == 1 ? " node" : " nodes");
-}
+std::string nodes_in_words(size_t count) { return count == 0 ? "no node yet" : counted(count, "node"); }
 
 // Which modules of the standard library would take the place of recipes.
 int explain_recipes(const Session& session, const std::vector<std::string>& files) {

@@ -166,7 +166,7 @@ std::string compare_text(const RecommendFlags& flags, const RecommendAnswer& ans
                        choice->json["type"].get<std::string>(), choice->json["server"].get<std::string>()),
            model_says(answer, choice->candidate));
     } else {
-      line(algorithm, fmt::format("{} nodes", choice->json["workers"].get<int>()), "measured");
+      line(algorithm, counted(choice->json["workers"].get<int>(), "node"), "measured");
     }
   }
   return text;

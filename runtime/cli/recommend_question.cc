@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/human.h"
 #include "common/text.h"
 #include "runtime/base/world.h"
 #include "runtime/cli/foresight_facts.h"
@@ -157,7 +158,7 @@ foresight::Banded startup(const std::string& cloud_type) {
                              "guessed");
   if (made.size() > kNewestStarts) made.erase(made.begin(), made.end() - kNewestStarts);
   const double mean = std::accumulate(made.begin(), made.end(), 0.0) / static_cast<double>(made.size());
-  return foresight::banded(mean, 1.5, foresight::Source::Measured, fmt::format("{} runs here", made.size()));
+  return foresight::banded(mean, 1.5, foresight::Source::Measured, counted(made.size(), "run") + " here");
 }
 
 // What is known of quotas, in a line; a cloud that was asked and did not say is named with why.

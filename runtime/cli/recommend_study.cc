@@ -106,11 +106,12 @@ void print_sizes(const std::vector<Sized>& all, const std::optional<size_t>& cho
   for (size_t i = 0; i < all.size(); ++i) {
     const Sized& one = all[i];
     if (!one.rejected.empty()) {
-      std::printf("    %3d nodes  rejected: %s\n", one.nodes, shown(one.rejected).c_str());
+      std::printf("    %3d node%s  rejected: %s\n", one.nodes, one.nodes == 1 ? " " : "s",
+                  shown(one.rejected).c_str());
       continue;
     }
     std::printf(
-        "  %s %3d nodes  %-36s%s%s\n", chosen == i ? "*" : " ", one.nodes,
+        "  %s %3d node%s  %-36s%s%s\n", chosen == i ? "*" : " ", one.nodes, one.nodes == 1 ? " " : "s",
         banded_text(one.estimate.seconds, one.estimate.low, one.estimate.high).c_str(),
         one.estimate.outside.empty() ? "" : "  outside: ", shown(join(one.estimate.outside, "; ")).c_str());
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/human.h"
 #include "runtime/foresight/epoch_model.h"
 
 namespace radl::foresight {
@@ -302,9 +303,10 @@ std::string FamilyModel::outside(const TrainingFacts& facts, const MachineFacts&
   }
   if (!exchanged) return fmt::format("no run has exchanged by {} yet", exchange_name(facts.exchange));
   if (!sized)
-    return fmt::format("no run by {} had {} workers yet", exchange_name(facts.exchange), facts.workers);
+    return fmt::format("no run by {} had {} yet", exchange_name(facts.exchange),
+                       counted(facts.workers, "worker"));
   if (!near)
-    return fmt::format("no run of {} workers by {} was {:g} ms apart", facts.workers,
+    return fmt::format("no run of {} by {} was {:g} ms apart", counted(facts.workers, "worker"),
                        exchange_name(facts.exchange), asked * 1000);
   return "";
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/human.h"
 #include "common/text_diff.h"
 #include "runtime/base/world.h"
 #include "runtime/plan/cost_rows.h"
@@ -390,12 +391,12 @@ std::string summary_line(const Plan& plan) {
   for (const auto& [count, what] : counts) {
     if (count) add(fmt::format("{} {}", count, what));
   }
-  if (totals.run) add(fmt::format("{} step{} to run", totals.run, totals.run == 1 ? "" : "s"));
+  if (totals.run) add(counted(totals.run, "step") + " to run");
   if (!plan.moves.empty()) add(fmt::format("{} moved", plan.moves.size()));
   if (const size_t kept = plan.protections.size() + plan.as_found.size() + plan.scaled.size(); kept > 0)
     add(fmt::format("{} to remember", kept));
   if (plan.actions.empty() && !plan.outputs.empty())
-    add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
+    add(counted(plan.outputs.size(), "output") + " to change");
   if (plan.destroys) return "Plan: " + text + ".";
   text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency) +
           unpriced_text(plan);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/human.h"
 #include "compiler/ir/resource_schema.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/ordinals.h"
@@ -45,7 +46,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string nodes_text(size_t count) { return fmt::format("{} node{}", count, count == 1 ? "" : "s"); }
+std::string nodes_text(size_t count) { return counted(count, "node"); }
 
 std::vector<std::string> leaving(const Draft& draft) {
   std::vector<std::string> addresses;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/digest.h"
+#include "common/human.h"
 #include "common/store_address.h"
 #include "compiler/ir/resource_schema.h"
 #include "runtime/plan/values.h"
@@ -54,10 +55,6 @@ Json step_definition(const ir::Step& step) {
 }
 
 namespace {
-
-std::string counted(size_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string native_summary(const ir::Step& step) {
   constexpr size_t kShown = 4;
