@@ -43,5 +43,7 @@ InstanceNow instance_in(const Json& item);
 ResourcePhase phase_of_instance(const InstanceNow& now);
 // Phase, spec and attributes.
 void show_instance(Asking& call, const InstanceNow& now, Seen& seen);
+// `eviction_notice` of a spot machine: how it asks itself whether it is taken back (docs/job.md).
+Json spot_notice();
 
 }  // namespace radl::gce
