@@ -25,7 +25,7 @@ help:
 	@echo "make check-trials       radlc test on the examples and twenty nodes: RUNS=10000 from SEED=1 on, a fifth with kill -9"
 	@echo "make check-gce          Google Compute Engine, against a server driven by Google's description of its API"
 	@echo "make check-azure        Azure, against a server driven by Microsoft's descriptions of its API"
-	@echo "make check-clouds       one training file on this computer, EC2, Compute Engine and OpenStack (skips what cannot be had)"
+	@echo "make check-clouds       one training file on this computer, EC2, Compute Engine, Azure and OpenStack (skips what cannot be had)"
 	@echo "make check-stores       object stores beside S3: fake-gcs-server, Azurite, Swift's own servers (skips what cannot be had)"
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"

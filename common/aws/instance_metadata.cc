@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "common/text.h"
 
@@ -98,20 +97,6 @@ Result<std::optional<std::string>> InstanceMetadata::get(const std::string& path
     if (!answer->ok()) return Status(Code::Auth, origin_ + ": HTTP status " + std::to_string(answer->status));
     return std::optional<std::string>(std::move(answer->body));
   }
-}
-
-Result<std::optional<SpotNotice>> spot_notice(InstanceMetadata& metadata, const Stop& stop) {
-  auto text = metadata.get("/latest/meta-data/spot/instance-action", stop);
-  if (!text.ok()) return text.status();
-  if (!*text) return std::optional<SpotNotice>();
-  const auto json = nlohmann::json::parse(**text, nullptr, false);
-  auto field = [&](const char* name) {
-    auto found = json.is_object() ? json.find(name) : json.end();
-    return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>() : "";
-  };
-  SpotNotice notice{field("action"), field("time")};
-  if (notice.action.empty()) return Status(Code::Corrupt, metadata.origin() + ": a notice without an action");
-  return std::optional<SpotNotice>(std::move(notice));
 }
 
 }  // namespace radl::aws

@@ -1,5 +1,5 @@
 // What an EC2 instance can ask about itself: version 2 of its metadata service.
-// Sources: EC2 User Guide, "Use the Instance Metadata Service" and "Spot Instance interruption notices".
+// Source: EC2 User Guide, "Use the Instance Metadata Service".
 #pragma once
 
 #include <optional>
@@ -33,13 +33,5 @@ class InstanceMetadata {
   double seconds_ = 1;
   int attempts_ = 1;
 };
-
-// The notice that EC2 takes a spot instance back, two minutes before it does.
-struct SpotNotice {
-  std::string action;  // "terminate", "stop", "hibernate"
-  std::string time;    // "2026-11-22T15:04:05Z"
-};
-// Nothing: there is none. Corrupt: an answer that is none.
-Result<std::optional<SpotNotice>> spot_notice(InstanceMetadata& metadata, const Stop& stop);
 
 }  // namespace radl::aws

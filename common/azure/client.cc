@@ -171,7 +171,7 @@ Status Manager::each(const Call& first, const Stop& stop, const std::function<vo
     url = text_of(answer.json(), "nextLink");
     if (url.empty()) return {};
     // A token is sent to whom it is for alone.
-    if (!url.starts_with(manager + "/"))
+    if (!http::same_origin(url, manager))
       return Status(Code::Corrupt,
                     where + ": its next page is at another address, " + http::printable_url(url));
   }
@@ -179,7 +179,7 @@ Status Manager::each(const Call& first, const Stop& stop, const std::function<vo
 }
 
 Result<Progress> Manager::progress(const std::string& operation, const Stop& stop) {
-  if (!operation.starts_with(session_.settings().site.manager + "/"))
+  if (!http::same_origin(operation, session_.settings().site.manager))
     return Status(Code::Corrupt,
                   "Azure: an operation is at another address, " + http::printable_url(operation));
   http::Response response;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "common/text.h"
+
 namespace radl::http {
 namespace {
 
@@ -96,6 +98,14 @@ Result<Url> parse_url(const std::string& url) {
   u.path = part(CURLUPART_PATH);
   u.query = part(CURLUPART_QUERY);
   return u;
+}
+
+bool same_origin(const std::string& a, const std::string& b) {
+  const auto one = parse_url(a), other = parse_url(b);
+  auto plain = [](const Url& url) { return url.user.empty() && url.password.empty() && !url.host.empty(); };
+  return one.ok() && other.ok() && plain(*one) && plain(*other) &&
+         equal_ignoring_case(one->scheme, other->scheme) &&
+         equal_ignoring_case(one->authority(), other->authority());
 }
 
 }  // namespace radl::http

@@ -27,5 +27,8 @@ struct Url {
 };
 // Invalid when it is not an absolute URL.
 Result<Url> parse_url(const std::string& url);
+// Whether both are of one server: scheme, host in any letters, and port, written or not; without a user. What
+// is secret for one may go to the other.
+bool same_origin(const std::string& a, const std::string& b);
 
 }  // namespace radl::http

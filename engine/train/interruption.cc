@@ -1,23 +1,25 @@
 #include "engine/train/interruption.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "common/aws/instance_metadata.h"
 #include "common/stop.h"
+#include "engine/train/notice.h"
 
 namespace radl::engine {
 namespace {
 
-using std::chrono::seconds;
+using Seconds = std::chrono::duration<double>;
 
-constexpr seconds kBetweenLooks{5};  // of two minutes
-constexpr seconds kNobodyThere{60};  // where no service answers: it may be started later
+// Where no service answers: it may be started later (Azure's is by the first question, and takes its time).
+constexpr Seconds kLongest{60};
 
-class Ec2Watch : public InterruptionWatch {
+class ServiceWatch : public InterruptionWatch {
  public:
-  explicit Ec2Watch(Progress& progress) : progress_(progress), thread_([this] { watch(); }) {}
-  ~Ec2Watch() override {
+  ServiceWatch(NoticeSpec spec, Progress& progress)
+      : spec_(std::move(spec)), progress_(progress), thread_([this] { watch(); }) {}
+  ~ServiceWatch() override {
     stop_.request();
     thread_.join();
   }
@@ -25,18 +27,15 @@ class Ec2Watch : public InterruptionWatch {
 
  private:
   void watch() {
-    auto configuration = aws::Configuration::load();
-    if (!configuration.ok()) {
-      progress_.emit("warning",
-                     {{"message", "interruptions are not watched for: " + configuration.status().text()}});
-      return;
-    }
     http::Client http;
-    aws::InstanceMetadata metadata(http, **configuration);
+    NoticeService service(http, spec_);
     const Stop stop = stop_.token();
-    for (seconds wait{0}; stop.sleep(wait);) {
-      auto notice = aws::spot_notice(metadata, stop);
-      wait = notice.ok() ? kBetweenLooks : kNobodyThere;
+    const Seconds usual{spec_.every_seconds};
+    for (Seconds wait{0}, unanswered = usual;;) {
+      if (!stop.sleep(std::chrono::duration_cast<std::chrono::milliseconds>(wait))) return;
+      auto notice = service.ask(stop);
+      wait = notice.ok() ? usual : unanswered;
+      unanswered = notice.ok() ? usual : std::min(2 * unanswered, std::max(kLongest, usual));
       if (!notice.ok() || !*notice) continue;
       noticed_ = true;
       progress_.emit("interruption", {{"action", (*notice)->action}, {"time", (*notice)->time}});
@@ -44,17 +43,18 @@ class Ec2Watch : public InterruptionWatch {
     }
   }
 
+  const NoticeSpec spec_;
   Progress& progress_;
   StopSource stop_;
   std::atomic<bool> noticed_{false};
-  std::thread thread_;
+  std::thread thread_;  // the last: it uses all others
 };
 
 }  // namespace
 
 std::unique_ptr<InterruptionWatch> InterruptionWatch::start(const Job& job, Progress& progress) {
-  if (job.interruption != "ec2") return nullptr;
-  return std::make_unique<Ec2Watch>(progress);
+  if (!job.interruption.given()) return nullptr;
+  return std::make_unique<ServiceWatch>(job.interruption, progress);
 }
 
 }  // namespace radl::engine

@@ -164,6 +164,40 @@ void read_directories(const Json& json, DirectorySpec& out, Problems& problems) 
   f.get("model", out.model);
 }
 
+// Texts by name.
+void read_texts(Fields& f, const char* key, std::map<std::string, std::string>& out, Problems& problems) {
+  const Json* object = f.object(key);
+  if (object == nullptr) return;
+  out.clear();
+  for (const auto& [name, value] : object->items()) {
+    if (value.is_string())
+      out[name] = value.get<std::string>();
+    else
+      problems.add(f.path_of(key) + "." + name, "must be a string");
+  }
+}
+
+void read_interruption(const Json& json, NoticeSpec& out, Problems& problems) {
+  Fields f(json, "interruption", problems);
+  f.get("url", out.url);
+  read_texts(f, "headers", out.headers, problems);
+  f.get("session_url", out.session_url);
+  f.get("session_header", out.session_header);
+  read_texts(f, "session_headers", out.session_headers, problems);
+  f.get("every_seconds", out.every_seconds, {.low = 0.1, .high = 3600});
+  f.get("says", out.says);
+  f.get("list", out.list);
+  read_texts(f, "where", out.where, problems);
+  f.get("action", out.action);
+  f.get("time", out.time);
+  if (out.url.empty()) problems.add("interruption.url", "is missing: where this machine asks");
+  for (const auto& [key, url] : {std::pair{"url", out.url}, {"session_url", out.session_url}})
+    if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
+      problems.add(f.path_of(key), fmt::format("is \"{}\", which is no http or https URL", url));
+  if (out.session_url.empty() != out.session_header.empty())
+    problems.add("interruption.session_url", "and session_header belong together");
+}
+
 // An object, or a number: the decay of an exponential mean.
 void read_average(Fields& top, const Json& json, AverageSpec& out, Problems& problems) {
   if (json.is_object() && json.contains("average") && json["average"].is_number()) {
@@ -218,7 +252,7 @@ void read_top(const Json& json, Job& job, Problems& problems) {
   f.get("secrets", job.secrets);
   f.get("progress", job.progress);
   f.get("report", job.report);
-  f.get("interruption", job.interruption);
+  read_part(f, "interruption", job.interruption, problems, read_interruption);
   f.get("peer_timeout_seconds", job.peer_timeout_seconds, {.low = 0.1, .high = 3600});
   f.get("start_timeout_seconds", job.start_timeout_seconds, {.low = 0.1, .high = 86400});
 }
@@ -290,8 +324,6 @@ void check_all(const Job& job, Problems& problems) {
   if (job.accumulate > job.batch_size)
     problems.add("accumulate",
                  fmt::format("is {}, more than the {} images of a batch", job.accumulate, job.batch_size));
-  if (!job.interruption.empty() && job.interruption != "ec2")
-    problems.add("interruption", fmt::format("is \"{}\", not \"ec2\"", job.interruption));
   if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
   if (job.schedule.name == "step" && job.schedule.milestones.empty()) {
     problems.add("schedule.milestones", "is missing: schedule \"step\" needs them");

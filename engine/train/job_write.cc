@@ -77,6 +77,23 @@ OrderedJson result_part(const Job& job) {
   return out;
 }
 
+OrderedJson interruption_part(const NoticeSpec& notice) {
+  OrderedJson out = {{"url", notice.url}};
+  if (!notice.headers.empty()) out["headers"] = notice.headers;
+  if (!notice.session_url.empty()) {
+    out["session_url"] = notice.session_url;
+    out["session_header"] = notice.session_header;
+    out["session_headers"] = notice.session_headers;
+  }
+  out["every_seconds"] = notice.every_seconds;
+  if (!notice.says.empty()) out["says"] = notice.says;
+  if (!notice.list.empty()) out["list"] = notice.list;
+  if (!notice.where.empty()) out["where"] = notice.where;
+  out["action"] = notice.action;
+  out["time"] = notice.time;
+  return out;
+}
+
 Status tf_error(std::string what) { return invalid("TF_CONFIG: " + std::move(what)); }
 
 // A list of addresses, or one address.
@@ -128,7 +145,7 @@ std::string write_job(const Job& job) {
   if (!job.secrets.empty()) out["secrets"] = job.secrets;
   if (!job.progress.empty()) out["progress"] = job.progress;
   if (!job.report.empty()) out["report"] = job.report;
-  if (!job.interruption.empty()) out["interruption"] = job.interruption;
+  if (job.interruption.given()) out["interruption"] = interruption_part(job.interruption);
   out["peer_timeout_seconds"] = job.peer_timeout_seconds;
   out["start_timeout_seconds"] = job.start_timeout_seconds;
   return out.dump(2) + "\n";

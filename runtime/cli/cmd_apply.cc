@@ -198,10 +198,11 @@ Result<Plan> plan_again(Apply& apply, const std::map<std::string, std::string>& 
   request.replace.clear();
   if (room.elsewhere) request.no_room = std::move(room.no_room);
   for (const auto& [address, when] : nodes) {
+    const std::string said = when.empty() ? "" : " (" + when + ")";
     std::fprintf(stderr,
-                 "%s was taken back by its cloud (%s): it is made anew, and the training goes on from its "
+                 "%s was taken back by its cloud%s: it is made anew, and the training goes on from its "
                  "checkpoint\n",
-                 shown(address).c_str(), shown(when).c_str());
+                 shown(address).c_str(), shown(said).c_str());
     request.replace.push_back(address);
   }
   apply.saved.reset();

@@ -64,9 +64,11 @@ int run(const Session& session, const Options& options) {
     RenderOptions look;
     look.color = session.terminal.color;
     std::fputs(render_text(*found, look).c_str(), stderr);
-    say_what_is_not_there(*found, request.compile);
-    if (!options.quiet) std::fprintf(stderr, "%s\n", summary(*found).c_str());
-    if (found->fit_together && !options.quiet)
+  }
+  say_what_is_not_there(*found, request.compile);  // no finding: beside whatever form they are in
+  if (format == "text" && !options.quiet) {
+    std::fprintf(stderr, "%s\n", summary(*found).c_str());
+    if (found->fit_together)
       std::fputs("together these files have no error: radlc check --together reads them as one document\n",
                  stderr);
   }

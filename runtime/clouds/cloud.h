@@ -168,7 +168,8 @@ struct Seen {
   // last and compared with what is wanted; and what `radlc import` takes over.
   Json spec = Json::object();
   // Of a machine at least: host, port, user, host_key (OpenSSH public key line), private_ip, public_ip (may
-  // be null), vm_id, and state ("running" or "stopped").
+  // be null), vm_id, and state ("running" or "stopped"). Of one that the cloud may take back, where its own
+  // services say so before: eviction_notice, how it asks them (`interruption` of docs/job.md).
   Json attributes = Json::object();
   std::string detail;
 };

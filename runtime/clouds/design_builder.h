@@ -63,6 +63,7 @@ class DesignBuilder {
     const char *type, *noun, *cloud;
     std::string zone;                     // that it must be in; "": any
     std::vector<std::string> references;  // of each
+    std::string type_unsaid = {};  // of one whose type the file does not say; "": the cloud's own choice
   };
   // The disks of a node: the first is spec["root"], each further one with a size a resource that
   // spec["volumes"] names by the device's letter.
@@ -81,6 +82,7 @@ class DesignBuilder {
         return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty one in {}",
                                    node.address, disk.index, volumes.cloud));
       if (!made.contains("size_gib")) continue;
+      if (!volumes.type_unsaid.empty() && disk.type.empty()) made["type"] = volumes.type_unsaid;
       if (!volumes.zone.empty()) made["zone"] = volumes.zone;
       const std::string address = part_address("volume", node, disk.index);
       const std::string summary =

@@ -216,8 +216,9 @@ class TrainingRun {
   void taken_back(size_t node, const Json& said) {
     std::lock_guard lock(state_);
     if (!taken_back_.empty()) return;
-    taken_back_ =
-        fmt::format("{} is taken back by its cloud at {}", nodes_[node].address, said.value("time", "?"));
+    const std::string when = said.value("time", "");  // not every cloud says it
+    taken_back_ = fmt::format("{} is taken back by its cloud {}", nodes_[node].address,
+                              when.empty() ? "in a moment" : "at " + when);
     log_.line(taken_back_ + ": a checkpoint is written");
     following_->wake();
   }

@@ -1,4 +1,4 @@
-"""The instance metadata service (version 2 only) at 169.254.169.254. Which instance asks is seen from the connection's process.
+"""The metadata service of a cloud's machines at 169.254.169.254, and EC2's (version 2 only). Which machine asks is seen from the connection's process.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
 """
@@ -12,7 +12,7 @@ import threading
 import time
 
 ADDRESS, PORT = "169.254.169.254", 80
-INSTANCE = re.compile(rb"(?:^|\0)AWS_INSTANCE_ID=(i-[0-9a-f]+)")
+INSTANCE = re.compile(rb"(?:^|\0)AWS_INSTANCE_ID=([^\0]+)")
 
 
 def inode_of(port):
@@ -86,34 +86,57 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_PUT(self):
-        lifetime = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
-        self.answer(200, "token") if self.path == "/latest/api/token" and lifetime.isdigit() else self.answer(400)
+        service = self.server.service
+        self.answer(*(service.put(self.path, self.headers) if service else (503,)))
 
     def do_GET(self):
         service = self.server.service
         if service is None:
             return self.answer(503)
-        if self.headers.get("X-aws-ec2-metadata-token") != "token":
-            return self.answer(401)
+        if not service.may_ask(self.headers):
+            return self.answer(service.refusal)
         name = instance_at(self.client_address[1])
         service.requests.append((name, self.path))
         text = service.value(name, self.path)
         return self.answer(404) if text is None else self.answer(200, text)
 
 
-class Metadata:
-    """`interrupted`: instance id -> when it ends (seconds since the epoch); `credentials`: what a role gives, or None.
+class Service:
+    """`value(machine, path)`: what a machine is answered, None where there is no such thing; `requests`: all (machine, path).
 
     One server for all tests of a process: the port is bound once, and each test's service answers behind it.
     """
     server = None
+    needs, refusal = ("", ""), 400  # a header of each request, and the status without it
+
+    def __init__(self):
+        self.requests = []
+        if Service.server is None:
+            Service.server = bound(Handler)
+            threading.Thread(target=Service.server.serve_forever, daemon=True).start()
+        Service.server.service = self
+
+    def may_ask(self, headers):
+        return headers.get(self.needs[0]) == self.needs[1]
+
+    def put(self, _path, _headers):
+        return (405,)
+
+    def close(self):
+        Service.server.service = None
+
+
+class Metadata(Service):
+    """`interrupted`: instance id -> when it ends (seconds since the epoch); `credentials`: what a role gives, or None."""
+    needs, refusal = ("X-aws-ec2-metadata-token", "token"), 401
 
     def __init__(self, machines):
-        self.machines, self.interrupted, self.credentials, self.requests = machines, {}, None, []
-        if Metadata.server is None:
-            Metadata.server = bound(Handler)
-            threading.Thread(target=Metadata.server.serve_forever, daemon=True).start()
-        Metadata.server.service = self
+        self.machines, self.interrupted, self.credentials = machines, {}, None
+        super().__init__()
+
+    def put(self, path, headers):
+        lifetime = headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
+        return (200, "token") if path == "/latest/api/token" and lifetime.isdigit() else (400,)
 
     def value(self, name, path):
         role = path.partition("/latest/meta-data/iam/security-credentials/")
@@ -132,6 +155,3 @@ class Metadata:
                 "local-ipv4": record.get("PrivateIpAddress"), "public-ipv4": record.get("PublicIpAddress"),
                 "placement/availability-zone": zone, "placement/region": zone[:-1],
                 "instance-life-cycle": record.get("InstanceLifecycle", "on-demand")}.get(path.partition("/latest/meta-data/")[2])
-
-    def close(self):
-        Metadata.server.service = None

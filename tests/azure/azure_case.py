@@ -6,6 +6,7 @@ import tempfile
 
 import descriptions
 from machines import Machines
+from notices import Notices
 from radl_case import SOURCE, RadlCase
 from server import Server
 
@@ -30,6 +31,8 @@ class AzureCase(RadlCase):
         self.machines = Machines(self.arm, self.ground / "machines", boots=self.boots)
         self.addCleanup(self.machines.close)
         self.server.machines = self.machines
+        self.notices = Notices()
+        self.addCleanup(self.notices.close)
         for name in [n for n in self.environment if n.startswith(("AZURE_", "ARM_", "IDENTITY_", "MSI_"))]:
             del self.environment[name]
         self.environment.update(self.server.environment, HOME=str(self.folder), no_proxy="*", RADL_AZURE_PACE="0.1", RADL_AZURE_SETTLES_AFTER="1",

@@ -10,7 +10,7 @@ class OnComputeEngine(PaperCluster, GceCase):
     system = f"  {SYSTEM.replace(' and ', chr(10) + '  ')}\n"
 
     def assert_as_before(self):
-        self.assert_project_is_as_before()
+        self.assert_account_is_as_before()
         self.assert_nothing_left()
 
 

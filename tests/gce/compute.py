@@ -20,7 +20,9 @@ PROJECT, PROJECT_NUMBER = "radlc-tests", "424242424242"
 REGION, ZONES = "europe-west1", ("europe-west1-b", "europe-west1-c", "europe-west1-d")
 BASE = "https://www.googleapis.com/compute/v1/projects/"
 PAGE = 4
-IMAGES = {"debian-cloud": {"debian-12": "debian-12-bookworm-v20250101"}, "ubuntu-os-cloud": {"ubuntu-2204-lts": "ubuntu-2204-jammy-v20250101"}}
+IMAGES = {"debian-cloud": {"debian-12": "debian-12-bookworm-v20250101", "debian-12-arm64": "debian-12-bookworm-arm64-v20250101"},
+          "ubuntu-os-cloud": {"ubuntu-2204-lts": "ubuntu-2204-jammy-v20250101"}}
+ARM = ("t2a", "c4a", "n4a")  # families of machine types
 COLLECTIONS = {"networks": "global", "firewalls": "global", "subnetworks": "region", "addresses": "region", "routers": "region",
                "resourcePolicies": "region", "disks": "zone", "instances": "zone"}
 TAKES = {"instances": 0.3, "disks": 0.1}  # seconds; others half of a tenth
@@ -191,7 +193,7 @@ class Compute:
         wanted = parameters.get("family") if action == "getFromFamily" else parameters.get("image")
         for family, name in families.items():
             if wanted == (family if action == "getFromFamily" else name):
-                return {"name": name, "family": family, "diskSizeGb": "10", "selfLink": BASE + f"{parameters['project']}/global/images/{name}"}
+                return {"name": name, "family": family, "diskSizeGb": "10", "architecture": "ARM64" if family.endswith("arm64") else "X86_64", "selfLink": BASE + f"{parameters['project']}/global/images/{name}"}
         raise Refused(404, "notFound", f"The resource 'projects/{parameters['project']}/global/images/{wanted}' was not found")
 
     def _operations(self, action, parameters, query):
@@ -338,6 +340,7 @@ class Compute:
             raise Refused(400, "required", "Required field 'resource.disks' or 'resource.networkInterfaces' not specified")
         if f"zones/{zone}/machineTypes/" not in one.get("machineType", ""):
             raise Refused(400, "invalid", f"Invalid value for field 'resource.machineType': '{one.get('machineType')}'")
+        family = one["machineType"].rpartition("/")[2].partition("-")[0]
         scheduling = one.setdefault("scheduling", {})
         if (one.get("guestAccelerators") or scheduling.get("provisioningModel") == "SPOT") and scheduling.get("onHostMaintenance") != "TERMINATE":
             raise Refused(400, "invalid", "Instances with guest accelerators and spot instances do not support live migration")
@@ -348,7 +351,12 @@ class Compute:
                     raise Refused(400, "resourceInUseByAnotherResource", f"The disk resource '{disk['source']}' is already being used")
             else:
                 image = disk["initializeParams"]["sourceImage"].split("/")
-                self._images("get", {"project": image[1], "image": image[-1]})
+                found = self._images("get", {"project": image[1], "image": image[-1]})
+                if (found["architecture"] == "ARM64") != (family in ARM):
+                    raise Refused(400, "invalid", f"Invalid value for field 'resource.disks[0]': the image's architecture {found['architecture']} is not that of {family}")
+            kind = disk["initializeParams"].get("diskType", "pd-standard") if "source" not in disk else self.resources[partial(disk["source"])].get("type", "pd-standard")
+            if family[1] == "4" and not kind.rpartition("/")[2].startswith("hyperdisk"):
+                raise Refused(400, "invalid", f"[{kind.rpartition('/')[2]}] features are not compatible for creating instance of {family}")
         for policy in one.get("resourcePolicies", ()):
             self._there(partial(policy))
         for number, interface in enumerate(one["networkInterfaces"]):

@@ -6,6 +6,7 @@ import tempfile
 
 import discovery
 from machines import Machines
+from notices import Notices
 from radl_case import SOURCE, RadlCase
 from server import Server
 
@@ -28,6 +29,8 @@ class GceCase(RadlCase):
         self.machines = Machines(self.compute, self.ground / "machines", boots=self.boots)
         self.addCleanup(self.machines.close)
         self.server.machines = self.machines
+        self.notices = Notices()
+        self.addCleanup(self.notices.close)
         for name in [n for n in self.environment if n.startswith(("GOOGLE_", "CLOUDSDK_", "GCE_"))]:
             del self.environment[name]
         self.environment.update(self.server.environment, HOME=str(self.folder), no_proxy="*", RADL_GCE_PACE="0.1", RADL_GCE_SETTLES_AFTER="1",

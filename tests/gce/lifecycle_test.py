@@ -1,8 +1,9 @@
 """Machines on Compute Engine from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
+import json
 import time
 import unittest
 
-from gce_case import SYSTEM, GceCase
+from gce_case import SYSTEM, USER, GceCase
 
 FILE = f"""radl 2
 input workers ( type = 'integer' and default = 2 )
@@ -87,6 +88,34 @@ class Lifecycle(GceCase):
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+
+
+class OtherProcessors(GceCase):
+    FILE = f"""radl 2
+network wan ( outbound = 'yes' )
+system worker ( instance_type = 'c4a-standard-1' and net_interface.0.connection = 'wan' and disk.1.size = 5G and disk.1.device = 'sdb' and
+  disk.0.os.credentials.username = '{USER}' )
+deploy worker 1 gce
+"""
+
+    def test_a_machine_for_arm64_gets_its_image_and_disks(self):
+        file = self.write("site.radl", self.FILE)
+        self.radlc("plan", "--refresh", file)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        (machine,) = self.ours().values()
+        self.assertTrue(machine["machineType"].endswith("/c4a-standard-1"))
+        self.assertIn("family/debian-12-arm64", json.dumps([request.path for request in self.server.log] + machine["disks"]))
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_an_image_for_another_processor_is_refused_before_the_machine_is_asked_for(self):
+        file = self.write("site.radl", self.FILE.replace("disk.0.os", SYSTEM.split(" and ")[0] + " and disk.0.os"))
+        self.radlc("apply", "--auto-approve", file, code=2)
+        self.assertIn("image debian-12-bookworm-v20250101 is for x86_64, and c4a-standard-1 is not", self.err)
+        self.assertNotIn("instances.insert", self.compute.called)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
 
 
 class Permissions(GceCase):

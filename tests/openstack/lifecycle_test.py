@@ -1,8 +1,10 @@
 """A training on OpenStack from nothing to nothing: plan, apply, configure, train on three nodes, change, destroy; openstackclient counts."""
 import json
+import re
 import unittest
 
 from openstack_case import SYSTEM, OpenStackCase
+from radl_case import SOURCE
 
 NODES = f"""radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
@@ -126,6 +128,38 @@ class Whole(OpenStackCase):
         self.radlc("plan", "--refresh", file, code=None)
         self.assertIn("quota of instances is 2, others use 1 of it, and this needs 3", self.err)
         self.assertEqual(self.baseline.changes(), ([], []))
+
+
+# The page's words for services and for what stands in the paths of calls.
+SERVICES = {"identity": "Keystone", "compute": "Nova", "network": "Neutron", "image": "Glance", "volumev3": "Cinder"}
+WORDS = {"os-keypairs": "key pairs", "os-server-groups": "server groups", "os-availability-zone": "availability zones", "floatingips": "floating addresses",
+         "security-groups": "security groups", "security-group-rules": "their rules", "add_router_interface": "router's interfaces",
+         "remove_router_interface": "router's interfaces"}
+
+
+class Permissions(OpenStackCase):
+    """docs/providers/openstack.md says which calls are made: no other ones are."""
+
+    def test_the_calls_are_the_documented_ones(self):
+        file = self.write("site.radl", WHOLE)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.radlc("plan", "--refresh", file)
+        self.radlc("apply", "--auto-approve", file, "--input", "team=red", "--input", "size=2", timeout=300)
+        self.radlc("destroy", "--auto-approve", file)
+        page = (SOURCE / "docs/providers/openstack.md").read_text().split("### Permissions")[1].split("\n## ")[0]
+        rows = dict(re.findall(r"^\| (\w+) \| (.*) \|$", page, re.MULTILINE))
+        missing = []
+        for service, call in sorted({(request.service, request.action) for request in self.gate.log if request.service in SERVICES}):
+            verb, path = call.split(" ", 1)
+            parts = path.strip("/").split("/")
+            if parts == [""]:
+                continue  # which versions there are: asked without credentials
+            action = path.partition("/action:")[2]
+            word = parts[-1] if parts[-1] in WORDS else parts[0]
+            segments = [one for one in rows[SERVICES[service]].split("; ") if f"`{verb}`" in one or f"`{call}`" in one]
+            if not any((f"`{action}`" in one) if action else (f"`{call}`" in one or WORDS.get(word, word) in one) for one in segments):
+                missing.append((SERVICES[service], call))
+        self.assertEqual(missing, [], "calls that are not documented")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,13 @@ FAMILIES = {
     "n2d": ({"standard": (4, (2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224)), "highmem": (8, (2, 4, 8, 16, 32, 48, 64, 80, 96)),
              "highcpu": (1, (2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224))}),
     "c2": ({"standard": (4, (4, 8, 16, 30, 60))}),
+    "t2a": ({"standard": (4, (1, 2, 4, 8, 16, 32, 48))}),
+    "c4a": ({"standard": (4, (1, 2, 4, 8, 16, 32, 48, 64, 72)), "highmem": (8, (1, 2, 4, 8, 16, 32, 48, 64, 72)),
+             "highcpu": (2, (1, 2, 4, 8, 16, 32, 48, 64, 72))}),
 }
+# Families for arm64, and where they are.
+ARM = {"t2a": ("us-central1", "europe-west4", "asia-southeast1"),
+       "c4a": ("us-central1", "us-east1", "us-east4", "europe-west1", "europe-west3", "europe-west4", "asia-southeast1")}
 # Whole machines with accelerators: vCPU, GiB, how many, which.
 WITH_GPUS = {
     "a2-highgpu-1g": (12, 85, 1, "a100"), "a2-highgpu-2g": (24, 170, 2, "a100"), "a2-highgpu-4g": (48, 340, 4, "a100"),
@@ -94,6 +100,8 @@ def price(region, shape):
 
 def is_there(region, shape):
     family, _, _, count, gpu = shape
+    if family in ARM:
+        return region in ARM[family]
     if region == "us-central1":
         return True
     if count:
@@ -108,9 +116,9 @@ def main():
              f"source on-demand {AS_OF}: put together from the prices of vCPU, memory and accelerator in the Cloud Billing Catalog (us-central1)",
              f"source on-demand {COPY_OF}: the same, from the copy in Apache Libcloud (other regions)", "",
              "[types]"]
-    for name, (_, cpus, gib, count, gpu) in sorted(types.items()):
+    for name, (family, cpus, gib, count, gpu) in sorted(types.items()):
         model, memory = GPUS[gpu] if count else ("-", 0)
-        lines.append(f"{name} {cpus} {round(gib * 1024)} {count} {model} {memory} 0/0 - x86_64 0")
+        lines.append(f"{name} {cpus} {round(gib * 1024)} {count} {model} {memory} 0/0 - {'arm64' if family in ARM else 'x86_64'} 0")
     for region in sorted({*REGIONS, *PRICES}):
         lines += ["", f"[on-demand {region} {AS_OF if region == 'us-central1' else COPY_OF}]"]
         lines += [f"- {name} {price(region, shape)}" for name, shape in sorted(types.items()) if is_there(region, shape)]

@@ -25,5 +25,7 @@ MachineNow machine_in(const Json& item);
 ResourcePhase phase_of_machine(const MachineNow& now);
 // Phase, spec, attributes and detail; asks for interfaces and addresses, once for all machines of a look.
 Status show_machine(Asking& call, const MachineNow& now, Seen& seen);
+// `eviction_notice` of a spot machine: how it asks itself whether it is taken back (docs/job.md).
+Json spot_notice(const std::string& machine);
 
 }  // namespace radl::azure

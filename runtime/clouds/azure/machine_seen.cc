@@ -50,6 +50,18 @@ Result<Addresses> addresses_of(Asking& call, const std::string& interface) {
 
 }  // namespace
 
+// At least 30 seconds before; events of a machine's neighbours show too. Source: Azure documentation,
+// "Scheduled Events for Linux VMs".
+Json spot_notice(const std::string& machine) {
+  return {{"url", "http://169.254.169.254/metadata/scheduledevents?api-version=2020-07-01"},
+          {"headers", {{"Metadata", "true"}}},
+          {"every_seconds", 1},
+          {"list", "Events"},
+          {"where", {{"EventType", "Preempt"}, {"Resources", machine}}},
+          {"action", "EventType"},
+          {"time", "NotBefore"}};
+}
+
 MachineNow machine_in(const Json& item) {
   const Json& properties = member(item, "properties");
   MachineNow now;
@@ -103,6 +115,7 @@ Status show_machine(Asking& call, const MachineNow& now, Seen& seen) {
                      {"zone", now.zone.empty() ? call.cloud.region : call.cloud.region + "-" + now.zone},
                      {"market", now.spot ? "spot" : "on-demand"},
                      {"state", seen.phase == ResourcePhase::Stopped ? "stopped" : "running"}};
+  if (now.spot) seen.attributes["eviction_notice"] = spot_notice(now.name);
   if (!now.volumes.empty()) seen.attributes["volumes"] = now.volumes;
   if (std::string key = text_of(now.tags, kKeyTag); !key.empty()) seen.attributes["key"] = key;
   return {};

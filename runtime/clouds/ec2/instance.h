@@ -34,6 +34,8 @@ InstanceNow instance_in(pugi::xml_node item);
 // nullopt: it is gone (terminated). `by_token`: one that nobody ended is Broken, and says why.
 std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token);
 Json attributes_of(const InstanceNow& now);
+// `eviction_notice` of a spot machine: how it asks itself whether it is taken back (docs/job.md).
+Json spot_notice();
 // The user's own tags, and what it is called.
 Json user_tags(const std::map<std::string, std::string>& tags);
 

@@ -30,6 +30,17 @@ Json group_names(const Memory& memory, const std::vector<std::string>& groups) {
 
 }  // namespace
 
+// Two minutes before. Source: EC2 User Guide, "Spot Instance interruption notices", "Use the Instance
+// Metadata Service" (version 2).
+Json spot_notice() {
+  const std::string service = "http://169.254.169.254/latest/";
+  return {{"url", service + "meta-data/spot/instance-action"},
+          {"session_url", service + "api/token"},
+          {"session_headers", {{"X-aws-ec2-metadata-token-ttl-seconds", "21600"}}},
+          {"session_header", "X-aws-ec2-metadata-token"},
+          {"every_seconds", 5}};
+}
+
 InstanceNow instance_in(pugi::xml_node item) {
   InstanceNow now;
   now.id = text_of(item, "instanceId");
@@ -75,7 +86,7 @@ Json attributes_of(const InstanceNow& now) {
                      {"vpc", or_null(now.vpc)},
                      {"state", now.state == "running" || now.state == "pending" ? "running" : "stopped"}};
   for (const auto& [letter, volume] : now.volumes) attributes["volumes"][std::string(1, letter)] = volume;
-  if (now.lifecycle == "spot") attributes["taken_back_by"] = "ec2";
+  if (now.lifecycle == "spot") attributes["eviction_notice"] = spot_notice();
   if (std::string key = tag_of(now.tags, kKeyTag); !key.empty()) attributes["key"] = key;
   return attributes;
 }

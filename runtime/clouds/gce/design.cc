@@ -12,6 +12,7 @@
 #include "runtime/clouds/design_builder.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/gce/images.h"
+#include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
 #include "runtime/clouds/gce/offers.h"
 #include "runtime/clouds/gce/survey.h"
@@ -181,21 +182,28 @@ class Designer : private DesignBuilder {
       spec["networks"].push_back(vpc.interface);
       references.insert(references.end(), vpc.references.begin(), vpc.references.end());
     }
-    if (Status added = add_features(node, spec, references); !added.ok()) return added;
     auto offers = offers_for(place_, node, input_, has_disks(node));
     if (!offers.ok()) return offers.status();
+    if (Status added = add_features(node, *offers, spec, references); !added.ok()) return added;
     add_machine(node, "instance", std::move(spec), std::move(references), std::move(*offers), kBootSeconds);
     return {};
   }
 
-  Status add_features(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+  // A disk is made before it is known which machine comes: its kind is that of the first one.
+  static std::string disk_type(const std::vector<Offer>& offers) {
+    return needs_hyperdisk(offers.front().name) ? kHyperdisk : "";
+  }
+
+  Status add_features(const ir::Node& node, const std::vector<Offer>& offers, Json& spec,
+                      std::vector<std::string>& references) {
     auto image = image_wanted(node);
     if (!image.ok()) return image.status();
     spec["image"] = *image;
     spec["user"] = node.user.empty() ? user_of_image(*image) : node.user;
-    if (Status added =
-            add_volumes(node, {"disk", "disk", "Compute Engine", zone_of_disks(place_, node, input_), {}},
-                        spec, references);
+    if (Status added = add_volumes(
+            node,
+            {"disk", "disk", "Compute Engine", zone_of_disks(place_, node, input_), {}, disk_type(offers)},
+            spec, references);
         !added.ok())
       return added;
     auto stop = auto_stop_wanted(node);

@@ -35,13 +35,10 @@ std::string without_dots(std::string text) {
   return text;
 }
 
-// The family of a distribution's newest image; "" where none is known.
+// The family of a distribution's newest image for x86_64; "" where none is known.
 std::string family_of(const std::string& flavour, const std::string& version) {
   if (flavour == "debian") return "debian-" + (version.empty() ? "12" : version);
-  if (flavour == "ubuntu") {
-    const std::string number = without_dots(version.empty() ? "22.04" : version);
-    return number >= "2404" ? "ubuntu-" + number + "-lts-amd64" : "ubuntu-" + number + "-lts";
-  }
+  if (flavour == "ubuntu") return "ubuntu-" + without_dots(version.empty() ? "22.04" : version) + "-lts";
   if (version.empty()) return "";
   const std::string major = version.substr(0, version.find('.'));
   if (flavour == "rocky") return "rocky-linux-" + major;
@@ -51,12 +48,21 @@ std::string family_of(const std::string& flavour, const std::string& version) {
   return "";
 }
 
+// Families for arm64 say so in their names; those for x86_64 do in Ubuntu's newer ones alone.
+std::string family_for(const std::string& family, bool arm) {
+  constexpr std::string_view kUbuntu = "ubuntu-";
+  if (arm) return family + "-arm64";
+  const bool says = family.starts_with(kUbuntu) && family.substr(kUbuntu.size(), 4) >= "2404";
+  return says ? family + "-amd64" : family;
+}
+
 Result<Image> image_in(const Json& item) {
   Image image;
   image.path = project_path_of(text_of(item, "selfLink"));
   image.name = text_of(item, "name");
   image.family = text_of(item, "family");
   image.disk_gib = count_of(item, "diskSizeGb");
+  image.architecture = text_of(item, "architecture");
   if (image.path.empty()) return Status(Code::Corrupt, "an image without a selfLink");
   return image;
 }
@@ -102,7 +108,7 @@ Result<Image> ask_image(Asking& call, const std::string& image) {
 
 }  // namespace
 
-Result<std::string> image_wanted(const ir::Node& node) {
+Result<std::string> image_wanted(const ir::Node& node, bool arm) {
   const std::vector<std::string> urls = image_urls(node);
   for (const std::string& url : urls) {
     if (!url.starts_with(kScheme)) continue;
@@ -125,12 +131,13 @@ Result<std::string> image_wanted(const ir::Node& node) {
   std::string flavour = to_lower(text_wanted(node, "disk.0.os.flavour"));
   const std::string version = os_version_wanted(node);
   if (flavour.empty()) flavour = version.empty() ? "debian" : "";
-  const std::string family = family_of(flavour, version);
+  std::string family = family_of(flavour, version);
   if (family.empty())
     return invalid(fmt::format("{}: disk.0.os.flavour: no image family of Google's is known for '{} {}'",
                                node.address, flavour, version))
         .with_hint(
             "name the image: disk.0.image.url = 'gce://REGION/projects/PROJECT/global/images/family/NAME'");
+  family = family_for(family, arm);
   return fmt::format("projects/{}/global/images/family/{}", publisher_of(family), family);
 }
 

@@ -10,8 +10,8 @@ namespace radl::gce {
 // In specs: "projects/PROJECT/global/images/NAME", ".../images/family/NAME", or a name alone: of a family or
 // an image of the project that publishes it (debian-12: debian-cloud) or of one's own.
 // Of a node's disk.0.image.url (gce://REGION/IMAGE, where IMAGE may have slashes) or its disk.0.os.*.
-// Invalid: it is no image of Compute Engine.
-Result<std::string> image_wanted(const ir::Node& node);
+// `arm`: of images by disk.0.os.*, the one for arm64. Invalid: it is no image of Compute Engine.
+Result<std::string> image_wanted(const ir::Node& node, bool arm = false);
 // The login that such images have by custom; any other may be named.
 std::string user_of_image(const std::string& image);
 // Of a spec's "image". NotFound: it is not there.

@@ -42,6 +42,8 @@ class Instance : public Kind {
     const bool gpus = has_own_gpus(from.name) || has_own_gpus(to.name);
     if (gpus || from.count != to.count || from.accelerator != to.accelerator)
       return replace("graphics processors are attached as the machine is made");
+    if (needs_hyperdisk(from.name) != needs_hyperdisk(to.name))
+      return replace("machines of that type take disks of another kind");
     return {Impact::Kind::Restart, "the machine is stopped to change its type"};
   }
 

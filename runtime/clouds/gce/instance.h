@@ -24,6 +24,11 @@ struct MachineType {
 MachineType parse_type(const std::string& text);
 // Whether its machines have graphics processors of their own: a2, a3, g2, ..
 bool has_own_gpus(const std::string& type);
+// Whether its machines are arm64: t2a, c4a, ..
+bool is_arm(const std::string& type);
+// Whether its machines take Hyperdisks alone and no persistent disks: of the fourth generation on.
+bool needs_hyperdisk(const std::string& type);
+inline constexpr const char* kHyperdisk = "hyperdisk-balanced";
 
 // The body of instances.insert. Asks for the image where it is not known. Invalid and NotFound name what
 // cannot be had.
@@ -43,5 +48,7 @@ InstanceNow instance_in(const Json& item);
 ResourcePhase phase_of_instance(const InstanceNow& now);
 // Phase, spec and attributes.
 void show_instance(Asking& call, const InstanceNow& now, Seen& seen);
+// `eviction_notice` of a spot machine: how it asks itself whether it is taken back (docs/job.md).
+Json spot_notice();
 
 }  // namespace radl::gce

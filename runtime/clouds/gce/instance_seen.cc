@@ -34,6 +34,16 @@ Json groups_of(const Memory& memory, const std::vector<std::string>& tags) {
 
 }  // namespace
 
+// 30 seconds before. Source: Compute Engine documentation, "Spot VMs", "Handle preemption with a shutdown
+// script"; "About VM metadata": the server's address needs no resolver.
+Json spot_notice() {
+  return {{"url", "http://169.254.169.254/computeMetadata/v1/instance/preempted"},
+          {"headers", {{"Metadata-Flavor", "Google"}}},
+          {"every_seconds", 1},
+          {"says", "TRUE"},
+          {"action", "preempt"}};
+}
+
 InstanceNow instance_in(const Json& item) {
   InstanceNow now;
   now.id = partial_of(text_of(item, "selfLink"));
@@ -96,6 +106,7 @@ void show_instance(Asking& call, const InstanceNow& now, Seen& seen) {
                      {"market", now.spot ? "spot" : "on-demand"},
                      {"vpc", or_null(now.network)},
                      {"state", seen.phase == ResourcePhase::Stopped ? "stopped" : "running"}};
+  if (now.spot) seen.attributes["eviction_notice"] = spot_notice();
   if (!now.volumes.empty()) seen.attributes["volumes"] = now.volumes;
   if (std::string key = text_of(now.metadata, kKeyItem); !key.empty()) seen.attributes["key"] = key;
 }

@@ -30,15 +30,15 @@ Result<Json> metadata_of(Asking& call, const Order& order, const std::string& us
 Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {
   const Json root = order.spec.value("root", Json::object());
   const std::string zone = order.spec.value("zone", "");
+  const MachineType type = parse_type(order.spec.value("type", ""));
   const double size = number_of(root, "size_gib");
   if (size > 0 && size < image.disk_gib)
     return invalid(
         fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.disk_gib));
   Json made = {{"sourceImage", image.path}, {"labels", labels_for(call.context, order)}};
   if (size > 0) made["diskSizeGb"] = std::to_string(static_cast<long long>(size));
-  if (root.contains("type"))
-    made["diskType"] =
-        fmt::format("{}zones/{}/diskTypes/{}", call.root(), zone, root["type"].get<std::string>());
+  const std::string kind = root.value("type", needs_hyperdisk(type.name) ? kHyperdisk : "");
+  if (!kind.empty()) made["diskType"] = fmt::format("{}zones/{}/diskTypes/{}", call.root(), zone, kind);
   Json disks = Json::array();
   disks.push_back({{"boot", true}, {"autoDelete", true}, {"initializeParams", std::move(made)}});
   // In the order of their letters: that is how the kernel names them.
@@ -116,6 +116,17 @@ MachineType parse_type(const std::string& text) {
   return type;
 }
 
+bool is_arm(const std::string& type) {
+  const std::string family = type.substr(0, type.find('-'));
+  for (const char* arm : {"t2a", "c4a", "n4a", "a4x"})
+    if (family == arm) return true;
+  return false;
+}
+
+bool needs_hyperdisk(const std::string& type) {
+  return type.size() > 2 && type[1] >= '4' && type[1] <= '9' && (type[2] < '0' || type[2] > '9');
+}
+
 bool has_own_gpus(const std::string& type) {
   return type.size() > 2 && (type[0] == 'a' || type[0] == 'g') && type[1] >= '2' && type[1] <= '9';
 }
@@ -126,6 +137,11 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   auto image = find_image(call, spec.value("image", ""));
   if (!image.ok()) return image.status();
   const MachineType type = parse_type(spec.value("type", ""));
+  if (!image->architecture.empty() && (image->architecture == "ARM64") != is_arm(type.name))
+    return invalid(fmt::format("{}: image {} is for {}, and {} is not", order.address, image->name,
+                               image->architecture == "ARM64" ? "arm64" : "x86_64", type.name))
+        .with_hint(
+            "another disk.0.image.url, or without one the image of a distribution (disk.0.os.flavour)");
   Json body = {{"machineType", fmt::format("zones/{}/machineTypes/{}", zone, type.name)}};
   body["machineType"] = call.root() + body["machineType"].get<std::string>();
   if (type.count > 0)

@@ -19,6 +19,7 @@ struct Image {
   std::string path;  // "projects/debian-cloud/global/images/debian-12-bookworm-v20250101"
   std::string name, family;
   double disk_gib = 0;
+  std::string architecture;  // "X86_64", "ARM64"; "": not said
 };
 
 class Memory : public CloudMemory {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "runtime/clouds/fitting.h"
+#include "runtime/clouds/gce/images.h"
+#include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/zones.h"
 
 namespace radl::gce {
@@ -35,8 +37,12 @@ Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, c
     for (const InstanceType* type : *fit)
       if (offers->size() < most) offers->push_back(offer_of(*type, market));
   }
-  if (market == Market::Spot)
-    for (Offer& offer : *offers) offer.spec["market"] = "spot";
+  auto arm_image = image_wanted(node, true);
+  if (!arm_image.ok()) return arm_image.status();
+  for (Offer& offer : *offers) {
+    if (market == Market::Spot) offer.spec["market"] = "spot";
+    if (is_arm(offer.name)) offer.spec["image"] = *arm_image;
+  }
   return offers;
 }
 

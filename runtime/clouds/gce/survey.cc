@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "common/text.h"
+#include "runtime/clouds/fitting.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
@@ -13,10 +14,18 @@
 namespace radl::gce {
 namespace {
 
+// Which of a distribution's images it will be.
+bool asks_for_arm(const ir::Node& node) {
+  if (const std::string arch = text_wanted(node, "cpu.arch"); !arch.empty())
+    return equal_ignoring_case(arch, "arm64") || equal_ignoring_case(arch, "aarch64");
+  const std::vector<std::string> types = texts_wanted(node, "instance_type");
+  return !types.empty() && std::all_of(types.begin(), types.end(), is_arm);
+}
+
 Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
   facts["images"] = Json::object();
   for (const ir::Node& node : program.nodes) {
-    auto wanted = image_wanted(node);
+    auto wanted = image_wanted(node, asks_for_arm(node));
     if (!wanted.ok() || facts["images"].contains(*wanted)) continue;
     auto image = find_image(call, *wanted);
     if (!image.ok()) return Status(image.status()).at(node.address);

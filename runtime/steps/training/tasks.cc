@@ -94,8 +94,9 @@ Json job_of(const Json& training, const Layout& layout, const Task& task,
   job["secrets"] = "job.key";
   job["progress"] = "progress-" + task.file() + ".jsonl";
   job["resume"] = resume ? "auto" : "never";
-  const std::string cloud = nodes[task.node].attributes.value("taken_back_by", "");
-  if (!cloud.empty()) job["interruption"] = cloud;
+  const Json& attributes = nodes[task.node].attributes;
+  if (auto notice = attributes.find("eviction_notice"); notice != attributes.end() && notice->is_object())
+    job["interruption"] = *notice;
   return job;
 }
 

@@ -304,8 +304,8 @@ class AzureManager : public AzureCredentials {
 };
 
 TEST_F(AzureManager, FollowsPagesAndNoAddressButItsOwn) {
-  answers(
-      {answer(200, {{"value", {1, 2}}, {"nextLink", server_.url("/more")}}), answer(200, {{"value", {3}}})});
+  answers({answer(200, {{"value", {1, 2}}, {"nextLink", "HTTP" + server_.url("/more").substr(4)}}),
+           answer(200, {{"value", {3}}})});
   std::vector<int> seen;
   auto take = [&](const Json& item) { seen.push_back(item.get<int>()); };
   EXPECT_TRUE(manager_

@@ -307,5 +307,17 @@ TEST(Url, EncodesDecodesAndPrintsWithoutSecrets) {
   EXPECT_EQ(parse_url("http://h:443/")->authority(), "h:443");
 }
 
+TEST(Url, OneServerIsOneInWhateverLettersAndWithItsUsualPort) {
+  const std::string here = "https://management.azure.com";
+  for (const char* same : {"https://management.azure.com/x?y",
+                           "https://management.azure.com:443/subscriptions", "HTTPS://Management.Azure.com/"})
+    EXPECT_TRUE(same_origin(here, same)) << same;
+  for (const char* other :
+       {"http://management.azure.com/", "https://management.azure.com:8443/",
+        "https://management.azure.com.evil.org/", "https://management.azure.com@evil.org/",
+        "https://me@management.azure.com/", "/subscriptions", ""})
+    EXPECT_FALSE(same_origin(here, other)) << other;
+}
+
 }  // namespace
 }  // namespace radl::http

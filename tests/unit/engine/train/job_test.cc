@@ -109,6 +109,18 @@ TEST(Job, APaceTakesThePlaceOfLearning) {
       std::string::npos);
 }
 
+TEST(Job, HowAMachineAsksForItsEndIsChecked) {
+  EXPECT_EQ(refused(with(R"("interruption": "ec2")")), "j.json: interruption: must be an object");
+  EXPECT_EQ(
+      refused(with(R"("interruption": {"headers": {"Metadata": true}, "session_header": "x", "sais": "y"})")),
+      "j.json: interruption.headers.Metadata: must be a string\n"
+      "j.json: interruption.url: is missing: where this machine asks\n"
+      "j.json: interruption.session_url: and session_header belong together\n"
+      "j.json: interruption.sais: unknown key; did you mean \"says\"?");
+  EXPECT_EQ(refused(with(R"("interruption": {"url": "file:///etc/passwd"})")),
+            "j.json: interruption.url: is \"file:///etc/passwd\", which is no http or https URL");
+}
+
 TEST(Job, VersionMustBeKnown) {
   EXPECT_EQ(refused(R"({"dataset": {"directory": "d"}})"),
             "j.json: job: is missing: the version of the job file, 1");

@@ -182,6 +182,36 @@ class Check(Case):
         self.assertEqual(self.run_it("check", "-", text=GOOD).returncode, 0)
 
 
+class Elsewhere(Case):
+    """Clouds of the Infrastructure Manager's that radlc does not have."""
+    SYSTEM = "network n ()\nsystem a (net_interface.0.connection = 'n'{image})\ndeploy a 1{cloud}\n"
+
+    def test_a_file_that_asks_for_one_is_told_in_every_form(self):
+        for image, cloud, said in (("", " opennebula", "OpenNebula, which its `deploy` names ('opennebula')"),
+                                   (" and\ndisk.0.image.url = 'one://server/3'", "", "OpenNebula, which its image is for"),
+                                   ("", " kubernetes", "Kubernetes, which its `deploy` names ('kubernetes')"),
+                                   (" and\ndisk.0.image.url = 'docker://debian:12'", "", "Docker or Kubernetes, which its image is for"),
+                                   ("", " libvirt", "libvirt, which its `deploy` names ('libvirt')")):
+            for form in ("text", "json", "sarif", "github"):
+                with self.subTest(said, form=form):
+                    self.file("a.radl", self.SYSTEM.format(image=image, cloud=cloud))
+                    done = self.run_it("check", "--format", form, "a.radl")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(f"a.radl:2: note: system 'a': {said}, is not among radlc's clouds\n", done.stderr)
+                    self.assertIn("docs/clouds.md", done.stderr)
+                    if form in ("json", "sarif"):
+                        json.loads(done.stdout)
+
+    def test_the_page_that_it_names_has_them_all(self):
+        page = (pathlib.Path(os.environ["RADL_SOURCE"]) / "docs/clouds.md").read_text()
+        for word in ("OpenNebula", "Kubernetes", "pods", "libvirt"):
+            self.assertIn(word, page.split("| not there |")[1].split("\n\n")[0])
+
+    def test_a_file_that_asks_for_what_there_is_is_told_nothing(self):
+        self.file("a.radl", self.SYSTEM.format(image=" and disk.0.image.url = ['one://s/3', 'ost://s/4']", cloud=""))
+        self.assertNotIn("note:", self.run_it("check", "a.radl").stderr)
+
+
 class Convert(Case):
     def test_back_in_the_formatters_layout(self):
         self.file("a.radl", "system a ( cpu.count>=2 and memory.size >=1g and disk.0.os.name='linux')\ndeploy a 1\n")

@@ -149,6 +149,58 @@ TEST(GceDesign, GraphicsProcessorsAreChosenFromTheCatalogue) {
   EXPECT_EQ(type.text(), offer.name);
 }
 
+TEST(GceDesign, AMachineOfAnotherProcessorStartsFromItsOwnImage) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["cpu.arch"].equals = "aarch64";
+  for (const auto& [flavour, version, family] : {std::tuple{"", "", "debian-12-arm64"},
+                                                 {"ubuntu", "24.04", "ubuntu-2404-lts-arm64"},
+                                                 {"ubuntu", "22.04", "ubuntu-2204-lts-arm64"},
+                                                 {"rocky", "9", "rocky-linux-9-arm64"}}) {
+    if (*flavour) program.nodes[0].requirements["disk.0.os.flavour"].equals = flavour;
+    if (*version) program.nodes[0].requirements["disk.0.os.version"].equals = version;
+    auto design = designed(program);
+    ASSERT_TRUE(design.ok()) << design.status().text();
+    const Wanted& machine = *find(*design, "worker[0]");
+    for (const Offer& offer : machine.offers) {
+      EXPECT_TRUE(is_arm(offer.name)) << offer.name;
+      EXPECT_FALSE(offer.facts.priced) << "no price of these was seen";
+      const std::string image = offered_spec(machine.spec, offer)["image"];
+      EXPECT_TRUE(image.ends_with(std::string("/family/") + family)) << image;
+    }
+  }
+  program.nodes[0].requirements.erase("cpu.arch");
+  auto plain = designed(program);
+  ASSERT_TRUE(plain.ok()) << plain.status().text();
+  for (const Offer& offer : find(*plain, "worker[0]")->offers) EXPECT_FALSE(is_arm(offer.name)) << offer.name;
+  EXPECT_FALSE(is_arm("a2-highgpu-1g") || is_arm("t2d-standard-4") || is_arm("c4-standard-4"));
+}
+
+TEST(GceDesign, MachinesOfTheFourthGenerationHaveHyperdisks) {
+  for (const char* type : {"c4-standard-4", "c4a-standard-4", "n4-highmem-2", "a4x-highgpu-4g"})
+    EXPECT_TRUE(needs_hyperdisk(type)) << type;
+  for (const char* type : {"e2-standard-4", "n2d-standard-4", "c3-standard-4", "t2a-standard-1", "f1-micro"})
+    EXPECT_FALSE(needs_hyperdisk(type)) << type;
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Disk root, data, fast;
+  data.index = 1, fast.index = 2;
+  data.size_bytes = fast.size_bytes = 10e9;
+  fast.type = "hyperdisk-extreme";
+  program.nodes[0].disks = {root, data, fast};
+  for (const auto& [type, kind] :
+       {std::pair{"c4a-standard-4", Json(kHyperdisk)}, {"n2-standard-4", Json()}}) {
+    program.nodes[0].requirements["instance_type"].equals = type;
+    auto design = designed(program);
+    ASSERT_TRUE(design.ok()) << design.status().text();
+    std::map<std::string, Json> kinds;
+    for (const Wanted& wanted : design->resources)
+      if (wanted.type == "disk")
+        kinds[wanted.summary.substr(0, 4) + wanted.address] = wanted.spec.value("type", Json());
+    ASSERT_EQ(kinds.size(), 2u);
+    EXPECT_EQ(kinds.begin()->second, kind) << type;
+    EXPECT_EQ(kinds.rbegin()->second, "hyperdisk-extreme");
+  }
+}
+
 InstanceType machine(const char* name, double cpu, double gpu = 0, const char* model = "") {
   InstanceType type;
   type.name = name;

@@ -1,0 +1,46 @@
+"""A spot machine whose end is announced in the middle of a training: checkpoint, another machine, and on from there, in one apply."""
+import json
+import unittest
+
+from gce_case import SYSTEM, GceCase
+
+FILE = f"""radl 2
+network lan ( outbound = 'yes' )
+system worker ( cpu.count >= 1 and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy worker 2 gce
+configure train (
+  training 'small' (
+    workers = system.worker and mode = 'allreduce' and model = 'lenet' and learning_rate = 0.02 and
+    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 20 and
+    checkpoint_epochs = 0 and checkpoint_every = 3600 and result = 'trained'
+  )
+)
+"""
+
+
+class Spot(GceCase):
+    def test_a_machine_whose_end_is_announced_is_replaced_and_the_training_goes_on(self):
+        file = self.write("train.radl", FILE)
+        log = self.folder / "events.jsonl"
+        process = self.start("apply", "--auto-approve", file, "--log-json", log)
+        steps = lambda: [e for e in self.events(log) if e["event"] == "metric" and e["data"].get("event") == "step"]
+        self.wait_until(lambda: steps() or process.poll() is not None, 180)
+        self.assertIsNone(process.poll(), "it ended before it was interrupted")
+        victim = next(r["id"] for r in self.show(file)["resources"] if r["address"] == "worker[1]")
+        name = victim.rpartition("/")[2]
+        self.notices.preempted.add(name)
+        out, err = process.communicate(timeout=240)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was taken back by its cloud" in line]), 1, err)
+        self.assertNotIn(victim, self.ours())
+        self.assertEqual(len(self.ours()), 2)
+        # The only checkpoint that the job's own schedule has is the one at its end.
+        report = json.loads((self.folder / "trained/report.json").read_text())
+        self.assertGreater(report["metrics"]["resumed_from"], 0)
+        self.assertEqual({machine for machine, _ in self.notices.requests if machine == name}, {name})
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+
+if __name__ == "__main__":
+    unittest.main()
