@@ -3,8 +3,8 @@
 // Items are ordered first, as vertices of a small graph: RADL's step numbers within an instance (through a
 // barrier each), `after`, and values that a training gives. Among what may come next, the program's items go
 // before those of the modules that it uses, lower step numbers first, trainings last, these in the order of
-// the source (order_places.h). Then the steps of each node are chained in that order. Circles are reported beside other errors too, as far as these leave items
-// to look at.
+// the source (order_places.h). Then the steps of each node are chained in that order. Circles are reported
+// beside other errors too, as far as these leave items to look at.
 #include <fmt/format.h>
 
 #include <algorithm>

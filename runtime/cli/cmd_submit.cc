@@ -192,7 +192,9 @@ class Follower {
     std::fprintf(stderr, "%s does not answer: %s\n", shown(host).c_str(), shown(why.message()).c_str());
   }
 
-  std::string name_of(const SlurmTask& task) const { return id_ + (task.task.empty() ? "" : "_" + task.task); }
+  std::string name_of(const SlurmTask& task) const {
+    return id_ + (task.task.empty() ? "" : "_" + task.task);
+  }
 
   void print(const SlurmTask& task, const std::string& line) const {
     const std::string before = task.task.empty() ? "" : task.task + " | ";

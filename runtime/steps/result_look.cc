@@ -38,19 +38,19 @@ Result<std::vector<std::string>> look_at_result_folders(const ir::Program& progr
     used.insert(place_of(step));
     if (Status fits = look(step); !fits.ok()) wrong.push_back(std::move(fits).at(step.id));
   }
-  if (wrong.size() == 1) return wrong.front();
   if (!wrong.empty()) {
     std::string text;
     for (const Status& each : wrong) text += (text.empty() ? "" : "\n") + each.message();
-    return Status(wrong.front().code(), text).with_hint(wrong.front().hint());
+    return invalid(text).with_hint(wrong.front().hint());
   }
   std::vector<std::string> notes;
   for (const auto& [place, ids] : by_place) {
     if (ids.size() > 1 && used.contains(place))
-      notes.push_back(fmt::format(
-          "{} have one folder for their results, '{}': of files with one name, such as report.json, the last one's "
-          "stay",
-          fmt::join(ids, " and "), place));
+      notes.push_back(
+          fmt::format("{} have one folder for their results, '{}': of files with one name, such as "
+                      "report.json, the last one's "
+                      "stay",
+                      fmt::join(ids, " and "), place));
   }
   return notes;
 }

@@ -10,9 +10,9 @@
 
 namespace radl {
 
-// Of the trainings and programs among the steps with these ids: notes about what is theirs together. Invalid,
-// or Conflict, with all that cannot take results (training/result_folder.h, program/results.h), a line each.
-// Buckets are not asked.
+// Of the trainings and programs among the steps with these ids: notes about what is theirs together. Invalid
+// with all that cannot take results (training/result_folder.h, program/results.h), a line each. Buckets are
+// not asked.
 Result<std::vector<std::string>> look_at_result_folders(const ir::Program& program,
                                                         const std::set<std::string>& steps);
 

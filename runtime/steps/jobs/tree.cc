@@ -74,7 +74,8 @@ Status archive_of_commit(const Tree& tree, const Context& context, const std::st
 // For tar, whose patterns these are.
 std::string exactly(const std::string& name) {
   std::string pattern;
-  for (char c : name) pattern += std::string("*?[\\").find(c) == std::string::npos ? std::string(1, c) : std::string{'\\', c};
+  for (char c : name)
+    pattern += std::string("*?[\\").find(c) == std::string::npos ? std::string(1, c) : std::string{'\\', c};
   return pattern;
 }
 

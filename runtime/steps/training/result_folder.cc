@@ -23,11 +23,12 @@ Status check_result_folder(const std::string& path) {
   if (path.empty()) return invalid("no folder for the result");
   std::error_code error;
   fs::path at = path;
-  // A link that leads nowhere is there, too: nothing can be made in its place.
   while (fs::symlink_status(at, error).type() == fs::file_type::not_found && at.has_relative_path())
     at = at.parent_path();
+  // Nothing can be made in a link's place.
+  const bool link = fs::is_symlink(fs::symlink_status(at, error));
   const fs::file_status status = fs::status(at, error);
-  if (!fs::exists(status)) return wrong(at, error ? error.message() : "is a link that leads nowhere");
+  if (!fs::exists(status)) return wrong(at, link ? "is a link that leads nowhere" : error.message());
   if (!fs::is_directory(status)) return wrong(at, "is no folder");
   if (::access(at.c_str(), W_OK | X_OK) != 0)
     return wrong(at, fmt::format("cannot be written to ({})", std::strerror(errno)));

@@ -107,7 +107,8 @@ TEST_F(ProgramTest, AFolderThatCannotTakeResultsIsKnownBeforehand) {
   ::chmod(folder.c_str(), 0555);
   const pid_t child = fork();
   if (child == 0) {
-    if (::geteuid() == 0 && (::chmod(nodes.folder.path("").c_str(), 0755) != 0 || ::setuid(65534) != 0)) _exit(3);
+    if (::geteuid() == 0 && (::chmod(nodes.folder.path("").c_str(), 0755) != 0 || ::setuid(65534) != 0))
+      _exit(3);
     _exit(contains(said(folder + "/new"), "cannot be written to (Permission denied)") ? 0 : 1);
   }
   int status = 0;
