@@ -293,6 +293,19 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet8
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_nothing_left("own/.radl")
 
+    def test_the_state_is_no_part_of_a_folder_that_is_uploaded(self):
+        self.file = self.write("own/own.radl", """radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 1
+configure files ( upload '~/own' ( source = '.' ) )
+contextualize ( system worker configure files )
+""")
+        self.apply()
+        self.assertEqual([sorted(p.name for p in f.iterdir()) for f in self.found("home/own")], [["own.radl"]])
+        self.assertEqual(self.actions(self.file), {})
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left("own/.radl")
+
     def test_a_lock_file_without_hashes_is_refused_at_once(self):
         self.write("requirements.lock", "greetings==1.0\n")
         self.with_properties("requirements = './requirements.lock'")
