@@ -2,17 +2,19 @@
 //
 // Items are ordered first, as vertices of a small graph: RADL's step numbers within an instance (through a
 // barrier each), `after`, and values that a training gives. Among what may come next, the program's items go
-// before those of the modules that it uses, lower step numbers first, trainings last. Then the steps of each
-// node are chained in that order. Circles are reported beside other errors too, as far as these leave items
-// to look at.
+// before those of the modules that it uses, lower step numbers first, trainings last, these in the order of
+// the source (order_places.h). Then the steps of each node are chained in that order. Circles are reported
+// beside other errors too, as far as these leave items to look at.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "common/topology.h"
 #include "compiler/modules/mentions.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/order_graph.h"
+#include "compiler/passes/order_places.h"
 
 namespace radl::passes {
 
@@ -28,6 +30,7 @@ class Orderer {
     add_groups();
     add_afters();
     add_values();
+    add_modules();
     Waits waits(vertices_.size());
     for (size_t v = 0; v < vertices_.size(); v++) {
       for (const auto& [first, why] : vertices_[v].before) waits[v].push_back(first);
@@ -55,9 +58,10 @@ class Orderer {
       by_instance_[item.instance].push_back(vertices_.size());
       vertices_.push_back(std::move(vertex));
     }
+    const std::vector<size_t> places = places_in_source(build_.trainings);
     for (size_t i = 0; i < build_.trainings.size(); i++) {
       const Build::TrainingStep& training = build_.trainings[i];
-      Vertex vertex{Vertex::Training, i, {1, training.instance->order, 0, i}};
+      Vertex vertex{Vertex::Training, i, {1, 0, 0, places[i]}};
       vertex.steps = {training.step};
       by_recipe_[{training.instance, training.configure}].push_back(vertices_.size());
       by_instance_[training.instance].push_back(vertices_.size());
@@ -132,7 +136,7 @@ class Orderer {
   }
 
   void add_after(size_t v, const BoundItem& item, const ast::Name& name) {
-    auto [known, fresh] = targets_.try_emplace({item.instance, std::string(name.text)}, kNone);
+    auto [known, fresh] = targets_.try_emplace({item.instance, name.text}, kNone);
     if (fresh) {
       auto members = target(*item.instance, name.text);
       if (!members ||
@@ -147,18 +151,19 @@ class Orderer {
         return;
       }
       if (members->empty()) return;
-      if (members->size() == 1 && vertices_[members->front()].steps.size() == 1) {
-        known->second = members->front();
-      } else {
-        size_t barrier = add_barrier(barrier_id(*item.instance, "after", name.text), true, 0);
-        for (size_t m : *members)
-          vertices_[barrier].before.emplace_back(m, fmt::format("part of {}", name.text));
-        vertices_[barrier].whole = item.instance->child(name.text) != nullptr;
-        known->second = barrier;
-      }
+      known->second = all_of(*members, *item.instance, name.text);
     }
     if (known->second == kNone) return;
     vertices_[v].before.emplace_back(known->second, fmt::format("after {}", name.text));
+  }
+
+  // The one step itself, or a barrier.
+  size_t all_of(const std::vector<size_t>& members, const Instance& instance, std::string_view name) {
+    if (members.size() == 1 && vertices_[members.front()].steps.size() == 1) return members.front();
+    size_t barrier = add_barrier(barrier_id(instance, "after", name), true, 0);
+    for (size_t m : members) vertices_[barrier].before.emplace_back(m, fmt::format("part of {}", name));
+    vertices_[barrier].whole = instance.child(name) != nullptr;
+    return barrier;
   }
 
   // Bound, but to systems without nodes: then there is nothing to wait for, and that is fine.
@@ -185,6 +190,46 @@ class Orderer {
         vertices_[v].before.emplace_back(
             t, fmt::format("needs a value of {}", build_.steps[vertices_[t].steps[0]].id));
     }
+  }
+
+  // A training or program that takes an output of a module waits for that module, on whatever nodes it runs.
+  // Where the module waits for it in turn, the values alone say what comes first.
+  void add_modules() {
+    for (const Build::TrainingStep& training : build_.trainings) {
+      const size_t v = training_vertex_.at(build_.steps[training.step].id);
+      for (const auto& [instance, name] : modules_taken_by(training)) {
+        const std::vector<size_t> members = *target(*instance, name);
+        if (members.empty() || on_its_nodes(members, v) || reaches(members, v)) continue;
+        auto [known, fresh] = targets_.try_emplace({instance, name}, kNone);
+        if (fresh) known->second = all_of(members, *instance, name);
+        vertices_[v].before.emplace_back(known->second, fmt::format("takes an output of {}", name));
+      }
+    }
+  }
+
+  // Steps that come before the training without more ado.
+  bool on_its_nodes(const std::vector<size_t>& members, size_t training) const {
+    const ir::Step& step = build_.steps[vertices_[training].steps[0]];
+    const std::set<std::string> nodes(step.nodes.begin(), step.nodes.end());
+    return std::all_of(members.begin(), members.end(), [&](size_t m) {
+      return vertices_[m].kind == Vertex::Item &&
+             std::all_of(vertices_[m].steps.begin(), vertices_[m].steps.end(),
+                         [&](size_t place) { return nodes.contains(build_.steps[place].nodes[0]); });
+    });
+  }
+
+  // Whether one of them waits for the vertex, by way of whatever else.
+  bool reaches(std::vector<size_t> left, size_t wanted) const {
+    std::set<size_t> seen(left.begin(), left.end());
+    while (!left.empty()) {
+      const size_t v = left.back();
+      left.pop_back();
+      if (v == wanted) return true;
+      for (const auto& [first, why] : vertices_[v].before) {
+        if (seen.insert(first).second) left.push_back(first);
+      }
+    }
+    return false;
   }
 
   // ---- cycles
@@ -390,7 +435,7 @@ class Orderer {
   };
   std::map<const Instance*, std::vector<size_t>, ByOrder> by_instance_;
   std::map<std::string, size_t> training_vertex_;  // step id -> vertex
-  std::map<std::pair<const Instance*, std::string>, size_t> targets_;
+  std::map<std::pair<const Instance*, std::string_view>, size_t> targets_;
   std::map<std::string, size_t> node_place_;
   std::map<size_t, std::map<std::string, std::vector<size_t>>> node_steps_;
   std::vector<size_t> last_on_;  // node -> place in program.steps

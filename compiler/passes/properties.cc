@@ -7,6 +7,7 @@
 #include "common/dataset_digest.h"
 #include "common/dataset_files.h"
 #include "common/digest.h"
+#include "common/own_folders.h"
 #include "common/tidy_path.h"
 #include "compiler/passes/property_setter.h"
 
@@ -28,7 +29,7 @@ std::string absolute_path(const std::string& folder, const std::string& path) {
 namespace {
 
 constexpr size_t kMaxEntries = 100'000;
-Result<std::string> folder_digest(const std::string& root) {
+Result<std::string> folder_digest(const std::string& root, Holding holding) {
   std::map<std::string, std::string> lines;  // sorted by path
   std::error_code error;
   for (fs::recursive_directory_iterator at(root, error), end; at != end; at.increment(error)) {
@@ -38,6 +39,8 @@ Result<std::string> folder_digest(const std::string& root) {
     if (fs::is_symlink(status)) {
       lines[relative] =
           fmt::format("link {} {}\n", sha256_hex(fs::read_symlink(at->path(), error).string()), relative);
+    } else if (fs::is_directory(status)) {
+      if (is_left_out(at->path(), holding)) at.disable_recursion_pending();
     } else if (fs::is_regular_file(status)) {
       auto digest = sha256_file(at->path().string());
       if (!digest.ok()) return digest;
@@ -53,10 +56,10 @@ Result<std::string> folder_digest(const std::string& root) {
   return sum.finish_hex();
 }
 
-Result<std::string> path_digest(const std::string& path) {
+Result<std::string> path_digest(const std::string& path, Holding holding) {
   std::error_code error;
   fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) return folder_digest(path);
+  if (fs::is_directory(status)) return folder_digest(path, holding);
   if (fs::is_regular_file(status)) return sha256_file(path);
   if (!fs::exists(status)) return not_found(fmt::format("{} is not there", path));
   return invalid(fmt::format("{} is neither a file nor a folder", path));
@@ -66,9 +69,10 @@ Result<std::string> path_digest(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> LocalFiles::digest(const std::string& path) {
-  auto found = known_.find(path);
-  if (found == known_.end()) found = known_.emplace(path, path_digest(path)).first;
+Result<std::string> LocalFiles::digest(const std::string& path, Holding holding) {
+  auto found = known_.find({path, holding});
+  if (found == known_.end())
+    found = known_.emplace(std::pair(path, holding), path_digest(path, holding)).first;
   return found->second;
 }
 

@@ -5,7 +5,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "common/own_folders.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/expr/value.h"
 #include "compiler/ir/resource_schema.h"
@@ -16,12 +18,13 @@ namespace radl::passes {
 class LocalFiles {
  public:
   // Of a file's bytes, or of a folder as docs/ir.md says ("Local files").
-  Result<std::string> digest(const std::string& path);
+  Result<std::string> digest(const std::string& path, Holding holding = Holding::All);
   // Of a dataset's files (common/dataset_digest.h).
   Result<std::string> dataset_digest(const std::string& path);
 
  private:
-  std::map<std::string, Result<std::string>> known_, datasets_;
+  std::map<std::pair<std::string, Holding>, Result<std::string>> known_;
+  std::map<std::string, Result<std::string>> datasets_;
 };
 
 struct PropertyContext {

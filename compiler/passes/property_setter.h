@@ -46,11 +46,11 @@ class PropertySetter {
     std::string path, sha256;  // absolute; of its content
   };
   // nullopt: reported.
-  std::optional<LocalFile> local_file(const Value& value, std::string_view wanted);
+  std::optional<LocalFile> local_file(const Value& value, std::string_view wanted, Holding holding);
   void output(const Value& value);
   void bucket(const Value& value);
   void bucket(const std::string& text, const Value& value);
-  void local_path(const Value& value);
+  void local_path(const Value& value, Holding holding = Holding::All);
   void source(const Value& value);
   void local_paths(const Value& value);
   void refuse(const Status& why);

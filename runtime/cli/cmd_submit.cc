@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "common/files.h"
 #include "common/shell_quote.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr size_t kLargestScript = size_t{64} << 20;
 constexpr size_t kMostAtOnce = size_t{1} << 20;  // bytes of a task's output
 constexpr std::chrono::milliseconds kBetweenLooks{500};
-constexpr std::chrono::seconds kOneLook{5}, kLongestSilence{60};  // of the controller
+constexpr std::chrono::seconds kOneLook{4}, kLongestSilence{60};  // the latter of the controller
 // Made on all nodes by std/cluster/slurm: there jobs find a folder of the same name.
 constexpr const char* kJobs = "/srv/jobs";
 
@@ -122,6 +123,7 @@ class Follower {
       if (silent_since_) std::fprintf(stderr, "the controller answers again\n");
       silent_since_.reset();
       const std::vector<SlurmTask> tasks = read_slurm_tasks(*text);
+      failed_.clear();
       for (const SlurmTask& task : tasks) show(task);
       std::fflush(stdout);
       if (!tasks.empty() &&
@@ -155,16 +157,24 @@ class Follower {
   // What its output file has more than was shown. A task that was queued again begins a new one.
   void show(const SlurmTask& task) {
     Shown& shown_so_far = shown_[task.task];
-    if (task.waits()) shown_so_far = {};
+    if (task.waits()) {
+      if (!shown_so_far.host.empty())
+        std::fprintf(stderr, "job %s is queued again: it ran on %s\n", name_of(task).c_str(),
+                     shown(shown_so_far.host).c_str());
+      shown_so_far = {};
+    }
     if (task.waits() || task.host.empty() || task.output.empty() || shown_so_far.over) return;
+    if (failed_.contains(task.host)) return;
     if (shown_so_far.host != task.host) shown_so_far = {task.host, task.output, "", 0, false, ""};
     shown_so_far.over = task.ended();
     auto piece = read_more(shown_so_far);
     if (!piece.ok()) {
       shown_so_far.problem = piece.status().text();
       remotes_.erase(task.host);  // it may be another machine when it is there again
+      tell_silence(task.host, piece.status());
       return;
     }
+    if (silent_.erase(task.host) > 0) std::fprintf(stderr, "%s answers again\n", shown(task.host).c_str());
     shown_so_far.offset += piece->size();
     shown_so_far.rest += *piece;
     for (size_t end; (end = shown_so_far.rest.find('\n')) != std::string::npos;) {
@@ -172,6 +182,18 @@ class Follower {
       shown_so_far.rest.erase(0, end + 1);
     }
     if (shown_so_far.over && !shown_so_far.rest.empty()) print(task, shown_so_far.rest);
+  }
+
+  // Once, until it answers again. An output that is not there (yet) is no silence.
+  void tell_silence(const std::string& host, const Status& why) {
+    if (why.code() == Code::Invalid || why.code() == Code::NotFound || stop_.asked()) return;
+    failed_.insert(host);
+    if (!silent_.insert(host).second) return;
+    std::fprintf(stderr, "%s does not answer: %s\n", shown(host).c_str(), shown(why.message()).c_str());
+  }
+
+  std::string name_of(const SlurmTask& task) const {
+    return id_ + (task.task.empty() ? "" : "_" + task.task);
   }
 
   void print(const SlurmTask& task, const std::string& line) const {
@@ -204,7 +226,7 @@ class Follower {
     size_t well = 0;
     for (const SlurmTask& task : tasks) {
       well += task.well();
-      const std::string name = id_ + (task.task.empty() ? "" : "_" + task.task);
+      const std::string name = name_of(task);
       if (task.held())
         std::fprintf(stderr,
                      "job %s is held: Slurm could not start it; `scontrol release %s` on the node with the "
@@ -230,6 +252,8 @@ class Follower {
   std::optional<std::chrono::steady_clock::time_point> silent_since_;
   std::map<std::string, Shown> shown_;  // by task
   std::map<std::string, std::unique_ptr<Remote>> remotes_;
+  std::set<std::string> silent_;  // hosts of which it was said
+  std::set<std::string> failed_;  // hosts that did not answer in this look
 };
 
 int run_submit(const Session& session, Options& options) {

@@ -9,6 +9,7 @@
 #include "runtime/state/moves.h"
 #include "runtime/state/renaming.h"
 #include "runtime/steps/dataset_look.h"
+#include "runtime/steps/result_look.h"
 #include "runtime/steps/training/bucket_folder.h"
 
 namespace radl {
@@ -131,6 +132,9 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   auto looked = look_at_datasets(*question.program, steps);
   if (!looked.ok()) return std::move(looked).status();
   plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
+  auto results = look_at_result_folders(*question.program, steps);
+  if (!results.ok()) return std::move(results).status();
+  plan->notes.insert(plan->notes.end(), results->begin(), results->end());
   return plan;
 }
 

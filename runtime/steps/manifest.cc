@@ -13,7 +13,7 @@ namespace radl {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder) {
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Holding holding) {
   std::vector<ManifestEntry> entries;
   std::error_code error;
   // An error while going on ends the loop as the last entry does: it is looked at behind the loop.
@@ -31,11 +31,26 @@ Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder) {
       entries.push_back({fmt::format("{:04o}", mode), *digest, relative, ""});
     } else if (!at->is_directory()) {
       return invalid(path + ": neither a file, a folder nor a link");
+    } else if (is_left_out(at->path(), holding)) {
+      at.disable_recursion_pending();
     }
   }
   if (error) return errno_status(error.value(), folder);
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return entries;
+}
+
+Result<std::vector<std::string>> left_out_of(const std::string& folder, Holding holding) {
+  std::vector<std::string> left_out;
+  std::error_code error;
+  auto at = fs::recursive_directory_iterator(folder, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at->is_symlink() || !at->is_directory() || !is_left_out(at->path(), holding)) continue;
+    at.disable_recursion_pending();
+    left_out.push_back(at->path().lexically_relative(folder).string());
+  }
+  if (error) return errno_status(error.value(), folder);
+  return left_out;
 }
 
 std::string manifest_text(const std::vector<ManifestEntry>& entries) {
@@ -44,10 +59,10 @@ std::string manifest_text(const std::vector<ManifestEntry>& entries) {
   return text;
 }
 
-Result<std::string> path_digest(const std::string& path) {
+Result<std::string> path_digest(const std::string& path, Holding holding) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return sha256_file(path);
-  auto entries = local_manifest(path);
+  auto entries = local_manifest(path, holding);
   if (!entries) return entries.status();
   return sha256_hex(manifest_text(*entries));
 }

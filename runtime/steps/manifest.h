@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/own_folders.h"
 #include "common/status.h"
 
 namespace radl {
@@ -16,9 +17,11 @@ struct ManifestEntry {
 };
 
 // Regular files and symbolic links below a folder, sorted by path. Other kinds of file are an error.
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder);
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Holding holding = Holding::All);
+// Folders in it that are no part of it, relative to it.
+Result<std::vector<std::string>> left_out_of(const std::string& folder, Holding holding);
 std::string manifest_text(const std::vector<ManifestEntry>& entries);
 // SHA-256 of a file's content, or of a folder's manifest text.
-Result<std::string> path_digest(const std::string& path);
+Result<std::string> path_digest(const std::string& path, Holding holding = Holding::All);
 
 }  // namespace radl

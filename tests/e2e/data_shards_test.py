@@ -20,7 +20,7 @@ use 'std/data/shards' as data (
 configure reads (
   program 'reads' (
     systems = system.worker, main = 'sh', arguments = ['-c', 'ls -R "$0" > "$RADL_RESULTS/$RADL_MEMBER"', data.folder]
-    environment = { FETCHED = data.seconds }, collect = 'all'
+    collect = 'all'
   )
 )
 output metrics ( value = data.metrics )

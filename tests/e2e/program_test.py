@@ -253,6 +253,59 @@ class Programs(RadlCase):
         process.communicate(timeout=60)
         self.destroy()
 
+    def test_results_that_cannot_be_put_away_are_refused_by_the_plan(self):
+        self.write("mine/thesis.txt", "mine")
+        for place, said in (("./work/work.py", "work.py' is to get the results, and is no folder"),
+                            ("./work/work.py/deep", "work.py' is no folder"),
+                            ("./mine", "holds 'thesis.txt', which no program has put there")):
+            self.with_properties(f"results = '{place}'")
+            for command in (("plan",), ("apply", "--auto-approve")):
+                self.radlc(*command, self.file, code=1)
+                self.assertIn("program/work: ", self.err)
+                self.assertIn(said, self.err)
+                self.assertIn("name a", self.err)
+        self.assertEqual(self.found("home"), [])
+        both = FILE.replace("PROPERTIES", "results = './mine'") + '''
+configure again ( program 'again' ( systems = system.worker, main = 'true', results = './work/work.py' ) )
+use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet8', dataset = 'cifar10', result = './work/work.py' )
+'''
+        self.file.write_text(both)
+        self.radlc("plan", self.file, code=1)
+        for step in ("program/work: ", "program/again: ", "training/net: "):
+            self.assertIn(step, self.err)
+        self.file.write_text(both.replace("./work/work.py", "./out").replace("./mine", "./out"))
+        self.assertIn("have one folder for their results", self.radlc("plan", self.file))
+
+    def test_its_own_folder_as_its_source_is_the_same_after_a_run(self):
+        """The state and the results lie in it, and are no part of it."""
+        one = """configure NAME ( program 'NAME' ( systems = system.worker, source = '.', main = 'sh', arguments = ['run.sh', 'NAME'] ) )
+"""
+        self.file = self.write("own/own.radl", "radl 2\nsystem worker ( cpu.count >= 1 )\ndeploy worker 1\n"
+                               + one.replace("NAME", "first") + one.replace("NAME", "second"))
+        self.write("own/run.sh", "ls -A . 'odd [a]*' > $RADL_RESULTS/seen-by-$1\n")
+        self.write("own/odd [a]*/.radl/state", "1")
+        self.write("own/odd [a]*/kept", "1")
+        self.apply()
+        for name in ("first", "second"):
+            self.assertEqual((self.folder / f"own/{name}-results/seen-by-{name}").read_text().split("\n"),
+                             [".:", "odd [a]*", "own.radl", "run.sh", "", "odd [a]*:", "kept", ""])
+        self.assertEqual(self.actions(self.file), {})
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left("own/.radl")
+
+    def test_the_state_is_no_part_of_a_folder_that_is_uploaded(self):
+        self.file = self.write("own/own.radl", """radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 1
+configure files ( upload '~/own' ( source = '.' ) )
+contextualize ( system worker configure files )
+""")
+        self.apply()
+        self.assertEqual([sorted(p.name for p in f.iterdir()) for f in self.found("home/own")], [["own.radl"]])
+        self.assertEqual(self.actions(self.file), {})
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left("own/.radl")
+
     def test_a_lock_file_without_hashes_is_refused_at_once(self):
         self.write("requirements.lock", "greetings==1.0\n")
         self.with_properties("requirements = './requirements.lock'")

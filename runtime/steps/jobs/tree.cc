@@ -71,8 +71,25 @@ Status archive_of_commit(const Tree& tree, const Context& context, const std::st
   return done;
 }
 
+// For tar, whose patterns these are.
+std::string exactly(const std::string& name) {
+  std::string pattern;
+  for (char c : name)
+    pattern += std::string("*?[\\").find(c) == std::string::npos ? std::string(1, c) : std::string{'\\', c};
+  return pattern;
+}
+
+Status archive_of_folder(const Tree& tree, const Context& context, const std::string& archive) {
+  auto left_out = left_out_of(tree.path, tree.holding);
+  if (!left_out) return left_out.status();
+  std::vector<std::string> argv = {"tar", "-C", tree.path};
+  for (const std::string& folder : *left_out) argv.push_back("--exclude=./" + exactly(folder));
+  argv.insert(argv.end(), {"-czf", archive, "."});
+  return run_here(std::move(argv), context, tree.path);
+}
+
 Status check_digest(const Tree& tree) {
-  auto now = path_digest(tree.path);
+  auto now = path_digest(tree.path, tree.holding);
   if (!now) return now.status();
   if (*now == tree.digest) return {};
   return Status(Code::Conflict, tree.path + ": is not what it was when the plan was made")
@@ -101,7 +118,7 @@ Result<std::string> archive_of(const Tree& tree, const Context& context) {
     done = run_here({"tar", "-C", path.parent_path().string(), "-czf", made, "./" + path.filename().string()},
                     context, tree.path);
   else
-    done = run_here({"tar", "-C", tree.path, "-czf", made, "."}, context, tree.path);
+    done = archive_of_folder(tree, context, made);
   if (!done.ok()) return done;
   fs::rename(made, archive, error);
   if (error) return Status(Code::Retry, archive + ": " + error.message());

@@ -6,13 +6,14 @@
 
 #include <string>
 
+#include "common/own_folders.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl::jobs {
 
 struct Tree {
   enum class Kind {
-    Folder,   // all that it holds
+    Folder,   // all that it holds, as `holding` counts it
     File,     // a folder with this one file
     Archive,  // unpacked: .tar, .tar.*, .zip, .whl
     Git,      // `path` is its URL, `digest` the commit
@@ -20,6 +21,7 @@ struct Tree {
   Kind kind = Kind::Folder;
   std::string path;
   std::string digest;  // as the plan has it; one that does not fit any more is a Conflict
+  Holding holding = Holding::All;
 };
 
 // Where it lies on nodes.

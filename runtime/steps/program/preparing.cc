@@ -25,7 +25,7 @@ Tree tree_of(const Json& source) {
   const Tree::Kind what = kind == "folder" ? Tree::Kind::Folder
                           : kind == "file" ? Tree::Kind::File
                                            : Tree::Kind::Archive;
-  return {what, source.at("path"), source.at("sha256")};
+  return {what, source.at("path"), source.at("sha256"), Holding::Sources};
 }
 
 Tree tree_of_input(const Json& input) {

@@ -7,16 +7,17 @@
 
 #include "common/files.h"
 #include "common/new_file.h"
+#include "common/own_folders.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 #include "runtime/steps/training/bucket_folder.h"
+#include "runtime/steps/training/result_folder.h"
 
 namespace radl::program {
 namespace {
 
 constexpr int kMissing = 45;
-constexpr const char* kOurs = ".radl-results";  // stands in a folder that a program's results were put in
 
 // Copies the outputs into the folder of results. What is not there is named.
 Result<std::vector<std::string>> gather(jobs::Member& member, const Json& outputs) {
@@ -65,7 +66,9 @@ Json members_json(const std::vector<std::unique_ptr<jobs::Member>>& members, con
 Status check_results_folder(const Json& program) {
   const std::string place = program.at("results");
   std::error_code error;
-  if (training::is_bucket(place) || std::filesystem::exists(place + "/" + kOurs, error)) return {};
+  if (training::is_bucket(place)) return {};
+  if (Status usable = training::check_result_folder(place); !usable.ok()) return usable;
+  if (std::filesystem::exists(std::filesystem::path(place) / kResultsMark, error)) return {};
   // Of programs before there was that mark.
   if (auto report = read_file(place + "/report.json")) {
     const Json json = Json::parse(*report, nullptr, false);
@@ -95,10 +98,8 @@ Result<Collected> collect_results(const Json& program,
   const std::string local = bucket ? scratch : place;
   std::error_code error;
   if (bucket) std::filesystem::remove_all(local, error);
+  if (Status s = bucket ? Status() : training::make_result_folder(local); !s.ok()) return s;
   if (Status s = make_directories(local + "/logs"); !s.ok()) return s;
-  if (!bucket) {
-    if (Status s = write_user_file(local + "/" + kOurs, ""); !s.ok()) return s;
-  }
   Collected collected;
   const bool all = program.value("collect", "first") == "all";
   for (size_t i = 0; i < members.size(); ++i) {

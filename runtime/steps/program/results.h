@@ -27,8 +27,9 @@ struct Collected {
   std::vector<std::string> missing;  // outputs that the chief did not leave
 };
 
-// Conflict when the folder of this computer that results go to holds files of somebody else, which they might
-// take the place of. To be asked before the program starts.
+// Whether the folder of this computer that results go to can take them (training/result_folder.h); Conflict
+// when it holds files of somebody else, which they might take the place of. To be asked before the program
+// starts.
 Status check_results_folder(const Json& program);
 
 // `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `lost`: members that

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "runtime/steps/training/result_folder.h"
 
 namespace radl::training {
 namespace {
@@ -54,6 +55,8 @@ Keeping::~Keeping() {
 Status Keeping::prepare(bool resume, const Stop& stop) {
   if (result_) {
     if (Status open = check_writable(*result_, stop); !open.ok()) return std::move(open).at("result");
+  } else if (Status usable = check_result_folder(training_.value("result", "")); !usable.ok()) {
+    return usable;
   }
   if (!kept_) return {};
   Status ready = check_writable(*kept_, stop);

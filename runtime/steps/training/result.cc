@@ -6,6 +6,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
+#include "runtime/steps/training/result_folder.h"
 
 namespace radl::training {
 namespace {
@@ -43,7 +44,8 @@ void remove_parts(const std::string& folder) {
 Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
                           const RunFacts& facts) {
   if (result.empty()) return invalid("no folder for the result");
-  if (Status s = make_directories(result); !s.ok()) return s;
+  // What goes on to a bucket is put together in a folder of ours.
+  if (Status s = result == shown ? make_result_folder(result) : make_directories(result); !s.ok()) return s;
   remove_parts(result);
   auto model = chief.fetch("model", result + "/model");
   if (!model) return std::move(model).status();

@@ -79,6 +79,10 @@ class Losses(RadlCase):
                     self.assertIn("the controller does not answer", said)
                     self.assertLess(time.monotonic() - killed, 5 + 5, "it was noticed late")  # a look may be under way
                     self.on("front[0]", "service slurmctld start")
+                if victim == "node":
+                    said = job.stderr.readline()
+                    self.assertIn(f"worker-{ordinal} does not answer", said)
+                    self.assertLess(time.monotonic() - killed, 5, "it was noticed late")
                 out, err = job.communicate(timeout=180)
                 if job.returncode != 0:  # Slurm has lost its last seconds, or a launch: then it says what it holds
                     self.assertIn(victim, ("slurmctld", "munge"), out + err)
@@ -87,6 +91,8 @@ class Losses(RadlCase):
                     for n in range(1, 7):
                         self.assertIn(f"{n} | {n} squared is {n * n} on worker-", out)
                         self.assertIn(f"{n} | {n} is done", out)
+                    if victim == "node":
+                        self.assertRegex(err, rf"job \d+_[1-6] is queued again: it ran on worker-{ordinal}\n")
                 self.healed(victim, ordinal)
 
     def test_a_controller_that_stays_away_is_a_clear_failure(self):

@@ -119,47 +119,80 @@ TEST_F(LauncherTest, WhatMembersUseIsReported) {
   EXPECT_TRUE(busy("worker[0]") && busy("worker[1]"));
 }
 
-// A container of podman's own where podman runs: an image of one program, made here.
-TEST_F(LauncherTest, AProgramRunsInItsContainer) {
-  auto shell = [&](const std::string& script) {
+// Containers of podman's own where podman runs, of an image with one program, made here.
+struct ContainerTest : LauncherTest {
+  static bool shell(const std::string& script) {
     auto ran = run_process({.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(60)});
     return ran && ran->exit_status == 0;
-  };
-  const std::string folder = nodes.folder.path("podman");
-  ASSERT_TRUE(make_directories(folder).ok());
-  // As little as podman can be asked for: containers within containers may set no limits.
-  ASSERT_TRUE(
-      write_file_atomic(folder + "/containers.conf",
-                        "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n"
-                        "[engine]\nevents_logger = \"file\"\ncgroup_manager = \"cgroupfs\"\n" +
-                            std::string(shell("command -v runc") ? "runtime = \"runc\"\n" : ""))
-          .ok());
-  ASSERT_TRUE(write_file_atomic(folder + "/storage.conf", "[storage]\ndriver = \"vfs\"\ngraphroot = \"" +
-                                                              folder + "/images\"\nrunroot = \"" + folder +
-                                                              "/run\"\n")
-                  .ok());
-  const std::string with = "export CONTAINERS_CONF=" + folder +
-                           "/containers.conf CONTAINERS_STORAGE_CONF=" + folder + "/storage.conf; cd " +
-                           folder + "; ";
-  if (!shell("command -v podman && [ -x /bin/busybox ]"))
-    GTEST_SKIP() << "no podman or no static busybox here";
-  if (!shell(with +
-             "mkdir -p root/bin && cp /bin/busybox root/bin/ && ln -s busybox root/bin/sh && echo tiny > "
-             "root/is-an-image && tar -C root -c . | podman import - localhost/tiny:1 && "
-             "podman run --rm --network=host localhost/tiny:1 sh -c true"))
-    GTEST_SKIP() << "podman cannot run a container here";
+  }
+  bool podman(const std::string& words) { return shell(with + "podman " + words); }
+
+  void SetUp() override {
+    folder = nodes.folder.path("podman");
+    ASSERT_TRUE(make_directories(folder).ok());
+    // As little as podman can be asked for: containers within containers may set no limits.
+    ASSERT_TRUE(
+        write_file_atomic(folder + "/containers.conf",
+                          "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n"
+                          "[engine]\nevents_logger = \"file\"\ncgroup_manager = \"cgroupfs\"\n" +
+                              std::string(shell("command -v runc") ? "runtime = \"runc\"\n" : ""))
+            .ok());
+    ASSERT_TRUE(write_file_atomic(folder + "/storage.conf", "[storage]\ndriver = \"vfs\"\ngraphroot = \"" +
+                                                                folder + "/images\"\nrunroot = \"" + folder +
+                                                                "/run\"\n")
+                    .ok());
+    with = "export CONTAINERS_CONF=" + folder + "/containers.conf CONTAINERS_STORAGE_CONF=" + folder +
+           "/storage.conf; cd " + folder + "; ";
+    if (!shell("command -v podman && [ -x /bin/busybox ]"))
+      GTEST_SKIP() << "no podman or no static busybox here";
+    made = shell(with +
+                 "mkdir -p root/bin && cp /bin/busybox root/bin/ && ln -s busybox root/bin/sh && echo tiny > "
+                 "root/is-an-image && tar -C root -c . | podman import - localhost/tiny:1 && "
+                 "podman run --rm --network=host localhost/tiny:1 sh -c true");
+    if (!made) GTEST_SKIP() << "podman cannot run a container here";
+    step.program["main"] = "sh";
+    step.program["arguments"] = {"./run.sh"};
+    step.program["image"] = "docker://localhost/tiny:1";
+    step.program["environment"] = {{"TOKEN", "it's a secret"},
+                                   {"CONTAINERS_CONF", folder + "/containers.conf"},
+                                   {"CONTAINERS_STORAGE_CONF", folder + "/storage.conf"}};
+  }
+  void TearDown() override {
+    if (made)
+      (void)shell(with + "podman rm -af; podman rmi -f localhost/tiny:1; podman unshare rm -rf images run");
+  }
+
+  std::string folder, with;
+  bool made = false;
+};
+
+TEST_F(ContainerTest, AProgramRunsInItsContainer) {
   program("echo \"$(busybox cat /is-an-image) $RADL_MEMBER $TOKEN\" > \"$RADL_RESULTS/said\"");
-  step.program["main"] = "sh";
-  step.program["arguments"] = {"./run.sh"};
-  step.program["image"] = "docker://localhost/tiny:1";
-  step.program["environment"] = {{"TOKEN", "it's a secret"},
-                                 {"CONTAINERS_CONF", folder + "/containers.conf"},
-                                 {"CONTAINERS_STORAGE_CONF", folder + "/storage.conf"}};
   step.program["collect"] = "all";
   auto outcome = run();
   EXPECT_TRUE(outcome.ok()) << outcome.status().text();
   EXPECT_EQ(*read_file(nodes.folder.path("results/worker[1]/said")), "tiny 1 it's a secret\n");
-  (void)shell(with + "podman rmi -f localhost/tiny:1; podman unshare rm -rf images run");
+}
+
+// The container is no child of what has started it.
+TEST_F(ContainerTest, AfterAKillNoContainerGoesOn) {
+  program("busybox touch \"$RADL_CHECKPOINTS/runs\"; exec busybox sleep 600");
+  std::thread killer([&] {
+    auto runs = [&](size_t node) {
+      return std::filesystem::exists(home(node) + "/.radl/jobs/p-aaaaaaaaaaaa/checkpoints/runs");
+    };
+    wait_until([&] { return runs(0) && runs(1); });
+    for (int pid : processes(1, true)) {
+      auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+      if (line && line->starts_with(std::string("podman\0run", 10))) kill(pid, SIGKILL);
+    }
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "worker[1]: was killed")) << outcome.status().message();
+  EXPECT_EQ(left(), 0u);
+  EXPECT_TRUE(shell(with + "[ -z \"$(podman ps -q)\" ]"));
 }
 
 // ---- the parts

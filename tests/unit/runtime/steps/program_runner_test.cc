@@ -16,6 +16,7 @@
 #include "runtime/steps/program/launch.h"
 #include "runtime/steps/program/metrics.h"
 #include "runtime/steps/program_runner.h"
+#include "runtime/steps/training/result_folder.h"
 #include "tests/support/program_bench.h"
 #include "tests/support/wait_until.h"
 
@@ -87,6 +88,33 @@ TEST_F(ProgramTest, FilesOfSomebodyElseAreNotReplacedByResults) {
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
   EXPECT_EQ(*read_file(folder + "/thesis.txt"), "other\n");
   EXPECT_EQ(*read_file(folder + "/notes.txt"), "mine");
+}
+
+TEST_F(ProgramTest, AFolderThatCannotTakeResultsIsKnownBeforehand) {
+  const std::string folder = nodes.folder.path("place");
+  ASSERT_TRUE(make_directories(folder).ok());
+  ASSERT_TRUE(write_file_atomic(folder + "/file", "").ok());
+  ASSERT_EQ(::symlink("nowhere", (folder + "/link").c_str()), 0);
+  auto said = [](const std::string& path) { return training::check_result_folder(path).message(); };
+  EXPECT_EQ(said(folder), "");
+  EXPECT_EQ(said(folder + "/not/yet/there"), "");
+  EXPECT_EQ(said(folder + "/file"), "'" + folder + "/file' is to get the results, and is no folder");
+  EXPECT_EQ(said(folder + "/file/deep"),
+            "'" + folder + "/file/deep' is to get the results: '" + folder + "/file' is no folder");
+  EXPECT_TRUE(contains(said(folder + "/link"), "and is a link that leads nowhere"));
+  EXPECT_TRUE(contains(said(folder + "/link/deep"), "/link' is a link that leads nowhere"));
+  // As a user to whom it does not belong; root may write everywhere.
+  ::chmod(folder.c_str(), 0555);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && (::chmod(nodes.folder.path("").c_str(), 0755) != 0 || ::setuid(65534) != 0))
+      _exit(3);
+    _exit(contains(said(folder + "/new"), "cannot be written to (Permission denied)") ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ::chmod(folder.c_str(), 0755);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(ProgramTest, CollectAllBringsEachMembersResults) {

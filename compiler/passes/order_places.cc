@@ -1,0 +1,77 @@
+#include "compiler/passes/order_places.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "compiler/syntax/walk.h"
+
+namespace radl::passes {
+
+namespace {
+
+using Places = std::map<const ast::Block*, size_t>;
+
+const Places& places_of(const Instance& instance, std::map<const Instance*, Places>& known) {
+  auto [found, fresh] = known.try_emplace(&instance);
+  if (fresh) {
+    for (const ast::Block* block : instance.blocks) found->second.emplace(block, found->second.size());
+  }
+  return found->second;
+}
+
+// First words of the references in a block, and in the values of `let` that it names.
+std::set<std::string_view> words_of(const ast::Block& block, const Instance& instance) {
+  std::set<std::string_view> words;
+  std::vector<const ast::Block*> left = {&block};
+  std::function<void(const ast::Expr&)> value = [&](const ast::Expr& written) {
+    auto* reference = ast::as<ast::Reference>(&written);
+    if (reference != nullptr && !reference->parts.empty()) {
+      const std::string_view first = reference->parts[0].name.text;
+      auto let = instance.lets.find(first);
+      if (words.insert(first).second && let != instance.lets.end()) left.push_back(let->second);
+    }
+    each_part(written, value);
+  };
+  while (!left.empty()) {
+    const ast::Block* next = left.back();
+    left.pop_back();
+    each_value(*next, value);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<size_t> places_in_source(const std::vector<Build::TrainingStep>& trainings) {
+  std::map<const Instance*, Places> known;
+  // The way down to each: the place of every `use`, then its own.
+  std::vector<std::vector<size_t>> ways;
+  for (const Build::TrainingStep& training : trainings) {
+    std::vector<size_t> way = {places_of(*training.instance, known).at(training.configure)};
+    for (const Instance* at = training.instance; at->parent != nullptr; at = at->parent)
+      way.insert(way.begin(), places_of(*at->parent, known).at(at->use));
+    ways.push_back(std::move(way));
+  }
+  std::vector<size_t> sorted(trainings.size()), places(trainings.size());
+  std::iota(sorted.begin(), sorted.end(), size_t{0});
+  std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return ways[a] < ways[b]; });
+  for (size_t i = 0; i < sorted.size(); i++) places[sorted[i]] = i;
+  return places;
+}
+
+std::vector<std::pair<const Instance*, std::string_view>> modules_taken_by(
+    const Build::TrainingStep& training) {
+  std::vector<std::pair<const Instance*, std::string_view>> taken;
+  const ast::Block* block = training.configure;
+  for (const Instance* at = training.instance; at != nullptr; block = at->use, at = at->parent) {
+    for (std::string_view word : words_of(*block, *at)) {
+      if (const Instance* child = at->child(word)) taken.emplace_back(at, child->use->name.text);
+    }
+  }
+  return taken;
+}
+
+}  // namespace radl::passes
