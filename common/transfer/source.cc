@@ -92,8 +92,19 @@ void sort_by_name(std::vector<SourceFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
-// What a store can keep and a file system cannot: a name that is a file's and a folder's as well. `files` are
-// sorted.
+// Whether a file system gives this name back as it is: "./a" and "a//b" would come back as "a" and "a/b".
+bool stays_as_it_is(std::string_view name) {
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == ".") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+// What a store can keep and a file system cannot: names of parts that are no files' names, and one that is a
+// file's and a folder's as well. `files` are sorted.
 Status check_names(const std::vector<SourceFile>& files, const std::string& place) {
   auto has = [&](std::string_view name) {
     const auto at = std::lower_bound(files.begin(), files.end(), name,
@@ -104,6 +115,11 @@ Status check_names(const std::vector<SourceFile>& files, const std::string& plac
     const std::string& name = files[i].name;
     if (!stays_below(name))
       return {Code::Corrupt, place + ": \"" + name + "\" is no name of a file below it"};
+    if (!stays_as_it_is(name))
+      return Status(Code::Unsupported, place + ": \"" + name +
+                                           "\" would be another name in a file system, where \".\" and an " +
+                                           "empty part mean nothing")
+          .with_hint("rename or remove it there");
     if (i > 0 && files[i - 1].name == name)
       return {Code::Corrupt, place + ": its list has \"" + name + "\" twice"};
     for (size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {

@@ -121,6 +121,24 @@ class Catalog(unittest.TestCase):
         self.assertIn("/eu-west-2/index.json", done.stderr)
         self.assertEqual((self.at / "data/radlc/catalog/ec2.catalog").read_bytes(), before)
 
+    def test_a_price_list_without_bounds_is_not_written_to_the_disk(self):
+        class Endless(Server):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", str(1 << 40))
+                self.end_headers()
+                self.wfile.write(b"{")
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.environment["AWS_ENDPOINT_URL_PRICING"] = f"http://127.0.0.1:{server.server_port}"
+        done = self.run_it("update", "--from-price-list", "--region", "eu-west-1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/eu-west-1/index.json: the answer has more than the 4294967296 bytes that are taken", done.stderr)
+        self.assertFalse((self.at / "data").exists())
+
     def test_the_tool_that_makes_the_file_from_published_facts(self):
         shape = {"InstanceType": "zz9.2xlarge", "VCpuInfo": {"DefaultVCpus": 8}, "MemoryInfo": {"SizeInMiB": 32768},
                  "GpuInfo": {"Gpus": [{"Count": 2, "Manufacturer": "NVIDIA", "Name": "T4", "MemoryInfo": {"SizeInMiB": 16384}}]},

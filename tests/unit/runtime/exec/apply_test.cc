@@ -362,6 +362,23 @@ TEST_F(SlowCloudTest, WhatWasNeverMadeIsAskedForAgainWhenThatIsCertain) {
   expect_whole(1);
 }
 
+TEST_F(SlowCloudTest, WhatWasAcceptedAndNeverShowsIsNamed) {
+  bench.options.attempts = 1;
+  bench.cloud.appears_after = std::chrono::hours(9);
+  const RunReport report = bench.apply(cluster(1));
+  EXPECT_EQ(report.status.code(), Code::Retry) << report.status.text();
+  EXPECT_EQ(report.status.message(), "key.local: it was accepted and has vanished");
+}
+
+TEST_F(ApplyTest, AFailureNamesWhatItIsOfOnce) {
+  ActionOutcome one;
+  one.id = "worker[0]/tools";
+  one.status = Status(Code::Retry, "no room").with_hint("make some");
+  EXPECT_EQ(one.told().text(), "worker[0]/tools: no room (make some)");
+  one.status = Status(Code::Retry, "no room on worker[0]");
+  EXPECT_EQ(one.told().text(), "no room on worker[0]");
+}
+
 TEST_F(SlowCloudTest, ARefusalIsCertainAtOnce) {
   bench.cloud.appears_after = std::chrono::seconds(0);
   bench.cloud.fail_next({"create", "worker[0]", Status(Code::Quota, "no more machines")});
