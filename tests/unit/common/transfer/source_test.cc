@@ -151,6 +151,29 @@ TEST(FetchFolder, AFileMayBecomeAFolderAndTheOtherWayRoundButNotBeBoth) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(FetchFolder, AFileThatIsCalledLikeTheBeginningOfAnotherIsNoneOfIt) {
+  const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(make_directories(folder).ok());
+  const std::vector<std::string> names = {"a", "a.part", "a.part.json", "a.part.part", "b.part", "c"};
+  Site site;
+  for (const std::string& name : names) site.files["/d/" + name] = "content of " + name;
+  site.files["/d/.radl-source.json"] = R"({"a": "no version of anything"})";
+  ScriptedServer server([&](const std::string& request) { return site.answer(request); });
+  http::Client http;
+  // In whichever order they come.
+  for (int i = 0; i < 10; ++i) {
+    std::vector<std::string> asked = names;
+    asked.push_back(".radl-source.json");
+    const Status fetched = fetch_folder(http, server.url("/d"), folder, asked);
+    ASSERT_TRUE(fetched.ok()) << fetched.text();
+    EXPECT_EQ(read_file(folder + "/.radl-source.json")->find("no version"), std::string::npos);
+    for (const std::string& name : names) EXPECT_EQ(*read_file(folder + "/" + name), "content of " + name);
+    std::filesystem::remove_all(folder);
+    ASSERT_TRUE(make_directories(folder).ok());
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(FetchFolder, ANameThatNoFileSystemKeepsIsRefusedBeforeAnythingIsFetched) {
   const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
   ASSERT_TRUE(make_directories(folder).ok());
