@@ -5,6 +5,7 @@ import unittest
 
 from aws_case import USER, AwsCase
 from moto_site import DEBIAN, REGION
+from proxy import Answer, Treatment
 
 FILE = f"""radl 2
 input name ( type = 'string' and default = 'one' )
@@ -130,6 +131,16 @@ class Launch(AwsCase):
         self.assertIn("node[0]: recipe 'settings' is for cloud_init, which ended with an error there", self.err)
         self.assertIn("/var/log/cloud-init-output.log", self.err)
         self.destroy()
+
+    def test_a_plan_asks_for_no_launch_where_dryrun_is_not_known(self):
+        self.radlc("plan", "--refresh", self.file)
+        launches = [r for r in self.proxy.log if r.action == "RunInstances"]
+        self.assertEqual([r.parameter("DryRun") for r in launches], ["true"])
+        done = Answer.xml("<DescribeAvailabilityZonesResponse><availabilityZoneInfo/></DescribeAvailabilityZonesResponse>")
+        self.proxy.faults = lambda request: Treatment(refuse=done) if request.parameter("DryRun") == "true" else None
+        before = len(self.proxy.log)
+        self.radlc("plan", "--refresh", self.file)
+        self.assertNotIn("RunInstances", [r.action for r in self.proxy.log[before:]])
 
     def test_more_user_data_than_ec2_takes_is_said_by_the_plan(self):
         large = RECIPES.replace("content: input", "content: " + "x" * 17000)
