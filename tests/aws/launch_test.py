@@ -3,6 +3,7 @@ import base64
 import email
 import unittest
 
+from account import Baseline
 from aws_case import USER, AwsCase
 from moto_site import DEBIAN, REGION
 from proxy import Answer, Treatment
@@ -13,9 +14,9 @@ network lan ( outbound = 'no' )
 system node (
   instance_type = 't3.micro' and instance_profile = 'trainer' and instance_name = 'first machine' and
   instance_tags = 'team=blue,cost=7' and elastic_ip = 'yes' and placement_group = 'partition' and
-  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and disk.0.size = 30G and disk.0.type = 'gp2' and
+  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and disk.0.size = 30Gi and disk.0.type = 'gp2' and
   disk.1.image.url = 'aws://{REGION}/SNAPSHOT' and disk.1.device = 'hdb' and
-  disk.2.size = 7G and disk.2.device = 'hdc' and
+  disk.2.size = 7Gi and disk.2.device = 'hdc' and
   disk.0.os.credentials.username = '{USER}' and
   net_interface.0.connection = 'lan' and net_interface.0.dns_name = 'node-#N#.example.org'
 )
@@ -58,6 +59,7 @@ class Launch(AwsCase):
         volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=5)["VolumeId"]
         self.snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
         ec2.delete_volume(VolumeId=volume)
+        self.baseline = Baseline(self.moto)  # with the snapshot
         self.file = self.write("site.radl", FILE.replace("SNAPSHOT", self.snapshot))
 
     def destroy(self):

@@ -1,5 +1,6 @@
 """`radlc catalog`, and plans by its prices, as somebody types them; the price list comes from a server of this test."""
 import datetime
+import html
 import http.server
 import json
 import os
@@ -144,7 +145,7 @@ class Catalog(unittest.TestCase):
         total = f"{2 * prices[0]:g}"
         self.assertIn(f"2 x {prices[0]:g} USD/h = {total} USD/h", text)
         self.assertRegex(text, r"Prices are of the catalog of \d{4}-\d\d-\d\d")
-        for told in (self.plan("--markdown"), self.plan("--html", "-")):
+        for told in (html.unescape(self.plan("--markdown")), html.unescape(self.plan("--html", "-"))):
             self.assertIn(shown[0][1], told)
             self.assertIn(shown[1][1], told, "the candidates")
             self.assertIn(total, told)
