@@ -37,7 +37,7 @@ class Archive {
     for (const char* known : kBegins)
       if (text.starts_with(known)) return add("text/plain", std::string(text));
     if (text.starts_with("#cloud-config")) return add("text/cloud-config", std::string(text), merged);
-    // From the beginning of its first line: YAML counts blanks.
+    // From the beginning of its first line: YAML counts spaces.
     const size_t line = begin == 0 ? 0 : recipe.rfind('\n', begin - 1) + 1;
     add("text/cloud-config", "#cloud-config\n" + recipe.substr(line), merged);
   }

@@ -73,7 +73,9 @@ TEST(Http, ASinkTakesNoMoreThanWasSaid) {
               std::string::npos)
         << refused.status().text();
     EXPECT_LE(got, request.largest_sunk);
-    if (answer == declared) EXPECT_EQ(got, 0u);
+    if (answer == declared) {
+      EXPECT_EQ(got, 0u);
+    }
   }
 }
 

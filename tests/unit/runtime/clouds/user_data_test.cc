@@ -27,7 +27,7 @@ TEST(UserData, RecipesAreOfTheKindThatTheirFirstLineSays) {
       user_data("n", std::nullopt,
                 {"\n  # of ours\n  packages: [vim]\n", "\n#cloud-config\npackages: [git]\n",
                  " \n#!/bin/sh\ntrue\n", "#include\nhttps://example.org/x\n"});
-  // YAML keeps its blanks, and lists of several recipes are put together.
+  // YAML keeps its spaces, and lists of several recipes are put together.
   EXPECT_NE(
       text.find("Content-Type: text/cloud-config; charset=\"utf-8\"\nMerge-Type: list(append)+"
                 "dict(no_replace,recurse_list)+str()\n\n#cloud-config\n  # of ours\n  packages: [vim]\n"),

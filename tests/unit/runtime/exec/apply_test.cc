@@ -113,7 +113,7 @@ TEST_F(ApplyTest, WhatComesAfterAFailureDoesNotRunAndNamesItThroughAnyNumberOfBa
                      .build();
   bench.runner.errors["worker[0]/one"] = {Status(Code::Invalid, "boom")};
   RunReport report = bench.apply(program);
-  EXPECT_EQ(report.status.message(), "boom");
+  EXPECT_EQ(report.status.message(), "worker[0]/one: boom");
   EXPECT_EQ(outcome(report, "worker[1]/one").state, State::Done);
   EXPECT_EQ(outcome(report, "server[0]/two").state, State::Skipped);
   EXPECT_EQ(outcome(report, "server[0]/two").detail, "worker[0]/one failed");
