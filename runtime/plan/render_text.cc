@@ -193,8 +193,8 @@ class Text {
     bool lines = false;
     for (const Json& one : value) {
       if (!one.is_string()) return std::nullopt;
+      lines |= one.get_ref<const std::string&>().find('\n') != std::string::npos;
       text += one.get_ref<const std::string&>();
-      lines |= text.find('\n') != std::string::npos;
       if (!text.ends_with('\n')) text += '\n';
     }
     return lines ? std::optional(text) : std::nullopt;
