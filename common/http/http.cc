@@ -52,6 +52,15 @@ struct Exchange {
   bool sinks() const { return request->sink && response.ok(); }
 };
 
+// `bytes` are what the sink gets, as far as that is known.
+bool too_much_to_sink(Exchange& x, uint64_t bytes) {
+  const uint64_t most = x.request->largest_sunk;
+  if (most == 0 || bytes <= most) return false;
+  x.failure =
+      Status(Code::Quota, "the answer has more than the " + std::to_string(most) + " bytes that are taken");
+  return true;
+}
+
 size_t on_header(char* data, size_t size, size_t n, void* context) {
   auto& x = *static_cast<Exchange*>(context);
   std::string_view line(data, size * n);
@@ -68,6 +77,8 @@ size_t on_header(char* data, size_t size, size_t n, void* context) {
     long status = 0;
     curl_easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &status);
     x.response.status = int(status);
+    const std::string length(x.response.header("content-length"));
+    if (x.sinks() && too_much_to_sink(x, std::strtoull(length.c_str(), nullptr, 10))) return 0;
     if (x.request->on_headers && x.response.ok()) {
       x.failure = x.request->on_headers(x.response);
       if (!x.failure.ok()) return 0;
@@ -84,6 +95,7 @@ size_t on_body(char* data, size_t size, size_t n, void* context) {
   std::string_view piece(data, size * n);
   x.received += piece.size();
   if (x.sinks()) {
+    if (too_much_to_sink(x, x.received)) return 0;
     x.failure = x.request->sink(piece);
     return x.failure.ok() ? piece.size() : 0;
   }

@@ -47,6 +47,7 @@ struct Request {
   size_t largest_answer = size_t{256} << 20;  // of a body kept in memory; more is Quota
   // Gets the body of a 2xx answer piece by piece instead of Response::body; an error stops the transfer.
   std::function<Status(std::string_view piece)> sink;
+  uint64_t largest_sunk = 0;  // what the sink takes in all; more is Quota; 0: no bound
   // Called with status and headers of a 2xx answer before its body; an error stops the transfer.
   std::function<Status(const Response& head)> on_headers;
   // Bytes of the body so far and in all (0: not known), for a progress display.

@@ -27,7 +27,7 @@ constexpr uint64_t kSmall = uint64_t{1} << 20;
 // The file that the bytes go into until they are all there.
 class Part {
  public:
-  explicit Part(const Download& what) : what_(what), path_(what.path + ".part"), note_(path_ + ".json") {}
+  explicit Part(const Download& what) : what_(what), path_(what.part_path()), note_(path_ + ".json") {}
   ~Part() {
     if (fd_ >= 0) ::close(fd_);
   }

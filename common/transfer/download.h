@@ -12,6 +12,7 @@ namespace radl::transfer {
 
 struct Download {
   std::string url, path;
+  std::string part;                      // what it is until it is whole; "": path.part
   std::string sha256;                    // lower-case hex; "": whatever comes
   uint64_t largest = uint64_t{1} << 40;  // more bytes are Quota
   std::string
@@ -28,9 +29,11 @@ struct Download {
   // Looks at the whole file before it gets its name; Corrupt: nothing is kept.
   std::function<Status(const std::string& path)> check;
   Stop stop;
+
+  std::string part_path() const { return part.empty() ? path + ".part" : part; }
 };
 
-// Fetches `url` to `path`. What came before a break is kept beside it (path.part, path.part.json with the
+// Fetches `url` to `path`. What came before a break is kept beside it (`part`, and `part`.json with the
 // server's validator) and continued by the next attempt or the next call, with If-Range so that a file that
 // has changed starts anew. The file appears under its name only whole and with the right checksum. Corrupt:
 // wrong checksum, nothing is kept. Conflict: another process is downloading to the same path. A path that is

@@ -34,7 +34,7 @@ class Ranges {
         what_(what),
         attempts_(attempts),
         object_(std::move(object)),
-        part_(what.path + ".part"),
+        part_(what.part_path()),
         note_(part_ + ".json") {}
   ~Ranges() {
     if (fd_ >= 0) ::close(fd_);
@@ -271,8 +271,8 @@ Status download_ranges(RangeSource& source, const Download& what, Described obje
   return Ranges(source, what, std::move(object), attempts).run();
 }
 
-bool has_ranges(const std::string& path) {
-  auto text = read_file(path + ".part.json", size_t{16} << 20);
+bool has_ranges(const Download& what) {
+  auto text = read_file(what.part_path() + ".json", size_t{16} << 20);
   const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
   return json.is_object() && json.contains("ranges");
 }

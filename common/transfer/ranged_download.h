@@ -39,9 +39,9 @@ class RangeSource {
 };
 
 // To what.path, there whole or not at all; what.identity names the object in messages and in the note
-// PATH.part.json that says which ranges are in PATH.part already. Conflict: it has changed on the way.
+// PART.json that says which ranges are in what.part_path() already. Conflict: it has changed on the way.
 Status download_ranges(RangeSource& source, const Download& what, Described object, int attempts);
 // Whether an earlier call has left ranges for this path.
-bool has_ranges(const std::string& path);
+bool has_ranges(const Download& what);
 
 }  // namespace radl::transfer

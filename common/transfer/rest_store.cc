@@ -201,7 +201,7 @@ Status RestStore::get_file(const std::string& key, Download what) {
   what.identity = address(key);
   for (int tries = 0;; ++tries) {
     std::optional<Described> large;
-    if (has_ranges(what.path)) {
+    if (has_ranges(what)) {
       auto found = look(key, nullptr, what.stop);
       if (!found.ok()) return found.status();
       if (found->size > 0) large = std::move(*found);

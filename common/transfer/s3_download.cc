@@ -63,7 +63,7 @@ Status S3::get_file(const std::string& key, Download what) {
   for (int tries = 0;; ++tries) {
     std::optional<Described> large;
     Status status;
-    if (has_ranges(what.path)) {
+    if (has_ranges(what)) {
       auto head = call({.method = "HEAD", .key = key, .headers = whole.headers, .stop = what.stop});
       if (!head.ok()) return head.status();
       if (!head->ok()) return s3_error(*head, address(key));

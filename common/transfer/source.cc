@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/dataset_files.h"
+#include "common/digest.h"
 #include "common/files.h"
 #include "common/transfer/places.h"
 #include "common/transfer/side_by_side.h"
@@ -22,11 +23,13 @@ namespace fs = std::filesystem;
 
 // Requests for small files wait for the server most of the time.
 constexpr size_t kAtOnce = 16;
+// Where a folder keeps what version of each file was brought.
+constexpr const char* kNotes = ".radl-source.json";
 
 // What fetch_folder() brought before: version by name. Thread-safe.
 class Notes {
  public:
-  explicit Notes(const std::string& folder) : folder_(folder), path_(folder + "/.radl-source.json") {
+  explicit Notes(const std::string& folder) : folder_(folder), path_(folder + "/" + kNotes) {
     auto text = read_file(path_, size_t{256} << 20);
     auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
     if (!json.is_object()) return;
@@ -92,22 +95,40 @@ void sort_by_name(std::vector<SourceFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
-// What a store can keep and a file system cannot: a name that is a file's and a folder's as well. `files` are
-// sorted.
+// Whether a file system gives this name back as it is: "./a" and "a//b" would come back as "a" and "a/b".
+bool stays_as_it_is(std::string_view name) {
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == ".") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+// `files` are sorted.
+bool has_name(const std::vector<SourceFile>& files, std::string_view name) {
+  const auto at = std::lower_bound(files.begin(), files.end(), name,
+                                   [](const SourceFile& f, std::string_view n) { return f.name < n; });
+  return at != files.end() && at->name == name;
+}
+
+// What a store can keep and a file system cannot: names of parts that are no files' names, and one that is a
+// file's and a folder's as well. `files` are sorted.
 Status check_names(const std::vector<SourceFile>& files, const std::string& place) {
-  auto has = [&](std::string_view name) {
-    const auto at = std::lower_bound(files.begin(), files.end(), name,
-                                     [](const SourceFile& f, std::string_view n) { return f.name < n; });
-    return at != files.end() && at->name == name;
-  };
   for (size_t i = 0; i < files.size(); ++i) {
     const std::string& name = files[i].name;
     if (!stays_below(name))
       return {Code::Corrupt, place + ": \"" + name + "\" is no name of a file below it"};
+    if (!stays_as_it_is(name))
+      return Status(Code::Unsupported, place + ": \"" + name +
+                                           "\" would be another name in a file system, where \".\" and an " +
+                                           "empty part mean nothing")
+          .with_hint("rename or remove it there");
     if (i > 0 && files[i - 1].name == name)
       return {Code::Corrupt, place + ": its list has \"" + name + "\" twice"};
     for (size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
-      if (has(name.substr(0, slash)))
+      if (has_name(files, name.substr(0, slash)))
         return Status(Code::Unsupported, place + ": \"" + name.substr(0, slash) +
                                              "\" is a file and the folder of \"" + name +
                                              "\", which no file system has")
@@ -115,6 +136,13 @@ Status check_names(const std::vector<SourceFile>& files, const std::string& plac
     }
   }
   return {};
+}
+
+// What a file is called until it is whole: not as another one is that the place has as well.
+std::string part_of(const std::vector<SourceFile>& files, const std::string& folder,
+                    const std::string& name) {
+  if (!has_name(files, name + ".part") && !has_name(files, name + ".part.json")) return "";
+  return folder + "/.radl-part-" + sha256_hex(name).substr(0, 32);
 }
 
 // The named files of a place that cannot be listed.
@@ -152,6 +180,8 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
   auto files = place.listed() ? place.list(stop) : find_files(place, names, stop);
   if (!files.ok()) return files.status();
   sort_by_name(*files);
+  // Of somebody who has sent such a folder: it would be taken for what this one has.
+  std::erase_if(*files, [](const SourceFile& f) { return f.name == kNotes; });
   if (!names.empty()) {
     std::erase_if(*files, [&](const SourceFile& f) {
       return std::find(names.begin(), names.end(), f.name) == names.end();
@@ -164,7 +194,9 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
   Status status = side_by_side(files->size(), kAtOnce, stop, [&](size_t i, const Stop& either) -> Status {
     const SourceFile& file = (*files)[i];
     if (notes.current(file)) return {};
-    Status s = place.fetch(file.name, {.path = folder + "/" + file.name, .stop = either});
+    Status s = place.fetch(
+        file.name,
+        {.path = folder + "/" + file.name, .part = part_of(*files, folder, file.name), .stop = either});
     return s.ok() ? notes.brought(file) : s;
   });
   Status noted = notes.write();

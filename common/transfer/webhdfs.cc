@@ -57,7 +57,7 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
     return {Code::Quota, "hdfs " + path + ": is larger than " + std::to_string(what.largest) + " bytes"};
   if (Status made = make_directories(std::filesystem::path(what.path).parent_path().string()); !made.ok())
     return made;
-  const std::string part = what.path + ".part", note = part + ".json";
+  const std::string part = what.part_path(), note = part + ".json";
   const std::string identity =
       nlohmann::json{{"url", base_ + path}, {"size", info->size}, {"modified", info->modified}}.dump();
   auto opened = open_part(part);

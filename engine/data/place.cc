@@ -31,8 +31,17 @@ std::vector<std::string> file_names(const std::string& format) {
   return all;
 }
 
+namespace {
+
+// A URL's without its query; '?' and '#' of a store's address belong to the key.
+std::string path_part(const std::string& uri) {
+  return is_store_address(uri) ? uri : uri.substr(0, uri.find_first_of("?#"));
+}
+
+}  // namespace
+
 bool is_one_file(const std::string& uri) {
-  const std::string path = uri.substr(0, uri.find_first_of("?#"));
+  const std::string path = path_part(uri);
   return is_archive_name(path) || is_csv_name(path) || path.ends_with(".radlpack");
 }
 
@@ -43,7 +52,7 @@ bool has_listing(const std::string& uri) {
 namespace {
 
 std::string file_name(const std::string& uri) {
-  const std::string path = uri.substr(0, uri.find_first_of("?#"));
+  const std::string path = path_part(uri);
   return path.substr(path.rfind('/') + 1);
 }
 

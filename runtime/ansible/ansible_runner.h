@@ -10,8 +10,9 @@ namespace radl {
 
 std::unique_ptr<StepRunner> make_ansible_runner();
 
-// cloud_init recipes: user data is applied by a provider when it makes the machine; where it was not,
-// Unsupported.
+// cloud_init recipes: a cloud hands them to the machine that it makes (its spec's "cloud_init", which is
+// among the node's attributes), and this waits for cloud-init's end. Unsupported: the cloud or the image has
+// none.
 std::unique_ptr<StepRunner> make_cloud_init_runner();
 
 }  // namespace radl

@@ -22,6 +22,8 @@ namespace radl::cli::catalog_command {
 namespace {
 
 constexpr const char* kDefaultRegion = "us-east-1";
+// Of a large region it has half a gigabyte.
+constexpr uint64_t kLargestList = uint64_t{4} << 30;
 constexpr const char* kPricing = "https://pricing.us-east-1.amazonaws.com";
 
 struct Options {
@@ -264,6 +266,7 @@ Result<catalog::PriceList> fetch_list(http::Client& client, const std::string& u
   if (place == nullptr) return Status(Code::Quota, "no temporary file can be made for the price list");
   http::Request request;
   request.url = url;
+  request.largest_sunk = kLargestList;
   request.sink = [place](std::string_view piece) {
     const bool whole = std::fwrite(piece.data(), 1, piece.size(), place) == piece.size();
     return whole ? Status() : Status(Code::Quota, "the temporary folder has no room for the price list");

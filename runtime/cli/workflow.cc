@@ -245,7 +245,7 @@ int report_run(const Session& session, const RunReport& report, bool json) {
     tell(report.status);
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state != ActionOutcome::State::Failed) continue;
-    tell(outcome.status);
+    tell(outcome.told());
     if (!outcome.log.empty()) std::fprintf(stderr, "  full log: %s\n", outcome.log.c_str());
   }
   for (const std::string& leftover : report.leftovers) {

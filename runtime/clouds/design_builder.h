@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,14 +15,24 @@
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
+#include "runtime/clouds/user_data.h"
 
 namespace radl {
 
 class DesignBuilder {
  protected:
+  // The largest user data that a cloud takes, in bytes, and the cloud's name.
+  struct UserDataLimit {
+    size_t bytes;
+    const char* cloud;
+  };
   // `seconds`: how long one request for a resource takes.
-  DesignBuilder(const CloudId& cloud, const DesignInput& input, double seconds)
-      : cloud_(cloud), input_(input), seconds_(seconds) {}
+  DesignBuilder(const CloudId& cloud, const DesignInput& input, double seconds, const UserDataLimit& limit)
+      : cloud_(cloud),
+        input_(input),
+        seconds_(seconds),
+        limit_(limit),
+        recipes_(cloud_init_recipes(input.program)) {}
 
   Wanted& add(std::string address, const char* type, std::string summary, Json spec,
               std::vector<std::string> references) {
@@ -35,15 +46,27 @@ class DesignBuilder {
     return design_.resources.emplace_back(std::move(wanted));
   }
 
-  // What the spec of every machine begins with: its groups, its host names and the tags of the file.
-  static Result<Json> machine_spec(const ir::Node& node, std::vector<std::string> groups) {
+  // What the spec of every machine begins with: its groups, its host names, the tags of the file and the
+  // recipes for cloud_init.
+  Result<Json> machine_spec(const ir::Node& node, std::vector<std::string> groups) const {
     auto tags = tags_wanted(node);
     if (!tags.ok()) return tags.status();
     std::sort(groups.begin(), groups.end());
     Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}};
     if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
     if (!tags->empty()) spec["tags"] = std::move(*tags);
+    if (Status added = add_recipes(node, spec); !added.ok()) return added;
     return spec;
+  }
+
+  // spec["cloud_init"], where the node has such recipes.
+  Status add_recipes(const ir::Node& node, Json& spec) const {
+    const auto recipes = recipes_.find(node.address);
+    if (recipes == recipes_.end()) return {};
+    spec["cloud_init"] = recipes->second;
+    Json whole = spec;
+    if (auto stop = auto_stop_wanted(node); stop.ok() && *stop) whole["stop"] = to_json(**stop);
+    return check_user_data(node, whole, limit_.bytes, limit_.cloud);
   }
 
   // `seconds`: how long it takes to boot.
@@ -106,6 +129,8 @@ class DesignBuilder {
 
  private:
   const double seconds_;
+  const UserDataLimit limit_;
+  const std::map<std::string, std::vector<std::string>> recipes_;  // for cloud_init, by node
   std::set<std::string> noted_;
 };
 

@@ -114,6 +114,13 @@ double seconds_since(Session& session, std::chrono::steady_clock::time_point beg
 
 }  // namespace
 
+Status ActionOutcome::told() const {
+  // Of "NODE/STEP" messages often name the node alone.
+  const std::string of = id.substr(0, id.find('/'));
+  if (status.ok() || status.message().find(of) != std::string::npos) return status;
+  return Status(status).at(id);
+}
+
 size_t RunReport::done() const { return count_state(actions, ActionOutcome::State::Done); }
 size_t RunReport::failed() const { return count_state(actions, ActionOutcome::State::Failed); }
 size_t RunReport::skipped() const { return count_state(actions, ActionOutcome::State::Skipped); }

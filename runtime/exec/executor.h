@@ -78,6 +78,8 @@ struct ActionOutcome {
   double seconds = 0;
   size_t changes = 0;  // a step's
   std::string log;     // path of a step's full log
+  // The status with the action in front, where its message names neither that nor what it is of.
+  Status told() const;
 };
 
 struct RunReport {

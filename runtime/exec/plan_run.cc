@@ -207,7 +207,7 @@ class PlanRun {
     if (whole) return {};
     if (session_.stop_starting()) return {Code::Cancelled, "stopped; the same command goes on from here"};
     for (const ActionOutcome& outcome : report_.actions) {
-      if (outcome.state == ActionOutcome::State::Failed) return Status(outcome.status);
+      if (outcome.state == ActionOutcome::State::Failed) return outcome.told();
     }
     return {};
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "common/human.h"
 #include "common/text_diff.h"
@@ -184,21 +185,37 @@ class Text {
       out_ += "        " + paint("\x1b[2m", "after: " + reason) + "\n";
   }
 
+  // What is shown by its difference where it has lines: a text, or those of a list one after the other.
+  static std::optional<std::string> lines_in(const Json& value) {
+    if (value.is_null()) return "";
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_array()) return std::nullopt;
+    std::string text;
+    bool lines = false;
+    for (const Json& one : value) {
+      if (!one.is_string()) return std::nullopt;
+      lines |= one.get_ref<const std::string&>().find('\n') != std::string::npos;
+      text += one.get_ref<const std::string&>();
+      if (!text.ends_with('\n')) text += '\n';
+    }
+    return lines ? std::optional(text) : std::nullopt;
+  }
+
   void field(const Action& action, const FieldChange& change) {
     if (hides_field(action, change) && !options_.full) return;
-    bool texts = change.before.is_string() && change.after.is_string();
-    bool long_text = texts && (change.before.get_ref<const std::string&>().find('\n') != std::string::npos ||
-                               change.after.get_ref<const std::string&>().find('\n') != std::string::npos);
-    if (long_text) {
-      out_ += "        " + change.field + "\n";
-      diff(change.before.get<std::string>(), change.after.get<std::string>());
+    const std::string forces = change.forces_replacement ? paint("\x1b[35m", "  (forces a new one)")
+                               : change.forces_restart   ? paint("\x1b[33m", "  (restarts it)")
+                                                         : "";
+    const auto before = lines_in(change.before), after = lines_in(change.after);
+    const bool none = change.before.is_null() || change.after.is_null();
+    const bool lists = change.before.is_array() || change.after.is_array();
+    if (before && after && (!none || lists) && (*before + *after).find('\n') != std::string::npos) {
+      out_ += "        " + change.field + forces + "\n";
+      diff(*before, *after);
       return;
     }
     out_ += fmt::format("        {}  {} -> {}{}\n", change.field, render_value(change.before, change.field),
-                        render_value(change.after, change.field),
-                        change.forces_replacement ? paint("\x1b[35m", "  (forces a new one)")
-                        : change.forces_restart   ? paint("\x1b[33m", "  (restarts it)")
-                                                  : "");
+                        render_value(change.after, change.field), forces);
   }
 
   void diff(const std::string& before, const std::string& after) {

@@ -60,12 +60,13 @@ Status DatasetStore::fetch(const NodeHandle& node, const Fetched& what, const St
   if (Status s = (*remote)->put_bytes(what.list, list, 0600, stop).status(); !s.ok()) return s;
   options.stdin_bytes = std::move(urls);
   auto ran = (*remote)->exec(
-      fmt::format("l={0}\ntrap 'rm -f \"$l\"' EXIT\ncommand -v curl > /dev/null 2>&1 || exit {2}\n"
-                  "mkdir -p {1} && cd {1} || exit 1\n"
-                  "curl -q --fail --no-progress-meter --create-dirs --retry 3 --connect-timeout 5 "
-                  "--speed-limit 1000 --speed-time 30 --parallel --parallel-max 16 -K - || exit\n"
-                  "sha256sum -c --quiet \"$l\" >&2",
-                  shell_path(list), shell_path(what.directory), kLacksCurl),
+      fmt::format(
+          "l={0}\ntrap 'rm -f \"$l\"' EXIT\ncommand -v curl > /dev/null 2>&1 || exit {2}\n"
+          "mkdir -p {1} && cd {1} || exit 1\n"
+          "curl -q --fail --path-as-is --no-progress-meter --create-dirs --retry 3 --connect-timeout 5 "
+          "--speed-limit 1000 --speed-time 30 --parallel --parallel-max 16 -K - || exit\n"
+          "sha256sum -c --quiet \"$l\" >&2",
+          shell_path(list), shell_path(what.directory), kLacksCurl),
       options);
   if (!ran) return ran.status();
   if (ran->exit_status == kLacksCurl) return {Code::Unsupported, "there is no curl"};

@@ -7,7 +7,7 @@ import unittest
 from account import instances
 from aws_case import SYSTEM, AwsCase
 from faults import error
-from proxy import Treatment
+from proxy import Answer, Treatment
 
 FILE = f"""radl 2
 system node ( instance_type = 't3.micro' and spot = 'yes' and price <= 0.02 and spot.fallback = 'yes' and {SYSTEM} )
@@ -48,6 +48,25 @@ class Market(AwsCase):
         self.assertEqual([asked.parameter(f"Filter.1.{name}") for name in ("Name", "Value.1", "Value.2")], ["instance-type", "t3.micro", ""])
         told = {p["SpotPrice"] for p in self.moto.client("ec2").describe_spot_price_history(InstanceTypes=["t3.micro"])["SpotPriceHistory"]}
         self.assertTrue(told)
+
+    def test_the_price_is_the_lowest_of_all_pages_of_the_history(self):
+        def page(price, zone, after):
+            item = (f"<item><instanceType>t3.micro</instanceType><productDescription>Linux/UNIX</productDescription><spotPrice>{price}</spotPrice>"
+                    f"<availabilityZone>us-east-1{zone}</availabilityZone></item>")
+            return Answer.xml("<DescribeSpotPriceHistoryResponse><spotPriceHistorySet>" + (item if price else "") + "</spotPriceHistorySet>"
+                              f"<nextToken>{after}</nextToken></DescribeSpotPriceHistoryResponse>")
+
+        pages = {"": page("0.0091", "a", "p2"), "p2": page("", "", "p3"), "p3": page("0.0037", "b", "p4"), "p4": page("0.0054", "c", "")}
+
+        def faults(request):
+            priced = request.action == "DescribeSpotPriceHistory"
+            return Treatment(refuse=pages[request.parameter("NextToken")]) if priced else None
+
+        self.proxy.faults = faults
+        (node,) = self.plan("--refresh", self.file)["costs"]
+        self.assertEqual(node["price_per_hour"]["micros"], 3700, node)
+        asked = [r.parameter("NextToken") for r in self.proxy.log if r.action == "DescribeSpotPriceHistory"]
+        self.assertEqual(asked, ["", "p2", "p3", "p4"], "an empty page is not the last one")
 
     def test_the_highest_price_is_asked_for_and_a_machine_on_demand_comes_where_there_is_no_spot(self):
         self.radlc("apply", "--auto-approve", self.file)

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import threading
+import urllib.parse
 
 from radl_case import RadlCase, replaced
 
@@ -47,6 +48,27 @@ class Store(http.server.BaseHTTPRequestHandler):
         Store.sent += end - begin
         self.wfile.write(content[begin:end])
         self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+
+class Bucket(http.server.BaseHTTPRequestHandler):
+    """A store of one bucket whose lists have encoded keys."""
+    objects = {}
+
+    def do_GET(self):
+        content = self.objects.get(urllib.parse.unquote(self.path.partition("?")[0].removeprefix("/set/")))
+        if "list-type=2" in self.path:
+            content = "".join(f"<Contents><Key>{urllib.parse.quote_plus(key, safe='/')}</Key><Size>{len(text)}</Size>"
+                              "<LastModified>2026-01-02T03:04:05Z</LastModified></Contents>" for key, text in self.objects.items())
+            content = f"<ListBucketResult><EncodingType>url</EncodingType>{content}</ListBucketResult>".encode()
+        if content is None:
+            return self.send_error(404)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def log_message(self, *_):
         pass
@@ -116,6 +138,26 @@ class Shards(RadlCase):
         self.radlc("apply", "-y", file, "--input", "nodes=3", "--input", "sums=./CHANGED", code=2)
         self.assertIn("README.md is there already and is not the source's", self.err)
         self.assertEqual([files["README.md"] for files in self.on_nodes("set").values()], [b"mine\n"] * 3)
+        self.radlc("destroy", "-y", file)
+        self.assert_nothing_left()
+
+    def test_keys_of_a_bucket_are_files_names_byte_for_byte_or_refused(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Bucket)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        file = self.write("set.radl", replaced(
+            FILE, ("source = 'http://127.0.0.1:PORT/set/resolve/', checksums = input.sums", "source = 's3://set/p'"),
+            ("HTTP_TOKEN = 'hf_token'", f"AWS_ENDPOINT_URL_S3 = 'http://127.0.0.1:{server.server_port}'")))
+        odd = {"one two+3%.txt": b"1", "\u00e9/\x01": b"2"}
+        for name in ("./a", "b//c", "b/../c", "/d"):
+            Bucket.objects = {"p/" + key: text for key, text in {**odd, name: b"no"}.items()}
+            self.radlc("apply", "-y", file, code=2)
+            self.assertIn(f"the object 'p/{name}' has no name that a file can have: rename or remove it", self.err)
+            self.assertEqual(self.on_nodes("set"), {})
+        Bucket.objects = {"p/" + key: text for key, text in odd.items()}
+        self.radlc("apply", "-y", file)
+        self.assertEqual(list(self.on_nodes("set").values()), [odd, odd])
         self.radlc("destroy", "-y", file)
         self.assert_nothing_left()
 

@@ -21,6 +21,8 @@
 namespace radl::azure {
 namespace {
 
+// Of custom data, before it is encoded (Azure, "Custom data and cloud-init").
+constexpr size_t kLargestUserData = 65535;
 constexpr double kBootSeconds = 60, kRequestSeconds = 4;
 constexpr const char* kDefaultSubnet = "default";
 
@@ -78,7 +80,8 @@ Result<Place> place_of(const ir::Node& node, const DesignInput& input) {
 
 class Designer : private DesignBuilder {
  public:
-  Designer(const CloudId& cloud, const DesignInput& input) : DesignBuilder(cloud, input, kRequestSeconds) {}
+  Designer(const CloudId& cloud, const DesignInput& input)
+      : DesignBuilder(cloud, input, kRequestSeconds, {kLargestUserData, "Azure"}) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();

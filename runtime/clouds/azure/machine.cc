@@ -1,5 +1,6 @@
 // Machines: asked for, changed and ended.
 #include "runtime/clouds/azure/machine.h"
+#include "runtime/clouds/user_data.h"
 
 #include <fmt/format.h>
 
@@ -48,6 +49,7 @@ class Machine : public Kind {
         {"image", "a machine keeps its image"},
         {"user", "the login is made with the machine"},
         {"hostname", "the host name is fixed when the machine is made"},
+        {"cloud_init", kUserDataIsFixed},
         {"names", "host names are fixed when the machine is made"},
         {"zone", "a machine stays in its zone"},
         {"interface", "a machine keeps its network interface"},

@@ -25,6 +25,9 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kBootSeconds = 45, kRequestSeconds = 1;
 constexpr size_t kGroupsOfAMachine = 5;  // Amazon VPC quotas, "Security groups per network interface"
 
+// Before it is encoded (Amazon EC2 User Guide, "Run commands when you launch an EC2 instance").
+constexpr size_t kLargestUserData = 16384;
+
 std::string access_address(const CloudId& cloud) { return "access." + cloud.text(); }
 
 Json disk_spec(const ir::Disk& disk) {
@@ -61,7 +64,8 @@ Status add_disks(const ir::Node& node, Json& spec) {
 
 class Designer : private DesignBuilder {
  public:
-  Designer(const CloudId& cloud, const DesignInput& input) : DesignBuilder(cloud, input, kRequestSeconds) {}
+  Designer(const CloudId& cloud, const DesignInput& input)
+      : DesignBuilder(cloud, input, kRequestSeconds, {kLargestUserData, "EC2"}) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();

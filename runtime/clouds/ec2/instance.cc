@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/clouds/ec2/together.h"
+#include "runtime/clouds/user_data.h"
 
 namespace radl::ec2 {
 namespace {
@@ -99,6 +100,7 @@ class Instance : public Kind {
         {"image", "a machine keeps its image"},
         {"user", "the login is made with the machine"},
         {"hostname", "the host name is fixed when the machine is made"},
+        {"cloud_init", kUserDataIsFixed},
         {"zone", "a machine stays in its zone"},
         {"vpc", "a machine stays in its VPC"},
         {"subnet", "a machine stays in its subnet"},

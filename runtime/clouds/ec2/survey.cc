@@ -87,9 +87,13 @@ Status survey_spot(Call& call, const ir::Program& program, Json& facts) {
   return asked;
 }
 
-// Whether a machine could be made by these credentials: EC2 says so without making one.
+// Whether a machine could be made by these credentials: EC2 says so without making one. Other servers may not
+// know DryRun and would make it, so that something is asked first that only reads.
 Status try_launch(Call& call, const Json& facts) {
   if (facts["images"].empty()) return {};
+  if (call.api.post(call.context, "DescribeAvailabilityZones", {{"DryRun", "true"}}, true).code !=
+      "DryRunOperation")
+    return {};
   Posted posted = call.api.post(call.context, "RunInstances",
                                 {{"DryRun", "true"},
                                  {"ImageId", facts["images"].begin()->get<std::string>()},

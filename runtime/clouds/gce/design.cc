@@ -22,6 +22,8 @@
 namespace radl::gce {
 namespace {
 
+// Of one value of the metadata (Compute Engine, "About VM metadata").
+constexpr size_t kLargestUserData = 262144;
 constexpr double kBootSeconds = 40, kRequestSeconds = 6;
 constexpr const char* kUsualRange = "10.0.0.0/20";
 constexpr const char* kDefault = "default";
@@ -55,7 +57,8 @@ struct Vpc {
 class Designer : private DesignBuilder {
  public:
   Designer(const Place& place, const DesignInput& input)
-      : DesignBuilder(place.cloud, input, kRequestSeconds), place_(place) {}
+      : DesignBuilder(place.cloud, input, kRequestSeconds, {kLargestUserData, "Compute Engine"}),
+        place_(place) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
@@ -213,6 +216,11 @@ class Designer : private DesignBuilder {
       note(
           fmt::format("system '{}': stop.idle needs an image with cloud-init: Ubuntu's have it, Debian's of "
                       "Google do not",
+                      node.system));
+    if (spec.contains("cloud_init"))
+      note(
+          fmt::format("system '{}': its recipes for cloud_init need an image that has it: Ubuntu's have it, "
+                      "Debian's of Google do not",
                       node.system));
     if (!text_wanted(node, "instance_name").empty())
       note(fmt::format("system '{}': instance_name: names in Compute Engine are radlc's own", node.system));

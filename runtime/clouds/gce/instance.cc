@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/clouds/gce/instance_change.h"
+#include "runtime/clouds/user_data.h"
 
 namespace radl::gce {
 namespace {
@@ -28,6 +29,7 @@ class Instance : public Kind {
     constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
                                      {"user", "the login is made with the machine"},
                                      {"hostname", "the host name is fixed when the machine is made"},
+                                     {"cloud_init", kUserDataIsFixed},
                                      {"zone", "a machine stays in its zone"},
                                      {"networks", "a machine gets its networks as it is made"},
                                      {"public", "whether it has a public address is fixed as it is made"},

@@ -20,6 +20,8 @@
 namespace radl::openstack {
 namespace {
 
+// Before it is encoded: 65,535 bytes after that (Nova's API, "user_data").
+constexpr size_t kLargestUserData = 49149;
 constexpr double kBootSeconds = 45, kRequestSeconds = 1;
 constexpr const char* kUsualRange = "10.*.*.0/24";
 
@@ -58,7 +60,7 @@ Result<std::string> group_policy(const ir::Node& node) {
 class Designer : private DesignBuilder {
  public:
   Designer(const Place& place, const DesignInput& input)
-      : DesignBuilder(place.cloud, input, kRequestSeconds), place_(place) {}
+      : DesignBuilder(place.cloud, input, kRequestSeconds, {kLargestUserData, "OpenStack"}), place_(place) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/user_data.h"
 
 namespace radl::openstack {
 namespace {
@@ -55,6 +56,7 @@ class Server : public Kind {
     constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
                                      {"user", "the login is made with the machine"},
                                      {"hostname", "the host name is fixed when the machine is made"},
+                                     {"cloud_init", kUserDataIsFixed},
                                      {"zone", "a machine stays in its zone"},
                                      {"networks", "a machine gets its networks as it is made"},
                                      {"root", "the root disk is made with the machine"},

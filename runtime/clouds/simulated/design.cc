@@ -16,6 +16,7 @@
 namespace radl::simulated {
 namespace {
 
+constexpr size_t kLargestUserData = 65536;
 constexpr size_t kTypesOffered = 2;  // the dearer ones would be surprises
 constexpr const char* kDefaultImage = "linux";
 
@@ -24,7 +25,7 @@ bool has_group(const ir::Network& network) { return network.is_public || !networ
 class Designer : private DesignBuilder {
  public:
   Designer(const CloudId& cloud, double boot, const DesignInput& input)
-      : DesignBuilder(cloud, input, boot / 10), boot_(boot) {
+      : DesignBuilder(cloud, input, boot / 10, {kLargestUserData, "the simulated cloud"}), boot_(boot) {
     if (input.survey.facts.contains("sold_out")) sold_out_ = input.survey.facts.at("sold_out");
   }
 
@@ -95,6 +96,7 @@ class Designer : private DesignBuilder {
     if (market_wanted(node) == Market::Spot) spec["spot"] = true;
     auto stop = auto_stop_wanted(node);
     if (stop.ok() && *stop) spec["stop"] = to_json(**stop);
+    if (Status added = add_recipes(node, spec); !added.ok()) return added;
     for (const ir::Interface& interface : node.interfaces) {
       if (!interface.fixed_ip.empty()) spec["fixed_ips"][interface.network] = interface.fixed_ip;
     }
@@ -181,6 +183,7 @@ Impact impact_of(const std::string& type, const Json& before, const Json& after)
   } else if (type == "instance") {
     if (differs("image")) return replace("a machine keeps its image");
     if (differs("user")) return replace("the login is made with the machine");
+    if (differs("cloud_init")) return replace(kUserDataIsFixed);
     if (differs("hostname")) return replace("the host name is fixed when the machine is made");
     if (differs("zone")) return replace("a machine stays in its zone");
     if (differs("networks") || differs("fixed_ips")) return replace("a machine stays in its networks");

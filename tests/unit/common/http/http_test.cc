@@ -51,6 +51,34 @@ TEST(Http, SendsBodyAndHeaders) {
   EXPECT_FALSE(http.send({.url = server.url("/"), .headers = {{"X-A", "1\r\nX-B: 2"}}}).ok());
 }
 
+TEST(Http, ASinkTakesNoMoreThanWasSaid) {
+  const std::string body(100000, 'x');
+  std::string declared = http_answer(200, "", body), open_end = "HTTP/1.0 200 OK\r\n\r\n" + body;
+  for (const std::string& answer : {declared, open_end}) {
+    ScriptedServer server([&](const std::string&) { return answer; });
+    Client http;
+    size_t got = 0;
+    Request request{.url = server.url("/list"), .largest_sunk = body.size()};
+    request.sink = [&](std::string_view piece) {
+      got += piece.size();
+      return Status();
+    };
+    EXPECT_TRUE(http.send(request).ok());
+    EXPECT_EQ(got, body.size());
+    got = 0;
+    request.largest_sunk = body.size() - 1;
+    auto refused = http.send(request, kQuick);
+    EXPECT_EQ(refused.status().code(), Code::Quota);
+    EXPECT_NE(refused.status().message().find("/list: the answer has more than the 99999 bytes"),
+              std::string::npos)
+        << refused.status().text();
+    EXPECT_LE(got, request.largest_sunk);
+    if (answer == declared) {
+      EXPECT_EQ(got, 0u);
+    }
+  }
+}
+
 TEST(Http, RepeatsPassingFaultsAndObeysTheLimit) {
   std::atomic<int> n{0};
   ScriptedServer server([&](const std::string&) {

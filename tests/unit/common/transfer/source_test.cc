@@ -151,5 +151,58 @@ TEST(FetchFolder, AFileMayBecomeAFolderAndTheOtherWayRoundButNotBeBoth) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(FetchFolder, AFileThatIsCalledLikeTheBeginningOfAnotherIsNoneOfIt) {
+  const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(make_directories(folder).ok());
+  const std::vector<std::string> names = {"a", "a.part", "a.part.json", "a.part.part", "b.part", "c"};
+  Site site;
+  for (const std::string& name : names) site.files["/d/" + name] = "content of " + name;
+  site.files["/d/.radl-source.json"] = R"({"a": "no version of anything"})";
+  ScriptedServer server([&](const std::string& request) { return site.answer(request); });
+  http::Client http;
+  // In whichever order they come.
+  for (int i = 0; i < 10; ++i) {
+    std::vector<std::string> asked = names;
+    asked.push_back(".radl-source.json");
+    const Status fetched = fetch_folder(http, server.url("/d"), folder, asked);
+    ASSERT_TRUE(fetched.ok()) << fetched.text();
+    EXPECT_EQ(read_file(folder + "/.radl-source.json")->find("no version"), std::string::npos);
+    for (const std::string& name : names) EXPECT_EQ(*read_file(folder + "/" + name), "content of " + name);
+    std::filesystem::remove_all(folder);
+    ASSERT_TRUE(make_directories(folder).ok());
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(FetchFolder, ANameThatNoFileSystemKeepsIsRefusedBeforeAnythingIsFetched) {
+  const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(make_directories(folder).ok());
+  for (const std::string name : {"./a", "a//b", "a/./b", ".", "a/."}) {
+    // Of a store: an address is never tidied on its way there.
+    ScriptedServer server([&](const std::string& request) {
+      if (request.find("list-type=2") == request.npos) return http_answer(200, "", "x");
+      return http_answer(200, "",
+                         "<ListBucketResult><Contents><Key>d/" + name +
+                             "</Key><Size>1</Size></Contents><Contents><Key>d/ok</Key><Size>1</Size>"
+                             "</Contents></ListBucketResult>");
+    });
+    ::setenv("AWS_ENDPOINT_URL_S3", server.url("").c_str(), 1);
+    ::setenv("AWS_ACCESS_KEY_ID", "AK", 1);
+    ::setenv("AWS_SECRET_ACCESS_KEY", "secret", 1);
+    ::setenv("AWS_REGION", "us-east-1", 1);
+    http::Client http;
+    const Status refused = fetch_folder(http, "s3://data/d", folder, {});
+    EXPECT_EQ(refused.code(), Code::Unsupported) << name << ": " << refused.text();
+    EXPECT_NE(refused.message().find("s3://data/d: \"" + name + "\" would be another name"),
+              std::string::npos)
+        << refused.text();
+    EXPECT_EQ(server.requests().size(), 1u) << name;
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << name;
+  }
+  for (const char* name : {"AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"})
+    ::unsetenv(name);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace radl::transfer

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "engine/data/place.h"
 #include "tests/support/scripted_server.h"
 #include "tests/support/temporary_folder.h"
 
@@ -23,6 +24,13 @@ TEST(DiskRates, AreOfBytesThatWereWrittenAndNothingIsLeft) {
   EXPECT_GT(rates->write_per_second, 0);
   EXPECT_GT(rates->read_per_second, 0);
   EXPECT_TRUE(is_empty(folder.path()));
+}
+
+TEST(DataPlace, AKeyOfAStoreHasNoQuery) {
+  for (const char* one : {"s3://b/a?1/x.csv", "s3://b/a#1/x.tar", "https://h/x.csv?token=a/b"})
+    EXPECT_TRUE(is_one_file(one)) << one;
+  for (const char* folder : {"s3://b/x.csv?more", "https://h/x?name=x.csv"})
+    EXPECT_FALSE(is_one_file(folder)) << folder;
 }
 
 TEST(DiskRates, AFolderThatIsNotThereIsNamed) {

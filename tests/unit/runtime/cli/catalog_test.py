@@ -1,9 +1,11 @@
 """`radlc catalog`, and plans by its prices, as somebody types them; the price list comes from a server of this test."""
 import datetime
+import html
 import http.server
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import threading
@@ -120,6 +122,56 @@ class Catalog(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("/eu-west-2/index.json", done.stderr)
         self.assertEqual((self.at / "data/radlc/catalog/ec2.catalog").read_bytes(), before)
+
+    def plan(self, *arguments, code=0):
+        done = subprocess.run([RADLC, "plan", "--cloud", "ec2", "site.radl", *arguments], cwd=self.at, env=self.environment,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def test_a_plan_shows_its_candidates_in_both_markets_and_a_limit_gates_it(self):
+        (self.at / "site.radl").write_text("radl 2\nsystem node ( cpu.count >= 4 and memory.size >= 16g and availability_zone = 'eu-west-1' )\n"
+                                           "deploy node 2\n")
+        text = self.plan()
+        self.assertEqual(text, self.plan(), "offline and deterministic")
+        shown = re.findall(r"^    ([ *]) (\S+) +(\d+) cpu, (\d+) GiB +([\d.]+) USD on-demand; spot ([\d.]+) USD$", text, re.M)
+        self.assertEqual([mark for mark, *_ in shown], ["*"] + [" "] * (len(shown) - 1), text)
+        self.assertGreater(len(shown), 1, text)
+        prices = [float(price) for *_, price, _ in shown]
+        self.assertEqual(prices, sorted(prices))
+        self.assertTrue(all(int(cpu) >= 4 and int(memory) >= 16 for _, _, cpu, memory, _, _ in shown), shown)
+        types = self.types("--region", "eu-west-1", "--cpu", "4", "--memory", "16", "--arch", "x86_64")
+        self.assertEqual(shown[0][1], types[0]["name"], "the cheapest that fits")
+        total = f"{2 * prices[0]:g}"
+        self.assertIn(f"2 x {prices[0]:g} USD/h = {total} USD/h", text)
+        self.assertRegex(text, r"Prices are of the catalog of \d{4}-\d\d-\d\d")
+        for told in (html.unescape(self.plan("--markdown")), html.unescape(self.plan("--html", "-"))):
+            self.assertIn(shown[0][1], told)
+            self.assertIn(shown[1][1], told, "the candidates")
+            self.assertIn(total, told)
+        self.plan("--max-cost", total)
+        refused = self.plan("--max-cost", f"{prices[0]:g}", "--out", "saved", code=1)
+        self.assertIn(f"the plan costs {total} USD/h, --max-cost allows {prices[0]:g}", refused)
+        self.assertIn("would fit", refused)
+        self.assertFalse((self.at / "saved").exists(), "a plan above the limit was saved")
+
+    def test_a_price_list_without_bounds_is_not_written_to_the_disk(self):
+        class Endless(Server):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", str(1 << 40))
+                self.end_headers()
+                self.wfile.write(b"{")
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.environment["AWS_ENDPOINT_URL_PRICING"] = f"http://127.0.0.1:{server.server_port}"
+        done = self.run_it("update", "--from-price-list", "--region", "eu-west-1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/eu-west-1/index.json: the answer has more than the 4294967296 bytes that are taken", done.stderr)
+        self.assertFalse((self.at / "data").exists())
 
     def test_the_tool_that_makes_the_file_from_published_facts(self):
         shape = {"InstanceType": "zz9.2xlarge", "VCpuInfo": {"DefaultVCpus": 8}, "MemoryInfo": {"SizeInMiB": 32768},

@@ -113,7 +113,7 @@ TEST_F(ApplyTest, WhatComesAfterAFailureDoesNotRunAndNamesItThroughAnyNumberOfBa
                      .build();
   bench.runner.errors["worker[0]/one"] = {Status(Code::Invalid, "boom")};
   RunReport report = bench.apply(program);
-  EXPECT_EQ(report.status.message(), "boom");
+  EXPECT_EQ(report.status.message(), "worker[0]/one: boom");
   EXPECT_EQ(outcome(report, "worker[1]/one").state, State::Done);
   EXPECT_EQ(outcome(report, "server[0]/two").state, State::Skipped);
   EXPECT_EQ(outcome(report, "server[0]/two").detail, "worker[0]/one failed");
@@ -360,6 +360,23 @@ TEST_F(SlowCloudTest, WhatWasNeverMadeIsAskedForAgainWhenThatIsCertain) {
   EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
   EXPECT_GE(bench.fake.clock.passed(), 30000);
   expect_whole(1);
+}
+
+TEST_F(SlowCloudTest, WhatWasAcceptedAndNeverShowsIsNamed) {
+  bench.options.attempts = 1;
+  bench.cloud.appears_after = std::chrono::hours(9);
+  const RunReport report = bench.apply(cluster(1));
+  EXPECT_EQ(report.status.code(), Code::Retry) << report.status.text();
+  EXPECT_EQ(report.status.message(), "key.local: it was accepted and has vanished");
+}
+
+TEST_F(ApplyTest, AFailureNamesWhatItIsOfOnce) {
+  ActionOutcome one;
+  one.id = "worker[0]/tools";
+  one.status = Status(Code::Retry, "no room").with_hint("make some");
+  EXPECT_EQ(one.told().text(), "worker[0]/tools: no room (make some)");
+  one.status = Status(Code::Retry, "no room on worker[0]");
+  EXPECT_EQ(one.told().text(), "no room on worker[0]");
 }
 
 TEST_F(SlowCloudTest, ARefusalIsCertainAtOnce) {

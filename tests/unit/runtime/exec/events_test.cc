@@ -61,7 +61,7 @@ TEST_F(EventsTest, HoldNoSecret) {
   };
   bench.runner.errors["worker[0]/app"] = {Status(Code::Invalid, "cannot use hunter2")};
   RunReport report = bench.apply(program);
-  EXPECT_EQ(report.status.message(), "cannot use (sensitive)");
+  EXPECT_EQ(report.status.message(), "worker[0]/app: cannot use (sensitive)");
   for (const Event& event : collector.events)
     EXPECT_EQ(to_json(event).dump().find("hunter2"), std::string::npos);
   EXPECT_EQ(bench.snapshot().steps.at("worker[0]/app").error, "cannot use (sensitive)");

@@ -28,7 +28,7 @@ TEST(Parts, ThatFailAreLeftToTheNextPlan) {
   PartsBench bench;
   bench.cloud.fail_next({"update", "worker[0]", invalid("not today")});
   RunReport report = bench.apply(one_node());
-  EXPECT_EQ(report.status.message(), "not today");
+  EXPECT_EQ(report.status.message(), "worker[0]: not today");
   const Action* action = bench.plan(one_node()).find("worker[0]");
   ASSERT_TRUE(action);
   EXPECT_EQ(action->verb, Verb::Update) << "it is there and lacks its name";

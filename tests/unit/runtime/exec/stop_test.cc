@@ -73,7 +73,7 @@ TEST(Stops, WhatTookAllItsTimeIsNotTriedAgain) {
   bench.runner.errors["worker[0]/app"] = {Status(Code::Timeout, "the time allowed is over"),
                                           Status(Code::Timeout, "again")};
   RunReport report = bench.apply(program);
-  EXPECT_EQ(report.status.message(), "the time allowed is over");
+  EXPECT_EQ(report.status.message(), "worker[0]/app: the time allowed is over");
 }
 
 // A store whose lock another run takes right after this one has recorded what it is about to make.

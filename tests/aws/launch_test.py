@@ -1,0 +1,156 @@
+"""What a file asks of a machine as EC2 makes it: boto3 sees just that, and the machine itself what its user data says."""
+import base64
+import email
+import unittest
+
+from account import Baseline
+from aws_case import USER, AwsCase
+from moto_site import DEBIAN, REGION
+from proxy import Answer, Treatment
+
+FILE = f"""radl 2
+input name ( type = 'string' and default = 'one' )
+network lan ( outbound = 'no' )
+system node (
+  instance_type = 't3.micro' and instance_profile = 'trainer' and instance_name = 'first machine' and
+  instance_tags = 'team=blue,cost=7' and elastic_ip = 'yes' and placement_group = 'partition' and
+  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and disk.0.size = 30Gi and disk.0.type = 'gp2' and
+  disk.1.image.url = 'aws://{REGION}/SNAPSHOT' and disk.1.device = 'hdb' and
+  disk.2.size = 7Gi and disk.2.device = 'hdc' and
+  disk.0.os.credentials.username = '{USER}' and
+  net_interface.0.connection = 'lan' and net_interface.0.dns_name = 'node-#N#.example.org'
+)
+deploy node 1 ec2
+"""
+# YAML without a first line of its own, as in files of the Infrastructure Manager; a script beyond ASCII that takes its time.
+RECIPES = """
+configure settings (
+@begin
+write_files:
+  - path: /root-of-a-test/settings
+    content: input
+runcmd:
+  - echo settings >> "$HOME/order"
+@end
+)
+configure late (
+@begin
+#!/bin/sh
+sleep 1
+echo 'Grüße von one' >> "$HOME/order"
+@end
+)
+configure after ( command 'cp ~/order ~/seen' ( creates = '~/seen' ) )
+contextualize (
+  system node configure settings with cloud_init
+  system node configure late with cloud_init
+  system node configure after step 1
+)
+"""
+
+
+class Launch(AwsCase):
+    quick = False
+
+    def setUp(self):
+        super().setUp()
+        ec2, iam = self.moto.client("ec2"), self.moto.client("iam")
+        iam.create_instance_profile(InstanceProfileName="trainer")
+        volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=5)["VolumeId"]
+        self.snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
+        ec2.delete_volume(VolumeId=volume)
+        self.baseline = Baseline(self.moto)  # with the snapshot
+        self.file = self.write("site.radl", FILE.replace("SNAPSHOT", self.snapshot))
+
+    def destroy(self):
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+        self.assert_nothing_left()
+
+    def user_data(self):
+        (machine,) = self.ours()
+        answer = self.moto.client("ec2").describe_instance_attribute(InstanceId=machine["InstanceId"], Attribute="userData")
+        data = email.message_from_bytes(base64.b64decode(answer["UserData"]["Value"]))
+        return [(part.get_content_type(), part.get_payload(decode=True).decode()) for part in data.walk() if not part.is_multipart()]
+
+    def test_a_machine_has_what_its_system_says(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        (machine,) = self.ours()
+        ec2 = self.moto.client("ec2")
+        self.assertEqual(machine["ImageId"], "ami-0deb12000000000a2", "the newest of that name")
+        (profile,) = ec2.describe_iam_instance_profile_associations()["IamInstanceProfileAssociations"]
+        self.assertTrue(profile["IamInstanceProfile"]["Arn"].endswith("instance-profile/trainer"), profile)
+        self.assertEqual(profile["InstanceId"], machine["InstanceId"])
+        tags = {t["Key"]: t["Value"] for t in machine["Tags"] if not t["Key"].startswith("radlc:")}
+        self.assertEqual(tags, {"Name": "first machine", "team": "blue", "cost": "7"})
+        volumes = {}
+        for mapping in machine["BlockDeviceMappings"]:
+            (volume,) = ec2.describe_volumes(VolumeIds=[mapping["Ebs"]["VolumeId"]])["Volumes"]
+            volumes[mapping["DeviceName"]] = volume
+            self.assertTrue(mapping["Ebs"]["DeleteOnTermination"], mapping)
+        self.assertEqual({name: (v["Size"], v["VolumeType"]) for name, v in volumes.items() if name != "/dev/sdb"},
+                         {"/dev/xvda": (30, "gp2"), "/dev/sdc": (7, "gp3")})
+        self.assertEqual(volumes["/dev/sdb"]["SnapshotId"], self.snapshot)
+        (address,) = ec2.describe_addresses()["Addresses"]
+        self.assertEqual(address["InstanceId"], machine["InstanceId"])
+        self.assertEqual([strategy for strategy, _ in self.extras.groups.values()], ["partition"])
+        launch = next(r for r in self.proxy.log if r.action == "RunInstances")
+        self.assertEqual(launch.parameter("MetadataOptions.HttpTokens"), "required")
+        (names,) = self.user_data()
+        self.assertEqual(names[0], "text/cloud-config")
+        self.assertIn("hostname: node-0\nfqdn: node-0.example.org\n", names[1])
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.destroy()
+
+    def test_recipes_for_cloud_init_run_as_the_machine_boots_and_before_its_steps(self):
+        if not self.machines.isolated:
+            self.skipTest("cloud-init's commands are run in a view of the file system of its own: not root")
+        self.edit(self.file, ("deploy node 1 ec2", RECIPES + "deploy node 1 ec2"))
+        planned = self.plan(self.file)
+        self.assertLessEqual({"node[0]/settings", "node[0]/late"}, {action["id"] for action in planned["actions"]})
+        self.radlc("apply", "--auto-approve", self.file)
+        (first,) = self.ours()
+        home = self.machines.machine(first["InstanceId"]).home
+        self.assertEqual((home / "order").read_text(), "settings\nGrüße von one\n")
+        self.assertEqual((home / "seen").read_text(), "settings\nGrüße von one\n", "a step began before cloud-init had ended")
+        kinds = self.user_data()
+        self.assertEqual([kind for kind, _ in kinds], ["text/cloud-config", "text/cloud-config", "text/plain"])
+        self.assertTrue(kinds[1][1].startswith("#cloud-config\nwrite_files:\n"), kinds[1])
+        self.assertTrue(kinds[2][1].startswith("#!/bin/sh\nsleep 1\necho 'Grüße von one'"), kinds[2])
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        # Another recipe is for another machine, which the plan says.
+        self.edit(self.file, ("Grüße von one", "Grüße von two"))
+        text = self.radlc("plan", self.file)
+        self.assertIn("cloud-init runs recipes when a machine boots for the first time", text)
+        self.assertRegex(text, r"\+ *echo 'Grüße von two'")
+        self.radlc("apply", "--auto-approve", self.file)
+        (second,) = self.ours()
+        self.assertNotEqual(second["InstanceId"], first["InstanceId"])
+        self.assertIn("two", (self.machines.machine(second["InstanceId"]).home / "seen").read_text())
+        # One that fails is no success.
+        self.edit(self.file, ("sleep 1\n", "exit 3\n"))
+        self.radlc("apply", "--auto-approve", self.file, code=2)
+        self.assertIn("node[0]: recipe 'settings' is for cloud_init, which ended with an error there", self.err)
+        self.assertIn("/var/log/cloud-init-output.log", self.err)
+        self.destroy()
+
+    def test_a_plan_asks_for_no_launch_where_dryrun_is_not_known(self):
+        self.radlc("plan", "--refresh", self.file)
+        launches = [r for r in self.proxy.log if r.action == "RunInstances"]
+        self.assertEqual([r.parameter("DryRun") for r in launches], ["true"])
+        done = Answer.xml("<DescribeAvailabilityZonesResponse><availabilityZoneInfo/></DescribeAvailabilityZonesResponse>")
+        self.proxy.faults = lambda request: Treatment(refuse=done) if request.parameter("DryRun") == "true" else None
+        before = len(self.proxy.log)
+        self.radlc("plan", "--refresh", self.file)
+        self.assertNotIn("RunInstances", [r.action for r in self.proxy.log[before:]])
+
+    def test_more_user_data_than_ec2_takes_is_said_by_the_plan(self):
+        large = RECIPES.replace("content: input", "content: " + "x" * 17000)
+        self.edit(self.file, ("deploy node 1 ec2", large + "deploy node 1 ec2"))
+        self.radlc("plan", self.file, code=1)
+        self.assertRegex(self.err, r"node\[0\]: its recipes for cloud_init make 1\d{4} bytes of user data, and EC2 takes 16384")
+        self.assertEqual(self.proxy.log, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
