@@ -98,4 +98,11 @@ Result<Url> parse_url(const std::string& url) {
   return u;
 }
 
+Result<Url> parse_http_url(const std::string& url, std::string_view from) {
+  auto parsed = parse_url(url);
+  if (!parsed.ok() || (parsed->scheme != "http" && parsed->scheme != "https") || parsed->host.empty())
+    return invalid(std::string(from) + ": \"" + printable_url(url) + "\" is no http or https URL");
+  return parsed;
+}
+
 }  // namespace radl::http

@@ -27,5 +27,8 @@ struct Url {
 };
 // Invalid when it is not an absolute URL.
 Result<Url> parse_url(const std::string& url);
+// The same of one that `from` has (a variable, a field of a file): Invalid, and named, unless it is an http
+// or https URL with a host.
+Result<Url> parse_http_url(const std::string& url, std::string_view from);
 
 }  // namespace radl::http

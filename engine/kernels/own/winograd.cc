@@ -39,7 +39,7 @@ class WinogradPass {
         in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
         weights_(static_cast<size_t>(kernels.places) * in_blocks_ * tiling_.out_blocks() * 256 *
                  kernels.work_bytes),
-        sums_(r.threads, static_cast<size_t>(tiling_.out_blocks()) * 16) {
+        left_(r.threads) {
     const size_t tile_bytes = static_cast<size_t>(kernels.places) * 16 * kernels.work_bytes * in_blocks_;
     const size_t least = std::max(kernels.least_tiles, kernels.tile_multiple),
                  most = own::round_up(std::max(own::kMostTiles, kernels.least_tiles), kernels.tile_multiple);
@@ -48,6 +48,8 @@ class WinogradPass {
     strip_ = std::max(1, fitting / tiling_.segment);
     if (tiling_.trimmed()) strip_ = own::whole_images(strip_, tiling_.tile_rows);
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
+    if (!backward)
+      sums_ = own::OutputSums(strips(r.geometry.n), static_cast<size_t>(tiling_.out_blocks()) * 16);
   }
 
   size_t scratch_bytes() const { return work_bytes() + padded_tiles() * kernels_.partial * sizeof(float); }
@@ -59,25 +61,44 @@ class WinogradPass {
     });
   }
 
-  // `sums`: null, or [2][channels] for the sums and sums of squares of y. `index`: of pooled outputs, written
-  // forward (null: not wanted) and read backward.
-  void run(int n, const void* x, const float* bias, void* y, bool add, double* sums, uint8_t* index) {
-    const int positions = pool_ ? tiling_.ow / 2 : tiling_.ow;
-    own::ProductShape shape{.in_blocks = tiling_.in_blocks(),
-                            .channels = tiling_.oc,
-                            .row_stride = static_cast<size_t>(positions) * tiling_.oc,
-                            .bias = bias,
-                            .add = add,
-                            .pool = pool_};
-    if (sums) sums_.clear();
-    const size_t all = tiling_.units(n), strips = (all + strip_ - 1) / strip_;
-    parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
+  struct Run {
+    int n = 0;
+    const void* x = nullptr;
+    const float* bias = nullptr;
+    void* y = nullptr;
+    bool add = false;
+    double* sums = nullptr;    // null, or [2][channels] for the sums and sums of squares of y
+    uint8_t* index = nullptr;  // of pooled outputs, written forward (null: not wanted) and read backward
+  };
+  void run(const Run& wanted) {
+    begin(wanted);
+    on_each_thread(r_.threads, [&](int thread) {
       const own::ProductScope scope(kernels_);
-      for (size_t strip = begin; strip < end; ++strip)
-        run_strip({strip * strip_, std::min<size_t>(strip_, all - strip * strip_)}, thread, x, y, index,
-                  shape, sums);
+      work(thread);
     });
-    if (sums) sums_.total(tiling_.oc, sums);
+    if (wanted.sums) sums_.total(strips(wanted.n), tiling_.oc, wanted.sums);
+  }
+
+  // The parts of run(), for who has other work beside it. `scratch_at`: where a thread's scratch begins in
+  // its workspace.
+  void begin(const Run& wanted, size_t scratch_at = 0) {
+    run_ = wanted;
+    scratch_at_ = scratch_at;
+    const int positions = pool_ ? tiling_.ow / 2 : tiling_.ow;
+    shape_ = {.in_blocks = tiling_.in_blocks(),
+              .channels = tiling_.oc,
+              .row_stride = static_cast<size_t>(positions) * tiling_.oc,
+              .bias = wanted.bias,
+              .add = wanted.add,
+              .pool = pool_};
+    left_.reset(strips(wanted.n));
+  }
+  // Of the thread's share, what nobody has done of its first `part` of `parts`.
+  void work_on_own(int thread, size_t part, size_t parts) {
+    while (const auto strip = left_.take_own(thread, part, parts)) run_strip(*strip, thread);
+  }
+  void work(int thread) {
+    while (const auto strip = left_.take(thread)) run_strip(*strip, thread);
   }
 
  private:
@@ -89,25 +110,24 @@ class WinogradPass {
     return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.work_bytes;
   }
 
-  struct Strip {
-    size_t first, count;
-  };
-  void run_strip(const Strip& strip, int thread, const void* x, void* y, uint8_t* index,
-                 own::ProductShape shape, bool sums) {
-    std::byte* values = r_.workspace->of(thread);
+  size_t strips(int n) const { return (tiling_.units(n) + strip_ - 1) / strip_; }
+
+  void run_strip(size_t strip, int thread) {
+    const size_t first = strip * strip_, count = std::min<size_t>(strip_, tiling_.units(run_.n) - first);
+    std::byte* values = r_.workspace->of(thread) + scratch_at_;
     float* partial = reinterpret_cast<float*>(values + work_bytes());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
-    const own::TileOrder order(tiling_, static_cast<int>(strip.count), tiling_.segment);
+    const own::TileOrder order(tiling_, static_cast<int>(count), tiling_.segment);
+    own::ProductShape shape = shape_;
     shape.tiles = order.shapes();
-    shape.sums = sums ? sums_.begin_item(thread) : nullptr;
-    for (size_t i = 0; i < strip.count; ++i) {
-      const TileUnit u = tiling_.unit(strip.first + i);
+    shape.sums = run_.sums ? sums_.of(strip) : nullptr;
+    for (size_t i = 0; i < count; ++i) {
+      const TileUnit u = tiling_.unit(first + i);
       const own::TilePositions at = order.row(static_cast<int>(i));
-      kernels_.input(rows_.inputs(u, x, pool_ ? nullptr : index), shape.tiles.tiles(), at, values);
-      set_outputs(u, at, static_cast<std::byte*>(y), pool_ ? index : nullptr, out);
+      kernels_.input(rows_.inputs(u, run_.x, pool_ ? nullptr : run_.index), shape.tiles.tiles(), at, values);
+      set_outputs(u, at, static_cast<std::byte*>(run_.y), pool_ ? run_.index : nullptr, out);
     }
     kernels_.product(shape, values, weights_.data(), out, partial);
-    if (sums) sums_.end_item(thread);
   }
 
   void set_outputs(const TileUnit& u, const own::TilePositions& to, std::byte* y, uint8_t* index,
@@ -130,9 +150,14 @@ class WinogradPass {
   own::TileRows rows_;
   int in_blocks_;  // rounded up
   Buffer weights_;
-  int strip_ = 1;  // units
-  own::OutputSums sums_;
+  int strip_ = 1;         // units
+  own::OutputSums sums_;  // of the strips
   std::vector<TileOutput> outputs_;
+  // Of the run under way.
+  Run run_;
+  own::ProductShape shape_;
+  size_t scratch_at_ = 0;
+  ItemsLeft left_;
 };
 
 class WinogradConv : public ConvKernel {
@@ -140,12 +165,17 @@ class WinogradConv : public ConvKernel {
   WinogradConv(const ConvRequest& r, const WinogradKernels& kernels)
       : g_(r.geometry),
         kernels_(kernels),
+        threads_(r.threads),
         forward_(r, kernels, false),
         bias_sums_(r.type, r.geometry.oc, r.threads),
         dbias_(2 * r.geometry.oc) {
     size_t scratch = forward_.scratch_bytes();
     if (r.backward_data) scratch = std::max(scratch, data_.emplace(r, kernels, true).scratch_bytes());
     if (r.backward_weights) scratch = std::max(scratch, gradient_.emplace(r, kernels).scratch_bytes());
+    if (data_ && gradient_ && gradient_->apart()) {
+      data_scratch_at_ = (gradient_->scratch_bytes() + 63) / 64 * 64;
+      scratch = std::max(scratch, data_scratch_at_ + data_->scratch_bytes());
+    }
     r.workspace->reserve(scratch);
     rows_ = r.pool ? (g_.oh / 2) * (g_.ow / 2) : g_.oh * g_.ow;
     if (r.pool && (data_ || gradient_)) index_ = Buffer(static_cast<size_t>(g_.n) * rows_ * g_.oc);
@@ -158,16 +188,29 @@ class WinogradConv : public ConvKernel {
   }
   bool fuses_sums() const override { return true; }
   void forward(int n, const void* x, const float* bias, void* y, double* sums) override {
-    forward_.run(n, x, bias, y, false, sums, index());
+    forward_.run({n, x, bias, y, false, sums, index()});
   }
   void backward_data(int n, const void* dy, void* dx, bool add) override {
-    data_->run(n, dy, nullptr, dx, add, nullptr, index());
+    data_->run({n, dy, nullptr, dx, add, nullptr, index()});
   }
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     gradient_->run(n, x, dy, dw, index());
-    if (!dbias) return;
-    bias_sums_.run(dy, static_cast<size_t>(n) * rows_, dbias_.data());
-    for (int o = 0; o < g_.oc; ++o) dbias[o] = static_cast<float>(dbias_[o]);
+    add_up_bias(n, dy, dbias);
+  }
+  // Where each thread has sums of its own, a strip of tiles of one gradient and what lies there of the other
+  // follow each other, so that dy comes from the second-level cache the second time.
+  void backward(int n, const void* x, const void* dy, float* dw, float* dbias, void* dx, bool add) override {
+    if (!gradient_->apart()) return ConvKernel::backward(n, x, dy, dw, dbias, dx, add);
+    gradient_->begin(n, x, dy, index());
+    data_->begin({n, dy, nullptr, dx, add, nullptr, index()}, data_scratch_at_);
+    on_each_thread(threads_, [&](int thread) {
+      const own::ProductScope scope(kernels_);
+      gradient_->work(thread,
+                      [&](size_t strip, size_t strips) { data_->work_on_own(thread, strip, strips); });
+      data_->work(thread);
+    });
+    gradient_->finish(dw);
+    add_up_bias(n, dy, dbias);
   }
   size_t memory_bytes() const override {
     return forward_.memory_bytes() + (data_ ? data_->memory_bytes() : 0) + index_.size();
@@ -176,15 +219,23 @@ class WinogradConv : public ConvKernel {
   double inner_rounding() const override { return kernels_.rounding; }
 
  private:
+  // Null: not wanted.
+  void add_up_bias(int n, const void* dy, float* dbias) {
+    if (!dbias) return;
+    bias_sums_.run(dy, static_cast<size_t>(n) * rows_, dbias_.data());
+    for (int o = 0; o < g_.oc; ++o) dbias[o] = static_cast<float>(dbias_[o]);
+  }
   uint8_t* index() { return index_.size() ? index_.as<uint8_t>() : nullptr; }
 
   ConvGeometry g_;
   const WinogradKernels& kernels_;
+  int threads_;
   WinogradPass forward_;
   std::optional<WinogradPass> data_;
   std::optional<own::WinogradGradient> gradient_;
-  size_t rows_ = 0;  // positions of y an image
-  Buffer index_;     // pooled: of the last forward pass
+  size_t data_scratch_at_ = 0;  // beside the other gradient's
+  size_t rows_ = 0;             // positions of y an image
+  Buffer index_;                // pooled: of the last forward pass
   ChannelSums bias_sums_;
   std::vector<double> dbias_;
 };

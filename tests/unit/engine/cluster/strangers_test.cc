@@ -162,7 +162,7 @@ TEST_P(StrangersTest, DoNotStopAJobOrHoldItsEndUp) {
   }
   EXPECT_EQ((*chief)->report()->tickets_done, 90u);
   (*chief)->stop({});
-  EXPECT_TRUE(server->wait(nullptr).ok());
+  EXPECT_TRUE(server->wait({}).ok());
   server.reset();  // while they are still there
   auto intervals = static_cast<size_t>((Clock::now() - begun) / ListenOptions().tell_every);
   EXPECT_LE(events.refusals(), intervals + 3);
