@@ -41,11 +41,6 @@ class ConvKernel {
   virtual void backward_data(int n, const void* dy, void* dx, bool add) = 0;
   // dw = gradient, dbias = gradient (null: not wanted).
   virtual void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) = 0;
-  // Both of them.
-  virtual void backward(int n, const void* x, const void* dy, float* dw, float* dbias, void* dx, bool add) {
-    backward_weights(n, x, dy, dw, dbias);
-    backward_data(n, dy, dx, add);
-  }
   // How far a result may be off, in parts of the largest, because values are rounded to the kernel's type
   // between x and the sums too (Winograd's transforms in bf16); 0: sums are fp32's.
   virtual double inner_rounding() const { return 0; }

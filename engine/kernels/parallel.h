@@ -71,19 +71,11 @@ class ItemsLeft {
     const int threads = static_cast<int>(shares_.size());
     for (int t = 0; t < threads; ++t) {
       const Share s = share_of(count, t, threads);
-      shares_[t].begin = s.begin, shares_[t].count = s.end - s.begin;
       shares_[t].left.store(s.begin << 32 | s.end, std::memory_order_relaxed);
     }
   }
-  // Of the thread's own share.
-  std::optional<size_t> take_own(int thread) { return front(shares_[thread], ~uint64_t{0}); }
-  // The same, but only of the first `part` of `parts` of it.
-  std::optional<size_t> take_own(int thread, size_t part, size_t parts) {
-    Shared& s = shares_[thread];
-    return front(s, s.begin + s.count * part / parts);
-  }
   std::optional<size_t> take(int thread) {
-    std::optional<size_t> item = take_own(thread);
+    std::optional<size_t> item = front(shares_[thread]);
     const size_t threads = shares_.size();
     for (size_t k = 1; !item && k < threads; ++k) item = back(shares_[(thread + k) % threads]);
     return item;
@@ -92,11 +84,10 @@ class ItemsLeft {
  private:
   struct Shared {
     alignas(64) std::atomic<uint64_t> left;  // begin << 32 | end
-    size_t begin = 0, count = 0;
   };
-  static std::optional<size_t> front(Shared& s, uint64_t limit) {
+  static std::optional<size_t> front(Shared& s) {
     uint64_t left = s.left.load(std::memory_order_relaxed);
-    while (left >> 32 < std::min(left & UINT32_MAX, limit))
+    while (left >> 32 < (left & UINT32_MAX))
       if (s.left.compare_exchange_weak(left, left + (uint64_t{1} << 32), std::memory_order_relaxed))
         return left >> 32;
     return std::nullopt;

@@ -46,18 +46,12 @@ class ConvOpImpl : public ConvOp {
   void backward(const StepContext& s) override {
     if (!out_->wants_gradient) return;
     const std::byte* dy = out_->gradient->data;
-    ConvKernel& kernel = *conv_.kernel;
-    float *const dw = s.gradients + spec_.weight, *const dbias =
-                                                      spec_.bias < 0 ? nullptr : s.gradients + spec_.bias;
-    if (bias_sums_) add_up_bias(s, dy);
-    if (!to_in_.wanted()) {
-      if (!spec_.frozen) kernel.backward_weights(rows(s), in_->data, dy, dw, dbias);
-      return;
-    }
-    to_in_.run(s.n, threads_, [&](void* dx, bool add) {
-      spec_.frozen ? kernel.backward_data(rows(s), dy, dx, add)
-                   : kernel.backward(rows(s), in_->data, dy, dw, dbias, dx, add);
-    });
+    if (!spec_.frozen)
+      conv_.kernel->backward_weights(rows(s), in_->data, dy, s.gradients + spec_.weight,
+                                     spec_.bias < 0 ? nullptr : s.gradients + spec_.bias);
+    else if (bias_sums_)
+      add_up_bias(s, dy);
+    if (to_in_.wanted()) to_in_.run(*conv_.kernel, s.n, rows(s), dy, threads_);
   }
   size_t memory_bytes() const override { return conv_.kernel->memory_bytes(); }
   std::string kernel() const override { return fmt::format("{}: {}", conv_.kernel->name(), conv_.why); }

@@ -16,11 +16,10 @@ class InputGradient {
     p.use(apart_);
   }
   bool wanted() const { return use_.tensor != nullptr; }
-  // backward(dx, add) computes it, of n examples.
-  template <class F>
-  void run(int n, int threads, F&& backward) const {
-    if (!apart_) return backward(use_.tensor->data, use_.add);
-    backward(apart_->data, false);
+  // `rows` of the kernel, of n examples.
+  void run(ConvKernel& kernel, int n, int rows, const void* dy, int threads) const {
+    if (!apart_) return kernel.backward_data(rows, dy, use_.tensor->data, use_.add);
+    kernel.backward_data(rows, dy, apart_->data, false);
     const size_t element = size_of(apart_->type);
     parallel_for(threads, apart_->elements(n), 1024, [&](size_t begin, size_t end, int) {
       elementwise(apart_->type)

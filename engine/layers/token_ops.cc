@@ -151,10 +151,7 @@ class AttentionOp : public Op {
     });
     in_proj_.kernel->backward_weights(rows, in_->data, to_qkv_.tensor->data, s.gradients + spec_.in_weight,
                                       s.gradients + spec_.in_bias);
-    if (!to_in_.wanted()) return;
-    to_in_.run(s.n, threads_, [&](void* dx, bool add) {
-      in_proj_.kernel->backward_data(rows, to_qkv_.tensor->data, dx, add);
-    });
+    if (to_in_.wanted()) to_in_.run(*in_proj_.kernel, s.n, rows, to_qkv_.tensor->data, threads_);
   }
   size_t memory_bytes() const override {
     return (prob_.size() + scratch_.size()) * sizeof(float) + in_proj_.kernel->memory_bytes() +

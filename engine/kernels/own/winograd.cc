@@ -71,19 +71,7 @@ class WinogradPass {
     uint8_t* index = nullptr;  // of pooled outputs, written forward (null: not wanted) and read backward
   };
   void run(const Run& wanted) {
-    begin(wanted);
-    on_each_thread(r_.threads, [&](int thread) {
-      const own::ProductScope scope(kernels_);
-      work(thread);
-    });
-    if (wanted.sums) sums_.total(strips(wanted.n), tiling_.oc, wanted.sums);
-  }
-
-  // The parts of run(), for who has other work beside it. `scratch_at`: where a thread's scratch begins in
-  // its workspace.
-  void begin(const Run& wanted, size_t scratch_at = 0) {
     run_ = wanted;
-    scratch_at_ = scratch_at;
     const int positions = pool_ ? tiling_.ow / 2 : tiling_.ow;
     shape_ = {.in_blocks = tiling_.in_blocks(),
               .channels = tiling_.oc,
@@ -91,14 +79,13 @@ class WinogradPass {
               .bias = wanted.bias,
               .add = wanted.add,
               .pool = pool_};
-    left_.reset(strips(wanted.n));
-  }
-  // Of the thread's share, what nobody has done of its first `part` of `parts`.
-  void work_on_own(int thread, size_t part, size_t parts) {
-    while (const auto strip = left_.take_own(thread, part, parts)) run_strip(*strip, thread);
-  }
-  void work(int thread) {
-    while (const auto strip = left_.take(thread)) run_strip(*strip, thread);
+    const size_t all = strips(wanted.n);
+    left_.reset(all);
+    on_each_thread(r_.threads, [&](int thread) {
+      const own::ProductScope scope(kernels_);
+      while (const auto strip = left_.take(thread)) run_strip(*strip, thread);
+    });
+    if (wanted.sums) sums_.total(all, tiling_.oc, wanted.sums);
   }
 
  private:
@@ -110,17 +97,20 @@ class WinogradPass {
     return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.work_bytes;
   }
 
-  size_t strips(int n) const { return (tiling_.units(n) + strip_ - 1) / strip_; }
+  size_t strips(int n) const { return own::even_strips(tiling_.units(n), strip_, r_.threads); }
 
   void run_strip(size_t strip, int thread) {
-    const size_t first = strip * strip_, count = std::min<size_t>(strip_, tiling_.units(run_.n) - first);
-    std::byte* values = r_.workspace->of(thread) + scratch_at_;
+    const auto [first, end] = share_of(tiling_.units(run_.n), static_cast<int>(strip),
+                                       static_cast<int>(strips(run_.n)), own::strip_grain(tiling_, strip_));
+    const size_t count = end - first;
+    std::byte* values = r_.workspace->of(thread);
     float* partial = reinterpret_cast<float*>(values + work_bytes());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
     const own::TileOrder order(tiling_, static_cast<int>(count), tiling_.segment);
     own::ProductShape shape = shape_;
     shape.tiles = order.shapes();
     shape.sums = run_.sums ? sums_.of(strip) : nullptr;
+    if (count == 0) return;
     for (size_t i = 0; i < count; ++i) {
       const TileUnit u = tiling_.unit(first + i);
       const own::TilePositions at = order.row(static_cast<int>(i));
@@ -150,13 +140,12 @@ class WinogradPass {
   own::TileRows rows_;
   int in_blocks_;  // rounded up
   Buffer weights_;
-  int strip_ = 1;         // units
+  int strip_ = 1;         // units, at most
   own::OutputSums sums_;  // of the strips
   std::vector<TileOutput> outputs_;
   // Of the run under way.
   Run run_;
   own::ProductShape shape_;
-  size_t scratch_at_ = 0;
   ItemsLeft left_;
 };
 
@@ -165,17 +154,12 @@ class WinogradConv : public ConvKernel {
   WinogradConv(const ConvRequest& r, const WinogradKernels& kernels)
       : g_(r.geometry),
         kernels_(kernels),
-        threads_(r.threads),
         forward_(r, kernels, false),
         bias_sums_(r.type, r.geometry.oc, r.threads),
         dbias_(2 * r.geometry.oc) {
     size_t scratch = forward_.scratch_bytes();
     if (r.backward_data) scratch = std::max(scratch, data_.emplace(r, kernels, true).scratch_bytes());
     if (r.backward_weights) scratch = std::max(scratch, gradient_.emplace(r, kernels).scratch_bytes());
-    if (data_ && gradient_ && gradient_->apart()) {
-      data_scratch_at_ = (gradient_->scratch_bytes() + 63) / 64 * 64;
-      scratch = std::max(scratch, data_scratch_at_ + data_->scratch_bytes());
-    }
     r.workspace->reserve(scratch);
     rows_ = r.pool ? (g_.oh / 2) * (g_.ow / 2) : g_.oh * g_.ow;
     if (r.pool && (data_ || gradient_)) index_ = Buffer(static_cast<size_t>(g_.n) * rows_ * g_.oc);
@@ -195,22 +179,9 @@ class WinogradConv : public ConvKernel {
   }
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     gradient_->run(n, x, dy, dw, index());
-    add_up_bias(n, dy, dbias);
-  }
-  // Where each thread has sums of its own, a strip of tiles of one gradient and what lies there of the other
-  // follow each other, so that dy comes from the second-level cache the second time.
-  void backward(int n, const void* x, const void* dy, float* dw, float* dbias, void* dx, bool add) override {
-    if (!gradient_->apart()) return ConvKernel::backward(n, x, dy, dw, dbias, dx, add);
-    gradient_->begin(n, x, dy, index());
-    data_->begin({n, dy, nullptr, dx, add, nullptr, index()}, data_scratch_at_);
-    on_each_thread(threads_, [&](int thread) {
-      const own::ProductScope scope(kernels_);
-      gradient_->work(thread,
-                      [&](size_t strip, size_t strips) { data_->work_on_own(thread, strip, strips); });
-      data_->work(thread);
-    });
-    gradient_->finish(dw);
-    add_up_bias(n, dy, dbias);
+    if (!dbias) return;
+    bias_sums_.run(dy, static_cast<size_t>(n) * rows_, dbias_.data());
+    for (int o = 0; o < g_.oc; ++o) dbias[o] = static_cast<float>(dbias_[o]);
   }
   size_t memory_bytes() const override {
     return forward_.memory_bytes() + (data_ ? data_->memory_bytes() : 0) + index_.size();
@@ -219,23 +190,15 @@ class WinogradConv : public ConvKernel {
   double inner_rounding() const override { return kernels_.rounding; }
 
  private:
-  // Null: not wanted.
-  void add_up_bias(int n, const void* dy, float* dbias) {
-    if (!dbias) return;
-    bias_sums_.run(dy, static_cast<size_t>(n) * rows_, dbias_.data());
-    for (int o = 0; o < g_.oc; ++o) dbias[o] = static_cast<float>(dbias_[o]);
-  }
   uint8_t* index() { return index_.size() ? index_.as<uint8_t>() : nullptr; }
 
   ConvGeometry g_;
   const WinogradKernels& kernels_;
-  int threads_;
   WinogradPass forward_;
   std::optional<WinogradPass> data_;
   std::optional<own::WinogradGradient> gradient_;
-  size_t data_scratch_at_ = 0;  // beside the other gradient's
-  size_t rows_ = 0;             // positions of y an image
-  Buffer index_;                // pooled: of the last forward pass
+  size_t rows_ = 0;  // positions of y an image
+  Buffer index_;     // pooled: of the last forward pass
   ChannelSums bias_sums_;
   std::vector<double> dbias_;
 };

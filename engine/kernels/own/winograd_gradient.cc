@@ -1,5 +1,7 @@
 #include "engine/kernels/own/winograd_gradient.h"
 
+#include <cstring>
+
 #include "engine/kernels/parallel.h"
 
 namespace radl::engine::own {
@@ -61,17 +63,8 @@ WinogradGradient::Group WinogradGradient::group(size_t index) const {
 }
 
 void WinogradGradient::run(int n, const void* x, const void* dy, float* dw, WindowIndex index) {
-  begin(n, x, dy, index);
-  if (!apart_) return run_together(dw);
-  on_each_thread(r_.threads, [&](int thread) {
-    const ProductScope scope(kernels_);
-    work(thread, [](size_t, size_t) {});
-  });
-  finish(dw);
-}
-
-void WinogradGradient::begin(int n, const void* x, const void* dy, WindowIndex index) {
-  n_ = n, x_ = x, dy_ = dy, index_ = index;
+  index_ = index;
+  apart_ ? run_apart(n, x, dy, dw) : run_together(n, x, dy, dw);
 }
 
 // Of trimmed tiles, a slot is the same row of tiles of two images; else units that follow each other.
@@ -87,19 +80,20 @@ std::pair<size_t, size_t> WinogradGradient::units_of(size_t slot) const {
   return {first, first + rows};
 }
 
-void WinogradGradient::transform(size_t slot, const TilePositions& at, const Pairs& to) const {
+void WinogradGradient::transform(size_t slot, const TilePositions& at, int n, const void* x, const void* dy,
+                                 const Pairs& to) const {
   const auto [first, second] = units_of(slot);
   const TileUnit unit = tiling_.unit(first);
-  const TileRow in = rows_.inputs(unit, x_), out = rows_.outputs(unit, dy_, index_);
+  const TileRow in = rows_.inputs(unit, x), out = rows_.outputs(unit, dy, index_);
   if (units_in_slot_ == 1) {
     kernels_.input_pairs(in, nullptr, layout_, at, to.inputs);
     kernels_.gradient_pairs(out, nullptr, layout_, at, to.gradients);
     return;
   }
-  const bool both = second < tiling_.units(n_);
+  const bool both = second < tiling_.units(n);
   const TileUnit next = both ? tiling_.unit(second) : unit;
-  const TileRow in2 = both ? rows_.inputs(next, x_) : rows_.nothing(tiling_.c);
-  const TileRow out2 = both ? rows_.outputs(next, dy_, index_) : rows_.nothing(tiling_.oc);
+  const TileRow in2 = both ? rows_.inputs(next, x) : rows_.nothing(tiling_.c);
+  const TileRow out2 = both ? rows_.outputs(next, dy, index_) : rows_.nothing(tiling_.oc);
   kernels_.input_pairs(in, &in2, layout_, at, to.inputs);
   kernels_.gradient_pairs(out, &out2, layout_, at, to.gradients);
 }
@@ -151,38 +145,43 @@ void WinogradGradient::unpack(const Group& g, const SumsLayout& sums, float* dw)
 }
 
 // Sums: [out block][in block][place][256].
-void WinogradGradient::run_strip(size_t strip, bool add, int thread) {
-  float* sums = sums_of(thread);
-  Pairs pairs{reinterpret_cast<std::byte*>(sums + blocks() * block_sums()), nullptr};
-  pairs.gradients = pairs.inputs + pair_bytes(tiling_.in_blocks());
-  const size_t first = strip * strip_, count = std::min(strip_, slots(n_) - first);
-  const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
-  for (size_t i = 0; i < count; ++i) transform(first + i, order.row(static_cast<int>(i)), pairs);
-  arrange(0, arrangements(), order.shapes().tiles(), pairs);
-  const size_t in_blocks = tiling_.in_blocks();
-  for (size_t i = 0; i < groups(); ++i) {
-    const Group g = group(i);
-    const SumsLayout to{sums + g.first_block(in_blocks) * block_sums(), 256, block_sums(),
-                        in_blocks * block_sums()};
-    for (int p = 0; p < kernels_.places; ++p) multiply(g, p, order.shapes(), pairs, add, to);
-  }
-}
-
-void WinogradGradient::finish(float* dw) {
-  const size_t in_blocks = tiling_.in_blocks();
-  int parts = 0;
-  for (int t = 0; t < r_.threads; ++t)
-    if (const Share share = share_of(strips(), t, r_.threads); share.begin < share.end)
-      parts_[parts++] = sums_of(t);
+void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw) {
+  const size_t all = slots(n), strips = even_strips(all, strip_, r_.threads), each = blocks() * block_sums();
+  const size_t in_blocks = tiling_.in_blocks(), grain = strip_grain(tiling_, strip_);
+  for (int t = 0; t < r_.threads; ++t) parts_[t] = reinterpret_cast<float*>(r_.workspace->of(t));
+  parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
+    const ProductScope scope(kernels_);
+    float* sums = parts_[thread];
+    Pairs pairs{reinterpret_cast<std::byte*>(sums + each), nullptr};
+    pairs.gradients = pairs.inputs + pair_bytes(tiling_.in_blocks());
+    bool add = false;
+    for (size_t strip = begin; strip < end; ++strip) {
+      const auto [first, last] = share_of(all, static_cast<int>(strip), static_cast<int>(strips), grain);
+      const size_t count = last - first;
+      if (count == 0) continue;
+      const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
+      for (size_t i = 0; i < count; ++i)
+        transform(first + i, order.row(static_cast<int>(i)), n, x, dy, pairs);
+      arrange(0, arrangements(), order.shapes().tiles(), pairs);
+      for (size_t i = 0; i < groups(); ++i) {
+        const Group g = group(i);
+        const SumsLayout to{sums + g.first_block(in_blocks) * block_sums(), 256, block_sums(),
+                            in_blocks * block_sums()};
+        for (int p = 0; p < kernels_.places; ++p) multiply(g, p, order.shapes(), pairs, add, to);
+      }
+      add = true;
+    }
+    if (!add) std::memset(sums, 0, each * sizeof(float));
+  });
   parallel_for(r_.threads, blocks(), 1, [&](size_t begin, size_t end, int) {
     for (size_t b = begin; b < end; ++b)
-      unpack(b % in_blocks, b / in_blocks, parts_.data(), parts, b * block_sums(), 256, dw);
+      unpack(b % in_blocks, b / in_blocks, parts_.data(), r_.threads, b * block_sums(), 256, dw);
   });
 }
 
 // Sums: [place][out block][in block][256], or one group's in each thread's scratch.
-void WinogradGradient::run_together(float* dw) {
-  const size_t all = slots(n_), strips = this->strips();
+void WinogradGradient::run_together(int n, const void* x, const void* dy, float* dw) {
+  const size_t all = slots(n), strips = (all + strip_ - 1) / strip_;
   Pairs pairs{r_.workspace->of(0), nullptr};
   pairs.gradients = pairs.inputs + pair_bytes(tiling_.in_blocks());
   float* sums = reinterpret_cast<float*>(pairs.gradients + pair_bytes(tiling_.out_blocks()));
@@ -190,7 +189,8 @@ void WinogradGradient::run_together(float* dw) {
     const size_t first = strip * strip_, count = std::min(strip_, all - first);
     const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
     parallel_for(r_.threads, count, 1, [&](size_t begin, size_t end, int) {
-      for (size_t i = begin; i < end; ++i) transform(first + i, order.row(static_cast<int>(i)), pairs);
+      for (size_t i = begin; i < end; ++i)
+        transform(first + i, order.row(static_cast<int>(i)), n, x, dy, pairs);
     });
     parallel_for(r_.threads, arrangements(), 1,
                  [&](size_t begin, size_t end, int) { arrange(begin, end, order.shapes().tiles(), pairs); });

@@ -22,20 +22,6 @@ class WinogradGradient {
   // `index`: of pooled outputs, whose gradient dy is then.
   void run(int n, const void* x, const void* dy, float* dw, WindowIndex index = nullptr);
 
-  // Few channels: the parts of run(), for who has other work beside it.
-  bool apart() const { return apart_; }
-  void begin(int n, const void* x, const void* dy, WindowIndex index);
-  // The thread's strips, in a ProductScope; after(how many it has done, of how many) follows each.
-  template <class F>
-  void work(int thread, F&& after) {
-    const Share share = share_of(strips(), thread, r_.threads);
-    for (size_t strip = share.begin; strip < share.end; ++strip) {
-      run_strip(strip, strip > share.begin, thread);
-      after(strip + 1 - share.begin, share.end - share.begin);
-    }
-  }
-  void finish(float* dw);
-
  private:
   struct Pairs {
     std::byte *inputs, *gradients;
@@ -60,7 +46,8 @@ class WinogradGradient {
   size_t groups() const;
   Group group(size_t index) const;
   void plan_strips(size_t pairs);
-  void transform(size_t slot, const TilePositions& at, const Pairs& to) const;
+  void transform(size_t slot, const TilePositions& at, int n, const void* x, const void* dy,
+                 const Pairs& to) const;
   // Both of a share of all [block][place], blocks of inputs before those of outputs.
   size_t arrangements() const;
   void arrange(size_t begin, size_t end, int pairs, const Pairs& p) const;
@@ -68,11 +55,8 @@ class WinogradGradient {
                 const SumsLayout& sums) const;
   void unpack(int in, int out, const float* const* sums, int parts, size_t at, size_t place, float* dw) const;
   void unpack(const Group& g, const SumsLayout& sums, float* dw) const;
-  // Where few channels' sums of a thread are.
-  float* sums_of(int thread) const { return reinterpret_cast<float*>(r_.workspace->of(thread)); }
-  size_t strips() const { return (slots(n_) + strip_ - 1) / strip_; }
-  void run_strip(size_t strip, bool add, int thread);
-  void run_together(float* dw);
+  void run_apart(int n, const void* x, const void* dy, float* dw);
+  void run_together(int n, const void* x, const void* dy, float* dw);
   void multiply_strip(Share share, int thread, const TileShapes& used, bool add, bool last,
                       const Pairs& pairs, float* sums, float* dw) const;
 
@@ -85,10 +69,7 @@ class WinogradGradient {
   int units_in_slot_ = 1, pairs_in_slot_ = 1;  // a slot: what is transformed at a time
   size_t strip_ = 1;                           // slots
   bool apart_ = true, single_strip_ = false;
-  // Of the run under way.
-  int n_ = 0;
-  const void *x_ = nullptr, *dy_ = nullptr;
-  WindowIndex index_ = nullptr;
+  WindowIndex index_ = nullptr;  // of this run
   std::vector<float*> parts_;
 };
 

@@ -34,10 +34,12 @@ TEST(Url, EncodesDecodesAndPrintsWithoutSecrets) {
 TEST(Url, OfASettingIsHttpWithAHost) {
   for (const char* url : {"http://h", "https://h:1/a/", "http://[::1]:80", "https://u:p@h/"})
     EXPECT_TRUE(parse_http_url(url, "X").ok()) << url;
-  for (const char* url : {"", "h", "h:80", "/a", "ftp://h/", "file:///a", "http://", "https:///a", "http:h"})
+  for (const char* url : {"", "h", "h:80", "/a", "ftp://h/", "file:///a", "http://", "http:h"})
     EXPECT_EQ(parse_http_url(url, "X").status().code(), Code::Invalid) << url;
   EXPECT_EQ(parse_http_url("ftp://user:secret@h/a?key=secret", "FILE: token_uri").status().message(),
             "FILE: token_uri: \"ftp://h/a\" is no http or https URL");
+  EXPECT_EQ(parse_http_url("hush", "FILE: token_uri").status().message(),
+            "FILE: token_uri is no http or https URL");
 }
 
 TEST(Answers, SayByTheirStatusWhatWasDone) {
@@ -45,7 +47,8 @@ TEST(Answers, SayByTheirStatusWhatWasDone) {
   EXPECT_EQ(kind_of_status(400, false), Kind::Refused);
   EXPECT_EQ(kind_of_status(403, true), Kind::Throttled);
   EXPECT_EQ(kind_of_status(429, true), Kind::Throttled);
-  for (const int unclear : {408, 500, 503}) EXPECT_EQ(kind_of_status(unclear, false), Kind::Unknown) << unclear;
+  for (const int unclear : {408, 500, 503})
+    EXPECT_EQ(kind_of_status(unclear, false), Kind::Unknown) << unclear;
 }
 
 // What was sent more than once may have arrived, whatever became of the last attempt.

@@ -13,6 +13,7 @@
 #include "engine/kernels/conv.h"
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/own/conv.h"
+#include "engine/kernels/own/winograd_tiling.h"
 #include "engine/kernels/parallel.h"
 
 namespace radl::engine {
@@ -36,19 +37,6 @@ TEST(ItemsLeft, OwnOnesComeInOrderThenTheLastOfOthers) {
   EXPECT_EQ(items.take(2), std::nullopt);
 }
 
-TEST(ItemsLeft, PartsOfAShareEndWhereTheyShould) {
-  ItemsLeft items(2);
-  items.reset(20);
-  std::vector<size_t> taken;
-  while (const auto item = items.take_own(1, 1, 3)) taken.push_back(*item);
-  EXPECT_EQ(taken, (std::vector<size_t>{10, 11, 12}));
-  EXPECT_EQ(items.take_own(1, 2, 3), 13u);
-  while (items.take_own(1, 3, 3)) {
-  }
-  EXPECT_EQ(items.take_own(1), std::nullopt);
-  EXPECT_EQ(all_of(items, 1).size(), 10u);  // the other's
-}
-
 TEST(ItemsLeft, EachIsTakenOnce) {
   constexpr size_t kCount = 50'000;
   constexpr int kThreads = 4;
@@ -60,6 +48,32 @@ TEST(ItemsLeft, EachIsTakenOnce) {
       while (const auto item = items.take(thread)) taken[*item].fetch_add(1, std::memory_order_relaxed);
     });
     for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(taken[i], 1) << i;
+  }
+}
+
+// A thread has as much to do as another, and no strip is larger than its scratch.
+TEST(Strips, AreEven) {
+  const ConvGeometry plain{1, 16, 16, 16, 16, 16, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+      seven{1, 7, 7, 16, 7, 7, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  for (const ConvGeometry& g : {plain, seven}) {
+    const own::Tiling tiling(g, own::winograd4_bf16(), false);
+    for (const int wanted : {1, 6, 24, 48})
+      for (const int images : {1, 3, 8, 31, 128})
+        for (const int threads : {1, 2, 3, 16}) {
+          const size_t strip = tiling.trimmed() ? own::whole_images(wanted, tiling.tile_rows) : wanted,
+                       count = tiling.units(images), grain = own::strip_grain(tiling, strip);
+          const int strips = static_cast<int>(own::even_strips(count, strip, threads));
+          ASSERT_EQ(strips % threads, 0);
+          size_t done = 0;
+          for (int i = 0; i < strips; ++i) {
+            const Share s = share_of(count, i, strips, grain);
+            ASSERT_EQ(s.begin, done);
+            ASSERT_LE(s.end - s.begin, strip);
+            ASSERT_EQ(s.begin % (tiling.trimmed() ? tiling.tile_rows : 1), 0u);
+            done = s.end;
+          }
+          ASSERT_EQ(done, count);
+        }
   }
 }
 
@@ -108,9 +122,7 @@ class SameBits : public testing::TestWithParam<const char*> {
     return made ? std::move(made->kernel) : nullptr;
   }
 
-  // `together`: both gradients by backward().
-  static Given run(ConvKernel& kernel, const ThreadCase& test, Type type, bool pool, bool together,
-                   bool add) {
+  static Given run(ConvKernel& kernel, const ThreadCase& test, Type type, bool pool) {
     const int oh = (test.h + 2 * test.pad - 2) / (pool ? 2 : 1),
               ow = (test.w + 2 * test.pad - 2) / (pool ? 2 : 1);
     std::mt19937 random(11);
@@ -134,12 +146,8 @@ class SameBits : public testing::TestWithParam<const char*> {
                 std::vector<float>(w.size()), std::vector<float>(test.oc)};
     kernel.set_weights(w.data(), true);
     kernel.forward(test.n, x.data(), bias.data(), given.y.data(), given.sums.data());
-    if (together) {
-      kernel.backward(test.n, x.data(), dy.data(), given.dw.data(), given.dbias.data(), given.dx.data(), add);
-    } else {
-      kernel.backward_weights(test.n, x.data(), dy.data(), given.dw.data(), given.dbias.data());
-      kernel.backward_data(test.n, dy.data(), given.dx.data(), add);
-    }
+    kernel.backward_weights(test.n, x.data(), dy.data(), given.dw.data(), given.dbias.data());
+    kernel.backward_data(test.n, dy.data(), given.dx.data(), kernel.adds());
     return given;
   }
 
@@ -155,26 +163,7 @@ class SameBits : public testing::TestWithParam<const char*> {
   }
 };
 
-// One after the other or side by side.
-TEST_P(SameBits, ForBothGradientsAtOnce) {
-  int compared = 0;
-  for_cases([&](const ThreadCase& test, Type type, bool pool) {
-    for (const int threads : {1, 3})
-      for (const bool add : {false, true}) {
-        const auto kernel = make(test, type, threads, pool);
-        if (!kernel || (add && !kernel->adds())) continue;
-        const Given apart = run(*kernel, test, type, pool, false, add),
-                    together = run(*kernel, test, type, pool, true, add);
-        EXPECT_EQ(apart.dx, together.dx) << threads;
-        EXPECT_EQ(apart.dw, together.dw) << threads;
-        EXPECT_EQ(apart.dbias, together.dbias) << threads;
-        ++compared;
-      }
-  });
-  EXPECT_TRUE(compared > 0 || kernels_ != "auto");
-}
-
-// What does not sum over a batch, and the sums that batch norm takes.
+// What does not sum over a batch.
 TEST_P(SameBits, ForAnyNumberOfThreads) {
   for_cases([&](const ThreadCase& test, Type type, bool pool) {
     std::optional<Given> one;
@@ -183,13 +172,10 @@ TEST_P(SameBits, ForAnyNumberOfThreads) {
       // oneDNN and Eigen are given parts of the batch, and choose by their size.
       if (!kernel || !kernel->name().starts_with("own") || kernel->name().find("onednn") != std::string::npos)
         continue;
-      const Given given = run(*kernel, test, type, pool, true, false);
+      const Given given = run(*kernel, test, type, pool);
       if (!one) one = given;
       EXPECT_EQ(one->y, given.y) << threads;
       EXPECT_EQ(one->dx, given.dx) << threads;
-      if (kernel->fuses_sums()) {
-        EXPECT_EQ(one->sums, given.sums) << threads;
-      }
     }
   });
 }
@@ -200,9 +186,9 @@ TEST_P(SameBits, WhoeverDoesTheWork) {
   for_cases([&](const ThreadCase& test, Type type, bool pool) {
     const auto kernel = make(test, type, threads, pool);
     if (!kernel) return;
-    const Given first = run(*kernel, test, type, pool, true, false);
+    const Given first = run(*kernel, test, type, pool);
     for (int round = 0; round < 3; ++round) {
-      const Given again = run(*kernel, test, type, pool, true, false);
+      const Given again = run(*kernel, test, type, pool);
       EXPECT_EQ(first.y, again.y);
       EXPECT_EQ(first.dx, again.dx);
       EXPECT_EQ(first.dw, again.dw);
