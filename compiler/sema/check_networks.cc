@@ -1,4 +1,5 @@
-// The networks of a document: their features, ports that are open to everybody, addresses that WireGuard joins.
+// The networks of a document: their features, ports that are open to everybody, addresses that WireGuard
+// joins.
 #include <algorithm>
 #include <optional>
 #include <span>
