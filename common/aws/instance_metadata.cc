@@ -23,9 +23,8 @@ int metadata_attempts(const Configuration& c) {
 Result<std::string> metadata_endpoint(const Configuration& c) {
   const std::string given = c.setting("AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint");
   if (!given.empty()) {
-    auto url = http::parse_url(given);
-    if (!url.ok() || (url->scheme != "http" && url->scheme != "https"))
-      return Status(Code::Auth, "AWS_EC2_METADATA_SERVICE_ENDPOINT is no http or https URL");
+    auto url = http::parse_http_url(given, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
+    if (!url.ok()) return Status(Code::Auth, url.status().message());
     return given.ends_with("/") ? given.substr(0, given.size() - 1) : given;
   }
   const std::string mode =

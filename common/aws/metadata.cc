@@ -41,9 +41,8 @@ Result<std::string> container_url(const Configuration& c) {
   }
   const std::string url = c.environment("AWS_CONTAINER_CREDENTIALS_FULL_URI");
   if (url.empty()) return not_found("no container");
-  auto parsed = http::parse_url(url);
-  if (!parsed.ok() || (parsed->scheme != "http" && parsed->scheme != "https"))
-    return Status(Code::Auth, "AWS_CONTAINER_CREDENTIALS_FULL_URI is no http or https URL");
+  auto parsed = http::parse_http_url(url, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
+  if (!parsed.ok()) return Status(Code::Auth, parsed.status().message());
   if (!may_ask(*parsed))
     return Status(Code::Auth,
                   "AWS_CONTAINER_CREDENTIALS_FULL_URI: " + http::printable_url(url) +

@@ -37,9 +37,8 @@ std::string upper(std::string_view text) {
 }
 
 Result<std::string> checked_url(const std::string& url, const std::string& from) {
-  auto parsed = http::parse_url(url);
-  if (!parsed.ok() || (parsed->scheme != "http" && parsed->scheme != "https") || parsed->host.empty())
-    return invalid(from + ": \"" + http::printable_url(url) + "\" is no http or https URL");
+  auto parsed = http::parse_http_url(url, from);
+  if (!parsed.ok()) return parsed.status();
   if (url.find_first_of("?#") != std::string::npos)
     return invalid(from + ": \"" + http::printable_url(url) +
                    "\" goes on with a query, which no endpoint has");

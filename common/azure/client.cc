@@ -31,26 +31,13 @@ bool is_throttled(const http::Response& answer) {
   return false;
 }
 
-Failure no_answer(Status status, bool changes) {
-  Failure failure;
-  failure.kind = Failure::Kind::NotSent;
-  // It may be one of the attempts before the last that arrived.
-  if (status.code() == Code::Lost || (changes && status.code() != Code::Auth))
-    failure.kind = Failure::Kind::Unknown;
-  failure.status = std::move(status);
-  return failure;
-}
-
 Failure refusal(const http::Response& response, const std::string& what) {
   const Said said = error_in(parse_json(response.body));
   Failure failure;
   failure.http_status = response.status;
   failure.reason = said.code;
   failure.message = said.message;
-  if (is_throttled(response))
-    failure.kind = Failure::Kind::Throttled;
-  else if (response.status >= 400 && response.status < 500 && response.status != 408)
-    failure.kind = Failure::Kind::Refused;
+  failure.kind = http::kind_of_status(response.status, is_throttled(response));
   Code code = code_of(said, response.status);
   // What is not there in Azure's own words; another page is a gateway's, or that of a wrong address.
   if (code == Code::NotFound && said.code.empty()) code = Code::Invalid;
@@ -93,7 +80,7 @@ Answer Manager::send(const Call& call, const std::string& url, const Stop& stop,
   bool renewed = false;
   for (int unclear = 0;;) {
     auto token = session_.token(scope, stop);
-    if (!token.ok()) return no_answer(token.status(), false);
+    if (!token.ok()) return http::no_answer(token.status(), false);
     http::Request request;
     request.method = call.method;
     request.url = url;
@@ -117,7 +104,7 @@ Answer Manager::send(const Call& call, const std::string& url, const Stop& stop,
       return answer.status == 429 && !is_throttled(answer);
     };
     auto answer = session_.http().send(request, retries);
-    if (!answer.ok()) return no_answer(Status(answer.status()).at(what), changes);
+    if (!answer.ok()) return http::no_answer(Status(answer.status()).at(what), changes);
     response = std::move(*answer);
     if (const double here = least_remaining(response); here >= 0) remaining_ = here;
     if (response.status == 401 && !renewed) {

@@ -50,10 +50,7 @@ Site find_site(const Environment& environment) {
 Status check_url(const std::string& url, const char* variable) {
   for (const Site& one : kSites)  // of which a plan would bring in libcurl for nothing
     if (url == one.authority || url == one.manager) return {};
-  auto parsed = http::parse_url(url);
-  const bool right =
-      parsed.ok() && (parsed->scheme == "https" || parsed->scheme == "http") && !parsed->host.empty();
-  return right ? Status() : invalid(std::string(variable) + " is no http or https URL");
+  return http::parse_http_url(url, variable).status();
 }
 
 bool is_on_azure() {

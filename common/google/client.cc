@@ -35,16 +35,6 @@ bool is_throttled(const http::Response& answer) {
   return answer.status == 403 && is_rate(error_in(parse_json(answer.body)).reason);
 }
 
-Failure no_answer(Status status, bool changes) {
-  Failure failure;
-  failure.kind = Failure::Kind::NotSent;
-  // It may be one of the attempts before the last that arrived.
-  if (status.code() == Code::Lost || (changes && status.code() != Code::Auth))
-    failure.kind = Failure::Kind::Unknown;
-  failure.status = std::move(status);
-  return failure;
-}
-
 Status hinted(Status status, const std::string& reason) {
   if (status.code() != Code::Auth) return status;
   if (reason == "accessNotConfigured")
@@ -59,10 +49,7 @@ Failure refusal(const http::Response& response, const std::string& what) {
   Failure failure;
   failure.http_status = response.status;
   failure.reason = said.reason;
-  if (is_throttled(response))
-    failure.kind = Failure::Kind::Throttled;
-  else if (response.status >= 400 && response.status < 500 && response.status != 408)
-    failure.kind = Failure::Kind::Refused;
+  failure.kind = http::kind_of_status(response.status, is_throttled(response));
   Code code = code_of(said.reason, response.status);
   // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
   if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
@@ -132,7 +119,7 @@ Answer Service::call(const Call& call, const Stop& stop) {
   bool renewed = false;
   for (int unclear = 0;;) {
     auto token = session_.token(stop);
-    if (!token.ok()) return no_answer(token.status(), false);
+    if (!token.ok()) return http::no_answer(token.status(), false);
     http::Request request;
     request.method = call.method;
     request.url = url_ + call.path;
@@ -153,7 +140,7 @@ Answer Service::call(const Call& call, const Stop& stop) {
     retries.attempts = kAttempts;
     retries.largest_seconds = 15;
     auto response = session_.http().send(request, retries);
-    if (!response.ok()) return no_answer(Status(response.status()).at(what), changes);
+    if (!response.ok()) return http::no_answer(Status(response.status()).at(what), changes);
     if (response->status == 401 && !renewed) {
       renewed = true;
       session_.refused(*token);

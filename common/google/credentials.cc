@@ -28,10 +28,7 @@ Status need(const Json& file, const std::string& origin, std::initializer_list<c
 }
 
 Status checked(const std::string& url, const std::string& origin, const char* field) {
-  auto parsed = http::parse_url(url);
-  const bool right =
-      parsed.ok() && (parsed->scheme == "https" || parsed->scheme == "http") && !parsed->host.empty();
-  return right ? Status() : invalid(fmt::format("{}: {} is no http or https URL", origin, field));
+  return http::parse_http_url(url, fmt::format("{}: {}", origin, field)).status();
 }
 
 Status take_token_uri(const Json& file, Credential& made) {

@@ -112,21 +112,13 @@ Settings load_places(const Environment& environment) {
   return settings;
 }
 
-namespace {
-
-Status check_url(const std::string& compute_url) {
-  if (compute_url == kComputeUrl) return {};  // for which a plan would bring in libcurl for nothing
-  auto url = http::parse_url(compute_url);
-  if (!url.ok() || (url->scheme != "http" && url->scheme != "https") || url->host.empty())
-    return invalid("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE is no http or https URL");
-  return {};
-}
-
-}  // namespace
-
 Result<Settings> load_settings(const Environment& environment) {
   Settings settings = load_places(environment);
-  if (auto checked = check_url(settings.compute_url); !checked.ok()) return checked;
+  // Not of the usual one, for which a plan would bring in libcurl for nothing.
+  if (settings.compute_url != kComputeUrl)
+    if (auto url = http::parse_http_url(settings.compute_url, "CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE");
+        !url.ok())
+      return url.status();
   std::string project;
   auto credential = find_credential(environment, project);
   if (!credential.ok()) return credential.status();

@@ -11,23 +11,20 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-Code code_of_status(int http_status) {
-  switch (http_status) {
-    case 401:
-    case 403:
-      return Code::Auth;
-    case 404:
-    case 410:
-      return Code::NotFound;
-    case 409:
-      return Code::Conflict;
-    case 408:
-    case 412:
-    case 429:
-      return Code::Retry;
-    default:
-      return http_status >= 500 ? Code::Retry : Code::Invalid;
-  }
+Failure no_answer(Status status, bool may_have_arrived) {
+  Failure failure;
+  failure.kind = Failure::Kind::NotSent;
+  // Without a token nothing was ever sent.
+  if (status.code() == Code::Lost || (may_have_arrived && status.code() != Code::Auth))
+    failure.kind = Failure::Kind::Unknown;
+  failure.status = std::move(status);
+  return failure;
+}
+
+Failure::Kind kind_of_status(int http_status, bool throttled) {
+  if (throttled) return Failure::Kind::Throttled;
+  const bool refused = http_status >= 400 && http_status < 500 && http_status != 408;
+  return refused ? Failure::Kind::Refused : Failure::Kind::Unknown;
 }
 
 }  // namespace radl::http

@@ -41,7 +41,10 @@ class Answer {
 
 // A message of somebody else's as one line of at most 600 bytes.
 std::string one_line(std::string_view text);
-// What a status says where the service's own words say nothing: Auth, NotFound, Conflict, Retry, Invalid.
-Code code_of_status(int http_status);
+// Of a call without an answer. `may_have_arrived`: it was sent more than once, and one of the attempts before
+// the last may have been the one that acted.
+Failure no_answer(Status status, bool may_have_arrived);
+// What a status of 400 and more says about what was done.
+Failure::Kind kind_of_status(int http_status, bool throttled);
 
 }  // namespace radl::http

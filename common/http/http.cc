@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "common/files.h"
+#include "common/http/failed_transfer.h"
 #include "common/http/rate.h"
 #include "common/http/retry.h"
 #include "common/text.h"
@@ -167,84 +168,6 @@ int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_
 // Of answers that may be large: libcurl's own 16 KiB would be a call of the kernel each.
 constexpr long kSinkBuffer = 256L << 10;
 
-constexpr const char* kProxyHint =
-    "the proxy is that of HTTPS_PROXY, http_proxy or ALL_PROXY; NO_PROXY names hosts that need none";
-
-bool repeatable(const Request& r) {
-  const std::string& m = r.method;
-  return r.idempotent || m == "GET" || m == "HEAD" || m == "PUT" || m == "DELETE" || m == "OPTIONS";
-}
-
-bool is_a_proxy(const std::string& host) {
-  for (const char* name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"}) {
-    const char* value = std::getenv(name);
-    if (value && std::string_view(value).find(host) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-// " (through the proxy HOST:PORT)" where libcurl says that it was a proxy that it could not connect to: its
-// text names no user.
-std::string through_proxy(const Request& r, std::string_view text) {
-  constexpr std::string_view kBegin = "Failed to connect to ", kPort = " port ";
-  const size_t host = text.find(kBegin), port = text.find(kPort);
-  if (host == text.npos || port == text.npos || port < host + kBegin.size()) return {};
-  const std::string name(text.substr(host + kBegin.size(), port - host - kBegin.size()));
-  std::string_view number = text.substr(port + kPort.size());
-  number = number.substr(0, number.find_first_not_of("0123456789"));
-  const auto url = parse_url(r.url);
-  const std::string usual = url.ok() && url->scheme == "https" ? "443" : "80";
-  const std::string own = !url.ok() || url->port.empty() ? usual : url->port;
-  if (!url.ok() || (url->host == name && own == number) || !is_a_proxy(name)) return {};
-  return " (through the proxy " + name + ":" + std::string(number) + ")";
-}
-
-// What is left unknown for one that must not be repeated is Lost, once something of it was sent.
-Status transport_failure(CURLcode code, const Request& r, bool sent, const char* text) {
-  const bool lost = sent && !repeatable(r);
-  const std::string what = r.method + " " + printable_url(r.url) + ": ";
-  // Without the library's own text where that may repeat the URL.
-  switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return {Code::Retry, what + "the host's name cannot be resolved"};
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return Status(Code::Retry, what + "the proxy's name cannot be resolved").with_hint(kProxyHint);
-    case CURLE_COULDNT_CONNECT:
-      if (std::string proxy = through_proxy(r, text); !proxy.empty())
-        return Status(Code::Retry, what + "cannot connect" + proxy).with_hint(kProxyHint);
-      return {Code::Retry, what + "cannot connect"};
-    case CURLE_OPERATION_TIMEDOUT:
-      return {lost ? Code::Lost : Code::Timeout, what + "timed out"};
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CACERT_BADFILE:
-      return {Code::Auth,
-              what + "its certificate is not trusted: " + (text[0] ? text : curl_easy_strerror(code))};
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      // Whoever listens there speaks something else, which libcurl takes for HTTP/0.9.
-      if (sent) return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
-      return {Code::Invalid, what + "not an http or https URL"};
-    case CURLE_WEIRD_SERVER_REPLY:
-      return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
-    case CURLE_URL_MALFORMAT:
-      return {Code::Invalid, what + "not an http or https URL"};
-    case CURLE_SEND_FAIL_REWIND:
-      return {Code::Lost, what + "the connection broke after it was sent"};
-    case CURLE_TOO_MANY_REDIRECTS:
-      return {Code::Invalid, what + "redirected too often"};
-    case CURLE_SSL_CONNECT_ERROR:
-      return {Code::Retry, what + "no secure connection: " + (text[0] ? text : curl_easy_strerror(code))};
-    default:
-      break;
-  }
-  // CONNECT is asked of a proxy alone; what it answered is not the server's.
-  if (std::string_view(text).find("CONNECT") != std::string_view::npos)
-    return Status(std::string_view(text).find("407") != std::string_view::npos ? Code::Auth : Code::Retry,
-                  what + "the proxy does not lead there: " + text)
-        .with_hint(kProxyHint);
-  return {lost ? Code::Lost : Code::Retry, what + curl_easy_strerror(code)};
-}
-
 }  // namespace
 
 struct Client::Impl {
@@ -334,7 +257,7 @@ Status set_body(CURL* c, const Request& r, Exchange& x) {
   } else if (!r.body.empty() || r.method == "POST" || r.method == "PUT" || r.method == "PATCH") {
     curl_easy_setopt(c, CURLOPT_POST, 1L);
     curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(r.body.size()));
-    if (repeatable(r)) {
+    if (may_be_repeated(r)) {
       curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body.data());
     } else {
       curl_easy_setopt(c, CURLOPT_READFUNCTION, on_read_memory);
@@ -377,7 +300,7 @@ Result<std::unique_ptr<curl_slist, ListDeleter>> header_list(const Request& r) {
 // A callback ended it: its own reason, but for one that may have acted.
 Status stopped_by(const Exchange& x, bool sent) {
   const Request& r = *x.request;
-  const bool lost = sent && !x.unread && !repeatable(r);
+  const bool lost = sent && !x.unread && !may_be_repeated(r);
   return Status(lost ? Code::Lost : x.failure.code(), x.failure.message())
       .at(r.method + " " + printable_url(r.url));
 }
@@ -414,7 +337,7 @@ Result<Response> Client::send(const Request& r) {
   impl_->give(std::move(easy));
   const bool sent = request_bytes > 0;
   if (!x.failure.ok()) return stopped_by(x, sent);
-  if (code != CURLE_OK) return transport_failure(code, r, sent, error);
+  if (code != CURLE_OK) return failed_transfer(code, r, sent, error);
   if (r.rate) turned_away(r, x.response) ? r.rate->throttled() : r.rate->served();
   return std::move(x.response);
 }
@@ -427,7 +350,7 @@ namespace {
 bool may_repeat(const Request& r, const Result<Response>& answer) {
   if (!answer.ok()) return answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout;
   if (turned_away(r, *answer)) return true;
-  return passing_status(answer->status) && repeatable(r);
+  return passing_status(answer->status) && may_be_repeated(r);
 }
 
 }  // namespace

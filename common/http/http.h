@@ -107,5 +107,8 @@ class Client {
 // A status >= 400 as a Status with a fitting code: 401 and 403 Auth, 404 NotFound, 409 and 412 Conflict,
 // 429 and 5xx Retry, 507 Quota, others Invalid. `what` is put in front; the body's first line is added.
 Status status_of(const Response& response, std::string_view what);
+// What a status says where the service's own words say nothing: Auth, NotFound, Conflict, Quota, Retry,
+// Invalid.
+Code code_of_status(int http_status);
 
 }  // namespace radl::http

@@ -12,19 +12,30 @@ std::string_view Response::header(std::string_view name) const {
   return {};
 }
 
+Code code_of_status(int http_status) {
+  switch (http_status) {
+    case 401:
+    case 403:
+      return Code::Auth;
+    case 404:
+    case 410:
+      return Code::NotFound;
+    case 409:
+    case 412:
+      return Code::Conflict;
+    case 408:
+    case 429:
+      return Code::Retry;
+    case 507:
+      return Code::Quota;
+    default:
+      return http_status >= 500 ? Code::Retry : Code::Invalid;
+  }
+}
+
 Status status_of(const Response& response, std::string_view what) {
-  Code code = Code::Invalid;
   const int s = response.status;
-  if (s == 401 || s == 403)
-    code = Code::Auth;
-  else if (s == 404 || s == 410)
-    code = Code::NotFound;
-  else if (s == 409 || s == 412)
-    code = Code::Conflict;
-  else if (s == 507)
-    code = Code::Quota;
-  else if (s == 429 || s >= 500 || s == 408)
-    code = Code::Retry;
+  const Code code = code_of_status(s);
   std::string_view line = trim(std::string_view(response.body).substr(0, 300));
   line = line.substr(0, line.find_first_of("\r\n"));
   const bool page = line.rfind("<!", 0) == 0 || line.rfind("<html", 0) == 0;

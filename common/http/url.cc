@@ -108,4 +108,14 @@ bool same_origin(const std::string& a, const std::string& b) {
          equal_ignoring_case(one->authority(), other->authority());
 }
 
+Result<Url> parse_http_url(const std::string& url, std::string_view from) {
+  auto parsed = parse_url(url);
+  if (parsed.ok() && (parsed->scheme == "http" || parsed->scheme == "https") && !parsed->host.empty())
+    return parsed;
+  // What is no URL at all may be a secret in the wrong place.
+  const bool shown = url.find("://") != std::string::npos;
+  return invalid(std::string(from) + (shown ? ": \"" + printable_url(url) + "\"" : "") +
+                 " is no http or https URL");
+}
+
 }  // namespace radl::http

@@ -30,5 +30,8 @@ Result<Url> parse_url(const std::string& url);
 // Whether both are of one server: scheme, host in any letters, and port, written or not; without a user. What
 // is secret for one may go to the other.
 bool same_origin(const std::string& a, const std::string& b);
+// The same of one that `from` has (a variable, a field of a file): Invalid, and named, unless it is an http
+// or https URL with a host.
+Result<Url> parse_http_url(const std::string& url, std::string_view from);
 
 }  // namespace radl::http

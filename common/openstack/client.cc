@@ -42,25 +42,11 @@ Code code_of(int status, const std::string& message) {
   return http::code_of_status(status);
 }
 
-Failure no_answer(Status status, Effect effect) {
-  Failure failure;
-  failure.kind = Failure::Kind::NotSent;
-  const bool may_have_arrived = effect == Effect::Repeatable && status.code() != Code::Auth;
-  if (status.code() == Code::Lost || may_have_arrived) failure.kind = Failure::Kind::Unknown;
-  failure.status = std::move(status);
-  return failure;
-}
-
 Failure refusal(const http::Response& response, const std::string& what, Effect effect) {
   Failure failure;
   failure.http_status = response.status;
   failure.message = error_message(response.body);
-  if (response.status == 429)
-    failure.kind = Failure::Kind::Throttled;
-  else if (response.status >= 400 && response.status < 500 && response.status != 408)
-    failure.kind = Failure::Kind::Refused;
-  else
-    failure.kind = Failure::Kind::Unknown;
+  failure.kind = http::kind_of_status(response.status, response.status == 429);
   Code code = code_of(response.status, failure.message);
   // A page that is not there without a service's own words is a gateway's, or that of a wrong endpoint: it
   // tells of no resource.
@@ -232,12 +218,13 @@ Answer Service::call(const Call& call, const Stop& stop) {
   int unclear = 0;
   for (;;) {
     auto token = session_.token(stop);
-    if (!token.ok()) return no_answer(token.status(), Effect::Once);
+    if (!token.ok()) return http::no_answer(token.status(), false);
     auto how = version(stop);
-    if (!how.ok()) return no_answer(how.status(), Effect::Once);
+    if (!how.ok()) return http::no_answer(how.status(), false);
     const std::string what = fmt::format("{} ({})", shown(call), http::printable_url(how->root));
     auto response = send(call, *how, *token, stop);
-    if (!response.ok()) return no_answer(Status(response.status()).at(shown(call)), call.effect);
+    if (!response.ok())
+      return http::no_answer(Status(response.status()).at(shown(call)), call.effect == Effect::Repeatable);
     if (response->status == 401 && !renewed) {
       renewed = true;
       session_.refused(*token);

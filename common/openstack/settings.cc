@@ -87,9 +87,8 @@ bool is_false(const std::string& text) {
 }
 
 Result<std::string> checked_url(const std::string& url, const std::string& from) {
-  auto parsed = http::parse_url(url);
-  if (!parsed.ok() || (parsed->scheme != "http" && parsed->scheme != "https") || parsed->host.empty())
-    return invalid(fmt::format("{}: \"{}\" is no http or https URL", from, http::printable_url(url)));
+  auto parsed = http::parse_http_url(url, from);
+  if (!parsed.ok()) return parsed.status();
   std::string kept = url;
   while (kept.ends_with('/')) kept.pop_back();
   return kept;

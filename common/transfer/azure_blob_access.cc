@@ -57,10 +57,11 @@ Status take_key(AzureBlobOptions& options, const std::string& text, const std::s
 
 Status take_endpoint(AzureBlobOptions& options, std::string text, const std::string& name) {
   while (text.ends_with('/')) text.pop_back();
-  auto url = http::parse_url(text);
-  if (!url.ok() || (url->scheme != "http" && url->scheme != "https") || url->host.empty() ||
-      !url->query.empty())
-    return invalid(name + " is no http or https URL");
+  auto url = http::parse_http_url(text, name);
+  if (!url.ok()) return url.status();
+  if (!url->query.empty())
+    return invalid(name + ": \"" + http::printable_url(text) +
+                   "\" goes on with a query, which no endpoint has");
   options.endpoint = std::move(text);
   return {};
 }

@@ -36,9 +36,7 @@ Result<std::string> base_of(const std::string& name, std::string text) {
   if (text.find("://") == text.npos) text = "http://" + text;
   while (text.ends_with('/')) text.pop_back();
   if (text.ends_with("/storage/v1")) text.resize(text.size() - std::string_view("/storage/v1").size());
-  auto url = http::parse_url(text);
-  if (!url.ok() || (url->scheme != "http" && url->scheme != "https") || url->host.empty())
-    return invalid(name + " is no host and no http or https URL");
+  if (auto url = http::parse_http_url(text, name); !url.ok()) return url.status();
   return text;
 }
 

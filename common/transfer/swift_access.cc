@@ -78,9 +78,7 @@ Result<SwiftOptions> swift_options(http::Client& http,
   if (!environment) environment = openstack::process_environment;
   SwiftOptions options;
   if (const std::string url = environment("ST_AUTH"); !url.empty()) {
-    auto parsed = http::parse_url(url);
-    if (!parsed.ok() || (parsed->scheme != "http" && parsed->scheme != "https"))
-      return invalid("ST_AUTH is no http or https URL");
+    if (auto parsed = http::parse_http_url(url, "ST_AUTH"); !parsed.ok()) return parsed.status();
     if (environment("ST_USER").empty() || environment("ST_KEY").empty())
       return Status(Code::Auth, "ST_AUTH is set, and ST_USER or ST_KEY is not");
     options.access = std::make_shared<LoginAccess>(http, url, environment("ST_USER"), environment("ST_KEY"));

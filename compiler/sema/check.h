@@ -49,6 +49,9 @@ bool may_be_defined(const Document& document, std::string_view keyword, std::str
 // Type, operator, value and unit of one feature, at each place where it is written. True when it is right.
 bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,
                    Diagnostics& diagnostics, const CheckOptions& options);
+// What check_feature and the two below say, of each feature.
+void check_set(Scope scope, const FeatureSet& features, const Document& document, Diagnostics& diagnostics,
+               const CheckOptions& options);
 // A secret where it would be seen.
 void check_secrecy(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics);
 // Warnings for a name: unknown, ranges and lists that RADL-JSON loses, plain secrets.

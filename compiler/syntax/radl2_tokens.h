@@ -109,16 +109,20 @@ class Radl2Tokens : private TokenSource {
   void unclosed_interpolation(size_t level);
   bool runaway_text(Span at);
   void skip_to_sync(bool behind_error = true);  // the next token is the one at which the error is
-  std::string expectation(const std::vector<std::string_view>& expected) const;
-  std::string hint(const Token& found) const;
-  std::string hint_of_form(std::string_view word, const Token& found) const;
-  bool known_mistake(const Token& found);
   bool junk(const RawToken& raw);
   uint32_t unclosed_block(Span begin);
   uint32_t before_closers(Span line) const;
   void report_junk(uint32_t before);
-  void report_junk(Span piece);
   bool first_column(const Token& token) const;
+
+  // radl2_mistakes.cc
+  std::string expectation(const std::vector<std::string_view>& expected) const;
+  bool known_mistake(const Token& found);
+  void report_junk(Span piece);
+
+  // radl2_hints.cc
+  std::string hint(const Token& found) const;
+  std::string hint_of_form(std::string_view word, const Token& found) const;
 
   Entry entry_;
   bool started_ = false;

@@ -97,7 +97,7 @@ int run(Flags& f, const Context& context) {
   std::vector<double> losses;  // of the first steps
   double update_seconds = 0, processor = 0;
   const auto begin = SteadyClock::now();
-  for (int step = 0; !context.cancelled->load(); ++step) {
+  for (int step = 0; !context.stop.asked(); ++step) {
     if (f.profile && step == kWarmUp) (*network)->set_profiling(true), update_seconds = 0;
     // Unlike time on the wall it hardly depends on what else the machine does.
     if (step == kWarmUp) processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);

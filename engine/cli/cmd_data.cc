@@ -44,7 +44,7 @@ int run_cifar10(const Cifar10Flags& flags, const Context& context) {
   Meter meter(context.terminal && !flags.quiet);
   data::FetchOptions o = flags.options;
   o.subset = find_subset(o.subset);
-  o.stop = context.stop();
+  o.stop = context.stop;
   if (!flags.quiet) o.say = [&](const std::string& line) { meter.say(line); };
   o.progress = [&](uint64_t done, uint64_t total) { meter.bytes("cifar10:", done, total); };
   auto fetched = data::fetch_cifar10(o);
@@ -76,7 +76,7 @@ size_t verify_part(const data::Dataset& d, const char* name, const Context& cont
   std::vector<uint8_t> pixels(data::pixel_count(d.shape()));
   Meter meter(context.terminal);
   size_t bad = 0;
-  for (size_t i = 0; i < d.size() && !context.cancelled->load(); ++i) {
+  for (size_t i = 0; i < d.size() && !context.stop.asked(); ++i) {
     if (i % 64 == 0) meter.line(fmt::format("{}: {} of {}", name, i, d.size()));
     if (Status s = d.read(i, pixels); !s.ok() && ++bad <= 20)
       meter.say(fmt::format("{}: {}", name, s.message()));

@@ -37,7 +37,7 @@ int run_rates(const RatesFlags& flags, const Context& context) {
   nlohmann::ordered_json line = nlohmann::ordered_json::object();
   std::string text;
   if (!flags.no_disk) {
-    auto disk = disk_rates(flags, context.stop());
+    auto disk = disk_rates(flags, context.stop);
     if (!disk.ok()) return fail(disk.status());
     line["disk_bytes"] = disk->bytes;
     line["disk_write_bytes_per_second"] = disk->write_per_second;
@@ -47,7 +47,7 @@ int run_rates(const RatesFlags& flags, const Context& context) {
   }
   if (!flags.source.empty()) {
     http::Client http;
-    auto source = data::measure_source(http, flags.source, flags.seconds, context.stop());
+    auto source = data::measure_source(http, flags.source, flags.seconds, context.stop);
     if (!source.ok()) return fail(source.status());
     line["source_bytes"] = source->bytes;
     line["source_bytes_per_second"] = source->per_second;

@@ -64,7 +64,7 @@ int run_look(LookFlags& flags, const Context& context) {
     flags.options.open.shape = {(*shape)[0], (*shape)[1], (*shape)[2]};
   }
   flags.options.threads = threads();
-  flags.options.stop = context.stop();
+  flags.options.stop = context.stop;
   auto found = data::examine(flags.options);
   if (!found.ok()) return fail(found.status());
   if (flags.json)
@@ -83,7 +83,7 @@ int run_stage(StageFlags& flags, const Context& context) {
   Meter meter(context.terminal);
   data::StageOptions& o = flags.options;
   o.fetch.subset = find_subset(o.fetch.subset);
-  o.stop = o.fetch.stop = context.stop();
+  o.stop = o.fetch.stop = context.stop;
   o.threads = threads();
   // Lines go to standard error where the answer is JSON.
   o.say = o.fetch.say = [&](const std::string& line) {

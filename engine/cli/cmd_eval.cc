@@ -66,9 +66,8 @@ int run(Flags& f, const Context& context) {
   }
   auto network = exporter::load_network(*bundle, f.build);
   if (!network.ok()) return fail(network.status());
-  auto e =
-      evaluate(**network, dataset, {bundle->mean, bundle->deviation},
-               {f.build.batch_size, f.flip, f.translate, f.open.skip_corrupt, context.cancelled, f.mistakes});
+  auto e = evaluate(**network, dataset, {bundle->mean, bundle->deviation},
+                    {f.build.batch_size, f.flip, f.translate, f.open.skip_corrupt, context.stop, f.mistakes});
   if (!e.ok()) return fail(e.status());
   const bool augmented = f.flip || f.translate > 0;
   if (f.json) {

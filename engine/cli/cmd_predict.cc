@@ -124,7 +124,7 @@ int run(const Flags& f, const Context& context) {
     names.clear();
   };
   for (const auto& file : *files) {
-    if (context.cancelled->load()) return kInterrupted;
+    if (context.stop.asked()) return kInterrupted;
     auto bytes = read_file(file, kLargestImage);
     auto image = bytes.ok() ? (*predictor)->decode(*bytes) : Result<std::vector<uint8_t>>(bytes.status());
     if (!image.ok()) {

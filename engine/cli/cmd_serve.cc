@@ -39,7 +39,7 @@ int run(Flags& f, const Context& context) {
   fmt::print("{} on http://{}{}{}:{}  (POST /predict, GET /health, GET /metrics)\n", bundle->name,
              six ? "[" : "", f.server.address, six ? "]" : "", (*server)->port());
   std::fflush(stdout);
-  while (!context.cancelled->load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  while (!context.stop.asked()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   server->reset();
   fmt::print(stderr, "stopped\n");
   return kDone;

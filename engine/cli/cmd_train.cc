@@ -79,7 +79,7 @@ int run(const Flags& f, const Context& context) {
   }
   ProgressView view(context.terminal);
   RunHooks hooks;
-  hooks.cancelled = context.cancelled;
+  hooks.stop = context.stop;
   hooks.progress = [&](std::string_view line) {
     if (f.json) {
       fmt::print("{}\n", line);

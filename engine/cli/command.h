@@ -2,7 +2,6 @@
 // run.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,12 +19,9 @@ class App;
 namespace radl::engine::cli {
 
 struct Context {
-  std::string program;                           // how it was called, for finding files beside it
-  const std::atomic<bool>* cancelled = nullptr;  // Ctrl-C or TERM
-  bool terminal = false;                         // standard error is one that can be drawn on
-  Stop stop() const {
-    return Stop::when([asked = cancelled] { return asked && asked->load(); });
-  }
+  std::string program;    // how it was called, for finding files beside it
+  Stop stop;              // Ctrl-C or TERM
+  bool terminal = false;  // standard error is one that can be drawn on
 };
 
 // Adds the command to the parser; gives what to run when it was chosen. The result is the exit code.

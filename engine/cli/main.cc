@@ -16,14 +16,13 @@ namespace {
 
 using namespace radl::engine::cli;
 
-std::atomic<bool> interrupted{false};
+radl::StopSource interrupted;
 
 // The first signal asks the command to stop and save; the second ends the process.
 void on_signal(int number) {
-  if (interrupted.exchange(true)) {
-    ::signal(number, SIG_DFL);
-    ::raise(number);
-  }
+  if (!interrupted.requested()) return interrupted.request();
+  ::signal(number, SIG_DFL);
+  ::raise(number);
 }
 
 bool can_draw() {
@@ -53,7 +52,7 @@ int run(int argc, char** argv) {
 
   Context context;
   context.program = argv[0];
-  context.cancelled = &interrupted;
+  context.stop = interrupted.token();
   context.terminal = can_draw();
 
   CLI::App app{"radl-train - trains, evaluates, serves and converts models", "radl-train"};

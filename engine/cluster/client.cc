@@ -40,8 +40,7 @@ class Worker : public WorkerClient {
   Status welcome() {
     for (auto& session : sessions_) {
       Welcome w;
-      if (Status got = expect(*session, MessageType::Welcome, message_, options_.cancelled); !got.ok())
-        return got;
+      if (Status got = expect(*session, MessageType::Welcome, message_, options_.stop); !got.ok()) return got;
       if (Status bad = decode(message_, w); !bad.ok()) return bad;
       uint64_t before = parts_.empty() ? 0 : parts_.back().first + parts_.back().count;
       bool fits = w.shard == parts_.size() && w.shards == options_.shards && w.first == before &&
@@ -113,7 +112,7 @@ class Worker : public WorkerClient {
     versions_.resize(sessions_.size());
     for (size_t s = 0; s < sessions_.size(); ++s) {
       Update update;
-      if (Status got = expect(*sessions_[s], MessageType::Update, message_, options_.cancelled); !got.ok())
+      if (Status got = expect(*sessions_[s], MessageType::Update, message_, options_.stop); !got.ok())
         return got;
       if (Status bad = decode(message_, update); !bad.ok()) return bad;
       size_t want = bytes_of(update.encoding, parts_[s].count);
@@ -147,8 +146,7 @@ class Chief : public ChiefClient {
   Status ready() {
     for (auto& session : sessions_) {
       session->set_limit(size_t{64} << 30);
-      if (Status got = expect(*session, MessageType::Ready, message_, options_.cancelled); !got.ok())
-        return got;
+      if (Status got = expect(*session, MessageType::Ready, message_, options_.stop); !got.ok()) return got;
     }
     return {};
   }
@@ -182,8 +180,7 @@ class Chief : public ChiefClient {
       if (Status sent = sessions_[s]->send(encode(init)); !sent.ok()) return sent;
     }
     for (auto& session : sessions_) {
-      if (Status got = expect(*session, MessageType::Ready, message_, options_.cancelled); !got.ok())
-        return got;
+      if (Status got = expect(*session, MessageType::Ready, message_, options_.stop); !got.ok()) return got;
     }
     return {};
   }
@@ -268,7 +265,7 @@ class Chief : public ChiefClient {
 
   Status ask(Session& session, uint8_t flags, MessageType answer) {
     if (Status sent = session.send(encode(Fetch{flags})); !sent.ok()) return sent;
-    return expect(session, answer, message_, nullptr);
+    return expect(session, answer, message_, {});
   }
 
   Status all_alive() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
 #include "engine/cluster/shard.h"
@@ -24,7 +25,7 @@ struct ClientOptions {
   Milliseconds peer_timeout{10000};
   Milliseconds start_timeout{120000};
   Numbers gradients = Numbers::Fp32;
-  const std::atomic<bool>* cancelled = nullptr;
+  radl::Stop stop;
 };
 
 // One training step's result, as push() takes it.

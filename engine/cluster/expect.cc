@@ -23,8 +23,8 @@ Status ended_by(const Message& message, const std::string& name) {
 }
 
 // The next message, which must be of this type; a Stop or Refuse in its place is what it says.
-Status expect(Session& session, MessageType type, Message& message, const std::atomic<bool>* cancelled) {
-  if (Status got = session.receive(message, cancelled); !got.ok()) return got;
+Status expect(Session& session, MessageType type, Message& message, const radl::Stop& stop) {
+  if (Status got = session.receive(message, stop); !got.ok()) return got;
   if (message.type == type) return {};
   if (message.type == MessageType::Refuse || message.type == MessageType::Stop)
     return ended_by(message, session.name());

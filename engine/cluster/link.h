@@ -6,7 +6,6 @@
 // progress; a handshake has one limit for all of it.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "engine/cluster/message.h"
 #include "engine/cluster/secure.h"
 
@@ -76,9 +76,8 @@ Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::st
                                              ListenOptions options = {});
 
 // Connects and shakes hands, again and again until somebody listens there or `patience` is over. Auth at once
-// when the other side does not know the key; Cancelled when *cancelled becomes true.
+// when the other side does not know the key; Cancelled when `stop` asks for it.
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
-                                          Milliseconds patience,
-                                          const std::atomic<bool>* cancelled = nullptr);
+                                          Milliseconds patience, const radl::Stop& stop = {});
 
 }  // namespace radl::engine::cluster

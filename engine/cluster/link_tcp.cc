@@ -145,7 +145,7 @@ std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, SessionCiphe
 }
 
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
-                                          Milliseconds patience, const std::atomic<bool>* cancelled) {
+                                          Milliseconds patience, const radl::Stop& stop) {
   Result<Endpoint> endpoint = split_address(address);
   if (!endpoint) return std::move(endpoint).status();
   Clock::time_point end = Clock::now() + patience;
@@ -163,7 +163,7 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
     } else if (failed.code() != Code::Retry) {
       return std::move(failed).at(address);
     }
-    if (cancelled != nullptr && *cancelled) return Status(Code::Cancelled, "interrupted");
+    if (stop.asked()) return Status(Code::Cancelled, "interrupted");
     if (Clock::now() + pause >= end) {
       return Status(Code::Timeout,
                     fmt::format("no answer from {} within {:.0f} s: {}", address,

@@ -27,7 +27,7 @@ class LinkedRing : public Ring {
     if (!previous_) return {};
     if (options_.rank == 0) return tell_all(next_->send(encode(state)));
     Message message;
-    Status got = expect(*previous_, MessageType::Init, message, options_.cancelled);
+    Status got = expect(*previous_, MessageType::Init, message, options_.stop);
     if (got.ok()) got = decode(message, state);
     if (got.ok() &&
         (state.weights.size() != options_.parameters || state.statistics.size() != options_.statistics))
@@ -111,7 +111,7 @@ class LinkedRing : public Ring {
   }
 
   Status take(uint32_t hop, size_t at, bool add) {
-    if (Status got = expect(*previous_, MessageType::Block, in_, nullptr); !got.ok()) return got;
+    if (Status got = expect(*previous_, MessageType::Block, in_, {}); !got.ok()) return got;
     Block block;
     if (Status bad = decode(in_, block); !bad.ok()) return bad;
     std::span<float> numbers = piece(numbers_, at, options_.size),

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
 #include "engine/cluster/session.h"
@@ -25,7 +26,7 @@ struct RingOptions {
   uint64_t parameters = 0, statistics = 0;  // of the model
   Milliseconds peer_timeout{10000};
   Numbers encoding = Numbers::Fp32;  // how numbers travel (the sum of each hop is rounded to it)
-  const std::atomic<bool>* cancelled = nullptr;
+  radl::Stop stop;
 };
 
 class Ring {

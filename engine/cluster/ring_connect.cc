@@ -27,9 +27,8 @@ Hello hello_of(const RingOptions& options, const RingMember& member) {
 
 SessionResult connect_next(const RingOptions& options, const RingMember& member) {
   const uint32_t next = (options.rank + 1) % options.size;
-  Result<std::unique_ptr<Link>> link =
-      connect_tcp(member.addresses[next], member.key, {Role::Worker, options.rank}, member.start_timeout,
-                  options.cancelled);
+  Result<std::unique_ptr<Link>> link = connect_tcp(
+      member.addresses[next], member.key, {Role::Worker, options.rank}, member.start_timeout, options.stop);
   if (!link) return std::move(link).status().at(fmt::format("worker/{}", next));
   Identity peer = (*link)->peer();
   if (peer.role != Role::Worker || peer.index != next) {
@@ -40,7 +39,7 @@ SessionResult connect_next(const RingOptions& options, const RingMember& member)
   std::unique_ptr<Session> session = ring_session(options, std::move(*link));
   if (Status sent = session->send(encode(hello_of(options, member))); !sent.ok()) return sent;
   Message answer;
-  if (Status got = expect(*session, MessageType::Ready, answer, options.cancelled); !got.ok()) return got;
+  if (Status got = expect(*session, MessageType::Ready, answer, options.stop); !got.ok()) return got;
   return session;
 }
 
@@ -91,8 +90,7 @@ class Door {
     const Clock::time_point end = Clock::now() + member_.start_timeout;
     while (Clock::now() < end) {
       if (std::unique_ptr<Session> previous = take()) return previous;
-      if (given_up_ || (options_.cancelled != nullptr && *options_.cancelled))
-        return Status(Code::Cancelled, "interrupted");
+      if (given_up_ || options_.stop.asked()) return Status(Code::Cancelled, "interrupted");
       Result<std::unique_ptr<Link>> link = listener_.accept(Milliseconds(50));
       if (link.ok()) {
         greetings_.emplace_back([this, held = std::move(*link)]() mutable { greet(std::move(held)); });

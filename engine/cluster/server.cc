@@ -68,11 +68,11 @@ class Server : public ParameterServer {
 
   std::string address() const override { return listener_ ? listener_->address() : ""; }
 
-  Status wait(const std::atomic<bool>* cancelled) override {
+  Status wait(const radl::Stop& stop) override {
     std::unique_lock lock(mutex_);
     Clock::time_point end = Clock::now() + options_.start_timeout;
     while (!over_) {
-      if (cancelled != nullptr && *cancelled) return {Code::Cancelled, "interrupted"};
+      if (stop.asked()) return {Code::Cancelled, "interrupted"};
       if (!chief_seen_ && Clock::now() >= end) {
         return {Code::Timeout, fmt::format("the chief did not appear within {:.0f} s",
                                            static_cast<double>(options_.start_timeout.count()) / 1000)};
@@ -209,7 +209,7 @@ class Server : public ParameterServer {
     Message message;
     Status ended;
     while (ended.ok()) {
-      ended = session->receive(message, nullptr);
+      ended = session->receive(message, radl::Stop());
       if (ended.ok()) ended = answer_chief(*session, message);
     }
     lost->set({});
@@ -306,7 +306,7 @@ class Server : public ParameterServer {
     Status ended = session->send(encode(welcome));
     Message message, reply;
     while (ended.ok()) {
-      ended = session->receive(message, nullptr);
+      ended = session->receive(message, radl::Stop());
       if (ended.ok()) ended = answer_worker(*session, **shard, hello.index, pass, message, reply);
     }
     lost->set({});

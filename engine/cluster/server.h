@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "common/stop.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/shard.h"
 
@@ -41,8 +42,8 @@ class ParameterServer {
   virtual std::unique_ptr<Link> local_link(Identity peer) = 0;
   virtual std::string address() const = 0;
   // Waits until the job has ended: Ok when the chief said that it is finished, else why not. Cancelled as
-  // soon as *cancelled is true.
-  virtual Status wait(const std::atomic<bool>* cancelled) = 0;
+  // soon as `stop` asks for it.
+  virtual Status wait(const radl::Stop& stop) = 0;
   // Ends the job for everybody connected here, with this outcome.
   virtual void stop(const Status& outcome) = 0;
 };

@@ -112,11 +112,11 @@ Status Session::receive(Message& message, Milliseconds patience) {
   return {};
 }
 
-Status Session::receive(Message& message, const std::atomic<bool>* cancelled) {
+Status Session::receive(Message& message, const radl::Stop& stop) {
   for (;;) {
     Status got = receive(message, Milliseconds(100));
     if (got.code() != Code::Timeout) return got;
-    if (cancelled != nullptr && *cancelled) return {Code::Cancelled, "interrupted"};
+    if (stop.asked()) return {Code::Cancelled, "interrupted"};
   }
 }
 

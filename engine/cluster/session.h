@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "common/stop.h"
 #include "engine/cluster/link.h"
 
 namespace radl::engine::cluster {
@@ -30,8 +31,8 @@ class Session {
   Status send(const Message& message);
   // The next message that is no heartbeat. Timeout after `patience`; else what ended the link.
   Status receive(Message& message, Milliseconds patience);
-  // Like receive(), without an end as long as the peer is alive and *cancelled is not true.
-  Status receive(Message& message, const std::atomic<bool>* cancelled);
+  // Like receive(), without an end as long as the peer is alive and `stop` does not ask for an end.
+  Status receive(Message& message, const radl::Stop& stop);
   Status health() const;          // Ok, or what ended the link
   double silent_seconds() const;  // how long nothing had been heard when the link ended; 0 while it lasts
   void close();

@@ -1,9 +1,13 @@
 // Splitting work over the threads of a step: static shares, so that the same thread count gives the same
-// sums.
+// sums; or items whose results do not depend on who does them, each to the next thread that is free.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace radl::engine {
 
@@ -47,5 +51,56 @@ void parallel_for(int threads, size_t count, size_t grain, F&& f) {
       },
       &work);
 }
+
+// f(thread) on each thread.
+template <class F>
+void on_each_thread(int threads, F&& f) {
+  if (threads <= 1) return f(0);
+  run_on_threads(
+      threads, [](void* context, int t) { (*static_cast<F*>(context))(t); }, &f);
+}
+
+// The items of a loop that nobody has taken yet. A thread takes those of its share in their order, so that
+// neighbours stay in its cache, then the last ones of others that are behind: one that the machine kept from
+// running delays the loop by an item, not by half of its share.
+class ItemsLeft {
+ public:
+  explicit ItemsLeft(int threads) : shares_(static_cast<size_t>(threads)) {}
+  // Before a loop, by one thread. Up to 2^32 items.
+  void reset(size_t count) {
+    const int threads = static_cast<int>(shares_.size());
+    for (int t = 0; t < threads; ++t) {
+      const Share s = share_of(count, t, threads);
+      shares_[t].left.store(s.begin << 32 | s.end, std::memory_order_relaxed);
+    }
+  }
+  std::optional<size_t> take(int thread) {
+    std::optional<size_t> item = front(shares_[thread]);
+    const size_t threads = shares_.size();
+    for (size_t k = 1; !item && k < threads; ++k) item = back(shares_[(thread + k) % threads]);
+    return item;
+  }
+
+ private:
+  struct Shared {
+    alignas(64) std::atomic<uint64_t> left;  // begin << 32 | end
+  };
+  static std::optional<size_t> front(Shared& s) {
+    uint64_t left = s.left.load(std::memory_order_relaxed);
+    while (left >> 32 < (left & UINT32_MAX))
+      if (s.left.compare_exchange_weak(left, left + (uint64_t{1} << 32), std::memory_order_relaxed))
+        return left >> 32;
+    return std::nullopt;
+  }
+  static std::optional<size_t> back(Shared& s) {
+    uint64_t left = s.left.load(std::memory_order_relaxed);
+    while (left >> 32 < (left & UINT32_MAX))
+      if (s.left.compare_exchange_weak(left, left - 1, std::memory_order_relaxed))
+        return (left & UINT32_MAX) - 1;
+    return std::nullopt;
+  }
+
+  std::vector<Shared> shares_;
+};
 
 }  // namespace radl::engine

@@ -57,7 +57,7 @@ class ClusterRun {
   Result<RunSummary> watch() {
     overseer_.begin(from_);
     for (;;) {
-      if (hooks_.cancelled != nullptr && *hooks_.cancelled) return interrupted();
+      if (hooks_.stop.asked()) return interrupted();
       Result<cluster::Report> report = client_.report();
       if (!report) return std::move(report).status();
       if (Status bad = look(*report); !bad.ok()) return bad;

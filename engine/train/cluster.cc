@@ -27,7 +27,7 @@ cluster::ClientOptions client_options(const Job& job, const Setup& setup, const 
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);
   out.gradients = static_cast<cluster::Numbers>(job.sync.gradients);
-  out.cancelled = hooks.cancelled;
+  out.stop = hooks.stop;
   return out;
 }
 
@@ -51,11 +51,10 @@ cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster:
                                  const std::string& key,
                                  std::function<std::unique_ptr<cluster::Link>()> local) {
   cluster::Identity self{role, static_cast<uint32_t>(role == cluster::Role::Worker ? job.task.index : 0)};
-  return [servers = job.cluster.ps, patience = milliseconds(job.start_timeout_seconds),
-          cancelled = hooks.cancelled, key, self,
-          local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<cluster::Link>> {
+  return [servers = job.cluster.ps, patience = milliseconds(job.start_timeout_seconds), stop = hooks.stop,
+          key, self, local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<cluster::Link>> {
     if (shard == 0 && local) return local();
-    return cluster::connect_tcp(servers[shard], key, self, patience, cancelled);
+    return cluster::connect_tcp(servers[shard], key, self, patience, stop);
   };
 }
 

@@ -40,7 +40,7 @@ class Evaluator {
   Result<Evaluation> run() {
     size_t batch = static_cast<size_t>(options_.batch_size);
     for (size_t first = 0; first < dataset_.size(); first += batch) {
-      if (options_.cancelled != nullptr && *options_.cancelled) return Status(Code::Cancelled, "interrupted");
+      if (options_.stop.asked()) return Status(Code::Cancelled, "interrupted");
       if (Status loaded = load(first, std::min(batch, dataset_.size() - first)); !loaded.ok()) return loaded;
       if (labels_.empty()) continue;
       forward();

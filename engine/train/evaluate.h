@@ -1,10 +1,10 @@
 // How good a network is on a dataset: loss, accuracy, confusion. Forward passes only, running statistics.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
+#include "common/stop.h"
 #include "engine/data/augment.h"
 #include "engine/data/dataset.h"
 #include "engine/model/network.h"
@@ -34,11 +34,11 @@ struct EvaluateOptions {
   bool flip = false;
   int translate = 0;
   bool skip_corrupt = false;
-  const std::atomic<bool>* cancelled = nullptr;
+  Stop stop;
   size_t mistakes = 0;  // how many to name
 };
 
-// Cancelled when *cancelled becomes true on the way.
+// Cancelled when `stop` asks for it on the way.
 Result<Evaluation> evaluate(Network& network, const data::Dataset& dataset,
                             const data::Normalization& normalization, const EvaluateOptions& options);
 

@@ -37,7 +37,7 @@ class LocalRun {
   Result<RunSummary> train() {
     overseer_.begin(tickets_.done());
     while (std::optional<uint64_t> ticket = tickets_.take(0)) {
-      if (hooks_.cancelled != nullptr && *hooks_.cancelled) return interrupted();
+      if (hooks_.stop.asked()) return interrupted();
       if (Status stepped = step(*ticket); !stepped.ok()) return stepped;
       uint64_t done = tickets_.done();
       if (overseer_.evaluation_due(done)) {

@@ -312,7 +312,7 @@ class JobOverseer : public Overseer {
       options.translate = job_.evaluate.translate;
     }
     options.skip_corrupt = job_.dataset.skip_corrupt;
-    options.cancelled = hooks_.cancelled;
+    options.stop = hooks_.stop;
     options.mistakes = events_ ? kMistakesShown : 0;
     Result<Evaluation> out = engine::evaluate(network, *setup_.data.test, setup_.data.normalization, options);
     if (!kept.empty()) {

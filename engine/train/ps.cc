@@ -19,7 +19,7 @@ Result<RunSummary> serve(const Job& job, const RunHooks& hooks, Progress& progre
                          cluster::ParameterServer& server) {
   auto begin = SteadyClock::now();
   progress.emit("started", {{"time", wall_seconds()}, {"address", server.address()}});
-  Status outcome = server.wait(hooks.cancelled);
+  Status outcome = server.wait(hooks.stop);
   server.stop(outcome);
   if (!outcome.ok()) return outcome;
   RunSummary out;
@@ -38,7 +38,7 @@ Result<RunSummary> serve_and_oversee(const Job& job, const RunHooks& hooks, Prog
     out = oversee_cluster(job, hooks, progress, connector);
     server.stop(out->status());  // also when it failed before it had a link
   });
-  (void)server.wait(nullptr);
+  (void)server.wait({});
   chief.join();
   return std::move(*out);
 }

@@ -160,7 +160,7 @@ class RingRun {
 
   // False when this process was interrupted: everybody learns it from the note.
   bool wanted(cluster::RingNote& note) const {
-    if (hooks_.cancelled == nullptr || !*hooks_.cancelled) return true;
+    if (!hooks_.stop.asked()) return true;
     note.code = static_cast<uint8_t>(Code::Cancelled);
     return false;
   }
@@ -283,7 +283,7 @@ Result<std::unique_ptr<cluster::Ring>> make_ring(const Job& job, const Setup& se
   cluster::RingOptions options{common.index,        static_cast<uint32_t>(job.cluster.worker.size()),
                                common.parameters,   common.statistics,
                                common.peer_timeout, common.gradients,
-                               hooks.cancelled};
+                               hooks.stop};
   cluster::RingMember member{job.cluster.worker, key, common.job_digest, common.start_timeout, {}};
   member.refused = [&](uint64_t count, const std::string& last) {
     progress.emit("peer_refused", {{"peer", ""}, {"count", count}, {"message", last}});

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "engine/train/job.h"
 
 namespace radl::engine {
@@ -20,7 +21,7 @@ struct RunHooks {
   // time.
   std::function<void(std::string_view line)> progress;
   // Set by a signal handler: the run writes a checkpoint and returns Cancelled.
-  const std::atomic<bool>* cancelled = nullptr;
+  Stop stop;
   // Set when this machine is taken back soon: the chief writes a checkpoint at once, and goes on.
   const std::atomic<bool>* taken_back = nullptr;
 };

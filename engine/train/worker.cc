@@ -50,8 +50,7 @@ Result<nlohmann::ordered_json> work(const Job& job, const RunHooks& hooks, Setup
   Network& network = *setup.network;
   Result<cluster::Assignment> next = client.begin(network.parameters(), network.statistics());
   while (next.ok() && !next->finished) {
-    if (hooks.cancelled != nullptr && *hooks.cancelled)
-      return Status(Code::Cancelled, "interrupted; the other workers go on");
+    if (hooks.stop.asked()) return Status(Code::Cancelled, "interrupted; the other workers go on");
     Result<cluster::StepOutcome> step = compute(setup, **batches, batch_step, *next, probe, added, lines);
     if (!step) return std::move(step).status();
     next = client.push(*step, network.parameters(), network.statistics());

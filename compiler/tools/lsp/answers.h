@@ -2,9 +2,9 @@
 // wrong shape of params shows as nlohmann's exception, which the server turns into InvalidParams.
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "common/stop.h"
 #include "compiler/tools/lsp/workspace.h"
 
 namespace radl::lsp {
@@ -15,7 +15,7 @@ struct Query {
   Workspace& workspace;
   OpenDocument& document;
   AnalysisPtr analysis;  // of the document as it is now
-  std::function<bool()> cancelled;
+  Stop stop;             // the client no longer wants it
 
   Json range(Span span) const;
   Json range(const Analysis& in, Span span) const;
@@ -50,8 +50,7 @@ Json range_formatting(const Query& query, const Json& params);  // throws Refuse
 Json code_actions(const Query& query, const Json& params);
 Json semantic_tokens(const Query& query, const Json* range);
 Json inlay_hints(const Query& query, const Json& params);
-Json workspace_symbols(Workspace& workspace, const std::string& wanted,
-                       const std::function<bool()>& cancelled);
+Json workspace_symbols(Workspace& workspace, const std::string& wanted, const Stop& stop);
 
 // Names of semantic token types and modifiers, in the order of their numbers.
 Json semantic_legend();

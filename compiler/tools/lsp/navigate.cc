@@ -55,8 +55,8 @@ std::vector<Place> definitions_of(const Query& query, const Occurrence& item) {
 void uses_elsewhere(const Query& query, const Analysis& owner, const Occurrence& item,
                     std::vector<Place>& found) {
   Space wanted = item.space == Space::Input ? Space::ModuleInput : Space::ModuleOutput;
-  for (const AnalysisPtr& in : query.workspace.everything(query.cancelled)) {
-    if (query.cancelled()) return;
+  for (const AnalysisPtr& in : query.workspace.everything(query.stop)) {
+    if (query.stop.asked()) return;
     for (const Occurrence& other : in->symbols.occurrences) {
       if (other.space != wanted || other.name != item.name) continue;
       AnalysisPtr module = module_of(query.workspace, *in, other.container);

@@ -309,11 +309,10 @@ Json document_links(const Query& query) {
   return links;
 }
 
-Json workspace_symbols(Workspace& workspace, const std::string& wanted,
-                       const std::function<bool()>& cancelled) {
+Json workspace_symbols(Workspace& workspace, const std::string& wanted, const Stop& stop) {
   constexpr size_t kMost = 1000;
   Json found = Json::array();
-  for (const AnalysisPtr& in : workspace.everything(cancelled)) {
+  for (const AnalysisPtr& in : workspace.everything(stop)) {
     for (const Definition& definition : in->symbols.definitions) {
       if (!definition.block || definition.space == Space::Other || !matches(definition.name, wanted) ||
           found.size() >= kMost)

@@ -84,15 +84,15 @@ class Server {
   }
 
   std::optional<Json> answer(const Incoming& message) {
-    auto cancelled = [this, &message] { return connection_.cancelled(message.id); };
+    const Stop stop = Stop::when([this, &message] { return connection_.cancelled(message.id); });
     if (message.method == "workspace/symbol") {
-      return workspace_symbols(workspace_, message.params.at("query").get<std::string>(), cancelled);
+      return workspace_symbols(workspace_, message.params.at("query").get<std::string>(), stop);
     }
     auto known = document_requests_.find(message.method);
     if (known == document_requests_.end()) return std::nullopt;
     OpenDocument* document = workspace_.find(message.params.at("textDocument").at("uri").get<std::string>());
     if (!document) throw Refused{"the document is not open"};
-    Query query{workspace_, *document, workspace_.analyse(*document), cancelled};
+    Query query{workspace_, *document, workspace_.analyse(*document), stop};
     return known->second(query, message.params);
   }
 

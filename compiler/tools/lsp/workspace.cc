@@ -19,15 +19,14 @@ bool is_skipped(const fs::path& name) {
 }
 
 // *.radl below a folder, in a stable order, at most `most`.
-std::vector<std::string> radl_files(const std::string& root, size_t most,
-                                    const std::function<bool()>& cancelled) {
+std::vector<std::string> radl_files(const std::string& root, size_t most, const Stop& stop) {
   std::vector<std::string> found;
   std::error_code error;
   auto options = fs::directory_options::skip_permission_denied;
   size_t looked_at = 0;
   for (fs::recursive_directory_iterator it(root, options, error), end; !error && it != end;
        it.increment(error)) {
-    if (++looked_at > 200'000 || found.size() >= most || cancelled()) break;
+    if (++looked_at > 200'000 || found.size() >= most || stop.asked()) break;
     std::error_code ignored;
     if (it->is_directory(ignored)) {
       if (is_skipped(it->path().filename()) || vendored::is_vendored_folder(it->path().string()))
@@ -142,7 +141,7 @@ std::string Workspace::not_to_edit(const std::string& path) const {
              : "";
 }
 
-std::vector<AnalysisPtr> Workspace::everything(const std::function<bool()>& cancelled) {
+std::vector<AnalysisPtr> Workspace::everything(const Stop& stop) {
   std::vector<AnalysisPtr> all;
   std::vector<std::string> seen;
   for (auto& [uri, open] : documents_) {
@@ -150,8 +149,8 @@ std::vector<AnalysisPtr> Workspace::everything(const std::function<bool()>& canc
     seen.push_back(open.document.path());
   }
   for (const std::string& root : roots_) {
-    for (const std::string& path : radl_files(root, kMostFiles, cancelled)) {
-      if (cancelled()) return all;
+    for (const std::string& path : radl_files(root, kMostFiles, stop)) {
+      if (stop.asked()) return all;
       if (std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
       seen.push_back(path);
       if (AnalysisPtr analysis = file(path)) all.push_back(std::move(analysis));

@@ -1,12 +1,12 @@
 // Every text the server knows: open documents as the editor has them, other files as they lie on the disk.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "compiler/modules/library.h"
 #include "compiler/tools/lsp/analysis.h"
 #include "compiler/tools/lsp/document.h"
@@ -58,8 +58,8 @@ class Workspace {
   // Why a file is not to be edited: it is of the standard library, or of a package that `radlc vendor`
   // brought; "" for all others.
   std::string not_to_edit(const std::string& path) const;
-  // All *.radl below the roots and all open documents. Stops when `cancelled` says so.
-  std::vector<AnalysisPtr> everything(const std::function<bool()>& cancelled);
+  // All *.radl below the roots and all open documents. Ends early when it is time to stop.
+  std::vector<AnalysisPtr> everything(const Stop& stop);
 
  private:
   struct OnDisk {

@@ -50,7 +50,7 @@ class OwnConv : public ConvKernel {
     r_.workspace->reserve(scratch);
     const size_t lanes = static_cast<size_t>(forward_.band.blocks) * 16;
     bias_.resize(lanes);
-    sums_ = own::OutputSums(r.threads, lanes);
+    sums_ = own::OutputSums(items(forward_, g_.n), lanes);
     dbias_.resize(2 * g_.oc);
   }
 
@@ -65,9 +65,8 @@ class OwnConv : public ConvKernel {
 
   void forward(int n, const void* x, const float* bias, void* y, double* sums) override {
     if (bias) std::copy_n(bias, g_.oc, bias_.begin());
-    if (sums) sums_.clear();
     run_pass(forward_, n, x, forward_weights_, bias ? bias_.data() : nullptr, y, false, sums != nullptr);
-    if (sums) sums_.total(g_.oc, sums);
+    if (sums) sums_.total(items(forward_, n), g_.oc, sums);
   }
 
   void backward_data(int n, const void* dy, void* dx, bool add) override {
@@ -134,20 +133,23 @@ class OwnConv : public ConvKernel {
         });
   }
 
+  size_t items(const PassPlan& p, int n) const {
+    const size_t positions = static_cast<size_t>(n) * g_.h * g_.w;
+    return p.chunk ? (positions + p.chunk - 1) / p.chunk : static_cast<size_t>(n) * p.bands();
+  }
+
   void run_pass(const PassPlan& p, int n, const void* x, Buffer& weights, const float* bias, void* y,
                 bool add, bool sums) {
     const size_t positions = static_cast<size_t>(n) * g_.h * g_.w;
-    const size_t items = p.chunk ? (positions + p.chunk - 1) / p.chunk : static_cast<size_t>(n) * p.bands();
-    parallel_for(r_.threads, items, 1, [&](size_t begin, size_t end, int thread) {
+    parallel_for(r_.threads, items(p, n), 1, [&](size_t begin, size_t end, int thread) {
       uint32_t* words = reinterpret_cast<uint32_t*>(r_.workspace->of(thread));
       std::memset(words, 0, p.scratch_words * 4);  // padding must be zero
       for (size_t i = begin; i < end; ++i) {
-        const Item item{x, words, weights.data(), bias, y, add, sums ? sums_.begin_item(thread) : nullptr};
+        const Item item{x, words, weights.data(), bias, y, add, sums ? sums_.of(i) : nullptr};
         if (p.chunk)
           run_chunk(p, i * p.chunk, std::min<size_t>(p.chunk, positions - i * p.chunk), item);
         else
           run_band(p, i / p.bands(), static_cast<int>(i % p.bands()) * p.band_rows, item);
-        if (sums) sums_.end_item(thread);
       }
     });
   }

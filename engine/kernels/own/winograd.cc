@@ -39,7 +39,7 @@ class WinogradPass {
         in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
         weights_(static_cast<size_t>(kernels.places) * in_blocks_ * tiling_.out_blocks() * 256 *
                  kernels.work_bytes),
-        sums_(r.threads, static_cast<size_t>(tiling_.out_blocks()) * 16) {
+        left_(r.threads) {
     const size_t tile_bytes = static_cast<size_t>(kernels.places) * 16 * kernels.work_bytes * in_blocks_;
     const size_t least = std::max(kernels.least_tiles, kernels.tile_multiple),
                  most = own::round_up(std::max(own::kMostTiles, kernels.least_tiles), kernels.tile_multiple);
@@ -48,6 +48,8 @@ class WinogradPass {
     strip_ = std::max(1, fitting / tiling_.segment);
     if (tiling_.trimmed()) strip_ = own::whole_images(strip_, tiling_.tile_rows);
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
+    if (!backward)
+      sums_ = own::OutputSums(strips(r.geometry.n), static_cast<size_t>(tiling_.out_blocks()) * 16);
   }
 
   size_t scratch_bytes() const { return work_bytes() + padded_tiles() * kernels_.partial * sizeof(float); }
@@ -59,25 +61,31 @@ class WinogradPass {
     });
   }
 
-  // `sums`: null, or [2][channels] for the sums and sums of squares of y. `index`: of pooled outputs, written
-  // forward (null: not wanted) and read backward.
-  void run(int n, const void* x, const float* bias, void* y, bool add, double* sums, uint8_t* index) {
+  struct Run {
+    int n = 0;
+    const void* x = nullptr;
+    const float* bias = nullptr;
+    void* y = nullptr;
+    bool add = false;
+    double* sums = nullptr;    // null, or [2][channels] for the sums and sums of squares of y
+    uint8_t* index = nullptr;  // of pooled outputs, written forward (null: not wanted) and read backward
+  };
+  void run(const Run& wanted) {
+    run_ = wanted;
     const int positions = pool_ ? tiling_.ow / 2 : tiling_.ow;
-    own::ProductShape shape{.in_blocks = tiling_.in_blocks(),
-                            .channels = tiling_.oc,
-                            .row_stride = static_cast<size_t>(positions) * tiling_.oc,
-                            .bias = bias,
-                            .add = add,
-                            .pool = pool_};
-    if (sums) sums_.clear();
-    const size_t all = tiling_.units(n), strips = (all + strip_ - 1) / strip_;
-    parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
+    shape_ = {.in_blocks = tiling_.in_blocks(),
+              .channels = tiling_.oc,
+              .row_stride = static_cast<size_t>(positions) * tiling_.oc,
+              .bias = wanted.bias,
+              .add = wanted.add,
+              .pool = pool_};
+    const size_t all = strips(wanted.n);
+    left_.reset(all);
+    on_each_thread(r_.threads, [&](int thread) {
       const own::ProductScope scope(kernels_);
-      for (size_t strip = begin; strip < end; ++strip)
-        run_strip({strip * strip_, std::min<size_t>(strip_, all - strip * strip_)}, thread, x, y, index,
-                  shape, sums);
+      while (const auto strip = left_.take(thread)) run_strip(*strip, thread);
     });
-    if (sums) sums_.total(tiling_.oc, sums);
+    if (wanted.sums) sums_.total(all, tiling_.oc, wanted.sums);
   }
 
  private:
@@ -89,25 +97,27 @@ class WinogradPass {
     return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.work_bytes;
   }
 
-  struct Strip {
-    size_t first, count;
-  };
-  void run_strip(const Strip& strip, int thread, const void* x, void* y, uint8_t* index,
-                 own::ProductShape shape, bool sums) {
+  size_t strips(int n) const { return own::even_strips(tiling_.units(n), strip_, r_.threads); }
+
+  void run_strip(size_t strip, int thread) {
+    const auto [first, end] = share_of(tiling_.units(run_.n), static_cast<int>(strip),
+                                       static_cast<int>(strips(run_.n)), own::strip_grain(tiling_, strip_));
+    const size_t count = end - first;
     std::byte* values = r_.workspace->of(thread);
     float* partial = reinterpret_cast<float*>(values + work_bytes());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
-    const own::TileOrder order(tiling_, static_cast<int>(strip.count), tiling_.segment);
+    const own::TileOrder order(tiling_, static_cast<int>(count), tiling_.segment);
+    own::ProductShape shape = shape_;
     shape.tiles = order.shapes();
-    shape.sums = sums ? sums_.begin_item(thread) : nullptr;
-    for (size_t i = 0; i < strip.count; ++i) {
-      const TileUnit u = tiling_.unit(strip.first + i);
+    shape.sums = run_.sums ? sums_.of(strip) : nullptr;
+    if (count == 0) return;
+    for (size_t i = 0; i < count; ++i) {
+      const TileUnit u = tiling_.unit(first + i);
       const own::TilePositions at = order.row(static_cast<int>(i));
-      kernels_.input(rows_.inputs(u, x, pool_ ? nullptr : index), shape.tiles.tiles(), at, values);
-      set_outputs(u, at, static_cast<std::byte*>(y), pool_ ? index : nullptr, out);
+      kernels_.input(rows_.inputs(u, run_.x, pool_ ? nullptr : run_.index), shape.tiles.tiles(), at, values);
+      set_outputs(u, at, static_cast<std::byte*>(run_.y), pool_ ? run_.index : nullptr, out);
     }
     kernels_.product(shape, values, weights_.data(), out, partial);
-    if (sums) sums_.end_item(thread);
   }
 
   void set_outputs(const TileUnit& u, const own::TilePositions& to, std::byte* y, uint8_t* index,
@@ -130,9 +140,13 @@ class WinogradPass {
   own::TileRows rows_;
   int in_blocks_;  // rounded up
   Buffer weights_;
-  int strip_ = 1;  // units
-  own::OutputSums sums_;
+  int strip_ = 1;         // units, at most
+  own::OutputSums sums_;  // of the strips
   std::vector<TileOutput> outputs_;
+  // Of the run under way.
+  Run run_;
+  own::ProductShape shape_;
+  ItemsLeft left_;
 };
 
 class WinogradConv : public ConvKernel {
@@ -158,10 +172,10 @@ class WinogradConv : public ConvKernel {
   }
   bool fuses_sums() const override { return true; }
   void forward(int n, const void* x, const float* bias, void* y, double* sums) override {
-    forward_.run(n, x, bias, y, false, sums, index());
+    forward_.run({n, x, bias, y, false, sums, index()});
   }
   void backward_data(int n, const void* dy, void* dx, bool add) override {
-    data_->run(n, dy, nullptr, dx, add, nullptr, index());
+    data_->run({n, dy, nullptr, dx, add, nullptr, index()});
   }
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     gradient_->run(n, x, dy, dw, index());

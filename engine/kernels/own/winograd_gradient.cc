@@ -146,19 +146,19 @@ void WinogradGradient::unpack(const Group& g, const SumsLayout& sums, float* dw)
 
 // Sums: [out block][in block][place][256].
 void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw) {
-  const size_t all = slots(n), strips = (all + strip_ - 1) / strip_, each = blocks() * block_sums();
-  const size_t in_blocks = tiling_.in_blocks();
-  for (int t = 0; t < r_.threads; ++t) {
-    parts_[t] = reinterpret_cast<float*>(r_.workspace->of(t));
-    if (strips < static_cast<size_t>(r_.threads)) std::memset(parts_[t], 0, each * sizeof(float));
-  }
+  const size_t all = slots(n), strips = even_strips(all, strip_, r_.threads), each = blocks() * block_sums();
+  const size_t in_blocks = tiling_.in_blocks(), grain = strip_grain(tiling_, strip_);
+  for (int t = 0; t < r_.threads; ++t) parts_[t] = reinterpret_cast<float*>(r_.workspace->of(t));
   parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
     const ProductScope scope(kernels_);
     float* sums = parts_[thread];
     Pairs pairs{reinterpret_cast<std::byte*>(sums + each), nullptr};
     pairs.gradients = pairs.inputs + pair_bytes(tiling_.in_blocks());
+    bool add = false;
     for (size_t strip = begin; strip < end; ++strip) {
-      const size_t first = strip * strip_, count = std::min(strip_, all - first);
+      const auto [first, last] = share_of(all, static_cast<int>(strip), static_cast<int>(strips), grain);
+      const size_t count = last - first;
+      if (count == 0) continue;
       const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
       for (size_t i = 0; i < count; ++i)
         transform(first + i, order.row(static_cast<int>(i)), n, x, dy, pairs);
@@ -167,9 +167,11 @@ void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw
         const Group g = group(i);
         const SumsLayout to{sums + g.first_block(in_blocks) * block_sums(), 256, block_sums(),
                             in_blocks * block_sums()};
-        for (int p = 0; p < kernels_.places; ++p) multiply(g, p, order.shapes(), pairs, strip > begin, to);
+        for (int p = 0; p < kernels_.places; ++p) multiply(g, p, order.shapes(), pairs, add, to);
       }
+      add = true;
     }
+    if (!add) std::memset(sums, 0, each * sizeof(float));
   });
   parallel_for(r_.threads, blocks(), 1, [&](size_t begin, size_t end, int) {
     for (size_t b = begin; b < end; ++b)

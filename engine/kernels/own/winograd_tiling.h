@@ -75,6 +75,18 @@ inline int whole_images(int rows, int rows_of_image) {
   return (images < 4 ? images : images / 4 * 4) * rows_of_image;
 }
 
+// What the ends of strips are multiples of, where one has up to `strip` rows of tiles: see whole_images().
+inline size_t strip_grain(const Tiling& t, size_t strip) {
+  if (!t.trimmed()) return 1;
+  return static_cast<size_t>(t.tile_rows) * (strip / t.tile_rows < 4 ? 1 : 4);
+}
+
+// How many strips of equal size there are, of up to `strip` each: as many for one thread as for another.
+inline size_t even_strips(size_t count, size_t strip, int threads) {
+  const size_t least = (count + strip - 1) / strip, each = (least + threads - 1) / threads;
+  return each * threads;
+}
+
 // The order of a strip's tiles. It begins with an image's first row where tiles are trimmed, and has whole
 // images; `rows` of tiles follow each other as in an image.
 class TileOrder {

@@ -8,41 +8,27 @@
 namespace radl::azure {
 namespace {
 
-class Family : public CloudFamily {
+class Family : public LoadedFamily<Options> {
  public:
-  explicit Family(LoadOptions load) : loaded_(std::move(load)) {}
-  const std::string& type() const override { return type_; }
-  std::vector<std::string> image_schemes() const override { return {"azr"}; }
+  explicit Family(LoadOptions load) : LoadedFamily("azure", {"azr"}, std::move(load)) {}
 
-  bool has_credentials(const std::string& account) const override {
-    const Result<Options>& options = loaded_.options();
-    return options.ok() && options->settings(account).ok();
-  }
+ private:
+  std::string named_region(const ir::Node& node) const override { return region_named(node); }
+  std::string usual_region(const Options& options) const override { return options.places.location; }
 
-  std::string region_for(const ir::Node& node) const override {
-    if (std::string named = region_named(node); !named.empty()) return named;
-    const Result<Options>& options = loaded_.options();
-    return options.ok() ? options->places.location : "";
-  }
-
-  Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded_.options();
-    if (!options.ok()) return options.status();
-    if (id.region.empty())
+  Status check_region(const std::string& region) const override {
+    if (region.empty())
       return invalid("cloud azure: no region is named")
           .with_hint(
               "set AZURE_DEFAULTS_LOCATION, `az config set defaults.location=NAME`, or the file's "
               "availability_zone = 'westeurope'");
-    if (!is_region_name(id.region)) return invalid(fmt::format("cloud azure: '{}' is no region", id.region));
-    auto settings = options->settings(id.account);
-    // A plan needs no credentials: what asks the cloud says that there are none.
-    if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
-    return make_cloud(id, loaded_.http(), *options, std::move(settings));
+    return is_region_name(region) ? Status() : invalid(fmt::format("cloud azure: '{}' is no region", region));
   }
 
- private:
-  const std::string type_ = "azure";
-  const Loaded<Options> loaded_;
+  Result<std::unique_ptr<Cloud>> make_of(const CloudId& id, http::Client& http, const Options& options,
+                                         SettingsOf settings) override {
+    return make_cloud(id, http, options, std::move(settings));
+  }
 };
 
 }  // namespace

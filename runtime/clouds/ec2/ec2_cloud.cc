@@ -4,8 +4,6 @@
 
 #include <ctime>
 #include <map>
-#include <mutex>
-#include <optional>
 
 #include "common/aws/service_quotas.h"
 #include "common/digest.h"
@@ -15,8 +13,8 @@
 #include "runtime/clouds/ec2/kind.h"
 #include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/survey.h"
+#include "runtime/clouds/loaded.h"
 #include "runtime/clouds/takes_over.h"
-#include "runtime/clouds/timing.h"
 
 namespace radl::ec2 {
 namespace {
@@ -101,8 +99,8 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return host_keys_in(*console);
   }
 
-  std::chrono::milliseconds settles_after() const override { return options_.settles_after; }
-  Pace pace() const override { return options_.pace; }
+  std::chrono::milliseconds settles_after() const override { return options_.timing.settles_after; }
+  Pace pace() const override { return options_.timing.pace; }
   bool resolves_names() const override { return false; }
 
  private:
@@ -205,24 +203,24 @@ Status Ec2Cloud::take_over(const Context& context, const Order& order) {
 
 class Family : public CloudFamily {
  public:
-  explicit Family(LoadOptions load) : load_(std::move(load)) {}
+  explicit Family(LoadOptions load) : loaded_(std::move(load)) {}
   const std::string& type() const override { return type_; }
   std::vector<std::string> image_schemes() const override { return {"aws"}; }
 
   bool has_credentials(const std::string& account) const override {
-    const Result<Options>& options = loaded();
+    const Result<Options>& options = loaded_.options();
     return options.ok() && options->has_credentials(account);
   }
 
   std::string region_for(const ir::Node& node) const override {
     const std::string named = region_named(node);
     if (!named.empty()) return named;
-    const Result<Options>& options = loaded();
+    const Result<Options>& options = loaded_.options();
     return options.ok() ? options->default_region : "";
   }
 
   Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded();
+    const Result<Options>& options = loaded_.options();
     if (!options.ok()) return options.status();
     if (id.region.empty())
       return invalid("cloud ec2: no region is named")
@@ -236,24 +234,13 @@ class Family : public CloudFamily {
     if (!ec2.ok()) return ec2.status();
     auto sts = aws::query_service(*options->configuration, "sts", id.region);
     if (!sts.ok()) return sts.status();
-    return std::unique_ptr<Cloud>(std::make_unique<Ec2Cloud>(id, *client_, *options, std::move(*credentials),
-                                                             std::move(*ec2), std::move(*sts)));
+    return std::unique_ptr<Cloud>(std::make_unique<Ec2Cloud>(
+        id, loaded_.http(), *options, std::move(*credentials), std::move(*ec2), std::move(*sts)));
   }
 
  private:
-  const Result<Options>& loaded() const {
-    std::call_once(once_, [this] {
-      client_ = std::make_unique<http::Client>();
-      options_.emplace(load_(*client_));
-    });
-    return *options_;
-  }
-
   const std::string type_ = "ec2";
-  const LoadOptions load_;
-  mutable std::once_flag once_;
-  mutable std::unique_ptr<http::Client> client_;
-  mutable std::optional<Result<Options>> options_;
+  const Loaded<Options> loaded_;
 };
 
 }  // namespace
@@ -267,13 +254,7 @@ Result<Options> options_from_environment(http::Client& client) {
   if (!region.ok()) return region.status();
   options.default_region = *region;
   const auto environment = [&](const std::string& name) { return options.configuration->environment(name); };
-  auto timing = timing_from(environment, "RADL_EC2", {options.settles_after, options.pace});
-  if (!timing.ok()) return timing.status();
-  options.settles_after = timing->settles_after;
-  options.pace = timing->pace;
-  auto caller = caller_from(environment);
-  if (!caller.ok()) return caller.status();
-  options.caller = *caller;
+  if (Status taken = take_timing(environment, "RADL_EC2", options); !taken.ok()) return taken;
   options.credentials = [&client, configuration = options.configuration](
                             const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
     if (!account.empty())

@@ -11,6 +11,7 @@
 
 #include "common/aws/services.h"
 #include "runtime/clouds/cloud_set.h"
+#include "runtime/clouds/timing.h"
 
 namespace radl::ec2 {
 
@@ -21,10 +22,9 @@ struct Options {
   // CloudFamily::has_credentials
   std::function<bool(const std::string& account)> has_credentials;
   std::string default_region;  // empty: none is configured
-  std::chrono::milliseconds settles_after{std::chrono::seconds(60)};
   // What asks for little is there at once (groups, keys); machines take longer, and are looked at more rarely
   // the longer.
-  Pace pace{std::chrono::milliseconds(20), std::chrono::seconds(5)};
+  Timing timing{std::chrono::seconds(60), {std::chrono::milliseconds(20), std::chrono::seconds(5)}};
   // The address, as a CIDR, that this computer is seen under from outside; empty: asked for when it is
   // needed.
   std::string caller;

@@ -8,43 +8,28 @@
 namespace radl::gce {
 namespace {
 
-class Family : public CloudFamily {
+class Family : public LoadedFamily<Options> {
  public:
-  explicit Family(LoadOptions load) : loaded_(std::move(load)) {}
-  const std::string& type() const override { return type_; }
-  std::vector<std::string> image_schemes() const override { return {"gce"}; }
+  explicit Family(LoadOptions load) : LoadedFamily("gce", {"gce"}, std::move(load)) {}
 
-  bool has_credentials(const std::string& account) const override {
-    const Result<Options>& options = loaded_.options();
-    return options.ok() && options->settings(account).ok();
-  }
+ private:
+  std::string named_region(const ir::Node& node) const override { return region_named(node); }
+  std::string usual_region(const Options& options) const override { return options.places.region; }
 
-  std::string region_for(const ir::Node& node) const override {
-    if (std::string named = region_named(node); !named.empty()) return named;
-    const Result<Options>& options = loaded_.options();
-    return options.ok() ? options->places.region : "";
-  }
-
-  Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded_.options();
-    if (!options.ok()) return options.status();
-    if (id.region.empty())
+  Status check_region(const std::string& region) const override {
+    if (region.empty())
       return invalid("cloud gce: no region is named")
           .with_hint(
               "set CLOUDSDK_COMPUTE_REGION, `gcloud config set compute/region NAME`, or the file's "
               "availability_zone = 'europe-west1-b'");
-    if (!is_region_name(id.region)) return invalid(fmt::format("cloud gce: '{}' is no region", id.region));
-    auto settings = options->settings(id.account);
-    // A plan needs no credentials: what asks the cloud says that there are none.
-    if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
-    const google::Settings& places = options->places;
-    return make_cloud(id, loaded_.http(), *options, std::move(settings),
-                      places.region == id.region ? places.zone : "");
+    return is_region_name(region) ? Status() : invalid(fmt::format("cloud gce: '{}' is no region", region));
   }
 
- private:
-  const std::string type_ = "gce";
-  const Loaded<Options> loaded_;
+  Result<std::unique_ptr<Cloud>> make_of(const CloudId& id, http::Client& http, const Options& options,
+                                         SettingsOf settings) override {
+    const google::Settings& places = options.places;
+    return make_cloud(id, http, options, std::move(settings), places.region == id.region ? places.zone : "");
+  }
 };
 
 }  // namespace

@@ -10,20 +10,14 @@
 namespace radl::openstack {
 namespace {
 
-class Family : public CloudFamily {
+class Family : public LoadedFamily<Options> {
  public:
-  Family(LoadOptions load, std::string account) : loaded_(std::move(load)), account_(std::move(account)) {}
-  const std::string& type() const override { return type_; }
-  std::vector<std::string> image_schemes() const override { return {"ost", "appdb"}; }
-
-  bool has_credentials(const std::string& account) const override {
-    const Result<Options>& options = loaded_.options();
-    return options.ok() && options->settings(account).ok();
-  }
+  Family(LoadOptions load, std::string account)
+      : LoadedFamily("openstack", {"ost", "appdb"}, std::move(load)), account_(std::move(account)) {}
 
   // ost://HOST[:PORT]/IMAGE names Keystone's host.
   bool serves_image(const std::string& account, const std::string& url) const override {
-    const Result<Options>& options = loaded_.options();
+    const Result<Options>& options = loaded().options();
     if (!options.ok() || !url.starts_with("ost://")) return true;
     auto settings = options->settings(account);
     const std::string host = url.substr(6, url.find_first_of(":/", 6) - 6);
@@ -32,27 +26,19 @@ class Family : public CloudFamily {
     return !keystone.ok() || equal_ignoring_case(keystone->host, host);
   }
 
-  std::string region_for(const ir::Node& node) const override {
-    if (std::string named = region_named(node); !named.empty()) return named;
-    const Result<Options>& options = loaded_.options();
-    if (!options.ok()) return "";
-    auto settings = options->settings(account_);
+ private:
+  std::string named_region(const ir::Node& node) const override { return region_named(node); }
+  std::string usual_region(const Options& options) const override {
+    auto settings = options.settings(account_);
     return settings.ok() ? settings->region : "";
   }
 
-  Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded_.options();
-    if (!options.ok()) return options.status();
-    auto settings = options->settings(id.account);
-    // A plan needs no credentials: what asks the cloud says that there are none.
-    if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
+  Result<std::unique_ptr<Cloud>> make_of(const CloudId& id, http::Client& http, const Options& options,
+                                         SettingsOf settings) override {
     if (settings.ok()) settings->region = id.region;
-    return make_cloud(id, loaded_.http(), *options, std::move(settings));
+    return make_cloud(id, http, options, std::move(settings));
   }
 
- private:
-  const std::string type_ = "openstack";
-  const Loaded<Options> loaded_;
   const std::string account_;
 };
 

@@ -314,38 +314,5 @@ TEST(Http, StopsAnAnswerThatIsTooLargeOrStalls) {
   EXPECT_EQ(http.send({.url = big.url("/"), .stop = stop.token()}).status().code(), Code::Cancelled);
 }
 
-TEST(Url, EncodesDecodesAndPrintsWithoutSecrets) {
-  EXPECT_EQ(percent_encode("a b/ü~"), "a%20b%2F%C3%BC~");
-  EXPECT_EQ(percent_encode("a b/c", true), "a%20b/c");
-  EXPECT_EQ(*percent_decode("a%20b%2f"), "a b/");
-  EXPECT_FALSE(percent_decode("a%2").ok());
-  EXPECT_FALSE(percent_decode("%zz").ok());
-  EXPECT_EQ(printable_url("https://u:p@h:1/a/b?X-Amz-Signature=s#f"), "https://h:1/a/b");
-  EXPECT_EQ(printable_url("http://h/a@b"), "http://h/a@b");
-  auto u = parse_url("webhdfs://user@[::1]:9870/a%20b?x=1");
-  ASSERT_TRUE(u.ok());
-  EXPECT_EQ(u->host, "::1");
-  EXPECT_EQ(u->port, "9870");
-  EXPECT_EQ(u->path, "/a%20b");
-  EXPECT_EQ(u->user, "user");
-  EXPECT_FALSE(parse_url("no url").ok());
-  // As libcurl writes them into the Host header.
-  EXPECT_EQ(parse_url("https://h:443/")->authority(), "h");
-  EXPECT_EQ(parse_url("http://[::1]:80/")->authority(), "[::1]");
-  EXPECT_EQ(parse_url("http://h:443/")->authority(), "h:443");
-}
-
-TEST(Url, OneServerIsOneInWhateverLettersAndWithItsUsualPort) {
-  const std::string here = "https://management.azure.com";
-  for (const char* same : {"https://management.azure.com/x?y",
-                           "https://management.azure.com:443/subscriptions", "HTTPS://Management.Azure.com/"})
-    EXPECT_TRUE(same_origin(here, same)) << same;
-  for (const char* other :
-       {"http://management.azure.com/", "https://management.azure.com:8443/",
-        "https://management.azure.com.evil.org/", "https://management.azure.com@evil.org/",
-        "https://me@management.azure.com/", "/subscriptions", ""})
-    EXPECT_FALSE(same_origin(here, other)) << other;
-}
-
 }  // namespace
 }  // namespace radl::http

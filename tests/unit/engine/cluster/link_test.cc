@@ -192,7 +192,7 @@ TEST_P(LinkTest, ASessionGivesUpAPeerThatIsFrozen) {
   EXPECT_LT(Clock::now() - begin, 20s);
   EXPECT_NE(why.find("nothing heard for"), std::string::npos) << why;
   Message m;
-  EXPECT_EQ(server.receive(m, nullptr).code(), Code::Lost);
+  EXPECT_EQ(server.receive(m, radl::Stop()).code(), Code::Lost);
   EXPECT_EQ(server.send({MessageType::Ready, {}}).code(), Code::Lost);
 }
 

@@ -14,7 +14,7 @@ namespace {
 const std::string kKey(32, 'k');
 
 RingOptions ring_options(uint32_t rank, uint32_t size, Numbers encoding = Numbers::Fp32) {
-  return {rank, size, 50001, 3, Milliseconds(2000), encoding, nullptr};
+  return {rank, size, 50001, 3, Milliseconds(2000), encoding, {}};
 }
 
 // Members linked within this process.

@@ -112,7 +112,7 @@ TEST_P(JobTest, TrainsToTheGoalWithEveryBatchDoneOnce) {
   double rounds = k.mode == Mode::Sync ? 300.0 / static_cast<double>(k.workers) : 300;
   EXPECT_NEAR(end->statistics[0], 0.5 * rounds, k.mode == Mode::Sync ? 5 : 0.01);
   job.chief->stop({});
-  for (auto& s : job.servers) EXPECT_TRUE(s->wait(nullptr).ok());
+  for (auto& s : job.servers) EXPECT_TRUE(s->wait({}).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, JobTest,
@@ -221,7 +221,7 @@ TEST(Job, ALostChiefEndsServersAndWorkers) {
   Status end = worker.get();
   EXPECT_EQ(end.code(), Code::Lost) << end.text();
   EXPECT_NE(end.message().find("the chief was lost"), std::string::npos) << end.message();
-  for (auto& s : job.servers) EXPECT_EQ(s->wait(nullptr).code(), Code::Lost);
+  for (auto& s : job.servers) EXPECT_EQ(s->wait({}).code(), Code::Lost);
 }
 
 TEST(Job, TheChiefsStopReachesWorkersThatWaitInABarrier) {
@@ -285,7 +285,7 @@ TEST(Job, AServerWithoutAChiefGivesUp) {
   ServerOptions options = server_options(0, Mode::Async, 1);
   options.start_timeout = 200ms;
   auto server = std::move(*ParameterServer::start(options, {}));
-  EXPECT_EQ(server->wait(nullptr).code(), Code::Timeout);
+  EXPECT_EQ(server->wait({}).code(), Code::Timeout);
 }
 
 TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {

@@ -162,7 +162,7 @@ TEST_P(StrangersTest, DoNotStopAJobOrHoldItsEndUp) {
   }
   EXPECT_EQ((*chief)->report()->tickets_done, 90u);
   (*chief)->stop({});
-  EXPECT_TRUE(server->wait(nullptr).ok());
+  EXPECT_TRUE(server->wait({}).ok());
   server.reset();  // while they are still there
   auto intervals = static_cast<size_t>((Clock::now() - begun) / ListenOptions().tell_every);
   EXPECT_LE(events.refusals(), intervals + 3);
@@ -179,7 +179,7 @@ TEST_P(StrangersTest, DoNotKeepARingFromForming) {
     members.push_back(std::async(std::launch::async, [&, r]() -> Status {
       RingMember member{addresses, kKey, "job", 60000ms, {}};
       Result<std::unique_ptr<Ring>> ring =
-          connect_ring({r, 3, 100, 1, 5000ms, Numbers::Fp32, nullptr}, member);
+          connect_ring({r, 3, 100, 1, 5000ms, Numbers::Fp32, {}}, member);
       if (!ring) return ring.status();
       std::vector<float> numbers(100, 1), statistics(1, 1);
       Result<std::vector<RingNote>> notes = (*ring)->sum(numbers, statistics, {});

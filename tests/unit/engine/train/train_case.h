@@ -58,12 +58,12 @@ class TrainTest : public testing::Test {
   }
   // Runs and interrupts itself when batch `at` is done.
   Status interrupted_run(const Job& j, uint64_t at) {
-    std::atomic<bool> stop = false;
+    StopSource stop;
     RunHooks hooks;
-    hooks.cancelled = &stop;
+    hooks.stop = stop.token();
     hooks.progress = [&](std::string_view text) {
       nlohmann::json line = nlohmann::json::parse(text);
-      if (line["event"] == "evaluated" && line["step"].get<uint64_t>() >= at) stop = true;
+      if (line["event"] == "evaluated" && line["step"].get<uint64_t>() >= at) stop.request();
     };
     return run_job(j, hooks).status();
   }

@@ -65,11 +65,11 @@ TEST_F(RingTrainTest, IsAsOneWorkerWithTheJointBatch) {
 TEST_F(RingTrainTest, GivesTheSameBitsAlsoAfterAResumption) {
   Job first = ring_job("a", 3);
   ASSERT_TRUE(run_ring(first).ok());
-  std::atomic<bool> stop = false;
+  StopSource stop;
   RunHooks hooks;
-  hooks.cancelled = &stop;
+  hooks.stop = stop.token();
   hooks.progress = [&](std::string_view line) {
-    if (line.find("\"evaluated\"") != std::string_view::npos) stop = true;
+    if (line.find("\"evaluated\"") != std::string_view::npos) stop.request();
   };
   EXPECT_EQ(run_ring(ring_job("b", 3), hooks).status().code(), Code::Cancelled);
   Job rest = ring_job("b", 3);
@@ -92,11 +92,11 @@ TEST_F(RingTrainTest, LocalStepsLearnAndGoOnBitIdentically) {
   ASSERT_TRUE(whole.ok()) << whole.status().text();
   EXPECT_GT(whole->test_accuracy, 0.22);
   EXPECT_EQ(whole->steps, 120u);
-  std::atomic<bool> stop = false;
+  StopSource stop;
   RunHooks hooks;
-  hooks.cancelled = &stop;
+  hooks.stop = stop.token();
   hooks.progress = [&](std::string_view line) {
-    if (line.find("\"evaluated\"") != std::string_view::npos) stop = true;
+    if (line.find("\"evaluated\"") != std::string_view::npos) stop.request();
   };
   EXPECT_EQ(run_ring(with_steps("b"), hooks).status().code(), Code::Cancelled);
   ASSERT_TRUE(run_ring(with_steps("b")).ok());

@@ -161,11 +161,11 @@ TEST_F(ClusterTest, EveryModeLearns) {
 
 TEST_F(ClusterTest, SyncGivesTheSameBitsAlsoAfterAResumption) {
   ASSERT_TRUE(run_all(cluster_job("a", SyncMode::Sync, 1, 2)).ok());
-  std::atomic<bool> stop = false;
+  StopSource stop;
   RunHooks hooks;
-  hooks.cancelled = &stop;
+  hooks.stop = stop.token();
   hooks.progress = [&](std::string_view line) {
-    if (line.find("\"evaluated\"") != std::string_view::npos) stop = true;
+    if (line.find("\"evaluated\"") != std::string_view::npos) stop.request();
   };
   EXPECT_EQ(run_all(cluster_job("b", SyncMode::Sync, 1, 2), hooks).status().code(), Code::Cancelled);
   ASSERT_TRUE(run_all(cluster_job("b", SyncMode::Sync, 1, 2)).ok());
