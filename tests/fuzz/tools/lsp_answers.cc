@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   size_t offset = (data[0] * 256u + data[1]) % (text.size() + 1);
   Workspace workspace({}, {});
   OpenDocument& open = workspace.open("file:///nowhere/f.radl", 1, text);
-  Query query{workspace, open, workspace.analyse(open), [] { return false; }};
+  Query query{workspace, open, workspace.analyse(open), {}};
   Json place = position_json(open.document.position(offset, workspace.encoding));
   Json range = {{"start", place}, {"end", {{"line", 1000000}, {"character", 0}}}};
   Json params = {{"position", place},
