@@ -178,8 +178,7 @@ TEST_P(StrangersTest, DoNotKeepARingFromForming) {
   for (uint32_t r = 0; r < 3; ++r) {
     members.push_back(std::async(std::launch::async, [&, r]() -> Status {
       RingMember member{addresses, kKey, "job", 60000ms, {}};
-      Result<std::unique_ptr<Ring>> ring =
-          connect_ring({r, 3, 100, 1, 5000ms, Numbers::Fp32, {}}, member);
+      Result<std::unique_ptr<Ring>> ring = connect_ring({r, 3, 100, 1, 5000ms, Numbers::Fp32, {}}, member);
       if (!ring) return ring.status();
       std::vector<float> numbers(100, 1), statistics(1, 1);
       Result<std::vector<RingNote>> notes = (*ring)->sum(numbers, statistics, {});
