@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "common/http/answer.h"
+#include "common/http/http.h"
 #include "common/json_values.h"
 #include "common/text.h"
 
