@@ -12,6 +12,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # no NDEBUG: assertions state invariants and
 # What is no inner loop: half of the time to compile, and nothing that somebody would wait for. With sanitizers the
 # engine alone is optimized.
 set(RADL_LIGHT -O1)
+set(RADL_TEST_CODE -O0)
 if(RADL_SANITIZE)
   set(CMAKE_CXX_FLAGS_RELEASE "-O0")
   set(RADL_LIGHT -O0)

@@ -27,7 +27,7 @@ class ServeCase(EngineCase):
         self.port = int(re.search(r":(\d+) ", line)[1])
 
     def ask(self, method, path, body=None, headers={}):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
