@@ -230,9 +230,12 @@ class ProgramRun {
       leaving = leaving_;
     }
     for (const auto& [node, when] : leaving) {
-      if (parted_.count(node)) continue;
+      if (has_parted(node)) continue;
       if (rules_.alone && node > 0 && running_ - leaving.size() >= rules_.least) {
-        parted_.insert(node);
+        {
+          std::lock_guard lock(state_);
+          parted_.insert(node);
+        }
         tell(nodes_[node].address, "its member is asked to end, the others go on", "ok");
         (void)members_[node]->signal({processes_[node].name}, stop_signal().c_str());
         continue;
@@ -247,6 +250,11 @@ class ProgramRun {
     return std::nullopt;
   }
 
+  bool has_parted(size_t node) {
+    std::lock_guard lock(state_);
+    return parted_.count(node) > 0;
+  }
+
   std::string stop_signal() const { return program_.value("stop_signal", "TERM"); }
 
   // True: this member alone is started again.
@@ -256,7 +264,7 @@ class ProgramRun {
       std::lock_guard lock(state_);
       if (i < running_) facts_.ends[i] = exit;
       if (over_) return false;  // it was asked to end
-      if (exit != 0 && !first_bad_) first_bad_ = i;
+      if (exit != 0 && !first_bad_ && !parted_.count(i)) first_bad_ = i;
     }
     if (exit != 0)
       tell(nodes_[i].address,
@@ -287,7 +295,7 @@ class ProgramRun {
     const double timeout = program_.value("timeout_seconds", 0.0);
     if (timeout > 0 && since(begun_) > timeout)
       return Status(Code::Invalid, fmt::format("was not done within {:g} s", timeout));
-    switch (judge(rules_, processes_, ends)) {
+    switch (judge(rules_, processes_, as_missed(ends))) {
       case Verdict::GoesOn:
         return part_with_nodes();
       case Verdict::Failed:
@@ -296,6 +304,14 @@ class ProgramRun {
         break;
     }
     return Status();
+  }
+
+  // However a member ends that was asked to for its machine's sake, it is missed and has not failed.
+  jobs::Ends as_missed(jobs::Ends ends) {
+    std::lock_guard lock(state_);
+    for (size_t node : parted_)
+      if (auto end = ends.find(processes_[node].name); end != ends.end() && end->second > 0) end->second = -1;
+    return ends;
   }
 
   std::optional<Status> failed(const jobs::Ends& ends) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kAnswer = "notice ", kCannot = "notices-cannot";
 
 // ask METHOD URL [-H 'NAME: VALUE']...: the answer and, in a line of its own, its status; past any proxy. The
-// answer is joined to one line: in JSON a line's end is a blank. Nothing that is left behind when the loop is
+// answer is joined to one line: in JSON a line's end is a space. Nothing that is left behind when the loop is
 // ended holds the stream open that its lines go to.
 constexpr const char* kAsk = R"sh(exec 3>&2 2> /dev/null
 by_python='

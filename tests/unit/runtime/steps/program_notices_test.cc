@@ -177,7 +177,7 @@ TEST_F(TakenBack, WithoutRetriesItFailsAndSaysWhatWouldStartItAgain) {
 TEST_F(TakenBack, WhatCanBeMissedGoesAloneAndTheOthersFinish) {
   test::ScriptedServer server([&](const std::string&) { return answer(begun()); });
   spot(server);
-  program("trap 'exit 143' TERM\necho begun\nif [ $RADL_MEMBER = 0 ]; then while [ ! -e '" +
+  program("trap 'exit 1' TERM\necho begun\nif [ $RADL_MEMBER = 0 ]; then while [ ! -e '" +
           nodes.folder.path("gone") + "' ]; do sleep 0.05; done; exit 0; fi\nwhile :; do sleep 0.05; done\n");
   step.program["lost"] = "alone";
   std::thread chief([&] {
