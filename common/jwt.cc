@@ -1,34 +1,23 @@
 #include "common/jwt.h"
 
-#include <openssl/bio.h>
-#include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/x509.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
+#include "common/openssl_handles.h"
 
 namespace radl {
 namespace {
 
-template <auto free>
-struct Freed {
-  template <class T>
-  void operator()(T* held) const {
-    free(held);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using Digesting = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
-using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+using openssl::Bio;
+using openssl::Certificate;
+using openssl::Digesting;
+using openssl::Key;
+using openssl::reading;
 
 // A key that is encrypted is none: nobody is asked for its password.
 int no_password(char*, int, int, void*) { return -1; }
-
-Bio reading(const std::string& pem) { return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))); }
 
 }  // namespace
 

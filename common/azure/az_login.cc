@@ -58,14 +58,22 @@ Subscription chosen(const Json& profile, const std::string& wanted, const std::s
 }
 
 // A service principal that az has logged in: its entry has what it logs in with.
-bool take_principal(const std::string& folder, const Subscription& one, Credential& made) {
+Result<bool> take_principal(const std::string& folder, const Subscription& one, Credential& made) {
   const Json entries = read_json(folder + "/service_principal_entries.json");
   if (!entries.is_array()) return false;
   for (const Json& entry : entries) {
     if (text_of(entry, "client_id") != one.user || text_of(entry, "tenant") != one.tenant) continue;
     made.client_id = one.user;
     made.secret = text_of(entry, "client_secret");
-    made.kind = made.secret.empty() ? Credential::Kind::None : Credential::Kind::Secret;
+    const std::string certificate = text_of(entry, "certificate");
+    if (!made.secret.empty()) {
+      made.kind = Credential::Kind::Secret;
+    } else if (!certificate.empty()) {
+      auto read = read_certificate(certificate, "", "az login");
+      if (!read.ok()) return read.status();
+      made.kind = Credential::Kind::Certificate;
+      made.certificate = std::move(*read);
+    }
     return made.kind != Credential::Kind::None;
   }
   return false;
@@ -125,7 +133,10 @@ Result<AzLogin> find_az_login(const Environment& environment, const std::string&
     return login;
   }
   const bool principal = one.user_type == "servicePrincipal";
-  if (principal ? take_principal(folder, one, made) : take_refresh_token(folder, one, made)) return login;
+  Result<bool> taken =
+      principal ? take_principal(folder, one, made) : Result<bool>(take_refresh_token(folder, one, made));
+  if (!taken.ok()) return taken.status();
+  if (*taken) return login;
   return Status(Code::Auth,
                 fmt::format("az login: there is no `az` in PATH, and {} has no login in plain text", folder))
       .with_hint("install `az`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");

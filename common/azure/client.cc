@@ -6,6 +6,7 @@
 #include <ctime>
 #include <set>
 
+#include "common/http/json_call.h"
 #include "common/http/retry.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
@@ -74,56 +75,44 @@ double retry_after_of(const http::Response& response) {
 
 Answer Manager::send(const Call& call, const std::string& url, const Stop& stop, http::Response& response) {
   const bool changes = call.method != "GET";
-  const std::string what =
-      fmt::format("Azure {} {}", call.method, call.path.empty() ? http::printable_url(url) : call.path);
   const std::string scope = manager_scope(session_.settings().site);
-  bool renewed = false;
-  for (int unclear = 0;;) {
-    auto token = session_.token(scope, stop);
-    if (!token.ok()) return http::no_answer(token.status(), false);
-    http::Request request;
-    request.method = call.method;
-    request.url = url;
-    request.headers = {{"Accept", "application/json"}, {"Authorization", "Bearer " + (*token)->value}};
-    request.headers.insert(request.headers.end(), call.headers.begin(), call.headers.end());
-    if (!call.body.is_null()) {
-      request.headers.emplace_back("Content-Type", "application/json");
-      request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
-    request.idempotent = true;
-    request.follow_redirects = false;
-    request.stall_seconds = 60;
-    request.user_agent = "radlc";
-    request.rate = session_.rate();
-    request.throttled = is_throttled;
-    request.stop = stop;
-    http::Retries retries;
-    retries.attempts = kAttempts;
-    retries.largest_seconds = 15;
-    retries.final = [](const http::Response& answer) {
-      return answer.status == 429 && !is_throttled(answer);
-    };
-    auto answer = session_.http().send(request, retries);
-    if (!answer.ok()) return http::no_answer(Status(answer.status()).at(what), changes);
-    response = std::move(*answer);
-    if (const double here = least_remaining(response); here >= 0) remaining_ = here;
-    if (response.status == 401 && !renewed) {
-      renewed = true;
-      session_.refused(scope, *token);
-      continue;
-    }
-    if (response.status >= 400) return refusal(response, what);
-    if (response.ok() && response.body.empty()) return Json();
-    Json document = parse_json(response.body);
-    if (response.ok() && !document.is_null()) return document;
-    if (!changes && response.status == 202) return Json();
-    // A body that came apart on its way: asking again does no harm.
-    if (++unclear < kAttempts && stop.sleep(std::chrono::milliseconds(100 * unclear))) continue;
-    Failure cut;
-    cut.http_status = response.status;
-    cut.status = {changes ? Code::Lost : Code::Retry, what + ": the answer is cut off or no JSON"};
-    return cut;
+  http::JsonCall sent;
+  sent.what =
+      fmt::format("Azure {} {}", call.method, call.path.empty() ? http::printable_url(url) : call.path);
+  http::Request& request = sent.request;
+  request.method = call.method;
+  request.url = url;
+  request.headers = {{"Accept", "application/json"}};
+  request.headers.insert(request.headers.end(), call.headers.begin(), call.headers.end());
+  if (!call.body.is_null()) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
+  request.idempotent = true;
+  request.follow_redirects = false;
+  request.stall_seconds = 60;
+  request.user_agent = "radlc";
+  request.rate = session_.rate();
+  request.throttled = is_throttled;
+  sent.retries.attempts = kAttempts;
+  sent.retries.largest_seconds = 15;
+  sent.retries.final = [](const http::Response& answer) {
+    return answer.status == 429 && !is_throttled(answer);
+  };
+  std::shared_ptr<const Token> token;
+  sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
+    auto made = session_.token(scope, stop);
+    if (!made.ok()) return made.status();
+    token = *made;
+    return std::pair<std::string, std::string>("Authorization", "Bearer " + token->value);
+  };
+  sent.refused = [&] { session_.refused(scope, token); };
+  sent.refusal = [&](const http::Response& answer) { return refusal(answer, sent.what); };
+  sent.may_have_arrived = changes;
+  sent.cut = changes ? Code::Lost : Code::Retry;
+  Answer answer = http::call_json(session_.http(), sent, stop, &response);
+  if (const double here = least_remaining(response); here >= 0) remaining_ = here;
+  return answer;
 }
 
 Answer Manager::call(const Call& call, const Stop& stop, Accepted* accepted) {

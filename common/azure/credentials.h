@@ -1,6 +1,7 @@
 // Who somebody is for Azure. Holds secrets: never shown.
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace radl::azure {
@@ -27,6 +28,7 @@ struct Credential {
   std::string endpoint, header;    // Machine, AppService: the URL; AppService: the value of X-IDENTITY-HEADER
   std::string refresh_token;       // Login
   std::string username, password;  // Password
+  std::shared_ptr<const Credential> otherwise;  // Machine: where it has no identity; may be null
 };
 
 }  // namespace radl::azure

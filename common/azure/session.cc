@@ -94,12 +94,12 @@ http::Request of_managed_identity(const Credential& one, const std::string& scop
 }
 
 // `az` prints {"accessToken": .., "expires_on": 1700000000, "expiresOn": "2026-01-01 12:00:00.000000"}.
-Result<Token> of_az(const Settings& settings, const std::string& scope, const Stop& stop) {
-  const Credential& one = settings.credential;
+Result<Token> of_az(const Credential& one, const std::string& subscription, const std::string& scope,
+                    const Stop& stop) {
   std::vector<std::string> argv = {"az",   "account",    "get-access-token", "--output",
                                    "json", "--resource", resource_of(scope)};
-  if (!settings.subscription.empty())
-    argv.insert(argv.end(), {"--subscription", settings.subscription});
+  if (!subscription.empty())
+    argv.insert(argv.end(), {"--subscription", subscription});
   else if (!one.tenant.empty())
     argv.insert(argv.end(), {"--tenant", one.tenant});
   auto done = run_command(argv, "/", kAzSeconds, stop);
@@ -126,8 +126,7 @@ Result<Token> of_az(const Settings& settings, const std::string& scope, const St
 Session::Session(http::Client& http, Settings settings)
     : http_(http), settings_(std::move(settings)), rate_(std::make_shared<http::Rate>()) {}
 
-Result<Token> Session::ask(const std::string& scope, const Stop& stop) const {
-  const Credential& one = settings_.credential;
+Result<Token> Session::ask(const Credential& one, const std::string& scope, const Stop& stop) const {
   // Not the Resource Manager's rate: that one is throttled apart.
   const http::TokenRequests asking(http_, nullptr, one.origin, stop, explained);
   const std::string url = settings_.site.authority + "/" +
@@ -138,10 +137,12 @@ Result<Token> Session::ask(const std::string& scope, const Stop& stop) const {
     case Kind::None:
       return Status(Code::Auth, "no Azure credentials");
     case Kind::Az:
-      return of_az(settings_, scope, stop);
+      return of_az(one, settings_.subscription, scope, stop);
     case Kind::Machine:
     case Kind::AppService: {
       auto answer = asking.send(of_managed_identity(one, scope));
+      if (!answer.ok() && answer.status().code() == Code::Auth && one.otherwise)
+        return ask(*one.otherwise, scope, stop);
       return answer.ok() ? http::token_in(*answer, one.origin) : Result<Token>(answer.status());
     }
     case Kind::Certificate:
@@ -176,7 +177,7 @@ http::RenewedToken& Session::kept(const std::string& scope) {
 }
 
 Result<std::shared_ptr<const Token>> Session::token(const std::string& scope, const Stop& stop) {
-  return kept(scope).get([&] { return ask(scope, stop); });
+  return kept(scope).get([&] { return ask(settings_.credential, scope, stop); });
 }
 
 void Session::refused(const std::string& scope, const std::shared_ptr<const Token>& token) {

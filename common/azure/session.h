@@ -36,7 +36,7 @@ class Session {
   http::Client& http() const { return http_; }
 
  private:
-  Result<Token> ask(const std::string& scope, const Stop& stop) const;
+  Result<Token> ask(const Credential& one, const std::string& scope, const Stop& stop) const;
   http::RenewedToken& kept(const std::string& scope);
 
   http::Client& http_;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "common/client_certificate.h"
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/text.h"
@@ -58,17 +59,11 @@ bool is_on_azure() {
   return tag.ok() && trim(*tag) == kAssetTag;
 }
 
-Result<Credential> of_certificate(Credential made, const std::string& path) {
-  auto pem = read_file(path, kLargestFile);
-  if (!pem.ok()) return invalid("AZURE_CLIENT_CERTIFICATE_PATH: " + pem.status().message());
-  const bool whole =
-      pem->find("PRIVATE KEY-----") != pem->npos && pem->find("-----BEGIN CERTIFICATE-----") != pem->npos;
-  if (!whole)
-    return invalid("AZURE_CLIENT_CERTIFICATE_PATH: " + path +
-                   " must have a private key without a password and its certificate, both in PEM")
-        .with_hint("`openssl pkcs12 -in FILE.pfx -nodes -out FILE.pem`");
+Result<Credential> of_certificate(Credential made, const std::string& path, const std::string& password) {
+  auto certificate = read_certificate(path, password, "AZURE_CLIENT_CERTIFICATE_PATH");
+  if (!certificate.ok()) return certificate.status();
   made.kind = Credential::Kind::Certificate;
-  made.certificate = std::move(*pem);
+  made.certificate = std::move(*certificate);
   return made;
 }
 
@@ -94,7 +89,7 @@ Result<Credential> of_variables(const Environment& environment) {
   if (!made.secret.empty())
     made.kind = Credential::Kind::Secret;
   else if (!certificate.empty())
-    return of_certificate(std::move(made), certificate);
+    return of_certificate(std::move(made), certificate, environment("AZURE_CLIENT_CERTIFICATE_PASSWORD"));
   else
     made.kind = Credential::Kind::Federated;
   return made;
@@ -125,6 +120,18 @@ std::string process_environment(const std::string& name) {
   return value ? value : "";
 }
 
+Result<std::string> read_certificate(const std::string& path, const std::string& password,
+                                     const std::string& origin) {
+  auto file = read_file(path, kLargestFile);
+  if (!file.ok()) return invalid(origin + ": " + file.status().message());
+  auto plain = plain_certificate(*file, password, origin + ": " + path);
+  if (plain.ok() || !plain.status().hint().empty()) return plain;
+  return Status(plain.status())
+      .with_hint(
+          "a PEM or PKCS#12 file with the private key and its certificate; AZURE_CLIENT_CERTIFICATE_PASSWORD "
+          "is its password");
+}
+
 std::string manager_scope(const Site& site) {
   // A server of one's own (RADL_AZURE_ENDPOINT) stands for the site's.
   for (const Site& one : kSites)
@@ -152,11 +159,16 @@ Result<Settings> load_settings(const Environment& environment) {
   settings.credential = std::move(*variables);
   if (settings.credential.kind == Credential::Kind::None)
     settings.credential = of_managed_identity(environment);
-  if (settings.credential.kind != Credential::Kind::None) return settings;
+  const Credential::Kind found = settings.credential.kind;
+  if (found != Credential::Kind::None && found != Credential::Kind::Machine) return settings;
   auto login = find_az_login(environment, first(environment, {"AZURE_TENANT_ID"}));
-  if (!login.ok()) return login.status();
-  settings.credential = std::move(login->credential);
-  if (settings.subscription.empty()) settings.subscription = login->subscription;
+  if (found == Credential::Kind::None) {
+    if (!login.ok()) return login.status();
+    settings.credential = std::move(login->credential);
+  } else if (login.ok()) {
+    settings.credential.otherwise = std::make_shared<const Credential>(std::move(login->credential));
+  }
+  if (login.ok() && settings.subscription.empty()) settings.subscription = login->subscription;
   return settings;
 }
 

@@ -29,7 +29,8 @@ struct Settings {
 };
 
 // Credentials of AZURE_CLIENT_ID with AZURE_CLIENT_SECRET, with AZURE_CLIENT_CERTIFICATE_PATH, or with
-// AZURE_FEDERATED_TOKEN_FILE; else the managed identity of this machine or service; else az's login. Reads no
+// AZURE_FEDERATED_TOKEN_FILE; else the managed identity of this machine or service; else az's login, also
+// where it turns out that this machine has no identity. Reads no
 // network. NotFound: there is no credential; Invalid names the variable or file that cannot be used. Nothing
 // of a secret is in an error.
 Result<Settings> load_settings(const Environment& environment = process_environment);
@@ -38,6 +39,11 @@ Settings load_places(const Environment& environment = process_environment);
 
 // "https://management.azure.com/.default": the scope of the Resource Manager's tokens.
 std::string manager_scope(const Site& site);
+
+// Internal to common/azure: private key and certificate of a file, in plain PEM. Invalid names `origin` and
+// the file.
+Result<std::string> read_certificate(const std::string& path, const std::string& password,
+                                     const std::string& origin);
 
 // Internal to common/azure: what az's login says (az_login.cc). "": az's folder has none.
 struct AzLogin {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "common/digest.h"
-#include "common/http/retry.h"
+#include "common/http/json_call.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
 
@@ -115,48 +115,37 @@ Said error_in(const Json& document) {
 
 Answer Service::call(const Call& call, const Stop& stop) {
   const bool changes = call.method != "GET";
-  const std::string what = fmt::format("Compute Engine {} {}", call.method, call.path);
-  bool renewed = false;
-  for (int unclear = 0;;) {
-    auto token = session_.token(stop);
-    if (!token.ok()) return http::no_answer(token.status(), false);
-    http::Request request;
-    request.method = call.method;
-    request.url = url_ + call.path;
-    if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
-    request.headers = {{"Accept", "application/json"}, {"Authorization", "Bearer " + (*token)->value}};
-    if (!call.body.is_null()) {
-      request.headers.emplace_back("Content-Type", "application/json");
-      request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
-    request.idempotent = true;
-    request.follow_redirects = false;
-    request.stall_seconds = 60;
-    request.user_agent = "radlc";
-    request.rate = session_.rate();
-    request.throttled = is_throttled;
-    request.stop = stop;
-    http::Retries retries;
-    retries.attempts = kAttempts;
-    retries.largest_seconds = 15;
-    auto response = session_.http().send(request, retries);
-    if (!response.ok()) return http::no_answer(Status(response.status()).at(what), changes);
-    if (response->status == 401 && !renewed) {
-      renewed = true;
-      session_.refused(*token);
-      continue;
-    }
-    if (response->status >= 400) return refusal(*response, what);
-    if (response->ok() && response->body.empty()) return Json();
-    Json document = parse_json(response->body);
-    if (response->ok() && document.is_object()) return document;
-    // A body that came apart on its way: asking again does no harm.
-    if (++unclear < kAttempts && stop.sleep(std::chrono::milliseconds(100 * unclear))) continue;
-    Failure cut;
-    cut.http_status = response->status;
-    cut.status = {changes ? Code::Lost : Code::Retry, what + ": the answer is cut off or no JSON"};
-    return cut;
+  http::JsonCall sent;
+  sent.what = fmt::format("Compute Engine {} {}", call.method, call.path);
+  http::Request& request = sent.request;
+  request.method = call.method;
+  request.url = url_ + call.path;
+  if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
+  request.headers = {{"Accept", "application/json"}};
+  if (!call.body.is_null()) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
+  request.idempotent = true;
+  request.follow_redirects = false;
+  request.stall_seconds = 60;
+  request.user_agent = "radlc";
+  request.rate = session_.rate();
+  request.throttled = is_throttled;
+  sent.retries.attempts = kAttempts;
+  sent.retries.largest_seconds = 15;
+  std::shared_ptr<const Token> token;
+  sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
+    auto made = session_.token(stop);
+    if (!made.ok()) return made.status();
+    token = *made;
+    return std::pair<std::string, std::string>("Authorization", "Bearer " + token->value);
+  };
+  sent.refused = [&] { session_.refused(token); };
+  sent.refusal = [&](const http::Response& response) { return refusal(response, sent.what); };
+  sent.may_have_arrived = changes;
+  sent.cut = changes ? Code::Lost : Code::Retry;
+  return http::call_json(session_.http(), sent, stop);
 }
 
 Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,

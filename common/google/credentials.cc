@@ -56,6 +56,19 @@ Status take_user(const Json& file, Credential& made) {
   return take_token_uri(file, made);
 }
 
+// google.aip.dev/auth/4116: `gcloud auth application-default login --login-config`.
+Status take_workforce_user(const Json& file, Credential& made) {
+  made.kind = Credential::Kind::WorkforceUser;
+  if (Status right = need(file, made.origin, {"token_url", "client_id", "client_secret", "refresh_token"});
+      !right.ok())
+    return right;
+  made.token_url = text_of(file, "token_url");
+  made.client_id = text_of(file, "client_id");
+  made.client_secret = text_of(file, "client_secret");
+  made.refresh_token = text_of(file, "refresh_token");
+  return checked(made.token_url, made.origin, "token_url");
+}
+
 // google.aip.dev/auth/4117. Of AWS and of programs ("executable") the file must bring the token some other
 // way: what runs a program of a file's choice is refused.
 Status take_external(const Json& file, Credential& made) {
@@ -73,6 +86,13 @@ Status take_external(const Json& file, Credential& made) {
     if (Status right = checked(made.impersonation_url, made.origin, "service_account_impersonation_url");
         !right.ok())
       return right;
+  made.user_project = text_of(file, "workforce_pool_user_project");
+  constexpr double kShortest = 600, kLongest = 43200;
+  const double seconds = json::number_of(member(file, "service_account_impersonation"),
+                                         "token_lifetime_seconds", made.impersonation_seconds);
+  if (!(seconds >= kShortest && seconds <= kLongest))
+    return invalid(made.origin + ": token_lifetime_seconds must be from 600 to 43200");
+  made.impersonation_seconds = static_cast<int>(seconds);
   const Json& source = member(file, "credential_source");
   made.subject_file = text_of(source, "file");
   made.subject_url = text_of(source, "url");
@@ -100,6 +120,8 @@ Status take_impersonated(const Json& file, Credential& made, int depth) {
   if (Status right = checked(made.impersonation_url, made.origin, "service_account_impersonation_url");
       !right.ok())
     return right;
+  for (const Json& one : json::list_of(file, "delegates"))
+    if (one.is_string()) made.delegates.push_back(one.get<std::string>());
   auto source = std::make_shared<Credential>();
   source->origin = made.origin + ", source_credentials";
   if (Status right = take(member(file, "source_credentials"), *source, depth + 1); !right.ok()) return right;
@@ -112,10 +134,11 @@ Status take(const Json& file, Credential& made, int depth) {
   if (type == "service_account") return take_service_account(file, made);
   if (type == "authorized_user") return take_user(file, made);
   if (type == "external_account") return take_external(file, made);
+  if (type == "external_account_authorized_user") return take_workforce_user(file, made);
   if (type == "impersonated_service_account" && depth == 0) return take_impersonated(file, made, depth);
   return invalid(
-      fmt::format("{}: its type is none of service_account, authorized_user, external_account and "
-                  "impersonated_service_account",
+      fmt::format("{}: its type is none of service_account, authorized_user, external_account, "
+                  "external_account_authorized_user and impersonated_service_account",
                   made.origin));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace radl::google {
 
@@ -13,6 +14,7 @@ struct Credential {
     ServiceAccount,   // a key: signs a JWT that is exchanged for a token (RFC 7523)
     AuthorizedUser,   // `gcloud auth application-default login`: a refresh token (RFC 6749, section 6)
     ExternalAccount,  // workload identity federation: somebody else's token is exchanged (RFC 8693)
+    WorkforceUser,    // the same for a person: a refresh token of Google's security token service
     Impersonated,     // a service account, by another credential
     Metadata,         // of the machine that this runs on
   };
@@ -26,12 +28,15 @@ struct Credential {
 
   // ExternalAccount
   std::string audience, subject_token_type;
+  std::string user_project;  // of a workforce pool's tokens: who is billed for the exchange; may be ""
   std::string subject_file, subject_url;               // one of both: where the subject token is
   std::map<std::string, std::string> subject_headers;  // of a request for it
   std::string subject_field;                           // of a JSON document; "": it is the whole text
 
   // Of ExternalAccount (may be ""), and of Impersonated.
   std::string impersonation_url;
+  std::vector<std::string> delegates;        // service accounts in between, the first by the source
+  int impersonation_seconds = 3600;          // how long such a token is asked for
   std::shared_ptr<const Credential> source;  // of Impersonated
 
   std::string metadata_host;  // of Metadata

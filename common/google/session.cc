@@ -48,31 +48,39 @@ Result<std::string> subject_token(const http::TokenRequests& asking, const Crede
     request.url = one.subject_url;
     request.direct = true;
     for (const auto& [name, value] : one.subject_headers) request.headers.emplace_back(name, value);
-    if (one.subject_field.empty())
-      return Status(Code::Auth, one.origin + ": credential_source.url needs a format of type json");
-    auto asked = asking.send(std::move(request));
-    if (!asked.ok()) return asked.status();
-    document = std::move(*asked);
+    if (one.subject_field.empty()) {
+      auto asked = asking.text(std::move(request));
+      if (!asked.ok()) return asked.status();
+      text = trim(*asked);
+    } else {
+      auto asked = asking.send(std::move(request));
+      if (!asked.ok()) return asked.status();
+      document = std::move(*asked);
+    }
   }
   if (!one.subject_field.empty()) text = text_of(document, one.subject_field);
   if (text.empty()) return Status(Code::Auth, one.origin + ": credential_source has no subject token");
   return text;
 }
 
+http::Headers of_client(const Credential& one) {
+  if (one.client_id.empty()) return {};
+  return {{"Authorization", "Basic " + base64_encode(one.client_id + ":" + one.client_secret)}};
+}
+
 Result<Token> exchange(const http::TokenRequests& asking, const Credential& one) {
   auto subject = subject_token(asking, one);
   if (!subject.ok()) return subject.status();
-  http::Headers headers;
-  if (!one.client_id.empty())
-    headers.emplace_back("Authorization", "Basic " + base64_encode(one.client_id + ":" + one.client_secret));
-  auto answer = asking.post_form(one.token_url,
-                                 {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
-                                  {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
-                                  {"audience", one.audience},
-                                  {"scope", kScope},
-                                  {"subject_token_type", one.subject_token_type},
-                                  {"subject_token", *subject}},
-                                 std::move(headers));
+  http::TokenRequests::Form form = {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
+                                    {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
+                                    {"audience", one.audience},
+                                    {"scope", kScope},
+                                    {"subject_token_type", one.subject_token_type},
+                                    {"subject_token", *subject}};
+  // Who is billed is known by the client where there is one.
+  if (!one.user_project.empty() && one.client_id.empty())
+    form.emplace_back("options", Json{{"userProject", one.user_project}}.dump());
+  auto answer = asking.post_form(one.token_url, form, of_client(one));
   return answer.ok() ? http::token_in(*answer, one.origin) : Result<Token>(answer.status());
 }
 
@@ -82,11 +90,14 @@ Result<Token> impersonate(const http::TokenRequests& asking, const Credential& o
   request.method = "POST";
   request.url = one.impersonation_url;
   request.headers = {{"Authorization", "Bearer " + by.value}, {"Content-Type", "application/json"}};
-  request.body = Json{{"scope", {kScope}}, {"lifetime", "3600s"}}.dump();
+  Json body = {{"scope", {kScope}}, {"lifetime", std::to_string(one.impersonation_seconds) + "s"}};
+  if (!one.delegates.empty()) body["delegates"] = one.delegates;
+  request.body = body.dump();
   auto answer = asking.send(std::move(request));
   if (!answer.ok()) return answer.status();
-  return http::token_in({{"access_token", text_of(*answer, "accessToken")}, {"expires_in", 3600}},
-                        one.origin);
+  return http::token_in(
+      {{"access_token", text_of(*answer, "accessToken")}, {"expires_in", one.impersonation_seconds}},
+      one.origin);
 }
 
 http::Request of_metadata(const Credential& one, const std::string& path) {
@@ -121,6 +132,11 @@ Result<Token> Session::ask(const Credential& one, const Stop& stop) const {
                                                 {"client_id", one.client_id},
                                                 {"client_secret", one.client_secret},
                                                 {"refresh_token", one.refresh_token}});
+      break;
+    case Credential::Kind::WorkforceUser:
+      answer = asking.post_form(one.token_url,
+                                {{"grant_type", "refresh_token"}, {"refresh_token", one.refresh_token}},
+                                of_client(one));
       break;
     case Credential::Kind::ExternalAccount: {
       auto token = exchange(asking, one);

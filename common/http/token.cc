@@ -29,7 +29,9 @@ double seconds_of(const nlohmann::json& document, const char* name) {
 
 }  // namespace
 
-Result<nlohmann::json> TokenRequests::send(Request request) const {
+template <class T>
+Result<T> TokenRequests::ask(Request request,
+                             const std::function<std::optional<T>(std::string& body)>& as) const {
   request.follow_redirects = false;
   request.idempotent = true;  // one token more than is used does nothing
   request.largest_answer = kLargestToken;
@@ -39,23 +41,37 @@ Result<nlohmann::json> TokenRequests::send(Request request) const {
   Retries retries;
   retries.attempts = 5;
   const std::string what = fmt::format("{}: {}", origin_, printable_url(request.url));
-  auto answer = http_.send(request, retries);
-  // A body that came apart on its way.
-  for (int again = 0; again < 3 && answer.ok() && answer->ok() && parse_json(answer->body).is_null(); ++again)
-    answer = http_.send(request, retries);
-  if (!answer.ok()) return Status(answer.status()).at(origin_);
-  nlohmann::json document = parse_json(answer->body);
-  if (answer->ok() && document.is_object()) return document;
-  if (answer->ok()) return Status(Code::Retry, what + ": the answer is no JSON");
-  if (answer->status == 429 || answer->status >= 500)
-    return Status(Code::Retry, fmt::format("{}: HTTP status {}", what, answer->status));
-  const TokenRefusal refusal = explain_(document);
-  std::string said = refusal.said.substr(0, 300);
-  for (char& c : said)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  return Status(Code::Auth, fmt::format("{} refuses the credential (HTTP status {}){}", what, answer->status,
-                                        said.empty() ? "" : ": " + said))
-      .with_hint(refusal.hint);
+  for (int again = 0;; ++again) {
+    auto answer = http_.send(request, retries);
+    if (!answer.ok()) return Status(answer.status()).at(origin_);
+    if (answer->ok()) {
+      if (std::optional<T> made = as(answer->body)) return std::move(*made);
+      if (again < 3) continue;
+      return Status(Code::Retry, what + ": the answer is no JSON");
+    }
+    if (answer->status == 429 || answer->status >= 500)
+      return Status(Code::Retry, fmt::format("{}: HTTP status {}", what, answer->status));
+    const TokenRefusal refusal = explain_(parse_json(answer->body));
+    std::string said = refusal.said.substr(0, 300);
+    for (char& c : said)
+      if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    return Status(Code::Auth, fmt::format("{} refuses the credential (HTTP status {}){}", what,
+                                          answer->status, said.empty() ? "" : ": " + said))
+        .with_hint(refusal.hint);
+  }
+}
+
+Result<nlohmann::json> TokenRequests::send(Request request) const {
+  return ask<nlohmann::json>(std::move(request), [](std::string& body) -> std::optional<nlohmann::json> {
+    nlohmann::json document = parse_json(body);
+    if (!document.is_object()) return std::nullopt;
+    return document;
+  });
+}
+
+Result<std::string> TokenRequests::text(Request request) const {
+  return ask<std::string>(std::move(request),
+                          [](std::string& body) -> std::optional<std::string> { return std::move(body); });
 }
 
 Result<nlohmann::json> TokenRequests::post_form(const std::string& url, const Form& form,

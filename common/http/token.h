@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,15 @@ class TokenRequests {
 
   // The answer's document. Auth: refused; Retry, Timeout, Cancelled: nobody could be asked.
   Result<nlohmann::json> send(Request request) const;
+  // The same where the answer is a text.
+  Result<std::string> text(Request request) const;
   Result<nlohmann::json> post_form(const std::string& url, const Form& form, Headers headers = {}) const;
 
  private:
+  // `as`: of a good answer what is wanted of it; nothing where it came apart on its way.
+  template <class T>
+  Result<T> ask(Request request, const std::function<std::optional<T>(std::string& body)>& as) const;
+
   Client& http_;
   const std::shared_ptr<Rate> rate_;
   const std::string origin_;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "common/http/json_call.h"
 #include "common/http/retry.h"
 #include "common/http/url.h"
 #include "common/openstack/values.h"
@@ -18,7 +19,15 @@ using Json = nlohmann::json;
 
 constexpr int kAttempts = 5;
 constexpr size_t kPage = 500;
+constexpr const char* kTokenHeader = "X-Auth-Token";
 constexpr size_t kMostPages = 10'000;
+
+http::Retries retries() {
+  http::Retries retries;
+  retries.attempts = kAttempts;
+  retries.largest_seconds = 15;
+  return retries;
+}
 
 int number_in(std::string_view text) {
   int number = 0;
@@ -154,7 +163,10 @@ Result<Service::Version> Service::version(const Stop& stop) {
     if (!token.ok()) return token.status();
     const Version plain{version_root(found.root), ""};
     Call call{.path = "/"};
-    auto answer = send(call, plain, *token, stop);
+    http::Request request = request_of(call, plain);
+    request.headers.emplace_back(kTokenHeader, (*token)->id);
+    request.stop = stop;
+    auto answer = session_.http().send(request, retries());
     if (!answer.ok()) return Status(answer.status()).at(shown(call));
     // Without a version everything would be asked in the oldest one: what may pass is not taken for that.
     if (answer->status >= 500 || answer->status == 401 || answer->status == 429)
@@ -182,13 +194,12 @@ Result<bool> Service::knows(const std::string& microversion, const Stop& stop) {
   return !found->requested.empty() && compare_versions(found->requested, microversion) >= 0;
 }
 
-Result<http::Response> Service::send(const Call& call, const Version& version,
-                                     const std::shared_ptr<const Token>& token, const Stop& stop) const {
+http::Request Service::request_of(const Call& call, const Version& version) const {
   http::Request request;
   request.method = call.method;
   request.url = version.root + call.path;
   if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
-  request.headers = {{"Accept", "application/json"}, {"X-Auth-Token", token->id}};
+  request.headers = {{"Accept", "application/json"}};
   if (!version.requested.empty()) {
     const bool compute = type_ == "compute";
     request.headers.emplace_back("OpenStack-API-Version",
@@ -206,47 +217,31 @@ Result<http::Response> Service::send(const Call& call, const Version& version,
   request.user_agent = "radlc (" + type_ + ")";
   request.rate = session_.rate();
   request.throttled = [](const http::Response& r) { return r.status == 429; };
-  request.stop = stop;
-  http::Retries retries;
-  retries.attempts = kAttempts;
-  retries.largest_seconds = 15;
-  return session_.http().send(request, retries);
+  return request;
 }
 
 Answer Service::call(const Call& call, const Stop& stop) {
-  bool renewed = false;
-  int unclear = 0;
-  for (;;) {
-    auto token = session_.token(stop);
-    if (!token.ok()) return http::no_answer(token.status(), false);
-    auto how = version(stop);
-    if (!how.ok()) return http::no_answer(how.status(), false);
-    const std::string what = fmt::format("{} ({})", shown(call), http::printable_url(how->root));
-    auto response = send(call, *how, *token, stop);
-    if (!response.ok())
-      return http::no_answer(Status(response.status()).at(shown(call)), call.effect == Effect::Repeatable);
-    if (response->status == 401 && !renewed) {
-      renewed = true;
-      session_.refused(*token);
-      continue;
-    }
-    if (response->status >= 400) return refusal(*response, what, call.effect);
-    Failure cut;
-    cut.http_status = response->status;
-    if (response->status >= 300) {
-      cut.status = {call.effect == Effect::Once ? Code::Lost : Code::Corrupt, what + ": redirected"};
-      return cut;
-    }
-    if (response->body.empty()) return Json();
-    Json document = parse_json(response->body);
-    if (document.is_object()) return document;
-    // A body that came apart on its way: where asking again does no harm, ask again.
-    cut.status = {call.effect == Effect::Once ? Code::Lost : Code::Corrupt,
-                  what + ": the answer is cut off or no JSON"};
-    if (call.effect == Effect::Once || ++unclear >= kAttempts ||
-        !stop.sleep(std::chrono::milliseconds(100 * unclear)))
-      return cut;
-  }
+  auto how = version(stop);
+  if (!how.ok()) return http::no_answer(how.status(), false);
+  http::JsonCall sent;
+  sent.what = shown(call);
+  sent.request = request_of(call, *how);
+  sent.retries = retries();
+  std::shared_ptr<const Token> token;
+  sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
+    auto made = session_.token(stop);
+    if (!made.ok()) return made.status();
+    token = *made;
+    return std::pair<std::string, std::string>(kTokenHeader, token->id);
+  };
+  sent.refused = [&] { session_.refused(token); };
+  sent.refusal = [&](const http::Response& response) {
+    return refusal(response, fmt::format("{} ({})", sent.what, http::printable_url(how->root)), call.effect);
+  };
+  sent.may_have_arrived = call.effect == Effect::Repeatable;
+  sent.again = call.effect != Effect::Once;
+  sent.cut = call.effect == Effect::Once ? Code::Lost : Code::Corrupt;
+  return http::call_json(session_.http(), sent, stop);
 }
 
 Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,

@@ -61,8 +61,7 @@ class Service {
     std::string requested;  // microversion; "" for none
   };
   Result<Version> version(const Stop& stop);
-  Result<http::Response> send(const Call& call, const Version& version,
-                              const std::shared_ptr<const Token>& token, const Stop& stop) const;
+  http::Request request_of(const Call& call, const Version& version) const;  // without its token
   std::string shown(const Call& call) const;
 
   Session& session_;

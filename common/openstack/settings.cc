@@ -33,8 +33,12 @@ constexpr std::pair<const char*, const char*> kMethods[] = {
 std::string method_by_keys(const std::map<std::string, std::string>& auth) {
   if (auth.count("application_credential_secret")) return "application_credential";
   if (auth.count("access_token")) return "oidc_access_token";
-  if (auth.count("token") && !auth.count("password")) return "token";
-  return "password";
+  if (auth.count("password")) return "password";
+  if (auth.count("token")) return "token";
+  // Of a secret that lacks, what goes with it tells which.
+  if (auth.count("application_credential_id") || auth.count("application_credential_name"))
+    return "application_credential";
+  return auth.count("identity_provider") ? "oidc_access_token" : "password";
 }
 
 constexpr std::array kAuthKeys = {"auth_url",
@@ -81,6 +85,24 @@ void complete(std::map<std::string, std::string>& auth) {
   }
 }
 
+std::map<std::string, std::string> auth_of(const Written& written) {
+  std::map<std::string, std::string> auth;
+  for (const char* key : kAuthKeys) {
+    std::string found = value(written, std::string("auth.") + key);
+    if (found.empty()) found = value(written, key);
+    if (!found.empty()) auth[key] = std::move(found);
+  }
+  complete(auth);
+  return auth;
+}
+
+// "": there is no such auth_type.
+std::string method_of(const std::string& auth_type, const std::map<std::string, std::string>& auth) {
+  for (const auto& [type, method] : kMethods)
+    if (auth_type == type) return *method ? method : method_by_keys(auth);
+  return "";
+}
+
 bool is_false(const std::string& text) {
   const std::string lower = to_lower(text);
   return lower == "false" || lower == "no" || lower == "0" || lower == "off";
@@ -98,25 +120,40 @@ Result<std::string> checked_url(const std::string& url, const std::string& from)
 
 std::string Settings::of(const std::string& key) const { return value(auth, key); }
 
+Written with_variables(Written written, const Written& variables) {
+  for (const char* key : {"region_name", "interface", "cacert"})
+    if (std::string said = value(variables, key); !said.empty()) written[key] = std::move(said);
+  const auto auth = auth_of(written);
+  const std::string method = method_of(to_lower(value(written, "auth_type")), auth);
+  constexpr std::pair<const char*, const char*> kSecrets[] = {
+      {"password", "password"},
+      {"token", "token"},
+      {"application_credential", "application_credential_secret"},
+      {"oidc_access_token", "access_token"}};
+  for (const auto& [of, key] : kSecrets)
+    if (method == of && !auth.count(key) && variables.count(key)) written[key] = variables.at(key);
+  constexpr std::array kScopes = {"project_name", "project_id", "trust_id",
+                                  "domain_name",  "domain_id",  "system_scope"};
+  if (std::any_of(kScopes.begin(), kScopes.end(), [&](const char* key) { return auth.count(key) > 0; }))
+    return written;
+  for (const char* key :
+       {"project_name", "project_id", "tenant_name", "tenant_id", "project_domain_name", "project_domain_id"})
+    if (variables.count(key) && !auth.count(key)) written[key] = variables.at(key);
+  return written;
+}
+
 Result<Settings> settings_of(const Written& written, const std::string& name, const std::string& origin) {
   Settings settings;
   settings.name = name;
   settings.origin = origin;
-  for (const char* key : kAuthKeys) {
-    std::string found = value(written, std::string("auth.") + key);
-    if (found.empty()) found = value(written, key);
-    if (!found.empty()) settings.auth[key] = std::move(found);
-  }
-  complete(settings.auth);
+  settings.auth = auth_of(written);
   const std::string type = to_lower(value(written, "auth_type"));
-  auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
-                             [&](const auto& known) { return type == known.first; });
-  if (method == std::end(kMethods))
+  settings.method = method_of(type, settings.auth);
+  if (settings.method.empty())
     return invalid(
         fmt::format("{}: auth_type '{}' is not supported; there are password, token, "
                     "v3applicationcredential and v3oidcaccesstoken",
                     origin, type));
-  settings.method = *method->second ? method->second : method_by_keys(settings.auth);
   if (auto url = settings.auth.find("auth_url"); url != settings.auth.end()) {
     auto checked = checked_url(url->second, origin + ": auth_url");
     if (!checked.ok()) return checked.status();

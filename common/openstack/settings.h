@@ -59,9 +59,15 @@ class Configuration {
   using Written = std::map<std::string, std::string>;
   Environment environment_;
   std::string file_, default_;
+  Written variables_;  // OS_*, as they would be written there
   std::vector<std::string> looked_in_;
   std::map<std::string, Written> clouds_;
 };
+
+// What the variables OS_* say of a cloud that is written in clouds.yaml and is the one that is meant without
+// a name: region, interface and authority in place of its own, and the secret and the project that it lacks.
+std::map<std::string, std::string> with_variables(std::map<std::string, std::string> written,
+                                                  const std::map<std::string, std::string>& variables);
 
 // Settings of the pairs that a cloud of clouds.yaml consists of: "auth.username", "auth_type", "region_name",
 // "regions.0", "interface", "cacert", "verify", "compute_endpoint_override", ...

@@ -184,7 +184,8 @@ class FileReader {
       if (std::string value = environment_("OS_" + key); !value.empty())
         written[to_lower(key)] = std::move(value);
     }
-    if (written.count("auth_url")) configuration.clouds_["envvars"] = std::move(written);
+    if (written.count("auth_url")) configuration.clouds_["envvars"] = written;
+    configuration.variables_ = std::move(written);
   }
 
   void choose(Configuration& configuration) const {
@@ -235,7 +236,8 @@ Result<Settings> Configuration::cloud(const std::string& name) const {
   if (written.count("profile") && !written.count("profile_found") && !written.count("auth.auth_url"))
     return invalid(fmt::format("{}: profile '{}' is in no clouds-public.yaml", origin, written.at("profile")))
         .with_hint("write auth_url and region_name into the cloud itself");
-  return settings_of(written, wanted, origin);
+  if (wanted != default_ || wanted == "envvars") return settings_of(written, wanted, origin);
+  return settings_of(with_variables(written, variables_), wanted, origin);
 }
 
 }  // namespace radl::openstack

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/eviction_notice.h"
 #include "common/status.h"
 
 namespace radl::engine {
@@ -124,25 +125,6 @@ struct PaceSpec {
 };
 
 enum class Resume { Auto, Never, Require };
-
-// How this machine asks its cloud over HTTP whether it is taken back: as the cloud declares it (a spot
-// machine's metadata service). 404 is no notice. Of any other answer, a text is one where it is `says`;
-// without `says` the answer is a JSON object, or has a list of them at `list`, and one whose members are as
-// `where` says is.
-struct NoticeSpec {
-  std::string url;  // "": nobody is asked
-  std::map<std::string, std::string> headers;
-  // A request (PUT) that comes first, and again when its answer is refused (401): what it says goes into the
-  // header `session_header` of the question.
-  std::string session_url, session_header;
-  std::map<std::string, std::string> session_headers;
-  double every_seconds = 5;
-  std::string says, list;
-  std::map<std::string, std::string>
-      where;  // a list as a member has to hold the text; letters' case is the same
-  std::string action = "action", time = "time";  // members of the object that the notice names
-  bool given() const { return !url.empty(); }
-};
 
 struct Job {
   std::string model = "resnet20";  // a zoo name or the text of a description

@@ -1,20 +1,15 @@
-// Asks a cloud's own service on this machine whether the machine is taken back, as the job's NoticeSpec says.
+// Asks a cloud's own service on this machine whether the machine is taken back, as a NoticeSpec says.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "common/eviction_notice.h"
 #include "common/http/http.h"
-#include "engine/train/job.h"
+#include "common/status.h"
+#include "common/stop.h"
 
 namespace radl::engine {
-
-struct Notice {
-  std::string action, time;  // as the cloud says them: "terminate", "2026-11-22T15:04:05Z"; "": it does not
-};
-
-// What an answer (status 200) says. Nothing: no notice. Corrupt: it is not of the form that is declared.
-Result<std::optional<Notice>> notice_in(const NoticeSpec& spec, const std::string& answer);
 
 // Not thread-safe. Keeps its session.
 class NoticeService {

@@ -93,6 +93,8 @@ std::string kind_of(const Credential& credential) {
       return "user";
     case Credential::Kind::ExternalAccount:
       return "workload identity federation";
+    case Credential::Kind::WorkforceUser:
+      return "user of workforce identity federation";
     case Credential::Kind::Impersonated:
       return "impersonated service account";
     case Credential::Kind::Metadata:

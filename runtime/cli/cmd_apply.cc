@@ -192,7 +192,7 @@ int execute(Apply& apply, const Plan& plan, const std::vector<PlanForecast>& for
 }
 
 // What was approved is done again for nodes that their cloud takes back, as the file says it (spot, or on
-// demand where it allows that): they are made anew, and the training goes on from its checkpoint.
+// demand where it allows that): they are made anew, and what ran there goes on from its checkpoints.
 Result<Plan> plan_again(Apply& apply, const std::map<std::string, std::string>& nodes, RoomSought room) {
   PlanRequest& request = apply.options.request;
   request.replace.clear();
@@ -200,8 +200,8 @@ Result<Plan> plan_again(Apply& apply, const std::map<std::string, std::string>& 
   for (const auto& [address, when] : nodes) {
     const std::string said = when.empty() ? "" : " (" + when + ")";
     std::fprintf(stderr,
-                 "%s was taken back by its cloud%s: it is made anew, and the training goes on from its "
-                 "checkpoint\n",
+                 "%s was taken back by its cloud%s: it is made anew, and what ran there goes on from its "
+                 "checkpoints\n",
                  shown(address).c_str(), shown(said).c_str());
     request.replace.push_back(address);
   }

@@ -193,6 +193,7 @@ class Cloud {
   virtual std::vector<std::string> image_schemes() const { return {}; }
 
   // --- planning; pure but for survey() ---
+  // Of a program with this cloud's nodes and no others.
   virtual Result<Survey> survey(const Context& context, const ir::Program& program) = 0;
   // Ok when such a machine can be had: decides soft features. Invalid names the feature that stands against
   // it.

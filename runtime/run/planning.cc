@@ -56,6 +56,15 @@ Observed moved_observed(const Observed& observed, const Snapshot& before,
   return now;
 }
 
+// A cloud knows nothing of an image that another one's nodes start from.
+ir::Program with_nodes(const ir::Program& program, const std::vector<const ir::Node*>& nodes) {
+  ir::Program part;
+  part.name = program.name;
+  part.networks = program.networks;
+  for (const ir::Node* node : nodes) part.nodes.push_back(*node);
+  return part;
+}
+
 }  // namespace
 
 std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
@@ -65,13 +74,14 @@ std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const 
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
   context.work_directory = work_directory;
   context.secrets = question.secrets;
-  std::set<std::string> used;
-  for (const ir::Node& node : program.nodes) used.insert(question.clouds->id_for(node));
+  std::map<std::string, std::vector<const ir::Node*>> used;
+  for (const ir::Node& node : program.nodes) used[question.clouds->id_for(node)].push_back(&node);
   std::map<std::string, Survey> surveys;
-  for (const std::string& id : used) {
+  for (const auto& [id, nodes] : used) {
     Cloud* cloud = question.clouds->find(id);
     if (!cloud) continue;  // the plan says so
-    auto survey = cloud->survey(context, program);
+    auto survey = used.size() == 1 ? cloud->survey(context, program)
+                                   : cloud->survey(context, with_nodes(program, nodes));
     if (survey.ok()) {
       surveys[id] = std::move(*survey);
     } else {

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <set>
 
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
+#include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
 #include "runtime/steps/program/results.h"
@@ -20,6 +23,7 @@ namespace radl {
 namespace {
 
 using namespace program;
+using jobs::kTakenBack;
 using jobs::Process;
 using jobs::ProcessState;
 using ProgramClock = std::chrono::steady_clock;
@@ -164,10 +168,19 @@ class ProgramRun {
     rules.unreachable = [this](size_t node, const Status& why) {
       tell(nodes_[node].address, "does not answer: " + why.message(), "failed");
     };
+    rules.on_notice = [this](size_t node, const Notice& notice) { noticed(node, notice); };
+    rules.cannot_hear = [this](size_t node) { cannot_hear(node); };
     rules.verdict = [this](const jobs::Ends& ends) { return verdict(ends); };
     rules.ending = [this](const Status& result) { return ending(result); };
     following_ = std::make_unique<jobs::Following>(members_, processes_, std::move(rules));
-    return following_->run();
+    Status done = following_->run();
+    if (done.ok() || done.code() == Code::Lost) return done;
+    // A member that ends well when it is asked to has not come to its end.
+    const Status forgotten = jobs::for_all(nodes_.size(), [&](size_t i) {
+      return following_->is_lost(i) ? Status() : members_[i]->forget_run();
+    });
+    if (!forgotten.ok()) log_.line(forgotten.message());
+    return done;
   }
 
   // For whoever watches the run (docs/runs.md).
@@ -184,6 +197,66 @@ class ProgramRun {
     }
   }
 
+  // The cloud says that it takes the node back soon.
+  void noticed(size_t node, const Notice& notice) {
+    {
+      std::lock_guard lock(state_);
+      if (!leaving_.emplace(node, notice.time).second) return;
+    }
+    tell(nodes_[node].address,
+         "is taken back by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");
+    // Whoever runs this makes the machine anew, and the program starts again there.
+    if (program_.value("retries", 0) > 0)
+      context_.emit({step_.id,
+                     nodes_[node].address,
+                     "metric",
+                     {{"event", "interruption"}, {"action", notice.action}, {"time", notice.time}}});
+    following_->wake();
+  }
+
+  void cannot_hear(size_t node) {
+    {
+      std::lock_guard lock(state_);
+      if (!deaf_.insert(node).second) return;
+    }
+    tell(nodes_[node].address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
+  }
+
+  // Of nodes that are taken back: what the program may miss is asked to end, and the others go on.
+  std::optional<Status> part_with_nodes() {
+    std::map<size_t, std::string> leaving;
+    {
+      std::lock_guard lock(state_);
+      leaving = leaving_;
+    }
+    for (const auto& [node, when] : leaving) {
+      if (has_parted(node)) continue;
+      if (rules_.alone && node > 0 && running_ - leaving.size() >= rules_.least) {
+        {
+          std::lock_guard lock(state_);
+          parted_.insert(node);
+        }
+        tell(nodes_[node].address, "its member is asked to end, the others go on", "ok");
+        (void)members_[node]->signal({processes_[node].name}, stop_signal().c_str());
+        continue;
+      }
+      again_ = false;  // not on this machine
+      const bool retried = program_.value("retries", 0) > 0;
+      return Status(kTakenBack,
+                    fmt::format("{} is taken back by its cloud{}; its members were asked to end{}",
+                                nodes_[node].address, when.empty() ? "" : " (" + when + ")",
+                                retried ? "" : ". With `retries` they start again on another"));
+    }
+    return std::nullopt;
+  }
+
+  bool has_parted(size_t node) {
+    std::lock_guard lock(state_);
+    return parted_.count(node) > 0;
+  }
+
+  std::string stop_signal() const { return program_.value("stop_signal", "TERM"); }
+
   // True: this member alone is started again.
   bool ended(const Process& process, int exit) {
     const size_t i = process.node;
@@ -191,14 +264,14 @@ class ProgramRun {
       std::lock_guard lock(state_);
       if (i < running_) facts_.ends[i] = exit;
       if (over_) return false;  // it was asked to end
-      if (exit != 0 && !first_bad_) first_bad_ = i;
+      if (exit != 0 && !first_bad_ && !parted_.count(i)) first_bad_ = i;
     }
     if (exit != 0)
       tell(nodes_[i].address,
            was_killed(exit) ? "was killed" : fmt::format("ended with exit status {}", exit), "failed");
     if (!rules_.alone || i == 0 || !was_killed(exit) || cancelled() || was_cancelled(i)) return false;
     std::lock_guard lock(state_);
-    if (++facts_.restarts[i] > kMostRestarts) return false;
+    if (leaving_.count(i) || ++facts_.restarts[i] > kMostRestarts) return false;
     if (first_bad_ == i) first_bad_.reset();
     return true;
   }
@@ -222,15 +295,23 @@ class ProgramRun {
     const double timeout = program_.value("timeout_seconds", 0.0);
     if (timeout > 0 && since(begun_) > timeout)
       return Status(Code::Invalid, fmt::format("was not done within {:g} s", timeout));
-    switch (judge(rules_, processes_, ends)) {
+    switch (judge(rules_, processes_, as_missed(ends))) {
       case Verdict::GoesOn:
-        return std::nullopt;
+        return part_with_nodes();
       case Verdict::Failed:
         return failed(ends);
       case Verdict::Well:
         break;
     }
     return Status();
+  }
+
+  // However a member ends that was asked to for its machine's sake, it is missed and has not failed.
+  jobs::Ends as_missed(jobs::Ends ends) {
+    std::lock_guard lock(state_);
+    for (size_t node : parted_)
+      if (auto end = ends.find(processes_[node].name); end != ends.end() && end->second > 0) end->second = -1;
+    return ends;
   }
 
   std::optional<Status> failed(const jobs::Ends& ends) {
@@ -269,10 +350,10 @@ class ProgramRun {
       over_ = true;  // what ends from now on was asked to
     }
     if (result.ok() && !rules_.chief) return {};
-    signal_ = program_.value("stop_signal", "TERM");
+    signal_ = stop_signal();
     const std::chrono::milliseconds grace(
         static_cast<long long>(program_.value("grace_seconds", 20.0) * 1000));
-    return {signal_.c_str(), result.code() == Code::Cancelled
+    return {signal_.c_str(), result.code() == Code::Cancelled || result.code() == kTakenBack
                                  ? grace
                                  : std::min<std::chrono::milliseconds>(grace, kAfterFailure)};
   }
@@ -322,10 +403,12 @@ class ProgramRun {
   std::unique_ptr<jobs::Following> following_;
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
-  bool interrupted_ = false;         // part of an earlier run is gone
-  bool over_ = false;                // there is a verdict
-  bool again_ = true;                // another attempt may help
-  std::optional<size_t> first_bad_;  // the member that failed first
+  std::map<size_t, std::string> leaving_;  // nodes that are taken back -> when, as the cloud says it
+  std::set<size_t> parted_, deaf_;         // of them, without their member; of those that cannot hear
+  bool interrupted_ = false;               // part of an earlier run is gone
+  bool over_ = false;                      // there is a verdict
+  bool again_ = true;                      // another attempt may help
+  std::optional<size_t> first_bad_;        // the member that failed first
   std::string signal_;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
+#include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/step_log.h"
 #include "runtime/steps/training/data.h"
 #include "runtime/steps/training/engine_bundle.h"
@@ -23,6 +24,7 @@ namespace {
 using namespace training;
 using jobs::Ends;
 using jobs::for_all;
+using jobs::kTakenBack;
 using jobs::Member;
 using jobs::Process;
 using jobs::ProcessState;
@@ -31,8 +33,6 @@ using SteadyClock = std::chrono::steady_clock;
 // How long others may take to end: after the end of the chief, and after a cancellation (a checkpoint is
 // written).
 constexpr std::chrono::seconds kAfterChief{3}, kAfterCancel{20};
-// Not tried again on the same nodes.
-constexpr Code kTakenBack = Code::Conflict;
 constexpr std::chrono::seconds kForTheLast{
     60};  // for the last checkpoint of a training that did not end well
 

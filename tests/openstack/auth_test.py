@@ -1,12 +1,63 @@
 """Credentials of each kind against Keystone itself: clouds.yaml and secure.yaml, variables, auth files; tokens that end; nothing shown."""
+import http.server
 import json
 import pathlib
+import threading
 import unittest
+import urllib.request
 
 import services
 from openstack_case import OpenStackCase
+from proxy import Answer
 from site_of_tests import PASSWORD, REGION
 from radl_case import RADLC
+
+
+class EgiSite:
+    """What EGI's information says, and a Keystone behind the gate that takes its access token for a user's login."""
+    TOKEN = "of-egi-check-in"
+
+    def __init__(self, gate, project, answers):
+        self.gate, self.project, self.before = gate, project, gate.extras
+        gate.extras = self
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                known = self.path in answers
+                body = json.dumps(answers.get(self.path, {"detail": "Not Found"})).encode()
+                self.send_response(200 if known else 404)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        outer.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def acted(self, request):
+        self.before.acted(request)
+
+    def __call__(self, request):
+        if "/OS-FEDERATION/identity_providers/egi.eu/protocols/openid/auth" not in request.path:
+            return self.before(request)
+        if request.headers.get("authorization") != f"Bearer {self.TOKEN}":
+            return Answer(401, [("Content-Type", "application/json")], b'{"error": {"code": 401, "message": "unauthorized"}}')
+        user = {"name": self.project.name, "domain": {"id": "default"}, "password": PASSWORD}
+        body = {"auth": {"identity": {"methods": ["password"], "password": {"user": user}}, "scope": "unscoped"}}
+        asked = urllib.request.Request(f"http://{services.HOST}:{services.PORTS['keystone']}/v3/auth/tokens", json.dumps(body).encode(),
+                                       {"Content-Type": "application/json"})
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return Answer(201, [("Content-Type", "application/json"), ("X-Subject-Token", answer.headers["X-Subject-Token"])], answer.read())
 
 
 class Credentials(OpenStackCase):
@@ -22,7 +73,7 @@ class Credentials(OpenStackCase):
     def clouds(self, folder, **more):
         auth = {"auth_url": self.gate.auth_url, "username": self.project.name, "project_name": self.project.name, "user_domain_name": "Default",
                 "project_domain_name": "Default"}
-        cloud = {"auth": auth, "region_name": REGION, **more}
+        cloud = {"auth": auth, **{"region_name": REGION, **more}}
         path = self.folder / folder
         path.mkdir(parents=True, exist_ok=True)
         (path / "clouds.yaml").write_text(json.dumps({"clouds": {"mine": cloud, "other": {"auth": {"auth_url": "https://elsewhere.example:5000"}}}}))
@@ -62,6 +113,48 @@ class Credentials(OpenStackCase):
         self.without_variables()
         [found] = self.check("--auth", auth)
         self.assertEqual((found["name"], found["project_id"]), ("app", self.project.id))
+
+    def test_an_application_credential_by_its_name(self):
+        made = self.project.cloud.identity.create_application_credential(user=self.project.user_id, name="radlc")
+        self.without_variables()
+        self.environment.update(OS_AUTH_URL=self.gate.auth_url, OS_APPLICATION_CREDENTIAL_NAME="radlc", OS_APPLICATION_CREDENTIAL_SECRET=made.secret,
+                                OS_USERNAME=self.project.name, OS_USER_DOMAIN_NAME="Default", OS_REGION_NAME=REGION)
+        [found] = self.check()
+        self.assertEqual(found["project_id"], self.project.id)
+
+    def test_variables_say_what_a_clouds_yaml_lacks(self):
+        self.without_variables()
+        self.clouds(".config/openstack", region_name="of-another-cloud")
+        (self.folder / ".config/openstack/secure.yaml").unlink()
+        self.environment.update(OS_CLOUD="mine", OS_PASSWORD=PASSWORD, OS_REGION_NAME=REGION)
+        [found] = self.check()
+        self.assertEqual((found["project_id"], found["missing"]), (self.project.id, []))
+        self.assertIn("clouds.yaml", found["from"])
+
+    def test_a_site_of_egi_with_an_access_token(self):
+        """EGI's information and its login are the test's; what is done with them is Keystone's, Nova's and Glance's."""
+        image = self.project.site.image
+        egi = EgiSite(self.gate, self.project, {
+            "/site/TEST-SITE/": {"id": "TEST-SITE", "url": self.gate.auth_url},
+            "/site/TEST-SITE/vo.example/project": {"id": self.project.id},
+            "/site/TEST-SITE/images": [{"id": image, "name": "EGI Debian 12", "egi_id": "egi.debian.12", "vo": "vo.example", "version": "2026.01"}]})
+        self.addCleanup(egi.close)
+        self.without_variables()
+        self.environment["RADL_EGI_INFO"] = egi.url
+        auth = self.write("auth.dat", "id = first; type = EGI; host = ANOTHER-SITE; vo = vo.example; token = 'other'\n"
+                          f"id = egi; type = EGI; host = TEST-SITE; vo = vo.example; token = '{EgiSite.TOKEN}'\n")
+        auth.chmod(0o600)
+        found = {one["name"]: one for one in self.check("--auth", auth, code=2)}
+        self.assertEqual(found["egi"]["project_id"], self.project.id)
+        self.assertIn("knows no site 'ANOTHER-SITE'", found["first"]["error"])
+        file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'appdb://TEST-SITE/egi.debian.12?vo.example' )\ndeploy a 1\n")
+        plan = self.plan("--refresh", "--auth", auth, file)
+        self.assertTrue(any("openstack:egi" in json.dumps(a) for a in plan["actions"]), plan["actions"])
+        wrong = self.write("auth2.dat", "id = egi; type = EGI; host = TEST-SITE; vo = vo.example; token = 'ended-and-secret'\n")
+        wrong.chmod(0o600)
+        [refused] = self.check("--auth", wrong, code=2)
+        self.assertIn("refuses the credentials", refused["error"])
+        self.assertNotIn("ended-and-secret", json.dumps(refused) + self.err)
 
     def test_a_token(self):
         token = self.project.cloud.auth_token

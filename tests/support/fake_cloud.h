@@ -20,9 +20,13 @@ class FakeCloud : public Cloud {
   bool starts_again = true;            // a machine that is stopped
   std::vector<std::string> notes;      // of the design
   mutable std::vector<Json> surveyed;  // facts of each design's survey
+  std::vector<std::string> asked_of;   // nodes of the surveys
 
   const CloudId& id() const override { return id_; }
-  Result<Survey> survey(const Context&, const ir::Program&) override { return Survey{1e9, {{"seen", true}}}; }
+  Result<Survey> survey(const Context&, const ir::Program& program) override {
+    for (const ir::Node& node : program.nodes) asked_of.push_back(node.address);
+    return Survey{1e9, {{"seen", true}}};
+  }
 
   Status can_make(const ir::Node& node, const DesignInput&) const override {
     auto memory = node.requirements.find("memory.size");

@@ -167,7 +167,7 @@ class Designer : private DesignBuilder {
   }
 
   Status add_features(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
-    auto image = image_wanted(node, place_.host);
+    auto image = image_wanted(node, place_.host, place_.egi_site);
     if (!image.ok()) return image.status();
     spec["image"] = image->text;
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
@@ -249,12 +249,16 @@ std::string zone_named(const ir::Node& node) {
 }
 
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input) {
-  auto image = image_wanted(node, place.host);
+  auto image = image_wanted(node, place.host, place.egi_site);
   if (!image.ok()) return image.status();
   if (!image->host.empty() && !place.host.empty() && image->host != place.host)
     return invalid(fmt::format("{}: disk.0.image.url is of the cloud at {}, and the credentials are for {}",
                                node.address, image->host, place.host))
         .with_hint("OS_CLOUD, or `deploy NAME N CLOUD`, says whose machines these are");
+  if (!image->site.empty() && !place.egi_site.empty() && !equal_ignoring_case(image->site, place.egi_site))
+    return invalid(fmt::format("{}: disk.0.image.url is of EGI's site {}, and the credentials are for {}",
+                               node.address, image->site, place.egi_site))
+        .with_hint("`deploy NAME N ID` names another line of the auth file");
   const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
   if (!os.empty() && os != "linux")
     return invalid(

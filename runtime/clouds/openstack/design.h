@@ -10,7 +10,8 @@ namespace radl::openstack {
 // What a design needs to know of the credentials: no secret.
 struct Place {
   CloudId cloud;
-  std::string host;  // of Keystone, in lower case; "": not known
+  std::string host;      // of Keystone, in lower case; "": not known
+  std::string egi_site;  // "": the credentials are for none
 };
 
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/http/url.h"
+#include "common/openstack/egi.h"
 #include "common/text.h"
 #include "runtime/clouds/loaded.h"
 #include "runtime/clouds/openstack/design.h"
@@ -10,18 +11,27 @@
 namespace radl::openstack {
 namespace {
 
+bool is_of_site(const Settings& settings, const EgiImageUrl& image) {
+  if (settings.egi_site.empty() || (!image.vo.empty() && settings.egi_vo != image.vo)) return false;
+  return image.site.empty() || equal_ignoring_case(settings.egi_site, image.site);
+}
+
 class Family : public LoadedFamily<Options> {
  public:
   Family(LoadOptions load, std::string account)
       : LoadedFamily("openstack", {"ost", "appdb"}, std::move(load)), account_(std::move(account)) {}
 
-  // ost://HOST[:PORT]/IMAGE names Keystone's host.
+  // ost://HOST[:PORT]/IMAGE names Keystone's host, appdb://SITE/NAME?VO a site of EGI's and an organisation.
   bool serves_image(const std::string& account, const std::string& url) const override {
     const Result<Options>& options = loaded().options();
-    if (!options.ok() || !url.starts_with("ost://")) return true;
+    if (!options.ok()) return true;
     auto settings = options->settings(account);
+    if (auto egi = parse_egi_image(url); egi.ok()) return settings.ok() && is_of_site(*settings, *egi);
+    if (!url.starts_with("ost://")) return true;
     const std::string host = url.substr(6, url.find_first_of(":/", 6) - 6);
     if (!settings.ok() || host.empty()) return true;
+    // Which Keystone a site of EGI's has is not known here; another account may say that it is its own.
+    if (!settings->egi_site.empty()) return false;
     auto keystone = http::parse_url(settings->of("auth_url"));
     return !keystone.ok() || equal_ignoring_case(keystone->host, host);
   }

@@ -25,7 +25,7 @@ Result<ImageWanted> of_url(const ir::Node& node, const std::string& url) {
   if (url.starts_with(kEgiScheme)) {
     auto parsed = parse_egi_image(url);
     if (!parsed.ok()) return Status(parsed.status()).at(node.address);
-    return ImageWanted{url, ""};
+    return ImageWanted{url, "", parsed->site};
   }
   const std::string rest = url.substr(kScheme.size());
   const size_t slash = rest.find('/');
@@ -37,7 +37,7 @@ Result<ImageWanted> of_url(const ir::Node& node, const std::string& url) {
   std::string host = rest.substr(0, slash);
   host = host.substr(0, host.find(':'));
   auto name = http::percent_decode(rest.substr(slash + 1));
-  return ImageWanted{name.ok() ? *name : rest.substr(slash + 1), to_lower(host)};
+  return ImageWanted{name.ok() ? *name : rest.substr(slash + 1), to_lower(host), ""};
 }
 
 std::string by_system(const ir::Node& node) {
@@ -126,6 +126,9 @@ Result<Image> ask_image(Asking& call, const std::string& text) {
     const Settings& settings = call.services.session.settings();
     if (url->site.empty()) url->site = settings.egi_site;
     if (url->vo.empty()) url->vo = settings.egi_vo;
+    if (url->site.empty())
+      return invalid(fmt::format("'{}' names no site of EGI's", text))
+          .with_hint("write appdb://SITE/NAME?VO, or use a line of type EGI in the auth file");
     auto id = find_egi_image(call.services.session.http(), *url, call.context.stop);
     if (!id.ok()) return id.status();
     wanted = *id;
@@ -147,18 +150,21 @@ Result<Image> ask_image(Asking& call, const std::string& text) {
 
 }  // namespace
 
-Result<ImageWanted> image_wanted(const ir::Node& node) { return image_wanted(node, ""); }
+Result<ImageWanted> image_wanted(const ir::Node& node) { return image_wanted(node, "", ""); }
 
-Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host) {
+Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host, const std::string& site) {
+  const auto is_of = [](const std::string& named, const std::string& ours) {
+    return ours.empty() || named.empty() || equal_ignoring_case(named, ours);
+  };
   const std::vector<std::string> urls = image_urls(node);
-  if (urls.empty()) return ImageWanted{by_system(node), ""};
+  if (urls.empty()) return ImageWanted{by_system(node), "", ""};
   std::optional<ImageWanted> first;
   for (const std::string& url : urls) {
-    if (is_uuid(url)) return ImageWanted{url, ""};
+    if (is_uuid(url)) return ImageWanted{url, "", ""};
     if (!url.starts_with(kScheme) && !url.starts_with(kEgiScheme)) continue;
     auto image = of_url(node, url);
     if (!image.ok()) return image;
-    if (host.empty() || image->host.empty() || image->host == host) return image;
+    if (is_of(image->host, host) && is_of(image->site, site)) return image;
     if (!first) first = std::move(*image);
   }
   if (first) return std::move(*first);

@@ -12,12 +12,13 @@ namespace radl::openstack {
 struct ImageWanted {
   std::string text;
   std::string host;  // of Keystone, that an ost:// URL names; empty: none
+  std::string site;  // of EGI's, that an appdb:// URL names; empty: none
 };
 // What a node's disk.0.image.url (ost://HOST[:PORT]/ID-OR-NAME, appdb://.., a bare id) or its disk.0.os.* ask
 // for; Debian 12 where nothing is said. Invalid: no image of OpenStack.
 Result<ImageWanted> image_wanted(const ir::Node& node);
-// Of several URLs those of `host` come first ("": any).
-Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host);
+// Of several URLs the first that is of `host` and of `site` ("": any), else the first.
+Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host, const std::string& site);
 
 // The login of images that are made with one.
 std::string user_of_image(const std::string& name);

@@ -28,7 +28,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
   OpenStackCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
       : id_(std::move(id)),
         timing_(options.timing),
-        place_{id_, host_of(settings)},
+        place_{id_, host_of(settings), settings.ok() ? settings->egi_site : ""},
         refused_(settings.status()),
         session_(http, settings.ok() ? *settings : Settings()),
         services_(session_) {

@@ -29,7 +29,7 @@ Status survey_zones(Asking& call, Json& facts) {
 Status survey_images(Asking& call, const ir::Program& program, const std::string& host, Json& facts) {
   facts["images"] = Json::object();
   for (const ir::Node& node : program.nodes) {
-    auto wanted = image_wanted(node, host);
+    auto wanted = image_wanted(node, host, call.services.session.settings().egi_site);
     // Which cloud a node is for is not this cloud's to say.
     const bool elsewhere = wanted.ok() && !wanted->host.empty() && !host.empty() && wanted->host != host;
     if (!wanted.ok() || elsewhere || facts["images"].contains(wanted->text)) continue;

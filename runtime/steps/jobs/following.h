@@ -44,6 +44,10 @@ class Following {
     std::function<Status(size_t node, const std::vector<std::string>& names)> start_again;
     std::function<void(const std::string& name, const Usage& usage)> on_usage;  // may be empty
     std::function<void(size_t node, const Status& why)> unreachable;
+    // Of a node that says by its attributes how its cloud is asked: it is taken back; it cannot ask. May be
+    // empty.
+    std::function<void(size_t node, const Notice& notice)> on_notice;
+    std::function<void(size_t node)> cannot_hear;
     // Asked about five times a second, and when a process has ended: how the job has ended, if it has.
     std::function<std::optional<Status>(const Ends& ends)> verdict;
     std::function<Ending(const Status& result)> ending;

@@ -122,6 +122,13 @@ Status Member::write_run(const std::string& run) {
   return (*remote)->put_bytes(run, folder() + "/run.json", 0600, context_.stop).status();
 }
 
+Status Member::forget_run() {
+  auto result = exec(fmt::format("rm -f {}/run.json", shell_path(folder())));
+  if (!result) return result.status();
+  return result->exit_status == 0 ? Status()
+                                  : std::move(ssh::command_failure(*result, folder())).at(address());
+}
+
 Status Member::start(const std::vector<Launch>& launches) {
   std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcessScript);
   for (const auto& launch : launches) {

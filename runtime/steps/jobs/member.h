@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/eviction_notice.h"
 #include "runtime/steps/jobs/usage.h"
 #include "runtime/steps/step_runner.h"
 
@@ -59,6 +60,9 @@ class Member {
   // True where there is nothing in a folder of the node.
   Result<bool> is_empty(const std::string& directory);
   Status write_run(const std::string& run);
+  // Its processes were asked to end: however they did, nobody takes that for the run's own end. Also when the
+  // run is cancelled.
+  Status forget_run();
   // What an earlier start of a process left (its end, not its log) is removed; no earlier one goes on.
   Status start(const std::vector<Launch>& launches);
   // Asks processes to end, or kills them with all that they have started.
@@ -77,6 +81,10 @@ class Member {
     std::function<bool()> stop;
     // What a process uses, every few seconds; empty: it is not looked at.
     std::function<void(const std::string& name, const Usage& usage)> on_usage;
+    // The node's cloud takes it back, where it declares how that is asked (`eviction_notice`); empty: nobody
+    // asks. The other: the node has nothing to ask with.
+    std::function<void(const Notice& notice)> on_notice;
+    std::function<void()> cannot_hear;
     // The node does not answer: said at once, given up after a while.
     std::function<void(const Status& why)> unreachable = [](const Status&) {};
   };

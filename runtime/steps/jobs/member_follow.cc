@@ -12,12 +12,14 @@
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 #include "runtime/steps/jobs/member.h"
+#include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"
 
 namespace radl::jobs {
 namespace {
 
 constexpr size_t kLongestLine = size_t{1} << 20;  // a longer one is passed over
+constexpr size_t kLongestOther = size_t{1} << 17;
 
 // One look in ten, the first of them early.
 constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n      ";
@@ -26,17 +28,21 @@ constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n  
 // on the other stream: there it stands in no line that is half written.
 std::string follow_command(const std::string& folder, const std::vector<std::string>& names,
                            const Member::Follower& follower, const std::map<std::string, bool>& ended,
-                           const std::string& mark) {
+                           const std::string& mark, const std::string& notices) {
   std::string files, left;
   for (const auto& name : names) {
     files += " " + follower.before + name + follower.behind;
     if (auto found = ended.find(name); found == ended.end() || !found->second) left += " " + name;
   }
+  // A process that has what asks is no part of the job.
+  const std::string asking =
+      notices.empty() ? "w=" : fmt::format("( {} ) < /dev/null > /dev/null & w=$!", notices);
   // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
   // alive. An exit file that cannot be read ends the command, not the process.
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
 {3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
-trap 'kill $t 2>/dev/null' EXIT
+{6}
+trap 'kill $t $w 2>/dev/null' EXIT
 left="{2}" looks=0
 while [ -n "$left" ]; do
   now=$left left= looks=$((looks+1))
@@ -57,10 +63,20 @@ while [ -n "$left" ]; do
   [ -z "$left" ] || sleep 0.5
 done
 sleep 0.2
-kill $t 2>/dev/null)sh",
+kill $t $w 2>/dev/null)sh",
                      shell_path(folder), files, left,
                      std::string(kProcessScript) + (follower.on_usage ? kUsageScript : ""), mark,
-                     follower.on_usage ? kUsageLook : "");
+                     follower.on_usage ? kUsageLook : "", asking);
+}
+
+void take_notice(const NoticeSpec& spec, const NoticeLine& line, const Member::Follower& follower) {
+  if (line.cannot) {
+    if (follower.cannot_hear) follower.cannot_hear();
+    return;
+  }
+  // An answer that is of no known form is no notice; the machine goes on until it is gone.
+  auto notice = notice_in(spec, line.answer);
+  if (notice.ok() && *notice) follower.on_notice(**notice);
 }
 
 void take_usage(const std::string& line, std::map<std::string, UsageReading>& last,
@@ -81,12 +97,15 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
   std::map<std::string, bool> ended;
   std::vector<std::string> again;  // to be started again
   auto unreachable_since = std::chrono::steady_clock::time_point::max();
+  const auto declared = node_.attributes.find("eviction_notice");
+  const NoticeSpec notices =
+      follower.on_notice && declared != node_.attributes.end() ? notice_spec_in(*declared) : NoticeSpec();
   auto all_ended = [&] {
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
   };
   while (!follower.stop() && !all_ended()) {
     std::map<std::string, size_t> now;
-    Lines lines(kLongestLine), usages(4096);
+    Lines lines(kLongestLine), others(kLongestOther);
     std::map<std::string, UsageReading> readings;
     auto take = [&](const std::string& line) {
       if (line.empty()) return;
@@ -110,8 +129,13 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
     options.stop = Stop::when([&] { return follower.stop() || !again.empty(); });
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) {
-        usages.add(piece,
-                   [&](std::string_view line, bool) { take_usage(std::string(line), readings, follower); });
+        others.add(piece, [&](std::string_view line, bool cut) {
+          if (cut) return;
+          if (auto notice = read_notice(line))
+            take_notice(notices, *notice, follower);
+          else
+            take_usage(std::string(line), readings, follower);
+        });
         return;
       }
       unreachable_since = std::chrono::steady_clock::time_point::max();
@@ -119,9 +143,11 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
         if (!cut) take(std::string(line));
       });
     };
+    const std::string asking = notice_script(notices);
     auto remote = node_.connect();
-    auto result = remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark), options)
-                         : Result<ExecResult>(remote.status());
+    auto result =
+        remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark, asking), options)
+               : Result<ExecResult>(remote.status());
     if (follower.stop() || (result && all_ended())) break;
     if (!again.empty()) {
       Status restarted = follower.restart(again);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <sys/stat.h>
@@ -44,11 +45,28 @@ struct TestCertificate {
     BIO* bio = BIO_new(BIO_s_mem());
     PEM_write_bio_PKCS8PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
     PEM_write_bio_X509(bio, certificate);
+    return taken(bio);
+  }
+  std::string encrypted_pem(const std::string& password) const {
+    BIO* bio = BIO_new(BIO_s_mem());
+    PEM_write_bio_PKCS8PrivateKey(bio, key, EVP_aes_256_cbc(), password.data(),
+                                  static_cast<int>(password.size()), nullptr, nullptr);
+    PEM_write_bio_X509(bio, certificate);
+    return taken(bio);
+  }
+  std::string pkcs12(const std::string& password) const {
+    PKCS12* made = PKCS12_create(password.c_str(), "client", key, certificate, nullptr, 0, 0, 0, 0, 0);
+    BIO* bio = BIO_new(BIO_s_mem());
+    i2d_PKCS12_bio(bio, made);
+    PKCS12_free(made);
+    return taken(bio);
+  }
+  static std::string taken(BIO* bio) {
     char* text = nullptr;
     const long size = BIO_get_mem_data(bio, &text);
-    std::string pem(text, static_cast<size_t>(size));
+    std::string bytes(text, static_cast<size_t>(size));
     BIO_free(bio);
-    return pem;
+    return bytes;
   }
   std::string thumbprint() const {
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -173,6 +191,43 @@ TEST_F(AzureCredentials, AFileWithoutKeyOrCertificateIsSaidBeforeAnybodyIsAsked)
   EXPECT_NE(load().status().message().find("AZURE_CLIENT_CERTIFICATE_PATH"), std::string::npos);
 }
 
+// "x5t" of the assertion in a request for a token.
+std::string thumbprint_in(const std::string& request) {
+  const std::string assertion = field(request, "client_assertion");
+  return from_base64url(Json::parse(from_base64url(assertion.substr(0, assertion.find('.'))))["x5t"]);
+}
+
+TEST_F(AzureCredentials, ACertificateMayHaveAPasswordAndBeInPemOrPkcs12) {
+  const TestCertificate certificate;
+  principal();
+  variables_["AZURE_CLIENT_CERTIFICATE_PASSWORD"] = "hush-hush";
+  for (const std::string& file : {certificate.encrypted_pem("hush-hush"), certificate.pkcs12("hush-hush"),
+                                  certificate.pkcs12(""), certificate.pem()}) {
+    variables_["AZURE_CLIENT_CERTIFICATE_PATH"] = put("client.pfx", file);
+    auto made = token();
+    ASSERT_TRUE(made.ok()) << made.status().text();
+    EXPECT_EQ(thumbprint_in(server_.requests().back()), certificate.thumbprint());
+  }
+}
+
+TEST_F(AzureCredentials, AWrongPasswordOfACertificateIsSaidAndNotShown) {
+  const TestCertificate certificate;
+  principal();
+  for (const std::string& file : {certificate.encrypted_pem("right"), certificate.pkcs12("right")}) {
+    variables_["AZURE_CLIENT_CERTIFICATE_PATH"] = put("client.pfx", file);
+    variables_["AZURE_CLIENT_CERTIFICATE_PASSWORD"] = "";
+    EXPECT_EQ(load().status().message(), "AZURE_CLIENT_CERTIFICATE_PATH: " + folder_.path() +
+                                             "/client.pfx: its key has a password, and none is given");
+    variables_["AZURE_CLIENT_CERTIFICATE_PASSWORD"] = "hush-hush";
+    const Status wrong = load().status();
+    EXPECT_EQ(wrong.code(), Code::Invalid);
+    EXPECT_NE(wrong.message().find("is not that of its key"), std::string::npos) << wrong.text();
+    EXPECT_EQ(wrong.text().find("hush-hush"), std::string::npos) << wrong.text();
+  }
+  variables_["AZURE_CLIENT_CERTIFICATE_PATH"] = put("client.pfx", "no certificate at all");
+  EXPECT_NE(load().status().message().find("neither PEM nor PKCS#12"), std::string::npos);
+}
+
 TEST_F(AzureCredentials, AFederatedTokenIsReadAnewEachTime) {
   principal();
   variables_["AZURE_FEDERATED_TOKEN_FILE"] = put("token", "first\n");
@@ -248,6 +303,38 @@ TEST_F(AzureCredentials, WithoutAzItsPlainFilesAreTaken) {
   EXPECT_EQ(field(request, "refresh_token"), "refresh-1");
   variables_["AZURE_SUBSCRIPTION_ID"] = "no-such";
   EXPECT_EQ(load().status().code(), Code::NotFound);
+}
+
+TEST_F(AzureCredentials, APrincipalThatAzHasLoggedInByItsCertificateIsTaken) {
+  const TestCertificate certificate;
+  put(".azure/azureProfile.json",
+      R"({"subscriptions": [{"id": "sub-1", "tenantId": "t-1", "isDefault": true, "name": "n",
+          "user": {"name": "client-9", "type": "servicePrincipal"}}]})");
+  put(".azure/service_principal_entries.json",
+      Json::array(
+          {{{"client_id", "client-9"}, {"tenant", "t-1"}, {"certificate", put("sp.pem", certificate.pem())}}})
+          .dump());
+  auto made = token();
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(field(server_.requests().back(), "client_id"), "client-9");
+  EXPECT_EQ(thumbprint_in(server_.requests().back()), certificate.thumbprint());
+}
+
+TEST_F(AzureCredentials, WhereAMachineHasNoIdentityTheLoginOfAzIsTaken) {
+  variables_["AZURE_POD_IDENTITY_AUTHORITY_HOST"] = server_.url("/");
+  put(".azure/azureProfile.json", kProfile);
+  put(".azure/msal_token_cache.json",
+      R"({"Account": {"a": {"username": "me@x.org", "home_account_id": "h.t"}},
+    "RefreshToken": {"r": {"home_account_id": "h.t", "secret": "refresh-1", "client_id": "az"}}})");
+  respond_ = [](const std::string& request) {
+    if (request.starts_with("GET /metadata/"))
+      return answer(400, {{"error", "invalid_request"}, {"error_description", "Identity not found"}});
+    return answer(200, {{"access_token", "of-az"}, {"expires_in", 3600}});
+  };
+  auto made = token();
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ((*made)->value, "of-az");
+  EXPECT_EQ(session_->settings().subscription, "sub-2");
 }
 
 TEST_F(AzureCredentials, WhatIsRefusedIsSaidWithItsCureAndWithoutTheSecret) {

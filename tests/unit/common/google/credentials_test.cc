@@ -233,6 +233,72 @@ TEST(GoogleSession, FederationExchangesTheTokenOfAFileAndActsAsAServiceAccount) 
   EXPECT_EQ((*token)->value, "of-the-account");
 }
 
+TEST(GoogleSession, FederationTakesThePlainTextOfAnAddressAndSaysWhoIsBilled) {
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.starts_with("GET /subject")) return test::http_answer(200, "", "theirs\n");
+    EXPECT_NE(request.find("subject_token=theirs&"), std::string::npos) << request;
+    EXPECT_NE(request.find("options=%7B%22userProject%22%3A%22billed%22%7D"), std::string::npos) << request;
+    return answer(200, {{"access_token", "federated"}, {"expires_in", 3600}});
+  });
+  http::Client http;
+  const Json file = {{"type", "external_account"},
+                     {"audience", "//iam.googleapis.com/locations/global/workforcePools/p/providers/q"},
+                     {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"},
+                     {"token_url", server.url("/sts")},
+                     {"workforce_pool_user_project", "billed"},
+                     {"credential_source", {{"url", server.url("/subject")}}}};
+  Session session(http, settings_with(file, ""));
+  auto token = session.token(kNoStop);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  EXPECT_EQ((*token)->value, "federated");
+}
+
+TEST(GoogleSession, APersonOfAWorkforcePoolIsKnownByARefreshToken) {
+  test::ScriptedServer server([&](const std::string& request) {
+    EXPECT_EQ(test::header_of(request, "Authorization"), "Basic " + base64_encode("i:s")) << request;
+    EXPECT_NE(request.find("grant_type=refresh_token&refresh_token=r"), std::string::npos) << request;
+    return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
+  });
+  http::Client http;
+  const Json file = {{"type", "external_account_authorized_user"},
+                     {"audience", "//iam.googleapis.com/locations/global/workforcePools/p/providers/q"},
+                     {"client_id", "i"},
+                     {"client_secret", "s"},
+                     {"refresh_token", "r"},
+                     {"token_url", server.url("/oauthtoken")}};
+  Session session(http, settings_with(file, ""));
+  auto token = session.token(kNoStop);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  EXPECT_EQ((*token)->value, "t");
+}
+
+TEST(GoogleSession, AServiceAccountByOthersInBetweenIsAskedForByAllOfThem) {
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.starts_with("POST /token"))
+      return answer(200, {{"access_token", "mine"}, {"expires_in", 3600}});
+    EXPECT_EQ(test::header_of(request, "Authorization"), "Bearer mine");
+    const Json body = Json::parse(request.substr(request.find("\r\n\r\n") + 4));
+    EXPECT_EQ(body["delegates"],
+              Json::array({"projects/-/serviceAccounts/between@p.iam.gserviceaccount.com"}));
+    return answer(200, {{"accessToken", "of-the-account"}});
+  });
+  http::Client http;
+  const Json file = {
+      {"type", "impersonated_service_account"},
+      {"delegates", Json::array({"projects/-/serviceAccounts/between@p.iam.gserviceaccount.com"})},
+      {"service_account_impersonation_url", server.url("/impersonate")},
+      {"source_credentials",
+       {{"type", "authorized_user"},
+        {"client_id", "i"},
+        {"client_secret", "s"},
+        {"refresh_token", "r"},
+        {"token_uri", server.url("/token")}}}};
+  Session session(http, settings_with(file, ""));
+  auto token = session.token(kNoStop);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  EXPECT_EQ((*token)->value, "of-the-account");
+}
+
 TEST(GoogleClient, WhatAnErrorMeansIsSaidByItsReason) {
   EXPECT_EQ(code_of("rateLimitExceeded", 403), Code::Retry);
   EXPECT_EQ(code_of("quotaExceeded", 403), Code::Quota);

@@ -80,6 +80,52 @@ TEST(OpenStackSettings, VariablesComeBeforeTheOnlyCloudOfAFile) {
   EXPECT_EQ(taken->of("project_name"), "old name of a project");
 }
 
+TEST(OpenStackSettings, VariablesSayForTheCloudThatIsMeantWhatItLacks) {
+  Files files;
+  files.write("clouds.yaml", kTwo);
+  files.variables = {
+      {"HOME", files.home},           {"OS_CLOUD", "one"},
+      {"OS_REGION_NAME", "R2"},       {"OS_INTERFACE", "internalURL"},
+      {"OS_CACERT", "/ca.pem"},       {"OS_PASSWORD", "hush"},
+      {"OS_PROJECT_NAME", "another"}, {"OS_APPLICATION_CREDENTIAL_SECRET", "of something else"}};
+  auto one = (*files.load())->cloud("");
+  ASSERT_TRUE(one.ok()) << one.status().text();
+  EXPECT_EQ(one->region, "R2");
+  EXPECT_EQ(one->interface, "internal");
+  EXPECT_EQ(one->ca_file, "/ca.pem");
+  EXPECT_EQ(one->method, "password");
+  EXPECT_EQ(one->of("password"), "hush");
+  EXPECT_EQ(one->of("project_name"), "p") << "the file says it";
+  auto two = (*files.load())->cloud("two");
+  ASSERT_TRUE(two.ok());
+  EXPECT_EQ(two->region, "") << "the variables are not meant for another one";
+  EXPECT_EQ(two->of("application_credential_secret"), "");
+  files.variables["OS_CLOUD"] = "two";
+  two = (*files.load())->cloud("");
+  EXPECT_EQ(two->method, "application_credential");
+  EXPECT_EQ(two->of("application_credential_secret"), "of something else");
+  EXPECT_EQ(two->of("password"), "");
+}
+
+TEST(OpenStackSettings, TheOnlyCloudOfAFileTakesItsProjectFromAVariable) {
+  Files files;
+  files.write("clouds.yaml", "clouds: {only: {auth: {auth_url: 'https://k', username: u, password: p}}}");
+  files.variables["OS_PROJECT_NAME"] = "x";
+  files.variables["OS_PROJECT_DOMAIN_NAME"] = "d";
+  auto only = (*files.load())->cloud("");
+  ASSERT_TRUE(only.ok());
+  EXPECT_EQ(only->of("password"), "p");
+  EXPECT_EQ((*token_request(*only))["auth"]["scope"]["project"],
+            nlohmann::json({{"name", "x"}, {"domain", {{"name", "d"}}}}));
+}
+
+TEST(OpenStackSettings, ASecretThatLacksIsCalledByItsName) {
+  auto settings =
+      settings_of({{"auth.auth_url", "https://k"}, {"auth.application_credential_id", "i"}}, "a", "a");
+  ASSERT_TRUE(settings.ok());
+  EXPECT_EQ(token_request(*settings).status().message(), "a: has no application_credential_secret");
+}
+
 TEST(OpenStackSettings, WhatCannotBeMeantIsSaid) {
   Files none;
   EXPECT_EQ((*none.load())->cloud("").status().code(), Code::NotFound);

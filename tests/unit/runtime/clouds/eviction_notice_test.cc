@@ -2,6 +2,7 @@
 // those that the clouds' own documentation shows.
 #include <gtest/gtest.h>
 
+#include "engine/train/job.h"
 #include "engine/train/notice.h"
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/ec2/instance.h"
@@ -11,8 +12,6 @@
 namespace radl {
 namespace {
 
-using engine::Notice;
-using engine::NoticeSpec;
 using test::header_of;
 using test::http_answer;
 

@@ -10,6 +10,7 @@
 #include "runtime/clouds/openstack/group_rules.h"
 #include "runtime/clouds/openstack/images.h"
 #include "runtime/clouds/openstack/marks.h"
+#include "runtime/clouds/openstack/openstack_cloud.h"
 #include "runtime/clouds/openstack/server.h"
 #include "runtime/clouds/openstack/survey.h"
 #include "tests/support/runtime_programs.h"
@@ -96,13 +97,16 @@ TEST(OpenStackImages, AUrlNamesCloudAndImage) {
   disk.image_urls = {"aws://eu-west-1/ami-1", "ost://other.example:5000/x",
                      "ost://Keystone.example.org:5000/debian%2012"};
   node.disks.push_back(disk);
-  EXPECT_EQ(image_wanted(node, "keystone.example.org")->text, "debian 12") << "the one of the cloud";
-  EXPECT_EQ(image_wanted(node, "nowhere.example")->host, "other.example")
+  EXPECT_EQ(image_wanted(node, "keystone.example.org", "")->text, "debian 12") << "the one of the cloud";
+  EXPECT_EQ(image_wanted(node, "nowhere.example", "")->host, "other.example")
       << "none: the first is complained of";
   node.disks[0].image_urls = {"aws://eu-west-1/ami-1"};
   EXPECT_EQ(image_wanted(node).status().code(), Code::Invalid);
   node.disks[0].image_urls = {"appdb://SITE/egi.ubuntu.22.04?vo.example"};
   EXPECT_TRUE(image_wanted(node).ok());
+  node.disks[0].image_urls.push_back("appdb://other-site/egi.ubuntu.22.04?vo.example");
+  EXPECT_EQ(image_wanted(node, "", "OTHER-SITE")->site, "other-site") << "the one of the site";
+  EXPECT_EQ(image_wanted(node, "", "nowhere")->site, "SITE");
   EXPECT_EQ(image_wanted(node_with({}))->text, "system:debian:12");
   EXPECT_EQ(image_wanted(node_with({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}}))->text,
             "system:ubuntu:22.04");
@@ -239,6 +243,44 @@ TEST(OpenStackDesign, AnImageOfAnotherCloudIsRefused) {
   Status refused = check_node(kPlace, program.nodes[0], input_of(program, none, catalog));
   EXPECT_EQ(refused.code(), Code::Invalid);
   EXPECT_NE(refused.message().find("elsewhere.example"), std::string::npos) << refused.message();
+}
+
+TEST(OpenStackDesign, AnImageOfAnotherSiteOfEgisIsRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Disk root;
+  root.image_urls = {"appdb://IFCA-LCG2/egi.ubuntu.22.04?vo.access.egi.eu"};
+  program.nodes[0].disks = {root};
+  const Catalog catalog = built_in_catalog();
+  const Survey survey;
+  const DesignInput input = input_of(program, survey, catalog);
+  Place place{{"openstack", "egi", ""}, "", "CESGA"};
+  const Status refused = check_node(place, program.nodes[0], input);
+  EXPECT_EQ(refused.message(),
+            "worker[0]: disk.0.image.url is of EGI's site IFCA-LCG2, and the credentials are for CESGA");
+  place.egi_site = "ifca-lcg2";
+  EXPECT_TRUE(check_node(place, program.nodes[0], input).ok());
+}
+
+TEST(OpenStackFamily, AnImageOfEgisGoesToTheCredentialsOfItsSite) {
+  Options options;
+  options.settings = [](const std::string& account) -> Result<Settings> {
+    Settings settings;
+    settings.auth["auth_url"] = "https://keystone.example.org:5000";
+    if (account == "cesga") settings.egi_site = "CESGA";
+    if (account == "ifca") settings.egi_site = "IFCA-LCG2";
+    settings.egi_vo = settings.egi_site.empty() ? "" : "vo.access.egi.eu";
+    return settings;
+  };
+  const auto family = make_family([options] { return Result<Options>(options); });
+  const std::string image = "appdb://IFCA-LCG2/egi.ubuntu.22.04?vo.access.egi.eu";
+  EXPECT_TRUE(family->serves_image("ifca", image));
+  EXPECT_FALSE(family->serves_image("cesga", image));
+  EXPECT_FALSE(family->serves_image("", image));
+  EXPECT_FALSE(family->serves_image("ifca", "appdb://IFCA-LCG2/egi.ubuntu.22.04?vo.other.eu"));
+  EXPECT_TRUE(family->serves_image("cesga", "appdb://egi.ubuntu.22.04?vo.access.egi.eu")) << "of any site";
+  EXPECT_TRUE(family->serves_image("", "ost://keystone.example.org/debian-12"));
+  EXPECT_FALSE(family->serves_image("", "ost://elsewhere.example.org/debian-12"));
+  EXPECT_FALSE(family->serves_image("cesga", "ost://keystone.example.org/debian-12")) << "another's";
 }
 
 TEST(OpenStackServers, StatesAreWhatTheExecutorWaitsFor) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/run/planning.h"
+#include "tests/support/fake_cloud.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -66,6 +68,23 @@ TEST_F(RunTest, PlansAppliesAndKeepsEveryEventWithItsNumber) {
   auto nothing = again->plan(question());
   ASSERT_TRUE(nothing.ok());
   EXPECT_FALSE(nothing->changes_anything());
+}
+
+TEST_F(RunTest, EachCloudIsAskedAboutItsOwnNodesAlone) {
+  FakeCloud here("here"), there("there");
+  CloudSet clouds;
+  clouds.add(here);
+  clouds.add(there);
+  program.nodes[0].cloud = "here";
+  program.nodes[1].cloud = "there";
+  PlanQuestion asked = question();
+  asked.clouds = &clouds;
+  std::map<std::string, std::string> failed;
+  const auto surveys = survey_clouds(asked, program, Snapshot(), bench.folder.path(), failed);
+  EXPECT_EQ(surveys.size(), 2u);
+  EXPECT_EQ(failed, (std::map<std::string, std::string>()));
+  EXPECT_EQ(here.asked_of, std::vector<std::string>{program.nodes[0].address});
+  EXPECT_EQ(there.asked_of, std::vector<std::string>{program.nodes[1].address});
 }
 
 TEST_F(RunTest, WhatAnInterruptedRunLeftIsLookedUpUnderTheNewRunsName) {

@@ -1,0 +1,35 @@
+// One call of a service that speaks JSON and asks for a token: what the clients of all clouds have in common.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "common/http/answer.h"
+#include "common/http/http.h"
+
+namespace radl::http {
+
+struct JsonCall {
+  std::string what;  // of messages: "Azure GET subscriptions/S"
+  Request request;   // without its token
+  Retries retries;
+  // The header with a token that is good now. Its error is the call's: nothing was sent.
+  std::function<Result<std::pair<std::string, std::string>>()> token;
+  // The service has refused that token (401): the next one is another.
+  std::function<void()> refused;
+  // Of an answer of 400 and more.
+  std::function<Failure(const Response&)> refusal;
+  // Whether an attempt without an answer may be the one that acted (no_answer()).
+  bool may_have_arrived = false;
+  // Whether it may be sent again when a good answer came apart on its way.
+  bool again = true;
+  // What it is when that does not help, or when it is redirected.
+  Code cut = Code::Retry;
+};
+
+// The document of a good answer; null where its body is empty, and of a GET that is answered with 202 and no
+// JSON: it is under way. `last`: gets the answer itself, where there was any.
+Answer call_json(Client& http, const JsonCall& call, const Stop& stop, Response* last = nullptr);
+
+}  // namespace radl::http

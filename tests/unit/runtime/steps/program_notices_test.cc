@@ -1,0 +1,212 @@
+// Programs on machines that their cloud takes back: they are asked to end in time, and start again elsewhere.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "runtime/clouds/azure/machine.h"
+#include "runtime/clouds/ec2/instance.h"
+#include "runtime/clouds/gce/instance.h"
+#include "runtime/steps/jobs/notices.h"
+#include "tests/support/program_bench.h"
+#include "tests/support/scripted_server.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/wait_until.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::http_answer;
+using test::wait_until;
+
+// What a cloud declares, at another server.
+Json at_server(Json declared, const std::string& server) {
+  for (const char* key : {"url", "session_url"}) {
+    if (!declared.contains(key)) continue;
+    std::string url = declared[key];
+    for (const char* real : {"http://169.254.169.254", "http://metadata.google.internal"})
+      if (url.starts_with(real)) url.replace(0, std::string(real).size(), server);
+    declared[key] = url;
+  }
+  return declared;
+}
+
+// The first lines that a shell's loop of a node prints. `path`: where it finds programs.
+std::vector<std::string> lines_of(const NoticeSpec& spec, const std::string& path, size_t count) {
+  const std::string script = "PATH=" + path + "\n( " + jobs::notice_script(spec) + " ) 2>&1 < /dev/null";
+  std::vector<std::string> lines;
+  // popen's own shell reads the script; it ends with the pipe.
+  const test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/asks.sh";
+  EXPECT_TRUE(write_file_atomic(file, script).ok());
+  FILE* pipe = popen(("exec /bin/sh " + file).c_str(), "r");
+  char line[4096];
+  while (lines.size() < count && fgets(line, sizeof line, pipe)) {
+    lines.emplace_back(line);
+    if (lines.back().ends_with('\n')) lines.back().pop_back();
+  }
+  pclose(pipe);
+  return lines;
+}
+
+// Folders with what the loop needs and one of both programs that can ask.
+std::string path_with(const test::TemporaryFolder& folder, const std::string& program) {
+  const std::string bin = folder.path() + "/" + program;
+  std::filesystem::create_directories(bin);
+  for (const std::string& name : {std::string("tr"), std::string("sleep"), program}) {
+    for (const char* where : {"/usr/bin/", "/bin/"}) {
+      std::error_code error;
+      if (std::filesystem::exists(where + name) && !std::filesystem::exists(bin + "/" + name))
+        std::filesystem::create_symlink(where + name, bin + "/" + name, error);
+    }
+  }
+  return bin;
+}
+
+TEST(Notices, AreAskedForAsEachCloudSaysByWhatANodeHas) {
+  const test::TemporaryFolder folder;
+  for (const std::string program : {"curl", "python3"}) {
+    int asked = 0;
+    test::ScriptedServer server([&](const std::string& request) {
+      // Amazon's: a session first, which ends once.
+      if (request.starts_with("PUT /latest/api/token"))
+        return http_answer(200, "", "token-" + std::to_string(++asked));
+      if (request.find("/latest/") != std::string::npos) {
+        if (test::header_of(request, "X-aws-ec2-metadata-token") == "token-1")
+          return http_answer(401, "", "");
+        return http_answer(200, "",
+                           "{\"action\": \"terminate\",\n \"time\": \"2026-11-22T15:04:0" +
+                               std::to_string(++asked % 10) + "Z\"}");
+      }
+      if (request.find("Metadata-Flavor: Google") != std::string::npos)
+        return http_answer(200, "", ++asked % 2 ? "FALSE" : "TRUE");
+      return http_answer(404, "", "");
+    });
+    const std::string path = path_with(folder, program);
+    NoticeSpec spec = notice_spec_in(at_server(ec2::spot_notice(), server.url("")));
+    spec.every_seconds = 1;
+    auto lines = lines_of(spec, path, 2);
+    ASSERT_EQ(lines.size(), 2u) << program;
+    auto line = jobs::read_notice(lines[0]);
+    ASSERT_TRUE(line) << lines[0];
+    auto notice = notice_in(spec, line->answer);
+    ASSERT_TRUE(notice.ok() && *notice) << lines[0];
+    EXPECT_EQ((*notice)->action, "terminate") << program;
+
+    spec = notice_spec_in(at_server(gce::spot_notice(), server.url("")));
+    lines = lines_of(spec, path, 2);
+    ASSERT_EQ(lines.size(), 2u) << program;
+    std::set<bool> noticed;
+    for (const std::string& text : lines)
+      noticed.insert((*notice_in(spec, jobs::read_notice(text)->answer)).has_value());
+    EXPECT_EQ(noticed, (std::set<bool>{false, true})) << program;
+  }
+  const std::string none = path_with(folder, "none");
+  const auto lines = lines_of(notice_spec_in(gce::spot_notice()), none, 1);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(jobs::read_notice(lines[0])->cannot);
+}
+
+struct TakenBack : test::ProgramBench {
+  // worker[1] asks this server.
+  void spot(test::ScriptedServer& server) {
+    handles[1].attributes["eviction_notice"] = {
+        {"url", server.url("/preempted")}, {"says", "TRUE"}, {"action", "preempted"}, {"every_seconds", 1}};
+  }
+  bool begun() { return contains(log(), "worker[0]  begun") && contains(log(), "worker[1]  begun"); }
+  std::string answer(bool taken) { return http_answer(200, "", taken ? "TRUE" : "FALSE"); }
+  std::vector<std::string> interruptions() {
+    std::lock_guard lock(mutex);
+    std::vector<std::string> nodes;
+    for (const auto& event : events)
+      if (event.kind == "metric" && event.data.value("event", "") == "interruption")
+        nodes.push_back(event.node);
+    return nodes;
+  }
+  std::string checkpoint(size_t node, const std::string& name) {
+    auto text = read_file(handles[node].attributes.at("home").get<std::string>() +
+                          "/.radl/jobs/p-aaaaaaaaaaaa/checkpoints/" + name);
+    return text.ok() ? *text : "";
+  }
+};
+
+constexpr const char* kGoesOn =
+    "echo start >> \"$RADL_CHECKPOINTS/starts\"\n"
+    "trap 'echo asked > \"$RADL_CHECKPOINTS/asked\"; exit 0' TERM\n"
+    "echo begun; while [ ! -e \"$RADL_CHECKPOINTS/asked\" ]; do sleep 0.05; done; echo went on from it\n";
+
+TEST_F(TakenBack, AllAreAskedToEndAndStartAgainWhenTheMachineIsAnother) {
+  test::ScriptedServer server([&](const std::string&) { return answer(begun()); });
+  spot(server);
+  program(kGoesOn);
+  step.program["retries"] = 1;
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Conflict) << outcome.status().text();
+  EXPECT_TRUE(contains(outcome.status().message(), "worker[1] is taken back by its cloud"))
+      << outcome.status().text();
+  EXPECT_EQ(interruptions(), std::vector<std::string>{"worker[1]"}) << "whoever runs it makes it anew";
+  for (size_t node : {0, 1}) {
+    EXPECT_EQ(checkpoint(node, "asked"), "asked\n") << "it had the time to write this";
+    EXPECT_EQ(checkpoint(node, "starts"), "start\n") << "not again on a machine that goes";
+  }
+  EXPECT_EQ(left(), 0u);
+  // Its members ended with status 0, which is not the program's end.
+  handles[1].attributes.erase("eviction_notice");
+  context.resume = true;
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(checkpoint(0, "starts"), "start\nstart\n");
+  EXPECT_TRUE(contains(log(), "went on from it"));
+}
+
+TEST_F(TakenBack, WithoutRetriesItFailsAndSaysWhatWouldStartItAgain) {
+  test::ScriptedServer server([&](const std::string&) { return answer(begun()); });
+  spot(server);
+  program(kGoesOn);
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "With `retries` they start again on another"))
+      << outcome.status().text();
+  EXPECT_TRUE(interruptions().empty());
+  EXPECT_EQ(checkpoint(1, "asked"), "asked\n");
+}
+
+TEST_F(TakenBack, WhatCanBeMissedGoesAloneAndTheOthersFinish) {
+  test::ScriptedServer server([&](const std::string&) { return answer(begun()); });
+  spot(server);
+  program("trap 'exit 1' TERM\necho begun\nif [ $RADL_MEMBER = 0 ]; then while [ ! -e '" +
+          nodes.folder.path("gone") + "' ]; do sleep 0.05; done; exit 0; fi\nwhile :; do sleep 0.05; done\n");
+  step.program["lost"] = "alone";
+  std::thread chief([&] {
+    wait_until([&] { return contains(log(), "its member is asked to end") && processes(1, true).empty(); });
+    (void)write_file_atomic(nodes.folder.path("gone"), "");
+  });
+  auto outcome = run();
+  chief.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_TRUE(contains(log(), "worker[1]: its member is asked to end, the others go on"));
+  EXPECT_FALSE(contains(log(), "started again"));
+}
+
+TEST_F(TakenBack, WhatWasCancelledAndEndedWellHasNotFinished) {
+  program(kGoesOn);
+  std::atomic<bool> stop{false};
+  nodes.context.stop = Stop::when([&] { return stop.load(); });
+  std::thread user([&] {
+    wait_until([&] { return begun(); });
+    stop = true;
+  });
+  EXPECT_EQ(run().status().code(), Code::Cancelled);
+  user.join();
+  stop = false;
+  context.resume = true;
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(checkpoint(0, "starts"), "start\nstart\n") << "it is not taken for one that has ended meanwhile";
+}
+
+}  // namespace
+}  // namespace radl
