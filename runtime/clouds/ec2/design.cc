@@ -70,9 +70,12 @@ class Designer : private DesignBuilder {
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
     add(key_address(cloud_), "key_pair", "ed25519 key pair for SSH", {{"type", "ed25519"}}, {});
+    auto known = vpcs_of(input_, cloud_.region);
+    if (!known.ok()) return known.status();
+    vpcs_ = std::move(*known);
     std::set<std::string> vpcs;
     for (const ir::Node* node : input_.nodes) {
-      auto place = place_of(*node, input_, cloud_);
+      auto place = place_of(*node, input_, cloud_, vpcs_);
       if (!place.ok()) return place.status();
       vpcs.insert(place->vpc);
     }
@@ -98,8 +101,7 @@ class Designer : private DesignBuilder {
   }
 
   Status add_network(const ir::Network& network) {
-    auto place = place_of(network, cloud_.region);
-    if (!place.ok()) return place.status();
+    const std::string& vpc = vpcs_[network.name];
     for (const ir::PortRule& rule : network.ports) {
       if (rule.remote != rule.local)
         note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote,
@@ -108,10 +110,10 @@ class Designer : private DesignBuilder {
     Json spec = {{"description", "network " + network.name}, {"rules", network_rules(network)}};
     if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];
-    if (!place->vpc.empty()) spec["vpc"] = place->vpc;
+    if (!vpc.empty()) spec["vpc"] = vpc;
     if (network.features.value("create", Json()) == "yes")
       note(fmt::format("network {}: no VPC is made for it: a network is a security group in {}", network.name,
-                       place->vpc.empty() ? "the region's default VPC" : place->vpc));
+                       vpc.empty() ? "the region's default VPC" : vpc));
     const size_t ports = network.ports.size();
     add(network_address(cloud_, input_, network), "security_group",
         fmt::format("security group of {}, {} port rule{}",
@@ -122,7 +124,7 @@ class Designer : private DesignBuilder {
   }
 
   Status add_node(const ir::Node& node) {
-    auto place = place_of(node, input_, cloud_);
+    auto place = place_of(node, input_, cloud_, vpcs_);
     if (!place.ok()) return place.status();
     std::vector<std::string> groups = {access_in(cloud_, place->vpc)};
     for (const ir::Network* network : networks_of(input_, node))
@@ -169,6 +171,9 @@ class Designer : private DesignBuilder {
                       std::vector<std::string>& references) {
     if (!place.vpc.empty()) spec["vpc"] = place.vpc;
     if (!place.subnet.empty()) spec["subnet"] = place.subnet;
+    if (!place.subnets_unused.empty())
+      note(fmt::format("system '{}': a machine has one interface, in {}; not in {}", node.system, place.subnet,
+                       join(place.subnets_unused, ", ")));
     if (place.zones.size() == 1)
       spec["zone"] = place.zones.front();
     else if (!place.zones.empty())
@@ -214,6 +219,7 @@ class Designer : private DesignBuilder {
   }
 
   std::set<std::string> placements_;
+  NetworkVpcs vpcs_;
 };
 
 Status check_placement(const ir::Node& node) {
