@@ -114,7 +114,7 @@ class CloudInit(AwsCase):
         seen = {path.name: path.read_text() for path in (machine.home / "seen").iterdir()}
         self.assertEqual(seen, {
             "settings": 'one: "two"\n', "more": "Grüße\n", "template": machine.name, "hook": f"hook {machine.name}\n",
-            "order": "settings\nmore node-0.example.org\nGrüße\n"}, self.said())
+            "order": "Grüße\nsettings\nmore node-0.example.org\n"}, self.said())  # runcmd comes behind scripts
         self.assertEqual((machine.home / "seen/settings").stat().st_mode & 0o777, 0o640)
         self.assertIn("auto-stop", self.radlc("exec", self.file, "node[0]", "--", "ps", "-e", "-o", "args"))
         self.assertIn("node-0\n", self.radlc("exec", self.file, "node[0]", "--", "hostname"))
@@ -137,7 +137,7 @@ class CloudInit(AwsCase):
     def test_a_recipe_that_fails_fails_its_step_with_what_cloud_init_says(self):
         self.edit(self.file, ("sleep 1\n", "echo no such luck >&2\nexit 3\n"))
         self.radlc("apply", "--auto-approve", self.file, code=2)
-        self.assertRegex(self.err, r"node\[0\]: recipe '\w+' is for cloud_init, which ended with an error there: .*scripts.user")
+        self.assertRegex(self.err, r"(?s)node\[0\]: recipe '\w+' is for cloud_init, which ended with an error there: .*scripts.user")
         self.assertIn("/var/log/cloud-init-output.log", self.err)
         self.assertIn("no such luck", self.said())
         self.destroy()

@@ -149,9 +149,9 @@ class Designer : private DesignBuilder {
 
   // The default VPC has no other way out to the internet, from where packages and data come.
   bool is_public(const ir::Node& node, const NodePlace& place) {
-    const std::string said = text_wanted(node, "ec2.associate_public_ip_address");
-    if (place.in_public_network || said == "yes") return true;
-    if (said == "no" || !place.vpc.empty() || !place.subnet.empty()) {
+    constexpr const char* kAsked = "ec2.associate_public_ip_address";
+    if (place.in_public_network || says_yes(node, kAsked)) return true;
+    if (says_no(node, kAsked) || !place.vpc.empty() || !place.subnet.empty()) {
       note(
           fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
                       "network that has one; "
@@ -193,7 +193,7 @@ class Designer : private DesignBuilder {
     if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
     if (std::string group = text_wanted(node, "placement_group"); !group.empty())
       add_placement(node, group, spec, references);
-    if (text_wanted(node, "elastic_ip") == "yes") {
+    if (says_yes(node, "elastic_ip")) {
       const std::string address = part_address("address", node);
       add(address, "elastic_ip", "elastic address of " + node.address, Json::object(), {});
       spec["address"] = address;
@@ -243,6 +243,10 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_placement(node); !right.ok()) return right;
+  if (Status right =
+          check_yes_or_no(node, {"spot", "spot.fallback", "elastic_ip", "ec2.associate_public_ip_address"});
+      !right.ok())
+    return right;
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))

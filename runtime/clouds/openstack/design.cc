@@ -36,7 +36,7 @@ bool is_made(const ir::Network& network) {
 
 // Whether its machines get addresses of an external network's, or are in the public network itself.
 bool has_floating(const ir::Node& node, const DesignInput& input) {
-  if (text_wanted(node, "elastic_ip") == "no") return false;
+  if (says_no(node, "elastic_ip")) return false;
   const auto networks = networks_of(input, node);
   return std::any_of(networks.begin(), networks.end(), [](const ir::Network* one) { return one->is_public; });
 }

@@ -293,6 +293,21 @@ TEST(Http, WhatIsNoHttpIsSaidToBeNone) {
   }
 }
 
+TEST(Http, WhatSpeaksNoTlsAndCertificatesThatAreNotThereAreSaidToBeSo) {
+  test::ScriptedServer server([](const std::string&) { return test::http_answer(200, "", "x"); });
+  Client client;
+  Request request;
+  request.url = server.url("/");
+  request.url.replace(0, 4, "https");
+  Status failed = client.send(request).status();
+  EXPECT_NE(failed.message().find("whoever listens there speaks no TLS"), std::string::npos) << failed.text();
+  request.ca_file = "/none/of/these.pem";
+  failed = client.send(request).status();
+  EXPECT_NE(failed.message().find("cannot be loaded"), std::string::npos) << failed.text();
+  EXPECT_NE(failed.message().find("/none/of/these.pem"), std::string::npos) << failed.text();
+  EXPECT_EQ(failed.message().find("not trusted"), std::string::npos) << failed.text();
+}
+
 TEST(Http, WhatIsSignedForOneHostIsNotSentToAnother) {
   ScriptedServer other([](const std::string&) { return http_answer(200, "", "other"); });
   ScriptedServer server(
