@@ -107,6 +107,7 @@ class Designer : private DesignBuilder {
         note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote,
                          rule.local));
     }
+    note_without_effect(network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
     Json spec = {{"description", "network " + network.name}, {"rules", network_rules(network)}};
     if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];

@@ -83,6 +83,7 @@ class Designer : private DesignBuilder {
         note(fmt::format("network {}: OpenStack maps no ports: {} is open as {}", network.name, rule.remote,
                          rule.local));
     }
+    note_without_effect(network, {"router", "proxy_host", "proxy_key"});
     Json spec = {{"rules", network_rules(network)}};
     if (std::string name = feature(network, "sg_name"); !name.empty()) spec["name"] = name;
     const size_t ports = network.ports.size();

@@ -133,6 +133,14 @@ TEST_F(Ec2Networks, TwoVpcsOfOneMachineAndASecondSubnetAreSaid) {
   EXPECT_EQ(design(), "front[0]: its networks are in two VPCs, vpc-1 and vpc-2");
 }
 
+TEST_F(Ec2Networks, WhatEc2DoesNothingAboutIsSaid) {
+  program_.networks[0].features["router"] = "10.1.0.0/16,front";
+  program_.networks[0].features["gateway"] = "10.0.0.1";
+  ASSERT_EQ(design(), "");
+  EXPECT_TRUE(notes("network lan: router, gateway have no effect in EC2"));
+  EXPECT_FALSE(notes("network public:"));
+}
+
 TEST_F(Ec2Networks, WithoutAnyAllAreInTheDefaultVpc) {
   ASSERT_EQ(design(), "");
   for (const char* address : {"network.public", "network.lan", "front[0]", "worker[0]"})
