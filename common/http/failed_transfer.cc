@@ -53,14 +53,18 @@ Status failed_transfer(CURLcode code, const Request& r, bool sent, const char* t
     case CURLE_COULDNT_CONNECT:
       if (std::string proxy = through_proxy(r, text); !proxy.empty())
         return Status(Code::Retry, what + "cannot connect" + proxy).with_hint(kProxyHint);
+      if (std::string_view(text).find("Unsupported proxy") != std::string_view::npos)
+        return Status(Code::Invalid, what + "there are no proxies of that kind").with_hint(kProxyHint);
       return {Code::Retry, what + "cannot connect"};
     case CURLE_OPERATION_TIMEDOUT:
       return {lost ? Code::Lost : Code::Timeout, what + "timed out"};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CACERT_BADFILE:
       return {Code::Auth,
               what + "its certificate is not trusted: " + (text[0] ? text : curl_easy_strerror(code))};
+    case CURLE_SSL_CACERT_BADFILE:
+      return {Code::Auth, what + "the certificates that are to be trusted cannot be loaded: " +
+                              (text[0] ? text : curl_easy_strerror(code))};
     case CURLE_UNSUPPORTED_PROTOCOL:
       // Whoever listens there speaks something else, which libcurl takes for HTTP/0.9.
       if (sent) return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
@@ -74,6 +78,9 @@ Status failed_transfer(CURLcode code, const Request& r, bool sent, const char* t
     case CURLE_TOO_MANY_REDIRECTS:
       return {Code::Invalid, what + "redirected too often"};
     case CURLE_SSL_CONNECT_ERROR:
+      if (std::string_view(text).find("wrong version number") != std::string_view::npos)
+        return Status(Code::Retry, what + "no secure connection: whoever listens there speaks no TLS")
+            .with_hint("http in place of https, or another port");
       return {Code::Retry, what + "no secure connection: " + (text[0] ? text : curl_easy_strerror(code))};
     default:
       break;

@@ -2,6 +2,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "common/digest.h"
@@ -31,6 +32,25 @@ bool is_expiry(const std::string& code) {
 }
 bool is_skew(const std::string& code) {
   return code == "RequestTimeTooSkewed" || code == "RequestExpired" || code == "SignatureDoesNotMatch";
+}
+
+// "eu-west-1" of "bucket.s3.eu-west-1.amazonaws.com", "s3-eu-west-1.amazonaws.com" and URLs of them; "" where
+// no region is named. Source: Amazon S3 User Guide, "Making requests", "Request redirection".
+std::string region_in(std::string_view place) {
+  if (const size_t scheme = place.find("://"); scheme != place.npos) place.remove_prefix(scheme + 3);
+  const std::string host(place.substr(0, place.find_first_of(":/")));
+  const std::vector<std::string_view> labels = split(host, '.');
+  for (size_t i = 0; i + 1 < labels.size(); ++i) {
+    std::string_view named = labels[i] == "s3" ? labels[i + 1] : labels[i];
+    if (labels[i] == "s3" && named == "dualstack" && i + 2 < labels.size()) named = labels[i + 2];
+    if (labels[i] != "s3" && !named.starts_with("s3-")) continue;
+    if (labels[i] != "s3") named.remove_prefix(3);
+    const std::string region(named);
+    if (aws::is_region_name(region) && region.find('-') != region.npos &&
+        std::isdigit(static_cast<unsigned char>(region.back())))
+      return region;
+  }
+  return "";
 }
 
 // Public buckets need no keys.
@@ -149,6 +169,8 @@ bool S3::put_right(const http::Response& answer, const aws::Credentials& signed_
   if (region.empty() &&
       (code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException"))
     region = s3_field(answer.body, "Region");
+  if (region.empty() && answer.status < 400) region = region_in(s3_field(answer.body, "Endpoint"));
+  if (region.empty() && answer.status < 400) region = region_in(answer.header("location"));
   if (aws::is_region_name(region)) {
     std::lock_guard lock(mutex_);
     if (region != region_) {

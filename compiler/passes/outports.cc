@@ -7,10 +7,11 @@ namespace radl::passes {
 std::vector<ir::PortRule> parse_outports(std::string_view text) {
   std::vector<ir::PortRule> rules;
   for (const sema::OutportsItem& item : sema::outports_items(text)) {
-    if (!item.possible()) continue;
+    const auto source = item.source();
+    if (!item.possible() || !source) continue;
     ir::PortRule rule;
     rule.protocol = std::string(item.protocol);
-    if (!item.cidr.empty()) rule.cidr = std::string(item.cidr);
+    rule.cidr = *source;
     rule.remote = item.remote;
     rule.remote_end = item.remote_end;
     rule.local = item.local;

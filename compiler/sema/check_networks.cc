@@ -51,6 +51,9 @@ void warn_ports(const hir::Value* value, bool is_public, Diagnostics& diagnostic
     if (!item.possible())
       diagnostics.report(DiagCode::ImpossiblePorts, span, "there are no such ports: nothing is opened")
           .with_help("ports go from 0 to 65535, and a range from its smaller number to its larger one");
+    else if (!item.source())
+      diagnostics.report(DiagCode::ImpossiblePorts, span, "there are no such addresses: nothing is opened")
+          .with_help("four numbers from 0 to 255 and a length from 0 to 32, as in 192.0.2.0/24");
     else if (is_public)
       warn_open(item, *text, span, diagnostics);
     if (item.second_range)

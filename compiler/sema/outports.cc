@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "common/address_range.h"
+
 namespace radl::sema {
 namespace {
 
@@ -128,6 +130,10 @@ std::string_view without_spaces(std::string_view item) {
 }
 
 }  // namespace
+
+std::optional<std::string> OutportsItem::source() const {
+  return cidr.empty() ? "0.0.0.0/0" : address_range(cidr);
+}
 
 std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient) {
   std::optional<OutportsFault> found;

@@ -33,6 +33,8 @@ struct OutportsItem {
     return remote <= remote_end && local <= local_end && remote_end < kOutportsBeyond &&
            local_end < kOutportsBeyond;
   }
+  // Who may connect: "0.0.0.0/0", "10.1.0.0/16" also of 10.1.2.3/16. nullopt: there are no such addresses.
+  std::optional<std::string> source() const;
 };
 std::vector<OutportsItem> outports_items(std::string_view text);
 

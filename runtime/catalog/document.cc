@@ -161,6 +161,7 @@ bool is_date(std::string_view text) {
 Result<Document> read_document(std::string_view text, const std::string& name) {
   Document document;
   document.name = name;
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin their files
   document.text = text;
   std::string_view first = trim(text.substr(0, text.find('\n')));
   if (first != kFirstLine) {

@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "common/address_range.h"
 #include "common/http/url.h"
 #include "common/text.h"
 
@@ -31,12 +32,15 @@ Result<std::string> parse_cidr(const std::string& text) {
   const size_t slash = text.find('/');
   const int bits = bits_of(text.substr(0, slash));
   if (bits == 0) return invalid(fmt::format("'{}' is no address", text));
-  if (slash == text.npos) return fmt::format("{}/{}", text, bits);
+  if (slash == text.npos) {
+    const std::string alone = fmt::format("{}/{}", text, bits);
+    return address_range(alone).value_or(alone);
+  }
   int length = -1;
   auto [end, error] = std::from_chars(text.data() + slash + 1, text.data() + text.size(), length);
   if (error != std::errc() || end != text.data() + text.size() || length < 0 || length > bits)
     return invalid(fmt::format("'{}': the prefix length must be 0 to {}", text, bits));
-  return text;
+  return address_range(text).value_or(text);
 }
 
 Result<std::string> caller_cidr(http::Client& client, const std::string& endpoint, const Stop& stop) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/text.h"
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/fitting.h"
@@ -116,6 +117,16 @@ class DesignBuilder {
     }
     for (const std::string& text : disk_notes(node)) note(text);
     return {};
+  }
+
+  // Says which of these features a network has that the cloud does nothing about.
+  void note_without_effect(const ir::Network& network, std::initializer_list<const char*> features) {
+    std::vector<std::string> given;
+    for (const char* feature : features)
+      if (network.features.contains(feature)) given.push_back(feature);
+    if (!given.empty())
+      note(fmt::format("network {}: {} {} no effect in {}", network.name, join(given, ", "),
+                       given.size() == 1 ? "has" : "have", limit_.cloud));
   }
 
   // Each text once.

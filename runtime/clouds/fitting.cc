@@ -203,11 +203,11 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, M
 }
 
 Market market_wanted(const ir::Node& node) {
-  return text_wanted(node, "spot") == "yes" ? Market::Spot : Market::OnDemand;
+  return says_yes(node, "spot") ? Market::Spot : Market::OnDemand;
 }
 
 bool falls_back(const ir::Node& node) {
-  return market_wanted(node) == Market::Spot && text_wanted(node, "spot.fallback") == "yes";
+  return market_wanted(node) == Market::Spot && says_yes(node, "spot.fallback");
 }
 
 Result<std::vector<Offer>> with_fallback(std::vector<Offer> offers, Result<std::vector<Offer>> on_demand) {
@@ -248,6 +248,23 @@ std::string text_wanted(const ir::Node& node, const std::string& feature) {
   const Json& value = *found->second.equals;
   if (value.is_array() && !value.empty() && value.front().is_string()) return value.front();
   return value.is_string() ? value.get<std::string>() : "";
+}
+
+bool says_yes(const ir::Node& node, const std::string& feature) {
+  return equal_ignoring_case(text_wanted(node, feature), "yes");
+}
+
+bool says_no(const ir::Node& node, const std::string& feature) {
+  return equal_ignoring_case(text_wanted(node, feature), "no");
+}
+
+Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features) {
+  for (const std::string& feature : features) {
+    const std::string text = text_wanted(node, feature);
+    if (!text.empty() && !says_yes(node, feature) && !says_no(node, feature))
+      return invalid(fmt::format("{}: {} = '{}': it is 'yes' or 'no'", node.address, feature, text));
+  }
+  return {};
 }
 
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature) {

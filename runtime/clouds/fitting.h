@@ -47,6 +47,11 @@ Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, c
 
 // The text that a feature must be equal to, or the first of a list; "" where there is none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);
+// Of a feature that is 'yes' or 'no', in whatever case.
+bool says_yes(const ir::Node& node, const std::string& feature);
+bool says_no(const ir::Node& node, const std::string& feature);
+// Invalid: one of these is neither.
+Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features);
 // All that a feature names, in its order: 'a, b' or ['a', 'b'].
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
 // {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form.

@@ -35,7 +35,7 @@ class Archive {
     constexpr const char* kBegins[] = {
         "#!", "#cloud-config-archive", "#include", "#cloud-boothook", "#part-handler", "## template:"};
     for (const char* known : kBegins)
-      if (text.starts_with(known)) return add("text/plain", std::string(text));
+      if (text.starts_with(known)) return add("text/plain", std::string(text), merged);
     if (text.starts_with("#cloud-config")) return add("text/cloud-config", std::string(text), merged);
     // From the beginning of its first line: YAML counts spaces.
     const size_t line = begin == 0 ? 0 : recipe.rfind('\n', begin - 1) + 1;

@@ -67,7 +67,8 @@ LockInfo describe_self(const std::string& command, World& world) {
 
 bool owner_is_dead(const LockInfo& lock, FileLock& file) {
   if (lock.boot_id.empty()) return false;
-  if (lock.boot_id != boot_id()) return lock.host == host_name();
+  // Where the folder is shared, a computer of the same name may hold the file.
+  if (lock.boot_id != boot_id()) return lock.host == host_name() && !file.held_by_another();
   bool here = lock.host == host_name();
   bool alive = here && process_start_time(lock.pid) == lock.pid_start && lock.pid_start != 0;
   // A container on the same kernel has process numbers of its own: there the file's lock alone can tell.

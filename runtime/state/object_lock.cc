@@ -62,11 +62,11 @@ Result<ObjectLockRecord> record_of(const std::string& text, const std::string& u
   return record;
 }
 
-// Only what is certain: the process was on this computer, and is gone.
+// Only what is certain: the process was on this computer, and is gone. Two computers may have one name: what
+// was there before this one was started anew is left to its lease.
 bool owner_is_gone(const ObjectLockRecord& record) {
   const LockInfo& info = record.info;
-  if (info.host != host_name() || info.boot_id.empty()) return false;
-  if (info.boot_id != boot_id()) return true;
+  if (info.host != host_name() || info.boot_id.empty() || info.boot_id != boot_id()) return false;
   if (record.process_namespace != process_namespace()) return false;
   return info.pid_start == 0 || process_start_time(info.pid) != info.pid_start;
 }

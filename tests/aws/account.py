@@ -1,7 +1,7 @@
 """What exists in an account, asked by boto3: a client that knows nothing of radlc."""
 import dataclasses
 
-GONE = ("terminated", "shutting-down")
+THERE = {"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +32,9 @@ def pages(client, operation, key, **arguments):
 
 
 def instances(ec2):
-    """Every instance that is not terminated."""
-    return [instance for reservation in pages(ec2, "describe_instances", "Reservations")
-            for instance in reservation["Instances"] if instance["State"]["Name"] not in GONE]
+    """Every instance that is not terminated: of those moto never forgets one."""
+    return [instance for reservation in pages(ec2, "describe_instances", "Reservations", Filters=[THERE])
+            for instance in reservation["Instances"]]
 
 
 # kind -> (operation, key of its list, key of the id, whether it counts). moto has no placement groups.

@@ -10,6 +10,7 @@ from extras import Extras
 from instances import Instances
 from metadata import Metadata
 from moto_site import REGION, Moto
+from node_view import NodeView
 from proxy import Proxy
 from quick import QUICK
 from radl_case import SOURCE, RadlCase
@@ -22,6 +23,7 @@ class AwsCase(RadlCase):
     """Each test has an account in which somebody else has things already, and in the end they must be as they were."""
     boots = True  # whether instances become machines
     isolated = None  # whether each has a view of the file system of its own; None: where that can be
+    kind = NodeView  # of its machines
     quick = False  # whether time passes quickly for radlc (faulted.py)
 
     def setUp(self):
@@ -30,7 +32,8 @@ class AwsCase(RadlCase):
         self.ground = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
         self.addCleanup(shutil.rmtree, self.ground, ignore_errors=True)
         self.moto = Moto.shared()
-        self.machines = Instances(self.moto, self.ground / "machines", boots=self.boots, isolated=self.isolated)
+        self.machines = Instances(self.moto, self.ground / "machines", boots=self.boots, isolated=self.isolated,
+                                  kind=self.kind)
         self.addCleanup(self.machines.close)
         self.metadata = Metadata(self.machines)
         self.addCleanup(self.metadata.close)

@@ -56,11 +56,14 @@ class Fault(AssertionError):
 
 
 class Infrastructure:
-    def __init__(self, ground, name, tls=None):
+    """`logs_in`: radlc waits until it can log in to what it has made, which takes machines behind it and half of a seed's time."""
+
+    def __init__(self, ground, name, tls=None, logs_in=True):
         self.ground, self.name = ground, name
+        ground.machines.boots = logs_in
         self.folder = ground.folder / f"infrastructure-{name}"
         self.folder.mkdir()
-        (self.folder / "site.radl").write_text(FILE)
+        (self.folder / "site.radl").write_text(FILE if logs_in else FILE + "contextualize ()\n")
         self.extras = Extras(ground.machines)
         self.proxy = Proxy(ground.moto.url, None, self.extras, tls)
         self.extras.forward = self.proxy.forward

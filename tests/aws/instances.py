@@ -22,10 +22,10 @@ def addresses_of(record):
 class Instances(threading.Thread):
     """Looks at moto now and then; `close()` ends every machine. What goes wrong with one of them is in `errors`."""
 
-    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True, isolated=None, idle=IDLE):
+    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True, isolated=None, idle=IDLE, kind=NodeView):
         super().__init__(daemon=True)
         self.moto, self.folder, self.pace, self.boots = moto, pathlib.Path(folder), pace, boots
-        self.idle = idle
+        self.idle, self.kind = idle, kind
         self.ec2 = moto.client("ec2", region)
         self.views = {}  # instance id -> NodeView, also of machines that are stopped
         self.records = {}  # instance id -> what moto said last
@@ -83,7 +83,8 @@ class Instances(threading.Thread):
             keys = [pair["PublicKey"] for pair in pairs]
         data = self.user_data(name)
         more, commands, host = understood(data)
-        view = self.views.setdefault(name, NodeView(self.folder / name, name, self.isolated))
+        view = self.views.setdefault(name, self.kind(self.folder / name, name, self.isolated))
+        view.user_data = data
         view.start(addresses_of(record), keys + more, commands, host)
 
     def user_data(self, name):

@@ -55,7 +55,7 @@ class Launch(AwsCase):
     def setUp(self):
         super().setUp()
         ec2, iam = self.moto.client("ec2"), self.moto.client("iam")
-        iam.create_instance_profile(InstanceProfileName="trainer")
+        self.profile = iam.create_instance_profile(InstanceProfileName="trainer")["InstanceProfile"]["Arn"]
         volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=5)["VolumeId"]
         self.snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
         ec2.delete_volume(VolumeId=volume)
@@ -105,11 +105,12 @@ class Launch(AwsCase):
     def test_recipes_for_cloud_init_run_as_the_machine_boots_and_before_its_steps(self):
         if not self.machines.isolated:
             self.skipTest("cloud-init's commands are run in a view of the file system of its own: not root")
-        self.edit(self.file, ("deploy node 1 ec2", RECIPES + "deploy node 1 ec2"))
+        self.edit(self.file, ("'trainer'", f"'{self.profile}'"), ("deploy node 1 ec2", RECIPES + "deploy node 1 ec2"))
         planned = self.plan(self.file)
         self.assertLessEqual({"node[0]/settings", "node[0]/late"}, {action["id"] for action in planned["actions"]})
         self.radlc("apply", "--auto-approve", self.file)
         (first,) = self.ours()
+        self.assertEqual(first["IamInstanceProfile"]["Arn"], self.profile)
         home = self.machines.machine(first["InstanceId"]).home
         self.assertEqual((home / "order").read_text(), "settings\nGrüße von one\n")
         self.assertEqual((home / "seen").read_text(), "settings\nGrüße von one\n", "a step began before cloud-init had ended")

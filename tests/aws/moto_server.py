@@ -21,6 +21,8 @@ import moto.core.responses
 import xmltodict
 from moto.core import serialize
 from moto.ec2.models import amis
+from moto.ec2.models.core import TaggedEC2Resource
+from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, get_prefix
 from moto.iam.access_control import IAMRequestBase
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import main
@@ -87,6 +89,15 @@ def picked(keys):
     return pick
 
 
+def own_tags(self):
+    """moto's own way compares every tag of every resource that it ever had with a pattern, for each resource of an answer."""
+    if not self.id:
+        return []
+    kind = EC2_PREFIX_TO_RESOURCE.get(get_prefix(self.id), "")
+    return [{"resource_id": self.id, "key": key, "value": value, "resource_type": kind}
+            for key, value in self.ec2_backend.tags.get(self.id, {}).items()]
+
+
 def remember():
     modules = tuple(moto.backends.list_of_moto_modules())
     moto.backends.list_of_moto_modules = lambda: modules
@@ -94,6 +105,7 @@ def remember():
     xmltodict._validate_name = functools.cache(xmltodict._validate_name)
     for picker in (serialize.AttributePicker, serialize.XFormedAttributePicker):
         picker.__call__ = picked(Keys(picker))
+    TaggedEC2Resource.get_tags = own_tags
 
 
 if __name__ == "__main__":

@@ -42,8 +42,7 @@ if [ ! -e "$D/view/made" ]; then
     rm -f "$R/usr/sbin/$program" "$R/sbin/$program"
     install -m 0755 "$D/etc/shutdown" "$R/usr/sbin/$program"
   done
-  install -m 0755 "$D/etc/cloud-init" "$R/usr/bin/cloud-init"
-  mkdir -p "$R/var/lib/cloud/data" && echo {name} > "$R/var/lib/cloud/data/instance-id"  # as cloud-init leaves it
+  {outfit}
   : > "$D/view/made"
 fi
 cd "$R"
@@ -52,6 +51,9 @@ pivot_root . .radl-old
 exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && {{ "$1" & }} && exec "$2" -D -e -f "$3"' sh \
   "$D/etc/first-boot" {sshd} "$D/etc/sshd_config"
 """
+# In place of cloud-init: it has run already when it is asked, and left this.
+OUTFIT = r"""install -m 0755 "$D/etc/cloud-init" "$R/usr/bin/cloud-init"
+  mkdir -p "$R/var/lib/cloud/data" && echo {name} > "$R/var/lib/cloud/data/instance-id" """
 # `shutdown [-h|-P] now|+MINUTES`, `shutdown -c`: when the machine goes off, in seconds since the epoch.
 SHUTDOWN = r"""#!/bin/sh
 minutes=0
@@ -122,6 +124,7 @@ def processes_of(mark):
 class NodeView:
     def __init__(self, folder, name, isolated):
         self.folder, self.name, self.isolated = pathlib.Path(folder), name, isolated
+        self.user_data = b""  # of the instance, for who reads it (cloud_init_view.py)
         self.process, self.addresses, self._configuration = None, [], ""
         for below in ("etc", "home", "run", "view/upper", "view/work", "view/root", "view/tmp"):
             (self.folder / below).mkdir(parents=True, exist_ok=True)
@@ -155,12 +158,10 @@ class NodeView:
         configuration = CONFIGURATION.format(folder=folder, name=self.name, users=" ".join(users))
         if self.isolated:
             configuration += "Subsystem sftp internal-sftp\n"
-            commands = "\n".join(f"( {text}\n) || result=error" for text in first_boot)
-            self._script("boot", BOOT.format(folder=shlex.quote(folder), hostname=shlex.quote(hostname or self.name), sshd=sshd, name=self.name,
-                                             users=" ".join(IMAGE_USERS)))
+            self._script("boot", BOOT.format(folder=shlex.quote(folder), hostname=shlex.quote(hostname or self.name), sshd=sshd,
+                                             outfit=self._outfit(), users=" ".join(IMAGE_USERS)))
             self._script("shutdown", SHUTDOWN.format(folder=folder))
-            self._script("cloud-init", CLOUD_INIT.format(folder=folder))
-            self._script("first-boot", FIRST_BOOT.format(folder=folder, commands=commands))
+            self._write_first_boot(first_boot)
             command = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "sh", f"{folder}/etc/boot"]
         else:
             self._script("login", LOGIN)
@@ -173,6 +174,16 @@ class NodeView:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/", env=environment,
                                             start_new_session=True)
         self._wait_for_listener(begin)
+
+    def _outfit(self):
+        """Shell text that completes a new machine's files below $R."""
+        return OUTFIT.format(name=self.name)
+
+    def _write_first_boot(self, texts):
+        """etc/first-boot, which the machine runs beside its sshd."""
+        commands = "\n".join(f"( {text}\n) || result=error" for text in texts)
+        self._script("cloud-init", CLOUD_INIT.format(folder=self.folder))
+        self._script("first-boot", FIRST_BOOT.format(folder=self.folder, commands=commands))
 
     def listen(self, addresses):
         """The instance has other addresses now; connections that are open stay."""

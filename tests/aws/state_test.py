@@ -10,6 +10,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import tempfile
 import threading
@@ -214,7 +215,7 @@ class TwoWriters(StateCase):
 
     def take_lock_away(self, **fields):
         """As a run of another computer that has the lock now."""
-        lock = dict(self.lock(), host="elsewhere", boot_id="x", owner="ana", free=False, lease_seconds=1, **fields)
+        lock = {**self.lock(), "host": "elsewhere", "boot_id": "x", "owner": "ana", "free": False, "lease_seconds": 1, **fields}
         self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=json.dumps(lock).encode())
 
     def test_a_dead_owner_on_another_computer_is_waited_for_as_long_as_its_lease(self):
@@ -224,6 +225,14 @@ class TwoWriters(StateCase):
         self.assertIn("by ana on elsewhere", self.err)
         self.apply("--input", "count=1", "--lock-timeout", "40")
         self.assert_whole(1)
+        self.destroy()
+
+    def test_the_owner_on_another_computer_of_the_same_name_is_not_taken_for_a_dead_one(self):
+        self.apply()
+        self.take_lock_away(host=socket.gethostname(), lease_seconds=3600)
+        self.apply("--input", "count=1", code=None)
+        self.assertIn(f"by ana on {socket.gethostname()}", self.err)
+        self.take_lock_away(free=True)
         self.destroy()
 
     def test_a_dead_owner_on_this_computer_is_noticed_at_once(self):

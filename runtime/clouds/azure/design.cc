@@ -162,6 +162,7 @@ class Designer : private DesignBuilder {
         add(address, "group", "the machines of " + network->name, Json::object(), in_group());
         references.push_back(address);
         rules[address] = network_rules(*network);
+        note_without_effect(*network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
         for (const ir::PortRule& rule : network->ports)
           if (rule.remote != rule.local)
             note(fmt::format("network {}: Azure maps no ports: {} is open as {}", network->name, rule.remote,

@@ -70,9 +70,12 @@ class Designer : private DesignBuilder {
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
     add(key_address(cloud_), "key_pair", "ed25519 key pair for SSH", {{"type", "ed25519"}}, {});
+    auto known = vpcs_of(input_, cloud_.region);
+    if (!known.ok()) return known.status();
+    vpcs_ = std::move(*known);
     std::set<std::string> vpcs;
     for (const ir::Node* node : input_.nodes) {
-      auto place = place_of(*node, input_, cloud_);
+      auto place = place_of(*node, input_, cloud_, vpcs_);
       if (!place.ok()) return place.status();
       vpcs.insert(place->vpc);
     }
@@ -98,20 +101,20 @@ class Designer : private DesignBuilder {
   }
 
   Status add_network(const ir::Network& network) {
-    auto place = place_of(network, cloud_.region);
-    if (!place.ok()) return place.status();
+    const std::string& vpc = vpcs_[network.name];
     for (const ir::PortRule& rule : network.ports) {
       if (rule.remote != rule.local)
         note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote,
                          rule.local));
     }
+    note_without_effect(network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
     Json spec = {{"description", "network " + network.name}, {"rules", network_rules(network)}};
     if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];
-    if (!place->vpc.empty()) spec["vpc"] = place->vpc;
+    if (!vpc.empty()) spec["vpc"] = vpc;
     if (network.features.value("create", Json()) == "yes")
       note(fmt::format("network {}: no VPC is made for it: a network is a security group in {}", network.name,
-                       place->vpc.empty() ? "the region's default VPC" : place->vpc));
+                       vpc.empty() ? "the region's default VPC" : vpc));
     const size_t ports = network.ports.size();
     add(network_address(cloud_, input_, network), "security_group",
         fmt::format("security group of {}, {} port rule{}",
@@ -122,7 +125,7 @@ class Designer : private DesignBuilder {
   }
 
   Status add_node(const ir::Node& node) {
-    auto place = place_of(node, input_, cloud_);
+    auto place = place_of(node, input_, cloud_, vpcs_);
     if (!place.ok()) return place.status();
     std::vector<std::string> groups = {access_in(cloud_, place->vpc)};
     for (const ir::Network* network : networks_of(input_, node))
@@ -147,9 +150,9 @@ class Designer : private DesignBuilder {
 
   // The default VPC has no other way out to the internet, from where packages and data come.
   bool is_public(const ir::Node& node, const NodePlace& place) {
-    const std::string said = text_wanted(node, "ec2.associate_public_ip_address");
-    if (place.in_public_network || said == "yes") return true;
-    if (said == "no" || !place.vpc.empty() || !place.subnet.empty()) {
+    constexpr const char* kAsked = "ec2.associate_public_ip_address";
+    if (place.in_public_network || says_yes(node, kAsked)) return true;
+    if (says_no(node, kAsked) || !place.vpc.empty() || !place.subnet.empty()) {
       note(
           fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
                       "network that has one; "
@@ -169,6 +172,9 @@ class Designer : private DesignBuilder {
                       std::vector<std::string>& references) {
     if (!place.vpc.empty()) spec["vpc"] = place.vpc;
     if (!place.subnet.empty()) spec["subnet"] = place.subnet;
+    if (!place.subnets_unused.empty())
+      note(fmt::format("system '{}': a machine has one interface, in {}; not in {}", node.system, place.subnet,
+                       join(place.subnets_unused, ", ")));
     if (place.zones.size() == 1)
       spec["zone"] = place.zones.front();
     else if (!place.zones.empty())
@@ -188,7 +194,7 @@ class Designer : private DesignBuilder {
     if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
     if (std::string group = text_wanted(node, "placement_group"); !group.empty())
       add_placement(node, group, spec, references);
-    if (text_wanted(node, "elastic_ip") == "yes") {
+    if (says_yes(node, "elastic_ip")) {
       const std::string address = part_address("address", node);
       add(address, "elastic_ip", "elastic address of " + node.address, Json::object(), {});
       spec["address"] = address;
@@ -214,6 +220,7 @@ class Designer : private DesignBuilder {
   }
 
   std::set<std::string> placements_;
+  NetworkVpcs vpcs_;
 };
 
 Status check_placement(const ir::Node& node) {
@@ -237,6 +244,10 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_placement(node); !right.ok()) return right;
+  if (Status right =
+          check_yes_or_no(node, {"spot", "spot.fallback", "elastic_ip", "ec2.associate_public_ip_address"});
+      !right.ok())
+    return right;
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))

@@ -40,7 +40,7 @@ class Kind {
   virtual Impact impact(const Json& before, const Json& after) const = 0;
 };
 
-// A VPC by its id, or the region's default one (""), with its subnets.
+// A VPC by its id, or by that of one of its subnets, or the region's default one (""), with its subnets.
 Result<Vpc> find_vpc(Call& call, const std::string& id);
 
 std::unique_ptr<Kind> make_key_pair();

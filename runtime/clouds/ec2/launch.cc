@@ -113,8 +113,11 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   if (Status added = add_references(launch, order, key); !added.ok()) return added;
   if (Status added = add_disks(launch.parameters, order, *image); !added.ok()) return added;
   add_spot(launch.parameters, spec);
-  if (spec.contains("profile"))
-    launch.parameters.emplace_back("IamInstanceProfile.Name", spec["profile"].get<std::string>());
+  if (spec.contains("profile")) {
+    const std::string profile = spec["profile"].get<std::string>();
+    launch.parameters.emplace_back(
+        profile.starts_with("arn:") ? "IamInstanceProfile.Arn" : "IamInstanceProfile.Name", profile);
+  }
   if (spec.contains("stop"))
     launch.parameters.emplace_back("InstanceInitiatedShutdownBehavior",
                                    auto_stop_from_json(spec["stop"]).terminate ? "terminate" : "stop");

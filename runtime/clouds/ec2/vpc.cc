@@ -21,11 +21,27 @@ Result<std::string> default_vpc(Call& call) {
           "`aws ec2 create-default-vpc`");
 }
 
+Result<std::string> vpc_of_subnet(Call& call, const std::string& subnet) {
+  std::string id;
+  Parameters parameters;
+  add_filter(parameters, "subnet-id", {subnet});
+  Status asked = call.api.each(call.context, "DescribeSubnets", parameters, "subnetSet",
+                               [&](pugi::xml_node item) { id = text_of(item, "vpcId"); });
+  if (!asked.ok()) return asked;
+  if (!id.empty()) return id;
+  return not_found(fmt::format("there is no {} in region {}", subnet, call.cloud.region))
+      .with_hint("the networks' provider_id must name what is in this region and account");
+}
+
 Result<Vpc> ask_vpc(Call& call, const std::string& given) {
   Vpc vpc;
   vpc.id = given;
   if (given.empty()) {
     auto found = default_vpc(call);
+    if (!found.ok()) return found.status();
+    vpc.id = *found;
+  } else if (given.starts_with("subnet-")) {
+    auto found = vpc_of_subnet(call, given);
     if (!found.ok()) return found.status();
     vpc.id = *found;
   }

@@ -149,6 +149,7 @@ class Designer : private DesignBuilder {
       const std::string inside = firewall_address(group, home, vpc);
       add_firewall(inside, "firewall between the machines of " + network->name, group, {kFromThisGroup}, vpc);
       note_wanted(inside);
+      note_without_effect(*network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
       std::map<std::string, std::set<std::string>> by_source;
       for (const ir::PortRule& rule : network->ports) {
         by_source[rule.cidr].insert(rule_text(rule));

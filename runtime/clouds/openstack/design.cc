@@ -36,7 +36,7 @@ bool is_made(const ir::Network& network) {
 
 // Whether its machines get addresses of an external network's, or are in the public network itself.
 bool has_floating(const ir::Node& node, const DesignInput& input) {
-  if (text_wanted(node, "elastic_ip") == "no") return false;
+  if (says_no(node, "elastic_ip")) return false;
   const auto networks = networks_of(input, node);
   return std::any_of(networks.begin(), networks.end(), [](const ir::Network* one) { return one->is_public; });
 }
@@ -83,6 +83,7 @@ class Designer : private DesignBuilder {
         note(fmt::format("network {}: OpenStack maps no ports: {} is open as {}", network.name, rule.remote,
                          rule.local));
     }
+    note_without_effect(network, {"router", "proxy_host", "proxy_key"});
     Json spec = {{"rules", network_rules(network)}};
     if (std::string name = feature(network, "sg_name"); !name.empty()) spec["name"] = name;
     const size_t ports = network.ports.size();

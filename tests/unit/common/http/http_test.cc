@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "common/http/failed_transfer.h"
 #include "common/http/rate.h"
 #include "common/http/retry.h"
 #include "tests/support/scripted_server.h"
@@ -291,6 +292,21 @@ TEST(Http, WhatIsNoHttpIsSaidToBeNone) {
     EXPECT_NE(asked.message().find("the answer is no HTTP"), std::string::npos) << greeting << asked.text();
     EXPECT_EQ(http.send({.method = "POST", .url = server.url("/"), .body = "x"}).status().code(), Code::Lost);
   }
+}
+
+TEST(Http, WhatSpeaksNoTlsAndCertificatesThatAreNotThereAreSaidToBeSo) {
+  const Request request{.url = "https://127.0.0.1:1/"};
+  const Status plain = failed_transfer(CURLE_SSL_CONNECT_ERROR, request, false,
+                                       "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number");
+  EXPECT_NE(plain.message().find("whoever listens there speaks no TLS"), std::string::npos) << plain.text();
+  Request trusting = request;
+  trusting.ca_file = "/none/of/these.pem";
+  const Status lacking = Client().send(trusting).status();
+  EXPECT_NE(lacking.message().find("cannot be loaded"), std::string::npos) << lacking.text();
+  EXPECT_NE(lacking.message().find("/none/of/these.pem"), std::string::npos) << lacking.text();
+  const Status proxy =
+      failed_transfer(CURLE_COULDNT_CONNECT, request, false, "Unsupported proxy scheme for \'x://y\'");
+  EXPECT_NE(proxy.message().find("no proxies of that kind"), std::string::npos) << proxy.text();
 }
 
 TEST(Http, WhatIsSignedForOneHostIsNotSentToAnother) {

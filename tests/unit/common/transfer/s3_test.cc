@@ -122,6 +122,30 @@ TEST(S3, ABucketInAnotherRegionIsFollowed) {
   EXPECT_EQ(circle.server.requests().size(), 1u);
 }
 
+TEST(S3, TheRegionIsReadFromTheEndpointOrPlaceWhereNothingElseNamesIt) {
+  const auto answer = [](int status, const std::string& headers, const std::string& endpoint) {
+    return http_answer(status, headers, "<Error><Code>X</Code><Endpoint>" + endpoint + "</Endpoint></Error>");
+  };
+  for (const std::string& first :
+       {answer(301, "", "data.s3.eu-west-1.amazonaws.com"), answer(301, "", "s3-eu-west-1.amazonaws.com"),
+        answer(301, "", "data.s3.dualstack.eu-west-1.amazonaws.com"),
+        answer(307, "Location: https://data.s3.eu-west-1.amazonaws.com/key\r\n", ""),
+        answer(307, "Location: https://data.s3-eu-west-1.amazonaws.com:443/key\r\n", "data.s3.amazonaws.com")}) {
+    Bucket bucket([&](const std::string& request) {
+      return request.find("/eu-west-1/s3/aws4_request") == std::string::npos ? first
+                                                                               : http_answer(200, "ETag: \"e\"\r\n", "x");
+    });
+    auto got = bucket.store.get("key");
+    ASSERT_TRUE(got.ok()) << first << got.status().text();
+    EXPECT_EQ(got->bytes, "x");
+  }
+  for (const char* nowhere : {"data.s3.amazonaws.com", "s3-accelerate.amazonaws.com", "eu-west-1.example.org", "s3.", ""}) {
+    Bucket bucket([&](const std::string&) { return answer(301, "", nowhere); });
+    EXPECT_EQ(bucket.store.get("key").status().code(), Code::Invalid) << nowhere;
+    EXPECT_EQ(bucket.server.requests().size(), 1u) << nowhere;
+  }
+}
+
 TEST(S3, ALargeFileOfAnotherRegionIsFollowedToo) {
   const std::string path = testing::TempDir() + "s3-" + to_hex(random_bytes(6));
   Bucket b([&](const std::string& r) {

@@ -12,7 +12,6 @@
 #include "runtime/clouds/ec2/api.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/images.h"
-#include "runtime/clouds/ec2/placing.h"
 #include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/rules.h"
 #include "runtime/clouds/ec2/together.h"
@@ -152,35 +151,6 @@ TEST(Ec2Rules, AreReadFromWhatEc2Answers) {
                                              "tcp 80-90 from sg-2", "all from this group"}));
 }
 
-TEST(Ec2Placing, ARegionIsNamedByZoneOrImage) {
-  EXPECT_EQ(region_named(node_with({{"availability_zone", "eu-west-1b"}})), "eu-west-1");
-  EXPECT_EQ(region_named(node_with({{"availability_zone", "eu-west-1"}})), "eu-west-1");
-  ir::Node node;
-  ir::Disk disk;
-  disk.image_urls = {"ost://cloud.example/1", "aws://ap-south-1/ami-1"};
-  node.disks.push_back(disk);
-  EXPECT_EQ(region_named(node), "ap-south-1");
-  EXPECT_EQ(image_wanted(node, "x86_64", "")->text, "ami-1") << "the first that EC2 can serve";
-  node.disks[0].image_urls.push_back("aws://eu-west-1/ami-2");
-  EXPECT_EQ(image_wanted(node, "x86_64", "eu-west-1")->text, "ami-2") << "the one of the region";
-  EXPECT_EQ(image_wanted(node, "x86_64", "sa-east-1")->region, "ap-south-1")
-      << "none: the first is complained of";
-}
-
-TEST(Ec2Placing, AProviderIdIsAVpcASubnetOrBoth) {
-  ir::Network network;
-  network.features["provider_id"] = "vpc-1.subnet-2";
-  EXPECT_EQ(place_of(network, "eu-west-1")->vpc, "vpc-1");
-  EXPECT_EQ(place_of(network, "eu-west-1")->subnet, "subnet-2");
-  network.features["provider_id"] = "us-east-1/vpc-1, eu-west-1/vpc-2.subnet-3";
-  EXPECT_EQ(place_of(network, "us-east-1")->vpc, "vpc-1");
-  EXPECT_EQ(place_of(network, "eu-west-1")->subnet, "subnet-3");
-  EXPECT_NE(place_of(network, "sa-east-1").status().message().find("names nothing in region sa-east-1"),
-            std::string::npos);
-  network.features["provider_id"] = "public";
-  EXPECT_NE(place_of(network, "eu-west-1").status().message().find("vpc-ID"), std::string::npos);
-}
-
 TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {
   auto image = [](std::map<std::string, std::string> features) {
     return image_wanted(node_with(features), "x86_64", "");
@@ -313,6 +283,9 @@ TEST(Ec2Caller, IsAnAddressOrARange) {
   EXPECT_EQ(*parse_cidr("203.0.113.5"), "203.0.113.5/32");
   EXPECT_EQ(*parse_cidr("2001:db8::1"), "2001:db8::1/128");
   EXPECT_EQ(*parse_cidr("10.0.0.0/8"), "10.0.0.0/8");
+  // As EC2 shows it afterwards: else a rule would be shut as one too many.
+  EXPECT_EQ(*parse_cidr("203.0.113.7/24"), "203.0.113.0/24");
+  EXPECT_EQ(*parse_cidr("2001:DB8:0::1/32"), "2001:db8::/32");
   for (const char* wrong : {"", "10.0.0", "10.0.0.0/33", "10.0.0.0/x", "<html>"})
     EXPECT_FALSE(parse_cidr(wrong).ok()) << wrong;
 }
@@ -343,6 +316,23 @@ TEST(Ec2Design, SpotFallsBackOnDemandOnlyWhereTheFileSaysSo) {
   node.requirements["spot.fallback"].equals = "yes";
   design = designed(program);
   EXPECT_FALSE(find(*design, "worker[0]")->offers.back().spec.contains("market"));
+}
+
+TEST(Ec2Design, YesAndNoAreTakenInAnyCaseAndNothingElse) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  ir::Node& node = program.nodes.front();
+  node.requirements["spot"].equals = "Yes";
+  node.requirements["elastic_ip"].equals = "YES";
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_EQ(find(*design, "worker[0]")->offers.front().spec["market"], "spot") << "nobody pays thrice as much for a letter";
+  EXPECT_NE(find(*design, "address.worker[0]"), nullptr);
+  const Survey survey;
+  const Catalog catalog = built_in_catalog();
+  const DesignInput input{program, {&node}, survey, catalog};
+  EXPECT_TRUE(check_node(kCloud, node, input).ok());
+  node.requirements["elastic_ip"].equals = "maybe";
+  EXPECT_EQ(check_node(kCloud, node, input).message(), "worker[0]: elastic_ip = 'maybe': it is 'yes' or 'no'");
 }
 
 TEST(Ec2Design, ThePriceHoldsForTheMachineOnDemandThatASpotMachineFallsBackTo) {

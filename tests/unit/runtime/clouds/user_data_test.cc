@@ -34,7 +34,11 @@ TEST(UserData, RecipesAreOfTheKindThatTheirFirstLineSays) {
       text.npos)
       << text;
   EXPECT_NE(text.find("str()\n\n#cloud-config\npackages: [git]\n"), text.npos) << text;
-  EXPECT_NE(text.find("Content-Type: text/plain; charset=\"utf-8\"\n\n#!/bin/sh\ntrue\n"), text.npos) << text;
+  // What cloud-init makes of a template is merged as well.
+  EXPECT_NE(text.find("Content-Type: text/plain; charset=\"utf-8\"\nMerge-Type: list(append)+"
+                      "dict(no_replace,recurse_list)+str()\n\n#!/bin/sh\ntrue\n"),
+            text.npos)
+      << text;
   EXPECT_NE(text.find("\n\n#include\nhttps://example.org/x\n"), text.npos) << text;
   EXPECT_EQ(count(text, "\n--==radlc==\n"), 5u);
 }

@@ -1,0 +1,14 @@
+// Ranges of IP addresses, as clouds and firewalls keep them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace radl {
+
+// "10.1.0.0/16" of "10.1.2.3/16", "2001:db8::/32" of "2001:DB8:0::7/32": what lies behind the prefix is 0, as
+// whoever is given such a range shows it afterwards. nullopt: it is no address with the length of a prefix.
+std::optional<std::string> address_range(std::string_view text);
+
+}  // namespace radl
