@@ -60,7 +60,6 @@ Result<std::shared_ptr<const Configuration>> Configuration::load(Environment env
   const std::string named =
       or_else(profile, or_else(made->environment_("AWS_PROFILE"), made->environment_("AWS_DEFAULT_PROFILE")));
   made->profile_ = or_else(named, "default");
-  made->profile_named_ = !named.empty();
   const std::string home = made->home(),
                     config = expand_home(
                         or_else(made->environment_("AWS_CONFIG_FILE"), home + "/.aws/config"), home),

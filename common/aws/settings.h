@@ -23,8 +23,6 @@ class Configuration {
                                                            const std::string& profile = {});
 
   const std::string& profile() const { return profile_; }
-  // The profile was named, and not only "default" for want of a name.
-  bool profile_named() const { return profile_named_; }
   const Section* config_profile(const std::string& name) const;       // of the config file
   const Section* credentials_profile(const std::string& name) const;  // of the credentials file
   const Section* sso_session(const std::string& name) const;
@@ -46,7 +44,6 @@ class Configuration {
  private:
   Environment environment_;
   std::string profile_;
-  bool profile_named_ = false;
   Sections config_, credentials_;
 };
 

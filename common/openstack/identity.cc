@@ -141,7 +141,6 @@ Result<Token> parse_token(std::string_view body, std::string_view subject_token)
   const Json& project = member(token, "project");
   made.project_id = text_of(project, "id");
   made.project_name = text_of(project, "name");
-  made.domain_name = text_of(member(project, "domain"), "name");
   for (const Json& role : list_of(token, "roles")) made.roles.push_back(text_of(role, "name"));
   for (const Json& service : list_of(token, "catalog")) {
     for (const Json& endpoint : list_of(service, "endpoints")) {

@@ -21,7 +21,7 @@ struct Endpoint {
 struct Token {
   std::string id;           // a secret
   std::time_t expires = 0;  // 0: it does not say
-  std::string user_id, user_name, project_id, project_name, domain_name;
+  std::string user_id, user_name, project_id, project_name;
   std::vector<std::string> roles;
   std::vector<Endpoint> catalog;
 };

@@ -193,8 +193,6 @@ Result<std::unique_ptr<SourcePlace>> open_hdfs(http::Client& http, const std::st
 
 }  // namespace
 
-bool is_remote(const std::string& uri) { return scheme_of(uri) != "file"; }
-
 Result<std::unique_ptr<SourcePlace>> open_place(http::Client& http, const std::string& uri) {
   const std::string scheme = scheme_of(uri);
   using Opened = std::unique_ptr<SourcePlace>;

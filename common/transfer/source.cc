@@ -219,11 +219,6 @@ Status fetch_one(http::Client& http, const std::string& uri, const std::string& 
   return s.ok() ? notes.write() : s;
 }
 
-Status send_file(http::Client& http, const std::string& path, const std::string& uri, const Stop& stop) {
-  auto place = open_place(http, uri);
-  return place.ok() ? (*place)->send(path, "", stop) : place.status();
-}
-
 Status send_folder(http::Client& http, const std::string& folder, const std::string& uri, const Stop& stop) {
   auto place = open_place(http, uri);
   if (!place.ok()) return place.status();

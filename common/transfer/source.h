@@ -17,7 +17,6 @@ struct SourceFile {
   std::string version;  // changes with the content (ETag, time); "" when the server tells none
 };
 
-bool is_remote(const std::string& uri);
 // All files below a folder, in the order of their names. Unsupported for http(s), which has no listing.
 Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string& uri, const Stop& stop = {});
 // One file to what.path (what.url is ignored); resumable.
@@ -31,9 +30,8 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
 Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
                  const std::string& name, const Stop& stop = {});
 
-// One file to a URI, and a folder's files below one, several at a time (files and folders whose names begin
-// with a dot do not count: dataset_files.h). Unsupported for http(s).
-Status send_file(http::Client& http, const std::string& path, const std::string& uri, const Stop& stop = {});
+// A folder's files below a URI, several at a time (files and folders whose names begin with a dot do not
+// count: dataset_files.h). Unsupported for http(s).
 Status send_folder(http::Client& http, const std::string& folder, const std::string& uri,
                    const Stop& stop = {});
 

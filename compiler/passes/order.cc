@@ -3,8 +3,8 @@
 // Items are ordered first, as vertices of a small graph: RADL's step numbers within an instance (through a
 // barrier each), `after`, and values that a training gives. Among what may come next, the program's items go
 // before those of the modules that it uses, lower step numbers first, trainings last, these in the order of
-// the source (order_places.h). Then the steps of each node are chained in that order. Circles are reported
-// beside other errors too, as far as these leave items to look at.
+// the source (order_places.h). Then the steps of each node are chained in that order (order_emit.cc). Cycles
+// are reported (order_cycles.cc) beside other errors too, as far as these leave items to look at.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +22,7 @@ namespace {
 
 class Orderer {
  public:
-  explicit Orderer(Build& build)
-      : build_(build), clean_(!build.diagnostics.has_errors()), last_on_(build.program.nodes.size(), kNone) {}
+  explicit Orderer(Build& build) : build_(build), clean_(!build.diagnostics.has_errors()) {}
 
   void run() {
     add_vertices();
@@ -37,8 +36,8 @@ class Orderer {
     }
     std::vector<size_t> sorted =
         topological_order(waits, [this](size_t a, size_t b) { return vertices_[a].key < vertices_[b].key; });
-    if (sorted.size() != vertices_.size()) return report_cycles(std::move(waits));
-    if (clean_) emit(sorted);
+    if (sorted.size() != vertices_.size()) return report_cycles(build_, vertices_, std::move(waits));
+    if (clean_) emit_steps(build_, vertices_, sorted);
   }
 
  private:
@@ -232,202 +231,8 @@ class Orderer {
     return false;
   }
 
-  // ---- cycles
-
-  static constexpr size_t kMostPlaces = 6;  // that a report of a cycle shows beside its first
-  static constexpr size_t kMostNames = 20;
-
-  std::string name_of(const Vertex& vertex) const {
-    switch (vertex.kind) {
-      case Vertex::Item:
-        return fmt::format("{} on {}", build_.items[vertex.place].recipe, build_.items[vertex.place].system);
-      case Vertex::Training:
-        return build_.steps[vertex.steps[0]].id;
-      case Vertex::Barrier:
-        return vertex.needs_success ? vertex.id.substr(vertex.id.rfind('/') + 1)
-                                    : fmt::format("step {}", vertex.group);
-    }
-    return "?";
-  }
-
-  // Cycles that share no edge, so that each needs a change of its own.
-  static std::vector<std::vector<size_t>> separate_cycles(Waits waits) {
-    constexpr size_t kMostRounds = 20;
-    std::vector<std::vector<size_t>> out;
-    for (size_t round = 0; round < kMostRounds; round++) {
-      std::vector<std::vector<size_t>> found = find_cycles(waits);
-      if (found.empty()) break;
-      for (std::vector<size_t>& way : found) {
-        for (size_t i = 0; i < way.size(); i++) std::erase(waits[way[i]], way[(i + 1) % way.size()]);
-        out.push_back(std::move(way));
-      }
-    }
-    return out;
-  }
-
-  // One report for each; two instances of a module have the same cycle at the same places.
-  void report_cycles(Waits waits) {
-    std::set<std::vector<std::pair<uint32_t, uint32_t>>> reported;
-    for (const std::vector<size_t>& way : separate_cycles(std::move(waits))) {
-      std::string text;
-      std::vector<Span> places;
-      for (size_t i = 0; i < way.size(); i++) {
-        const Vertex& vertex = vertices_[way[i]];
-        if (vertex.kind == Vertex::Item && build_.items[vertex.place].span.known())
-          places.push_back(build_.items[vertex.place].span);
-        if (i < kMostNames) text += name_of(vertex) + " waits for ";
-      }
-      if (way.size() > kMostNames) text += fmt::format("{} others, the last for ", way.size() - kMostNames);
-      text += name_of(vertices_[way.front()]);
-      Span span = places.empty() ? Span() : places.front();
-      std::vector<std::pair<uint32_t, uint32_t>> key;
-      for (const Span& place : places) key.emplace_back(place.file, place.begin);
-      if (span.known() && !reported.insert(key).second) continue;
-      Diagnostic& report = build_.diagnostics.report(
-          DiagCode::StepCycle, span,
-          way.size() == 1 ? "this step waits for itself" : "these steps wait for each other");
-      report.with_help(text);
-      for (size_t i = 1; i < places.size() && i <= kMostPlaces; i++) report.note(places[i], "one of them");
-    }
-  }
-
-  // ---- steps with edges
-
-  void emit(const std::vector<size_t>& sorted) {
-    index_nodes();
-    static const std::vector<ir::Edge> none;
-    // Applications, and what joins networks, come before everything else on their node: passes/steps.cc and
-    // passes/wireguard.cc have put them there. A barrier stands for the steps that it waits for.
-    for (size_t i = 0; i < build_.program.steps.size(); i++) {
-      const ir::Step& first = build_.program.steps[i];
-      for (const std::string& node : first.nodes) last_on_[node_place_.at(node)] = i;
-      for (const ir::Edge& edge : first.kind == ir::StepKind::Barrier ? first.after : none)
-        last_on_[node_place_.at(edge.to.substr(0, edge.to.find('/')))] = i;
-    }
-    for (const BoundItem& item : build_.items) {
-      if (item.kind != ir::StepKind::CloudInit) continue;
-      for (size_t place : item.steps) build_.program.steps.push_back(build_.steps[place]);
-    }
-    for (size_t v : sorted) {
-      switch (vertices_[v].kind) {
-        case Vertex::Barrier:
-          emit_barrier(vertices_[v]);
-          break;
-        case Vertex::Item:
-          emit_item(vertices_[v]);
-          break;
-        case Vertex::Training:
-          emit_training(vertices_[v]);
-          break;
-      }
-    }
-    drop_idle_barriers();
-  }
-
-  // A barrier that nothing waits for: all that would have found what they need on their own node.
-  void drop_idle_barriers() {
-    std::set<std::string> waited_for;
-    for (const ir::Step& step : build_.program.steps) {
-      for (const ir::Edge& edge : step.after) waited_for.insert(edge.to);
-    }
-    std::erase_if(build_.program.steps, [&](const ir::Step& step) {
-      return step.kind == ir::StepKind::Barrier && !waited_for.contains(step.id);
-    });
-  }
-
-  void index_nodes() {
-    for (size_t i = 0; i < build_.program.nodes.size(); i++) node_place_[build_.program.nodes[i].address] = i;
-  }
-
-  // Ids of the steps of a vertex, as edges.
-  void wait_for(ir::Step& step, const Vertex& vertex, const std::string& reason) {
-    if (vertex.kind == Vertex::Barrier) return add_edge(step, vertex.id, reason);
-    for (size_t place : vertex.steps) add_edge(step, build_.steps[place].id, reason);
-  }
-
-  static void add_edge(ir::Step& step, const std::string& to, const std::string& reason) {
-    for (const ir::Edge& edge : step.after) {
-      if (edge.to == to) return;
-    }
-    step.after.push_back({to, reason});
-  }
-
-  void emit_barrier(const Vertex& vertex) {
-    ir::Step step;
-    step.id = vertex.id;
-    step.kind = ir::StepKind::Barrier;
-    step.group = vertex.group;
-    step.needs_success = vertex.needs_success;
-    for (const auto& [first, why] : vertex.before) {
-      // No duplicates here, so no search: a barrier may wait for very many.
-      for (size_t place : vertices_[first].steps) step.after.push_back({build_.steps[place].id, why});
-    }
-    build_.program.steps.push_back(std::move(step));
-  }
-
-  void emit_item(const Vertex& vertex) {
-    for (size_t place : vertex.steps) {
-      ir::Step step = std::move(build_.steps[place]);
-      build_.steps[place].id = step.id;  // still asked for by edges
-      size_t node = node_place_.at(step.nodes[0]);
-      for (const auto& [first, why] : vertex.before) wait_on_same_node(step, vertices_[first], why);
-      chain(step, node, "same node");
-      build_.program.steps.push_back(std::move(step));
-    }
-  }
-
-  // `after NAME` where NAME has a step on the same node means that step only.
-  void wait_on_same_node(ir::Step& step, const Vertex& first, const std::string& why) {
-    if (first.kind == Vertex::Barrier && first.needs_success && !first.whole) {
-      bool found = false;
-      for (const auto& [member, reason] : first.before) {
-        for (size_t place : on_node(member, step.nodes[0])) {
-          add_edge(step, build_.steps[place].id, why);
-          found = true;
-        }
-      }
-      if (found) return;
-    }
-    wait_for(step, first, why);
-  }
-
-  // Steps of a vertex on one node.
-  const std::vector<size_t>& on_node(size_t vertex, const std::string& node) {
-    static const std::vector<size_t> none;
-    auto [index, fresh] = node_steps_.try_emplace(vertex);
-    if (fresh) {
-      for (size_t place : vertices_[vertex].steps) {
-        const std::string& id = build_.steps[place].id;
-        index->second[id.substr(0, id.find('/'))].push_back(place);
-      }
-    }
-    auto found = index->second.find(node);
-    return found == index->second.end() ? none : found->second;
-  }
-
-  void chain(ir::Step& step, size_t node, const std::string& reason) {
-    if (last_on_[node] != kNone) add_edge(step, build_.program.steps[last_on_[node]].id, reason);
-    last_on_[node] = build_.program.steps.size();
-  }
-
-  void emit_training(const Vertex& vertex) {
-    ir::Step step = build_.steps[vertex.steps[0]];
-    std::set<std::string> seen;
-    for (const auto& [first, why] : vertex.before) wait_for(step, vertices_[first], why);
-    for (const ir::Edge& edge : step.after) seen.insert(edge.to);
-    for (const std::string& address : step.nodes) {
-      size_t node = node_place_.at(address);
-      if (last_on_[node] != kNone) {
-        const std::string& id = build_.program.steps[last_on_[node]].id;
-        if (seen.insert(id).second) step.after.push_back({id, "its nodes are ready"});
-      }
-      last_on_[node] = build_.program.steps.size();
-    }
-    build_.program.steps.push_back(std::move(step));
-  }
-
   Build& build_;
-  bool clean_;  // nothing is wrong so far; else only circles are looked for
+  bool clean_;  // nothing is wrong so far; else only cycles are looked for
   std::vector<Vertex> vertices_;
   std::map<std::pair<const Instance*, const ast::Configure*>, std::vector<size_t>> by_recipe_;
   struct ByOrder {
@@ -436,9 +241,6 @@ class Orderer {
   std::map<const Instance*, std::vector<size_t>, ByOrder> by_instance_;
   std::map<std::string, size_t> training_vertex_;  // step id -> vertex
   std::map<std::pair<const Instance*, std::string_view>, size_t> targets_;
-  std::map<std::string, size_t> node_place_;
-  std::map<size_t, std::map<std::string, std::vector<size_t>>> node_steps_;
-  std::vector<size_t> last_on_;  // node -> place in program.steps
 };
 
 }  // namespace

@@ -7,7 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/topology.h"
+
 namespace radl::passes {
+
+struct Build;
 
 inline constexpr size_t kNone = static_cast<size_t>(-1);
 
@@ -22,5 +26,10 @@ struct Vertex {
   std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
   int group = 0;
 };
+
+// Moves the steps of `sorted` vertices into build.program, with their edges. order_emit.cc
+void emit_steps(Build& build, const std::vector<Vertex>& vertices, const std::vector<size_t>& sorted);
+// One report for each cycle, with what waits for what. order_cycles.cc
+void report_cycles(Build& build, const std::vector<Vertex>& vertices, Waits waits);
 
 }  // namespace radl::passes

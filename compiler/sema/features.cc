@@ -212,12 +212,6 @@ std::string_view type_name(FeatureType type) {
   }
 }
 
-std::string_view scope_name(Scope scope) {
-  static constexpr std::string_view names[] = {"network", "system", "application", "ansible", "description",
-                                               "option",  ""};
-  return names[static_cast<size_t>(scope)];
-}
-
 // Asked of each feature of a document: by its last letter first.
 bool is_secret_name(std::string_view name) {
   switch (name.empty() ? '\0' : name.back()) {

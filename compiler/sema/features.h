@@ -66,7 +66,6 @@ std::string nearest_feature(Scope scope, std::string_view name);
 
 Scope scope_of(ast::Kind block);
 std::string_view type_name(FeatureType type);  // "a number", for messages and docs
-std::string_view scope_name(Scope scope);
 bool is_secret_name(std::string_view name);  // a password, private key or token
 // Whether a feature may be a secret: one by its name, or what is handed on unread. All others stand in plans
 // or in what a cloud is asked for.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/unicode.h"
@@ -13,6 +14,28 @@ namespace {
 
 // In a string in single quotes: what most hold none of, seen in one pass.
 bool means_something(char c) { return c == '\\' || c == '@' || c == '$'; }
+
+struct Escaped {
+  uint32_t value = 0;
+  size_t last = 0;  // its last byte
+};
+
+// \xHH and \u{H...}, whose letter is at `at`; nullopt when they are not written so.
+std::optional<Escaped> escaped_point(std::string_view text, size_t at) {
+  const bool braces = text[at] == 'u';
+  const size_t from = at + 1;
+  if (braces && (from >= text.size() || text[from] != '{')) return std::nullopt;
+  const size_t to = braces ? text.find('}', from) : std::min(from + 2, text.size());
+  if (to == std::string_view::npos) return std::nullopt;
+  if (braces ? to - from < 2 || to - from > 7 : to - from != 2) return std::nullopt;
+  Escaped out{0, braces ? to : to - 1};
+  const char *first = text.data() + from + (braces ? 1 : 0), *last = text.data() + to;
+  const auto [end, error] = std::from_chars(first, last, out.value, 16);
+  const bool surrogate = out.value >= 0xD800 && out.value <= 0xDFFF;
+  if (error != std::errc() || end != last || out.value > 0x10FFFF || surrogate) return std::nullopt;
+  if (!braces && out.value >= 0x80) return std::nullopt;
+  return out;
+}
 
 }  // namespace
 
@@ -126,25 +149,15 @@ std::string_view Literals::decode_escapes(Span span) {
         break;
       case 'x':
       case 'u': {
-        size_t from = i + 1, to = c == 'x' ? std::min(from + 2, text.size()) : text.find('}', from);
-        if (c == 'u' && (from >= text.size() || text[from] != '{')) to = std::string_view::npos;
-        uint32_t value = 0;
-        bool fine =
-            to != std::string_view::npos && (c == 'u' ? to - from >= 2 && to - from <= 7 : to - from == 2);
-        if (fine) {
-          const char *first = text.data() + from + (c == 'u' ? 1 : 0), *last = text.data() + to;
-          auto [end, error] = std::from_chars(first, last, value, 16);
-          fine = error == std::errc() && end == last && value <= 0x10FFFF &&
-                 (value < 0xD800 || value > 0xDFFF) && (c == 'u' || value < 0x80);
-        }
-        if (!fine) {
+        const std::optional<Escaped> point = escaped_point(text, i);
+        if (!point) {
           refuse(begin, 2,
                  c == 'x' ? "`\\x` takes two hexadecimal digits, up to 7F"
                           : "`\\u` takes a code point: \\u{20AC}");
           break;
         }
-        append_utf8(out, value);
-        i = c == 'u' ? to : to - 1;
+        append_utf8(out, point->value);
+        i = point->last;
         break;
       }
       default:

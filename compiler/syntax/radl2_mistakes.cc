@@ -113,6 +113,11 @@ std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expect
 
 // Mistakes with a message of their own. True when that was all.
 bool Radl2Tokens::known_mistake(const Token& found) {
+  return mistake_of_head(found) || mistake_of_value(found) || mistake_of_block(found);
+}
+
+// In what stands before a block's parentheses, and in conditions.
+bool Radl2Tokens::mistake_of_head(const Token& found) {
   bool line_ends = found.kind == RawKind::Comma && found.span.size() == 0;
   bool deploy =
       level().inside == Inside::Blocks && level().keyword == RADL2_DEPLOY && before_last_ == RADL2_NAME;
@@ -149,6 +154,11 @@ bool Radl2Tokens::known_mistake(const Token& found) {
         .fix("insert `=`", here(found.span.end), " =");
     return true;
   }
+  return false;
+}
+
+// In features and their values.
+bool Radl2Tokens::mistake_of_value(const Token& found) {
   if (found.kind == RawKind::EqEq && before_last_ == RADL2_NAME && level().inside != Inside::Expression) {
     error(DiagCode::ReversedOperator, found.span, "a feature takes `=`").fix("write `=`", found.span, "=");
     return true;
@@ -182,6 +192,11 @@ bool Radl2Tokens::known_mistake(const Token& found) {
           "a value such as `" + std::string(word_before) + " name` is EC3's");
     return true;
   }
+  return false;
+}
+
+// A word that begins no block, a block without a name, a string that is never closed.
+bool Radl2Tokens::mistake_of_block(const Token& found) {
   bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
   if (block && found.kind == RawKind::Name) {
     Diagnostic& d = unknown_block(text(found), found.span, {std::begin(kBlockWords), std::end(kBlockWords)});

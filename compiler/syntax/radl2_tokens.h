@@ -66,8 +66,12 @@ class Radl2Tokens : private TokenSource {
   Level& level() { return levels_.back(); }
   const Level& level() const { return levels_.back(); }
   Symbol emit(Symbol symbol, const Token& token);
-  Symbol separator();
   Symbol symbol_of(const Token& token);
+  void literal(const Token& token, Value& value);
+
+  // radl2_entries.cc
+  static bool is_word(RawKind kind) { return kind == RawKind::Name || is_word_token(kind); }
+  Symbol separator();
   Symbol comma();
   bool and_is_name();
   Symbol conjunction(const Token& token);
@@ -78,7 +82,6 @@ class Radl2Tokens : private TokenSource {
   bool feature_follows();
   bool feature_follows_here(const Token& token);
   void end_entry();
-  void literal(const Token& token, Value& value);
 
   // radl2_brackets.cc
   bool value_position() const;
@@ -118,6 +121,9 @@ class Radl2Tokens : private TokenSource {
   // radl2_mistakes.cc
   std::string expectation(const std::vector<std::string_view>& expected) const;
   bool known_mistake(const Token& found);
+  bool mistake_of_head(const Token& found);
+  bool mistake_of_value(const Token& found);
+  bool mistake_of_block(const Token& found);
   void report_junk(Span piece);
 
   // radl2_hints.cc

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "common/clock.h"
 #include "common/human.h"
@@ -64,6 +65,106 @@ Status dump(const std::string& path, Network& network, const Batch& batch) {
   return exporter::write_safetensors(path, tensors, {{"model", network.description()}});
 }
 
+// Random images and labels of one step.
+struct Synthetic {
+  std::vector<float> images;
+  std::vector<int32_t> labels;
+  Batch batch() const { return {images, labels, static_cast<int>(labels.size())}; }
+};
+
+Result<Synthetic> synthetic(const InputShape& in, int size, int classes) {
+  const size_t n = static_cast<size_t>(size),
+               numbers = n * size_t(in.height) * size_t(in.width) * size_t(in.channels);
+  if (Status enough = check_memory(sizeof(float) * numbers, "the batch"); !enough.ok()) return enough;
+  Synthetic out{std::vector<float>(numbers), std::vector<int32_t>(n)};
+  data::KeyedRandom random(1, 2, 3);
+  for (auto& v : out.images) v = random.between(-2, 2);
+  for (auto& l : out.labels) l = int32_t(random.below(uint32_t(classes)));
+  return out;
+}
+
+struct Measured {
+  Timing timing;
+  std::vector<double> losses;                // of the first steps
+  double update_seconds = 0, processor = 0;  // of the counted steps
+};
+
+// `optimizer`: null for forward alone.
+Measured measure(const Flags& f, Network& network, Optimizer* optimizer, const Batch& batch,
+                 const Context& context) {
+  Measured out;
+  const auto begin = SteadyClock::now();
+  for (int step = 0; !context.stop.asked(); ++step) {
+    if (f.profile && step == kWarmUp) network.set_profiling(true), out.update_seconds = 0;
+    // Unlike time on the wall it hardly depends on what else the machine does.
+    if (step == kWarmUp) out.processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const auto at = SteadyClock::now();
+    if (optimizer == nullptr) {
+      network.evaluate(batch, {});
+    } else {
+      const StepResult result = network.forward_backward(batch);
+      if (out.losses.size() < kLosses) out.losses.push_back(result.loss);
+      const auto updating = SteadyClock::now();
+      optimizer->step(network.parameters(), network.gradients(), kRate);
+      network.parameters_changed();
+      out.update_seconds += seconds_since(updating);
+    }
+    if (step >= kWarmUp) out.timing.steps.push_back(seconds_since(at));
+    const double spent = seconds_since(begin);
+    if (f.steps > 0 ? step + 1 >= f.steps + kWarmUp : spent >= f.seconds && out.timing.steps.size() >= 3)
+      break;
+  }
+  out.processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - out.processor;
+  return out;
+}
+
+Profile profile_of(const Flags& f, Network& network, const Measured& measured, int threads) {
+  const std::vector<double>& steps = measured.timing.steps;
+  const int count = static_cast<int>(steps.size());
+  Profile profile{network.profile(), count, std::accumulate(steps.begin(), steps.end(), 0.0) / count,
+                  measure_peaks(f.build.precision == Precision::Bf16 ? Type::Bf16 : Type::F32, threads)};
+  OperationTime update{"update", "optimizer"};
+  update.backward_seconds = measured.update_seconds;
+  if (!f.forward) profile.operations.push_back(std::move(update));
+  return profile;
+}
+
+// As a line of JSON, or for people.
+void print(const Flags& f, Network& network, const Measured& measured,
+           const std::optional<Profile>& profile) {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const std::vector<double>& steps = measured.timing.steps;
+  const int n = f.build.batch_size;
+  const double median = measured.timing.median(), fastest = *std::min_element(steps.begin(), steps.end());
+  const double flop = network.graph().forward_flop() * (f.forward ? 1 : 3) * n;
+  const char* precision = f.build.precision == Precision::Bf16 ? "bf16" : "fp32";
+  if (!f.json) {
+    fmt::print(
+        "{} {} batch {} {}: {:.0f} images/s (median of {} steps, {:.1f} ms; fastest {:.1f} ms), {:.0f} "
+        "GFLOP/s, {} peak\n",
+        f.model, f.forward ? "forward" : "training", n, precision, n / median, steps.size(), median * 1e3,
+        fastest * 1e3, flop / median / 1e9, bytes_text(double(usage.ru_maxrss) * 1024));
+    if (profile) fmt::print("{}", profile_text(*profile));
+    return;
+  }
+  nlohmann::ordered_json line{{"model", f.model},
+                              {"batch_size", n},
+                              {"precision", precision},
+                              {"mode", f.forward ? "forward" : "train"},
+                              {"steps", steps.size()},
+                              {"median_seconds", median},
+                              {"fastest_seconds", fastest},
+                              {"images_per_second", n / median},
+                              {"gflops", flop / median / 1e9},
+                              {"network_bytes", network.memory_bytes()},
+                              {"peak_rss_kib", usage.ru_maxrss}};
+  line["processor_seconds"] = measured.processor / static_cast<double>(steps.size());
+  if (!f.forward) line["losses"] = measured.losses;
+  if (profile) line["profile"] = profile_json(*profile);
+  fmt::print("{}\n", line.dump());
+}
+
 int run(Flags& f, const Context& context) {
   auto shape = parse_shape(f.shape);
   if (!shape.ok()) return fail(shape.status());
@@ -79,85 +180,16 @@ int run(Flags& f, const Context& context) {
   auto optimizer = f.forward ? Result<std::unique_ptr<Optimizer>>(std::unique_ptr<Optimizer>())
                              : Optimizer::make(config, (*network)->parameter_layout());
   if (!optimizer.ok()) return fail(optimizer.status());
-  const int n = f.build.batch_size;
-  if (Status enough =
-          check_memory(sizeof(float) * size_t(n) * size_t(in.height) * size_t(in.width) * size_t(in.channels),
-                       "the batch");
-      !enough.ok())
-    return fail(enough);
-  std::vector<float> images(size_t(n) * size_t(in.height) * size_t(in.width) * size_t(in.channels));
-  std::vector<int32_t> labels(static_cast<size_t>(n));
-  data::KeyedRandom random(1, 2, 3);
-  for (auto& v : images) v = random.between(-2, 2);
-  for (auto& l : labels) l = int32_t(random.below(uint32_t(f.classes)));
-  const Batch batch{images, labels, n};
+  auto made = synthetic(in, f.build.batch_size, f.classes);
+  if (!made.ok()) return fail(made.status());
+  const Batch batch = made->batch();
   if (!f.dump.empty())
     if (Status s = dump(f.dump, **network, batch); !s.ok()) return fail(s);
-  Timing timing;
-  std::vector<double> losses;  // of the first steps
-  double update_seconds = 0, processor = 0;
-  const auto begin = SteadyClock::now();
-  for (int step = 0; !context.stop.asked(); ++step) {
-    if (f.profile && step == kWarmUp) (*network)->set_profiling(true), update_seconds = 0;
-    // Unlike time on the wall it hardly depends on what else the machine does.
-    if (step == kWarmUp) processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    const auto at = SteadyClock::now();
-    if (f.forward) {
-      (*network)->evaluate(batch, {});
-    } else {
-      const StepResult result = (*network)->forward_backward(batch);
-      if (losses.size() < kLosses) losses.push_back(result.loss);
-      const auto updating = SteadyClock::now();
-      (*optimizer)->step((*network)->parameters(), (*network)->gradients(), kRate);
-      (*network)->parameters_changed();
-      update_seconds += seconds_since(updating);
-    }
-    if (step >= kWarmUp) timing.steps.push_back(seconds_since(at));
-    const double spent = seconds_since(begin);
-    if (f.steps > 0 ? step + 1 >= f.steps + kWarmUp : spent >= f.seconds && timing.steps.size() >= 3) break;
-  }
-  if (timing.steps.empty()) return kInterrupted;
-  processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - processor;
-  struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const double median = timing.median(),
-               fastest = *std::min_element(timing.steps.begin(), timing.steps.end());
-  const double flop = (*network)->graph().forward_flop() * (f.forward ? 1 : 3) * n;
-  const char* precision = f.build.precision == Precision::Bf16 ? "bf16" : "fp32";
-  Profile profile;
-  if (f.profile) {
-    const int steps = static_cast<int>(timing.steps.size());
-    profile = {(*network)->profile(), steps,
-               std::accumulate(timing.steps.begin(), timing.steps.end(), 0.0) / steps,
-               measure_peaks(f.build.precision == Precision::Bf16 ? Type::Bf16 : Type::F32, threads)};
-    OperationTime update{"update", "optimizer"};
-    update.backward_seconds = update_seconds;
-    if (!f.forward) profile.operations.push_back(std::move(update));
-  }
-  if (f.json) {
-    nlohmann::ordered_json line{{"model", f.model},
-                                {"batch_size", n},
-                                {"precision", precision},
-                                {"mode", f.forward ? "forward" : "train"},
-                                {"steps", timing.steps.size()},
-                                {"median_seconds", median},
-                                {"fastest_seconds", fastest},
-                                {"images_per_second", n / median},
-                                {"gflops", flop / median / 1e9},
-                                {"network_bytes", (*network)->memory_bytes()},
-                                {"peak_rss_kib", usage.ru_maxrss}};
-    line["processor_seconds"] = processor / static_cast<double>(timing.steps.size());
-    if (!f.forward) line["losses"] = losses;
-    if (f.profile) line["profile"] = profile_json(profile);
-    fmt::print("{}\n", line.dump());
-  } else {
-    fmt::print(
-        "{} {} batch {} {}: {:.0f} images/s (median of {} steps, {:.1f} ms; fastest {:.1f} ms), {:.0f} "
-        "GFLOP/s, {} peak\n",
-        f.model, f.forward ? "forward" : "training", n, precision, n / median, timing.steps.size(),
-        median * 1e3, fastest * 1e3, flop / median / 1e9, bytes_text(double(usage.ru_maxrss) * 1024));
-    if (f.profile) fmt::print("{}", profile_text(profile));
-  }
+  const Measured measured = measure(f, **network, optimizer->get(), batch, context);
+  if (measured.timing.steps.empty()) return kInterrupted;
+  std::optional<Profile> profile;
+  if (f.profile) profile = profile_of(f, **network, measured, threads);
+  print(f, **network, measured, profile);
   if (f.kernels) fmt::print("{}", (*network)->kernel_listing());
   return kDone;
 }

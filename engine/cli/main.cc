@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 
+#include "common/standard_files.h"
 #include "common/version.h"
 #include "engine/cli/command.h"
 
@@ -87,6 +88,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  radl::hold_standard_files();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -7,11 +7,10 @@
 //
 //   async   every gradient is applied when it comes.
 //   sync    a round: each participant pushes once, the mean is applied once. Summed in the order of the
-//   workers'
-//           numbers, so that the same seed gives the same bits. A lost participant is left out, the round
-//           goes on.
+//           workers' numbers, so that the same seed gives the same bits. A lost participant is left out, the
+//           round goes on.
 //   stale   as async, but a worker that is more than `staleness` steps ahead of the slowest waits (SSP, Ho et
-//   al. 2013).
+//           al. 2013).
 #pragma once
 
 #include <chrono>
@@ -97,14 +96,19 @@ class Shard {
   void fail(const std::string& what, uint64_t ticket);
   void account(Member& member, const Push& push);
   void apply_now(const Part& part, float rate);
+  static float kept(float keep, uint32_t updates);
+  bool try_next(uint32_t worker, Member& member, Assignment& out);
+  uint64_t slowest() const;
+
+  // shard_rounds.cc
+  bool may_form() const;
+  void form_round();
   Status push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push, Part part);
   bool awaits(const Round& round) const;
   void close_rounds();
   void apply_round(const Round& round);
-  void form_round();
-  bool may_form() const;
-  bool try_next(uint32_t worker, Member& member, Assignment& out);
-  uint64_t slowest() const;
+
+  static constexpr Milliseconds kSlice{100};  // between two looks at whether a member that waits is still one
 
   ShardOptions options_;
   Welcome welcome_;

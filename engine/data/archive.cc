@@ -157,11 +157,16 @@ Status visit_lines(const std::string& path, size_t longest,
     return broken(a.get(), path, "cannot be read");
   std::string held;
   size_t number = 1;
+  uint64_t left = std::max<uint64_t>(kAlwaysFineText, size * kMostTextExpansion);
   auto too_long = [&] {
     return Status(Code::Quota, path + ":" + std::to_string(number) + ": a line of more than " +
                                    std::to_string(longest >> 20) + " MiB");
   };
   Status read = visit_content(a.get(), path, [&](std::string_view piece) -> Status {
+    if (piece.size() > left)
+      return {Code::Quota,
+              path + ": unpacks to more than " + std::to_string(kMostTextExpansion) + " times its size"};
+    left -= piece.size();
     for (size_t end; (end = piece.find('\n')) != piece.npos; piece.remove_prefix(end + 1), ++number) {
       if (held.size() + end > longest) return too_long();
       held.append(piece.substr(0, end));

@@ -24,7 +24,7 @@ Status visit_archive(const std::string& path, const MemberVisitor& visit);
 Status unpack_archive(const std::string& path, const std::string& folder);
 
 // Each line, without its end, of a text that may be compressed by gzip; memory for one line only. Quota: a
-// line of more than `longest` bytes.
+// line of more than `longest` bytes, or more than 100 times the file's size and 64 MiB all together.
 Status visit_lines(const std::string& path, size_t longest,
                    const std::function<Status(std::string_view line)>& visit);
 

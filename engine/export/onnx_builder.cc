@@ -85,7 +85,6 @@ std::string OnnxBuilder::floats(const std::string& name, const std::vector<int64
       .bytes(8, known->second)
       .bytes(9, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   constants_.push_back(std::move(m));
-  constant_bytes_ += values.size_bytes();
   return known->second;
 }
 

@@ -53,7 +53,6 @@ class OnnxBuilder {
   void output(const std::string& name, const std::vector<int64_t>& shape);
   // The whole GraphProto.
   Message finish(const std::string& name) const;
-  size_t constant_bytes() const { return constant_bytes_; }
 
  private:
   void add(const std::string& op, const std::vector<std::string>& inputs,
@@ -63,7 +62,6 @@ class OnnxBuilder {
   std::vector<Message> nodes_, constants_, inputs_, outputs_;
   std::set<std::string> names_;
   std::map<std::string, std::string> constant_names_;  // asked for -> given
-  size_t constant_bytes_ = 0;
 };
 
 }  // namespace radl::engine::exporter

@@ -37,7 +37,6 @@ class GraphBuilder {
   Result<Graph> finish();
 
  private:
-  friend class LayerReader;
   Status add_layer(const ModelLine& line);
   Status resolve_inputs(const ModelLine& line, Layer& layer);
   int parameter(const std::string& name, std::vector<int> shape, bool decays, bool frozen = false);

@@ -31,7 +31,6 @@ const std::vector<std::string_view> kTasks = {"chief", "ps", "worker"};
 
 constexpr Range kCount{.low = 0};
 constexpr Range kShare{.low = 0, .high = 1};
-constexpr Range kPositive{.low = 0, .low_open = true};
 
 void read_dataset(const Json& json, DatasetSpec& out, Problems& problems) {
   Fields f(json, "dataset", problems);

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "common/clock.h"
 #include "common/files.h"
@@ -16,6 +14,7 @@
 #include "engine/export/events.h"
 #include "engine/kernels/cpu.h"
 #include "engine/train/checkpoint_keeper.h"
+#include "engine/train/checkpoint_writer.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"
@@ -47,10 +46,6 @@ class JobOverseer : public Overseer {
         hooks_(hooks),
         keeper_(job.directories.checkpoint, job.checkpoint.keep, progress),
         guard_(setup.network->classes(), std::max<uint64_t>(20, setup.length.batches_per_epoch / 4)) {}
-
-  ~JobOverseer() override {
-    if (writer_.joinable()) writer_.join();
-  }
 
   Status open_events() {
     if (job_.directories.events.empty()) return {};
@@ -135,7 +130,7 @@ class JobOverseer : public Overseer {
     const CheckpointSpec& c = job_.checkpoint;
     return (crossed(last_saved_, done, c.every_epochs) ||
             (c.every_seconds > 0 && seconds_since(last_save_) >= c.every_seconds)) &&
-           affordable();
+           writer_.affordable(job_.checkpoint.share, seconds_since(last_save_));
   }
 
   Status save(Checkpoint checkpoint) override {
@@ -156,27 +151,11 @@ class JobOverseer : public Overseer {
       history.train_accuracy = accuracy(window);
     }
     checkpoint.numbers = write_history(history);
-    const double stall = captured + seconds_since(last_save_);
-    checkpoint_stall_ += stall;
-    writing_ = true;
-    writer_ = std::thread([this, stall, checkpoint = std::move(checkpoint)] {
-      auto begin = SteadyClock::now();
-      Result<std::string> path = keeper_.write(checkpoint);
-      saving_ = path.status();
-      checkpoint_writing_ += seconds_since(begin);
-      last_cost_ = stall + processor_seconds(CLOCK_THREAD_CPUTIME_ID);
-      writing_ = false;
-      if (path.ok())
-        progress_.emit("checkpoint",
-                       {{"step", checkpoint.step}, {"path", *path}, {"seconds", seconds_since(begin)}});
-    });
+    writer_.write(std::move(checkpoint), captured + seconds_since(last_save_));
     return {};
   }
 
-  Status settle() override {
-    if (writer_.joinable()) writer_.join();
-    return saving_;
-  }
+  Status settle() override { return writer_.settle(); }
 
   void peer(const char* kind, const std::string& name, const std::string& text, double silent) override {
     history_.peers.push_back({history_.seconds + seconds_since(begin_), kind, name, text});
@@ -201,8 +180,8 @@ class JobOverseer : public Overseer {
     }
     Status saved = settle();
     if (!saved.ok() && saved.code() != Code::Quota) return saved;
-    summary.checkpoint_stall_seconds = checkpoint_stall_;
-    summary.checkpoint_writing_seconds = checkpoint_writing_;
+    summary.checkpoint_stall_seconds = writer_.stall_seconds();
+    summary.checkpoint_writing_seconds = writer_.writing_seconds();
     if (Status written = hand_over(summary, *result); !written.ok()) return lost(std::move(written), saved);
     Status rest = write_report(summary, *result);
     if (rest.ok() && events_) rest = events_->flush();
@@ -256,12 +235,6 @@ class JobOverseer : public Overseer {
           setup_.length.epoch_of(c.step), job_.epochs));
     }
     return {};
-  }
-
-  // Waiting for the disk beside the training costs it nothing; what the writing computes does.
-  bool affordable() const {
-    const double share = job_.checkpoint.share;
-    return share <= 0 || (!writing_ && last_cost_ <= share * seconds_since(last_save_));
   }
 
   bool crossed(uint64_t before, uint64_t now, double every_epochs) const {
@@ -401,12 +374,8 @@ class JobOverseer : public Overseer {
   TrainSums sums_, line_sums_, guarded_, evaluated_sums_;
   uint64_t from_ = 0, last_done_ = 0, last_evaluated_ = 0, last_saved_ = 0;
   SteadyClock::time_point made_ = SteadyClock::now(), begin_ = made_, last_line_ = made_, last_save_ = made_;
-  double evaluation_seconds_ = 0, checkpoint_stall_ = 0;
-  double checkpoint_writing_ = 0;  // the writer's, to be read when it has ended
-  std::thread writer_;
-  std::atomic<bool> writing_ = false;
-  std::atomic<double> last_cost_ = 0;  // seconds that the last checkpoint took from the training
-  Status saving_;
+  double evaluation_seconds_ = 0;
+  CheckpointWriter writer_{keeper_, progress_};  // last: its thread uses what is above
 };
 
 }  // namespace

@@ -162,8 +162,6 @@ void take_permissions(Manager& manager, const std::string& root, const Stop& sto
 
 }  // namespace
 
-std::vector<std::string> azure_actions() { return {std::begin(kActions), std::end(kActions)}; }
-
 bool covers(std::string_view pattern, std::string_view action) { return matches_pattern(action, pattern); }
 
 CloudAccount look_at_azure(http::Client& http, const azure::Settings& settings, const Stop& stop) {

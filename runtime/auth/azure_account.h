@@ -10,9 +10,6 @@ namespace radl {
 
 CloudAccount look_at_azure(http::Client& http, const azure::Settings& settings, const Stop& stop);
 
-// What docs/providers/azure-role.json names.
-std::vector<std::string> azure_actions();
-
 // Whether a role's pattern ("Microsoft.Compute/*/read", "*") covers an action; letters count alike.
 bool covers(std::string_view pattern, std::string_view action);
 

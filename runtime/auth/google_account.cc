@@ -151,8 +151,6 @@ void take_permissions(google::Session& session, const std::string& project, cons
 
 }  // namespace
 
-std::vector<std::string> google_permissions() { return {std::begin(kPermissions), std::end(kPermissions)}; }
-
 CloudAccount look_at_google(http::Client& http, const google::Settings& settings, const Stop& stop) {
   CloudAccount account{.cloud = "gce", .origin = settings.credential.origin, .region = settings.region};
   google::Session session(http, settings);

@@ -11,7 +11,4 @@ namespace radl {
 
 CloudAccount look_at_google(http::Client& http, const google::Settings& settings, const Stop& stop);
 
-// What docs/providers/gce.md names.
-std::vector<std::string> google_permissions();
-
 }  // namespace radl

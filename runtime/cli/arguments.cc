@@ -51,6 +51,19 @@ void one_value_each(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) one_value_each(*command);
 }
 
+std::string empty_option(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->count() == 0 || option->get_items_expected_min() == 0) continue;
+    for (const std::string& value : option->results()) {
+      if (value.empty()) return "option '" + option->get_name() + "' has an empty value";
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (std::string wrong = empty_option(*command); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))

@@ -20,6 +20,10 @@ std::vector<std::string> with_command_line(std::vector<std::string> arguments);
 // An option that may be repeated takes one value each time: `apply --input a=1 FILE` names a file.
 void one_value_each(CLI::App& app);
 
+// "option '--out' has an empty value" for the first one that was given so (a variable of a script that is not
+// set), else "": what was parsed must not be taken for an option that was left out.
+std::string empty_option(const CLI::App& app);
+
 // "unknown command 'plam'; did you mean 'plan'?" where the first word is no command of `app`, which may be a
 // command itself (`templates`), else "".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);

@@ -7,6 +7,7 @@
 #include "compiler/tools/console/console.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/line_reader.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"

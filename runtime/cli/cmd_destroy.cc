@@ -4,6 +4,7 @@
 #include "runtime/base/sudo_secret.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/given_back.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/protection.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"

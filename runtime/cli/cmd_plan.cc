@@ -5,6 +5,7 @@
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/prices_elsewhere.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/sudo.h"

@@ -4,6 +4,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/plan_file.h"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/state_places.h"
 #include "runtime/cli/workflow.h"

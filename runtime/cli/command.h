@@ -36,10 +36,8 @@ struct Terminal {
 };
 
 struct Session {
-  std::string program_path;  // of this executable, for finding stdlib and radl-train
   Terminal terminal;
   bool no_color = false;
-  bool verbose = false;
   // What is large and not looked at again: it goes with the process, which is quicker than piece by piece.
   mutable std::vector<std::shared_ptr<const void>> kept;
 

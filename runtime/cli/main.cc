@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 
+#include "common/standard_files.h"
 #include "common/version.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/command.h"
@@ -39,7 +40,6 @@ const Command* named_command(const std::vector<std::string>& arguments) {
 int run(int argc, char** argv) {
   using namespace radl::cli;
   static Session& session = *new Session;  // never taken apart: what commands keep in it is large
-  session.program_path = own_program_path(argv[0]);
 
   CLI::App app{"radlc - from one .radl file to nodes, configured, and a trained model", "radlc"};
   app.require_subcommand(0, 1);
@@ -47,7 +47,6 @@ int run(int argc, char** argv) {
   app.fallthrough();
   app.get_formatter()->column_width(34);
   app.add_flag("--no-color", session.no_color, "plain text (also: NO_COLOR, CI, or no terminal)");
-  app.add_flag("-v,--verbose", session.verbose, "say more about what is done");
   bool version = false;
   app.add_flag("-V,--version", version, "print the version and exit");
 
@@ -83,6 +82,10 @@ int run(int argc, char** argv) {
     if (wrong.empty()) wrong = error.what();
     std::fprintf(stderr, "error: %s\n  radlc %s--help shows what there is\n", wrong.c_str(),
                  command.empty() ? "" : (command + " ").c_str());
+    return kUserError;
+  }
+  if (std::string wrong = empty_option(app); !wrong.empty()) {
+    std::fprintf(stderr, "error: %s\n", wrong.c_str());
     return kUserError;
   }
   session.terminal = detect_terminal(session.no_color);
@@ -129,6 +132,7 @@ const char* const malloc_conf = "narenas:1";
 }
 
 int main(int argc, char** argv) {
+  radl::hold_standard_files();
   (void)::mallopt(M_ARENA_MAX, 2);
   radl::cli::use_huge_pages_for_much();
   small_thread_stacks();

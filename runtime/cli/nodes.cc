@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/exec/jump.h"
 #include "runtime/net/ssh/target.h"

@@ -75,22 +75,8 @@ void use_sudo_password(Project& project, const std::string& password);
 // The compiler's options that the flags and the environment (RADL_INPUT_name) give.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);
 
-// Where the states are that a command without compilation means: as ProjectOptions::state says. Invalid: the
-// file's option holds more than a string.
-Result<std::string> state_directory(const ProjectOptions& options);
-// The same words as a place that does not depend on this process's folder.
-std::string state_place(const std::string& words);
 // " FILE --state DIR --name NAME", as far as they were given, for a command line that a user may copy.
 std::string project_words(const ProjectOptions& options);
-
-struct StatePlace {
-  std::string directory;
-  std::string name;
-};
-// Which infrastructure a command without compilation means: --name, else the one that was applied from the
-// given file, else the only one, else the one applied from the only file of this folder. NotFound and Invalid
-// list what there is.
-Result<StatePlace> find_state(const ProjectOptions& options);
 
 // The files given, with the only *.radl of a folder in its place, or the only *.radl of this folder.
 Result<std::vector<std::string>> source_files(const ProjectOptions& options);

@@ -144,10 +144,4 @@ std::string module_in_words(const std::string& module) {
   return "";
 }
 
-std::vector<std::string> known_modules() {
-  std::vector<std::string> names;
-  for (const Known& one : known()) names.emplace_back(one.module);
-  return names;
-}
-
 }  // namespace radl::cli

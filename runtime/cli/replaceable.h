@@ -23,7 +23,5 @@ std::vector<Replaceable> replaceable_recipes(const Compiled& compiled);
 
 // One block of what a module does, and how it is used in place of a recipe; empty: the module is not known.
 std::string module_in_words(const std::string& module);
-// All that are known.
-std::vector<std::string> known_modules();
 
 }  // namespace radl::cli

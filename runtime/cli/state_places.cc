@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "runtime/cli/machinery.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 
 #include "runtime/cli/shown.h"
@@ -39,15 +38,8 @@ Terminal detect_terminal(bool no_color) {
   return terminal;
 }
 
-std::string own_program_path(const char* argv0) {
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::string(argv0) : path.string();
-}
-
 bool confirm(const std::string& question) {
-  std::string answer = ask_line(question, false);
-  return answer == "yes" || answer == "y";
+  return ask_line(question, false) == "yes";
 }
 
 std::string ask_line(const std::string& question, bool hidden) {

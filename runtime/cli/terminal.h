@@ -8,8 +8,7 @@
 namespace radl::cli {
 
 Terminal detect_terminal(bool no_color);
-std::string own_program_path(const char* argv0);
-// Asks on the terminal; false for anything but "yes" (or "y"), and at end of input.
+// Asks on the terminal; false for anything but "yes", and at end of input.
 bool confirm(const std::string& question);
 // Reads a line; with `hidden` the terminal does not show it.
 std::string ask_line(const std::string& question, bool hidden);

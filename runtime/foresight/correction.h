@@ -23,14 +23,12 @@ class Correction {
   double novelty(const Question& question) const;
   // log(actual / predicted) of each sample, as if it had not been seen; in their order.
   const std::vector<double>& residuals() const { return residuals_; }
-  // How much each counts; what is left of 1 is the analytic time's own.
-  double process_weight() const { return process_weight_; }
-  double forest_weight() const { return forest_weight_; }
 
  private:
   size_t samples_ = 0;
   GaussianProcess process_;
   Forest forest_;
+  // How much each counts; what is left of 1 is the analytic time's own.
   double process_weight_ = 0, forest_weight_ = 0;
   std::vector<double> residuals_;
 };

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "common/human.h"
+#include "runtime/base/world.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 
@@ -126,6 +129,40 @@ std::vector<std::string> cost_remarks(const Plan& plan) {
   if (std::string dates = price_dates(plan); !dates.empty()) remarks.push_back(dates);
   if (costs_anything(plan)) remarks.push_back(fmt::format("A month is {} hours.", kHoursAMonth));
   return remarks;
+}
+
+std::string price_text(const MoneySum& sum, const std::string& currency) {
+  std::string text;
+  for (const Money& amount : sum.amounts()) text += (text.empty() ? "" : " and ") + amount.text() + "/h";
+  return text.empty() ? Money{0, currency}.text() + "/h" : text;
+}
+
+std::string price_dates(const Plan& plan) {
+  std::map<std::string, std::set<std::string>> clouds;  // by what their prices are of
+  for (const ResourceCost& cost : plan.costs) {
+    if (cost.after.zero()) continue;
+    auto survey = plan.surveys.find(cost.cloud);
+    if (survey == plan.surveys.end() && plan.catalog.empty()) continue;
+    clouds[survey == plan.surveys.end() ? "of the catalog of " + plan.catalog
+                                        : "as surveyed at " + utc_time(survey->second.taken_at)]
+        .insert(cost.cloud);
+  }
+  std::string text;
+  for (const auto& [when, of] : clouds) {
+    text += (text.empty() ? "Prices are " : ", ") + when;
+    if (clouds.size() == 1) continue;
+    std::string names;
+    for (const std::string& name : of) names += (names.empty() ? "" : ", ") + name;
+    text += " (" + names + ")";
+  }
+  return text.empty() ? "" : text + ".";
+}
+
+std::string totals_text(const PlanTotals& totals, const std::string& currency) {
+  std::string now = price_text(totals.price_per_hour, currency);
+  if (totals.price_per_hour == totals.price_per_hour_before || totals.price_per_hour_before.zero())
+    return now;
+  return price_text(totals.price_per_hour_before, currency) + " -> " + now;
 }
 
 }  // namespace radl

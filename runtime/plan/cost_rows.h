@@ -26,6 +26,8 @@ bool costs_anything(const Plan& plan);
 // An amount of the row, or of a month of it; "not known" where nothing says it.
 std::string amount_text(const CostRow& row, const Money& amount);
 std::string month_text(const CostRow& row);
+// "0.10 USD/h", or "0.10 USD/h -> 0.20 USD/h" where it changes.
+std::string totals_text(const PlanTotals& totals, const std::string& currency);
 // " and 3 prices that are not known", of as many nodes; empty where all are.
 std::string unpriced_text(const Plan& plan);
 // "78.11 USD", to the cent; amounts of different currencies stand side by side.

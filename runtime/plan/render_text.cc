@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "common/human.h"
@@ -59,13 +58,6 @@ bool hides_field(const Action& action, const FieldChange& change) {
   // A number that the state keeps and a fingerprint say nothing to a reader.
   return action.is_step && change.field.size() > 7 &&
          change.field.compare(change.field.size() - 7, 7, "_sha256") == 0;
-}
-
-std::string price_text(const PlanTotals& totals, const std::string& currency) {
-  std::string now = price_text(totals.price_per_hour, currency);
-  if (totals.price_per_hour == totals.price_per_hour_before || totals.price_per_hour_before.zero())
-    return now;
-  return price_text(totals.price_per_hour_before, currency) + " -> " + now;
 }
 
 class Text {
@@ -307,7 +299,7 @@ class Text {
       candidates(*row.cost);
     }
     const std::string currency = plan_.costs[0].after.currency;
-    out_ += fmt::format("  {:<{}}  {}, {} a month{}\n", "total", name, price_text(plan_.totals, currency),
+    out_ += fmt::format("  {:<{}}  {}, {} a month{}\n", "total", name, totals_text(plan_.totals, currency),
                         month_text(plan_.totals.price_per_hour, currency), unpriced_text(plan_));
     std::string remarks;
     for (const std::string& remark : cost_remarks(plan_)) remarks += (remarks.empty() ? "" : " ") + remark;
@@ -351,82 +343,7 @@ class Text {
   std::string out_;
 };
 
-std::string time_text(double seconds) {
-  double whole = std::ceil(seconds);
-  if (whole < 120) return fmt::format("{:.0f} s", whole);
-  if (whole < 7200) return fmt::format("{:.0f} min", std::ceil(whole / 60));
-  return fmt::format("{:.1f} h", whole / 3600);
-}
-
 }  // namespace
-
-std::string price_text(const MoneySum& sum, const std::string& currency) {
-  std::string text;
-  for (const Money& amount : sum.amounts()) text += (text.empty() ? "" : " and ") + amount.text() + "/h";
-  return text.empty() ? Money{0, currency}.text() + "/h" : text;
-}
-
-std::string price_dates(const Plan& plan) {
-  std::map<std::string, std::set<std::string>> clouds;  // by what their prices are of
-  for (const ResourceCost& cost : plan.costs) {
-    if (cost.after.zero()) continue;
-    auto survey = plan.surveys.find(cost.cloud);
-    if (survey == plan.surveys.end() && plan.catalog.empty()) continue;
-    clouds[survey == plan.surveys.end() ? "of the catalog of " + plan.catalog
-                                        : "as surveyed at " + utc_time(survey->second.taken_at)]
-        .insert(cost.cloud);
-  }
-  std::string text;
-  for (const auto& [when, of] : clouds) {
-    text += (text.empty() ? "Prices are " : ", ") + when;
-    if (clouds.size() == 1) continue;
-    std::string names;
-    for (const std::string& name : of) names += (names.empty() ? "" : ", ") + name;
-    text += " (" + names + ")";
-  }
-  return text.empty() ? "" : text + ".";
-}
-
-std::string summary_line(const Plan& plan) {
-  if (!plan.changes_anything()) {
-    if (!plan.unseen.empty()) {
-      return fmt::format("No changes in what could be looked at; {} could not.",
-                         plan.unseen.size() == 1 ? plan.unseen.begin()->first
-                                                 : fmt::format("{} things", plan.unseen.size()));
-    }
-    if (plan.partial && !plan.destroys) return "No changes in what --target names.";
-    return plan.destroys ? "Nothing to destroy." : "No changes. The infrastructure is as the file says.";
-  }
-  const PlanTotals& totals = plan.totals;
-  const std::pair<int, const char*> counts[] = {{totals.create, "to create"},
-                                                {totals.update, "to change"},
-                                                {totals.replace, "to replace"},
-                                                {totals.remove, "to destroy"},
-                                                {totals.forget, "to forget"}};
-  std::string text;
-  auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  for (const auto& [count, what] : counts) {
-    if (count) add(fmt::format("{} {}", count, what));
-  }
-  if (totals.run) add(counted(totals.run, "step") + " to run");
-  if (!plan.moves.empty()) add(fmt::format("{} moved", plan.moves.size()));
-  if (const size_t kept = plan.protections.size() + plan.as_found.size() + plan.scaled.size(); kept > 0)
-    add(fmt::format("{} to remember", kept));
-  if (plan.actions.empty() && !plan.outputs.empty())
-    add(counted(plan.outputs.size(), "output") + " to change");
-  if (plan.destroys) return "Plan: " + text + ".";
-  text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency) +
-          unpriced_text(plan);
-  auto no_time = [&](std::string_view kind) {
-    return std::any_of(plan.actions.begin(), plan.actions.end(), [&](const Action& action) {
-      return action.is_step && !action.seconds && (action.step_kind == "program") == (kind == "program");
-    });
-  };
-  if (!plan.actions.empty())
-    text += "; about " + time_text(totals.seconds) + (no_time("training") ? " and the training" : "") +
-            (no_time("program") ? " and the program" : "");
-  return "Plan: " + text + ".";
-}
 
 std::string render_changes(const Plan& plan) {
   const PlanTextOptions plain;

@@ -14,10 +14,11 @@ namespace {
 
 bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
-Status sqlite_status(sqlite3* db, int code) {
+// `path`: for a file that could not be opened, whose name SQLite does not keep.
+Status sqlite_status(sqlite3* db, int code, const std::string& path = "state") {
   std::string what = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   const char* name = db ? sqlite3_db_filename(db, "main") : nullptr;
-  std::string where = name && *name ? std::string(name) : "state";
+  std::string where = name && *name ? std::string(name) : path;
   const int error = db ? sqlite3_system_errno(db) : 0;
   const std::string cause = error != 0 ? std::strerror(error) : what;
   switch (code & 0xff) {
@@ -53,17 +54,17 @@ Status sqlite_status(sqlite3* db, int code) {
   }
 }
 
-Result<sqlite3*> open_handle(const std::string& name, int flags) {
+Result<sqlite3*> open_handle(const std::string& path, int flags, const std::string& uri = "") {
   sqlite3* db = nullptr;
-  int code =
-      sqlite3_open_v2(name.c_str(), &db, flags | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_FULLMUTEX, nullptr);
+  int code = sqlite3_open_v2((uri.empty() ? path : uri).c_str(), &db,
+                             flags | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_FULLMUTEX, nullptr);
   if (code == SQLITE_OK) {
     // Opening reads nothing yet; the first read tells whether the file can be used this way.
     sqlite3_busy_timeout(db, 5000);
     code = sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
   }
   if (code == SQLITE_OK) return db;
-  Status failed = sqlite_status(db, code);
+  Status failed = sqlite_status(db, code, path);
   sqlite3_close_v2(db);
   return failed;
 }
@@ -148,7 +149,7 @@ Result<Database> Database::open(const std::string& path, Access access) {
     // In a folder that cannot be written there is no place for the log's index: then nobody else writes
     // either.
     if (!handle.ok() && handle.status().code() == Code::Auth) {
-      handle = open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+      handle = open_handle(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, immutable_uri(path));
     }
   }
   if (!handle.ok()) return handle.status();

@@ -7,9 +7,11 @@
 #include "common/digest.h"
 #include "runtime/base/redact.h"
 #include "runtime/steps/native/batch.h"
+#include "runtime/steps/native/item_voice.h"
 #include "runtime/steps/native/looking.h"
 #include "runtime/steps/native/node_shell.h"
 #include "runtime/steps/native/stage.h"
+#include "runtime/steps/native/value_checks.h"
 #include "runtime/steps/node_lease.h"
 #include "runtime/steps/step_log.h"
 
@@ -61,11 +63,11 @@ class NativeRun {
     std::vector<Change> all;
     for (size_t i = 0; i < items_.size(); ++i) {
       auto work = plan(i);
-      if (!work) return named(i, work.status());
+      if (!work) return voice_.named(items_[i], work.status());
       for (auto& change : work->changes) {
         items_[i].earlier_changed = true;
         note_changed_before(i + 1);
-        all.push_back(masked(std::move(change)));
+        all.push_back(voice_.masked(std::move(change)));
       }
     }
     return all;
@@ -76,15 +78,15 @@ class NativeRun {
     StepOutcome outcome;
     bool stale = true;
     for (size_t i = 0; i < items_.size();) {
-      if (Status s = stop_.check(); !s.ok()) return named(i, s);
+      if (Status s = stop_.check(); !s.ok()) return voice_.named(items_[i], s);
       if (stale) {
         if (Status s = look(i, i == 0); !s.ok()) return s;
         stale = false;
       }
       auto work = plan(i);
-      if (!work) return fail(i, work.status());
+      if (!work) return voice_.fail(items_[i], work.status());
       if (work->changes.empty() || ran_before(i, *work)) {
-        tell(i, "ok", 0);
+        voice_.tell(items_[i], "ok", 0);
         ++i;
         continue;
       }
@@ -95,7 +97,7 @@ class NativeRun {
       for (size_t k = 0; k < done; ++k) {
         Work& made = batch[k].work;
         if (!made.counts || made.changes.empty()) continue;
-        for (auto& change : made.changes) outcome.changes.push_back(masked(std::move(change)));
+        for (auto& change : made.changes) outcome.changes.push_back(voice_.masked(std::move(change)));
         note_changed_before(i + done);
       }
       i += done;
@@ -115,6 +117,7 @@ class NativeRun {
         return {Code::Unsupported, fmt::format("{}: step '{}': there is no resource type '{}'", node_.address,
                                                step_.recipe, item.resource->type)};
       kinds_.push_back(kind);
+      if (Status s = native::check_values(item); !s.ok()) return voice_.named(item, s);
       if (facts_.confined_to.empty()) continue;
       for (const auto& path : kind->writes(item)) {
         if (Status s = check_confinement(item, path); !s.ok()) return s;
@@ -122,7 +125,7 @@ class NativeRun {
     }
     if (Status s = shell_.connect(); !s.ok()) return s;
     for (size_t i = 0; i < items_.size() && !facts_.looking_only; ++i) {
-      if (Status s = kinds_[i]->prepare(items_[i], facts_); !s.ok()) return named(i, s);
+      if (Status s = kinds_[i]->prepare(items_[i], facts_); !s.ok()) return voice_.named(items_[i], s);
     }
     return {};
   }
@@ -149,7 +152,7 @@ class NativeRun {
     options.stdin_bytes += native::kLookPrelude;
     size_t at = first;
     auto looks = native::look_script(items_, kinds_, at);
-    if (!looks) return named(at, looks.status());
+    if (!looks) return voice_.named(items_[at], looks.status());
     options.stdin_bytes += *looks;
     options.stdin_bytes += fmt::format("echo 'end {}'\n", mark);
     std::string out;  // all of it: what exec() returns is its end only
@@ -176,9 +179,10 @@ class NativeRun {
     for (size_t i = first; i < items_.size(); ++i) {
       auto failed = looked_.seen[i].find("failed");
       if (failed == looked_.seen[i].end()) continue;
-      return named(
-          i, {Code::Invalid, fmt::format("{}: cannot be looked at: exit status {}\n{}", items_[i].label(),
-                                         failed->second, log_.last_lines(err, 5))});
+      return voice_.named(
+          items_[i],
+          {Code::Invalid, fmt::format("{}: cannot be looked at: exit status {}\n{}", items_[i].label(),
+                                      failed->second, log_.last_lines(err, 5))});
     }
     if (facts_.home.empty())
       return {Code::Invalid, fmt::format("{}: the node's shell does not run our script: {}", node_.address,
@@ -238,7 +242,7 @@ class NativeRun {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (!kinds_[i]->gives_any()) continue;
       auto given = kinds_[i]->gives(items_[i], looked_.seen[i]);
-      if (!given.ok()) return fail(i, given.status());
+      if (!given.ok()) return voice_.fail(items_[i], given.status());
       output.update(*given);
     }
     return {};
@@ -279,10 +283,11 @@ class NativeRun {
     for (const Part& part : batch) {
       if (part.work.changes.empty()) continue;
       if (part.work.before) {
-        if (Status s = part.work.before(); !s.ok()) return fail(part.item, s);
+        if (Status s = part.work.before(); !s.ok()) return voice_.fail(items_[part.item], s);
       }
       for (const auto& staged : part.work.staged) {
-        if (Status s = native::stage(shell_.remote(), staged, stop_); !s.ok()) return fail(part.item, s);
+        if (Status s = native::stage(shell_.remote(), staged, stop_); !s.ok())
+          return voice_.fail(items_[part.item], s);
       }
     }
     return std::nullopt;
@@ -307,10 +312,12 @@ class NativeRun {
     done = progress.reached();
     for (size_t k = 0; k < done && k < batch.size(); ++k) {
       const Work& work = batch[k].work;
-      tell(batch[k].item, work.counts && !work.changes.empty() ? "changed" : "ok", progress.seconds_of(k));
+      voice_.tell(items_[batch[k].item], work.counts && !work.changes.empty() ? "changed" : "ok",
+                  progress.seconds_of(k));
     }
     if (!result)
-      return fail(batch[std::min(done, batch.size() - 1)].item, why_ended(result.status(), batch, done));
+      return voice_.fail(items_[batch[std::min(done, batch.size() - 1)].item],
+                         why_ended(result.status(), batch, done));
     const Progress::End end = progress.end();
     if (end == Progress::End::Done || (end == Progress::End::Stale && done > 0)) return std::nullopt;
     const int status = end == Progress::End::Failed ? progress.exit_status() : result->exit_status;
@@ -327,40 +334,9 @@ class NativeRun {
 
   Status failure(size_t i, int status, const std::string& output) {
     const std::string lines = log_.last_lines(output, 20), refused = shell_.refusal();
-    return fail(i, {Code::Invalid,
-                    fmt::format("{}: exit status {}{}{}{}", items_[i].label(), status,
-                                lines.empty() ? "" : "\n" + lines, refused.empty() ? "" : "\n", refused)});
-  }
-
-  Status named(size_t i, Status why) const {
-    Status clean = Status(why.code(), log_.mask(why.message())).with_hint(why.hint());
-    std::string label = items_[i].label();
-    std::string where = fmt::format("{}: recipe '{}', step {}", node_.address, step_.recipe, step_.group);
-    if (clean.message().find(log_.mask(label)) == std::string::npos) where += ": " + log_.mask(label);
-    return std::move(clean).at(where);
-  }
-
-  Status fail(size_t i, const Status& why) {
-    tell(i, "failed", 0);
-    Status named_one = named(i, why);
-    log_.line("FAILED: " + named_one.message());
-    return named_one;
-  }
-
-  void tell(size_t i, const char* state, double seconds) {
-    log_.line(fmt::format("{}: {}", items_[i].label(), state));
-    context_.emit({step_.id,
-                   node_.address,
-                   "task",
-                   {{"name", log_.mask(items_[i].label())}, {"state", state}, {"seconds", seconds}}});
-  }
-
-  Change masked(Change change) const {
-    change.resource = log_.mask(change.resource);
-    change.diff = log_.mask(change.diff);
-    change.before = log_.redactor().mask_json(change.before);
-    change.after = log_.redactor().mask_json(change.after);
-    return change;
+    return voice_.fail(items_[i], {Code::Invalid, fmt::format("{}: exit status {}{}{}{}", items_[i].label(),
+                                                              status, lines.empty() ? "" : "\n" + lines,
+                                                              refused.empty() ? "" : "\n", refused)});
   }
 
   const StepContext& context_;
@@ -369,6 +345,7 @@ class NativeRun {
   const Lease lease_;
   const Stop stop_ = context_.context->stop;
   StepLog log_;
+  const native::ItemVoice voice_{context_, step_, node_.address, log_};
   Facts facts_;
   native::NodeShell shell_;
   native::Looked looked_;

@@ -54,7 +54,8 @@ class State(RadlCase):
         running = self.processes()
         whole = (self.state() / "state.db").read_bytes()
         for replace in (lambda path: path.unlink(), lambda path: path.write_bytes(b""),
-                        lambda path: path.write_bytes(b"no database, but somebody's words")):
+                        lambda path: path.write_bytes(b"no database, but somebody's words"),
+                        lambda path: path.write_bytes(whole[:len(whole) // 2]), lambda path: path.write_bytes(bytes(4096))):
             replace(self.state() / "state.db")
             for command in (["plan", self.file], ["apply", "--auto-approve", self.file], ["show", self.file],
                             ["destroy", "--auto-approve", self.file], ["plan", "--refresh", self.file]):
@@ -63,6 +64,12 @@ class State(RadlCase):
                     self.assertIn("backup", self.err)
             self.assertEqual(sorted(self.processes()), sorted(running))
             (self.state() / "state.db").write_bytes(whole)
+        (self.state() / "state.db").unlink()
+        (self.state() / "state.db").mkdir()
+        self.radlc("plan", self.file, code=2)
+        self.assertIn(str(self.state() / "state.db"), self.err, "which folder is in the way")
+        (self.state() / "state.db").rmdir()
+        (self.state() / "state.db").write_bytes(whole)
         os.chmod(self.state() / "state.db", 0o600)
         self.assertEqual(self.actions(self.file), {})
         self.destroy()

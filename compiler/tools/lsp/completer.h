@@ -15,7 +15,6 @@ namespace radl::lsp {
 
 // LSP's CompletionItemKind numbers.
 enum ItemKind {
-  kText = 1,
   kFunction = 3,
   kVariable = 6,
   kClass = 7,

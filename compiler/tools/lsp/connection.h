@@ -20,7 +20,6 @@ enum RpcCode : int {
   kInvalidRequest = -32600,
   kMethodNotFound = -32601,
   kInvalidParams = -32602,
-  kInternalError = -32603,
   kNotInitialized = -32002,
   kRequestCancelled = -32800,
   kRequestFailed = -32803,

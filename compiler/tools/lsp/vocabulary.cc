@@ -125,20 +125,6 @@ std::vector<Word> block_features(std::string_view owner) {
 
 }  // namespace
 
-std::string with_index_letters(std::string_view name) {
-  std::string out;
-  for (size_t at = 0; at <= name.size();) {
-    size_t dot = std::min(name.find('.', at), name.size());
-    std::string_view part = name.substr(at, dot - at);
-    bool digits =
-        !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (at > 0) out += '.';
-    out += digits ? "N" : part;
-    at = dot + 1;
-  }
-  return out;
-}
-
 std::vector<Word> features_of(std::string_view owner) {
   std::vector<Word> words;
   if (owner.starts_with("resource ")) {

@@ -50,7 +50,4 @@ const std::vector<MemberWord>& program_members();   // of a configure that holds
 const std::vector<MemberWord>& module_members();    // of `module`
 const MemberWord* find_member(const std::vector<MemberWord>& members, std::string_view name);
 
-// Replaces the digits between dots by N: "disk.12.size" -> "disk.N.size".
-std::string with_index_letters(std::string_view name);
-
 }  // namespace radl::lsp

@@ -12,14 +12,13 @@
 
 #include "common/files.h"
 #include "common/guarded.h"
-#include "runtime/base/sudo_secret.h"
 #include "runtime/clouds/hosts/access.h"
 #include "runtime/clouds/hosts/design.h"
 #include "runtime/clouds/hosts/facts.h"
 #include "runtime/clouds/hosts/machine.h"
+#include "runtime/clouds/hosts/root.h"
 #include "runtime/clouds/hosts/sight.h"
 #include "runtime/net/lease.h"
-#include "runtime/net/sudo.h"
 
 namespace radl::hosts {
 namespace {
@@ -200,34 +199,6 @@ Asked HostsCloud::create_host(const Context& context, const Order& order) {
   Status named = std::move(asked.status).at(name);
   asked.status = std::move(named);
   return asked;
-}
-
-std::string sudo_password_of(const Context& context, const Record& record) {
-  const Json credentials = record.spec.value("credentials", Json::object());
-  return sudo_password(credentials.value("password", Json()), context.secrets);
-}
-
-// Auth: the password that was given for sudo is another one. Whoever has no sudo at all may still do without
-// root: that is said in a line.
-Status can_become_root(const Context& context, const Record& record, const Json& facts, Remote& users) {
-  const std::string sudo = facts.value("sudo", "");
-  if (sudo != "password" && sudo != "no") return {};
-  auto fails = [&](const std::string& why) {
-    context.log(record.address + ": " + why + ": what needs root will fail");
-    return Status();
-  };
-  if (sudo == "no") return fails("user '" + record.way.user + "' has no sudo");
-  const std::string password = sudo_password_of(context, record);
-  if (password.empty())
-    return fails("sudo asks user '" + record.way.user +
-                 "' for a password, and none is given (disk.0.os.credentials.password, RADL_SUDO_PASSWORD, "
-                 "--ask-sudo-password)");
-  auto taken = takes_for_sudo(users, password, context.stop.within(kLogin));
-  if (!taken) return std::move(taken).status();
-  if (*taken) return {};
-  const std::string refused = "sudo does not take the password of user '" + record.way.user + "'";
-  const bool for_sudo = context.secrets->count(kSudoSecret) != 0;
-  return for_sudo ? Status(Code::Auth, refused) : fails(refused);
 }
 
 Asked HostsCloud::take_machine(const Context& context, Record record, Remote& users) {

@@ -16,7 +16,6 @@ struct Machine {
   std::string text() const;       // "ssh://user@gpu1:2222": its id
   std::string name() const;       // "gpu1", "gpu1:2222": for people
   std::string ssh_words() const;  // "-p 2222 user@gpu1": what a user gives to ssh
-  bool same_place(const Machine& other) const { return host == other.host && port == other.port; }
 };
 
 // Invalid: it is no such address, or holds what a shell or a configuration file would understand.

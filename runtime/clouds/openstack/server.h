@@ -21,10 +21,10 @@ struct PortNow {
 };
 
 struct ServerNow {
-  std::string id, name, status, task, flavor, zone, fault, key_name;
+  std::string id, name, status, task, flavor, zone, fault;
   Json metadata = Json::object();
   std::vector<PortNow> ports;
-  std::string floating_id, floating_ip, floating_port;
+  std::string floating_id, floating_ip;
   std::vector<std::string> groups() const;  // of all of its ports, sorted, each once
 };
 // An element of /servers. `flavors`: for answers that name a flavor by its id alone.

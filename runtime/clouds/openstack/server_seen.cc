@@ -65,7 +65,6 @@ void take_floating(const Json& item, std::vector<ServerNow>& servers) {
       if (one.id != port) continue;
       server.floating_id = text_of(item, "id");
       server.floating_ip = text_of(item, "floating_ip_address");
-      server.floating_port = port;
     }
   }
 }
@@ -86,7 +85,6 @@ ServerNow server_in(const Json& item, const std::vector<Flavor>& flavors) {
   now.task = text_of(item, "OS-EXT-STS:task_state");
   now.zone = text_of(item, "OS-EXT-AZ:availability_zone");
   now.fault = text_of(member(item, "fault"), "message");
-  now.key_name = text_of(item, "key_name");
   const Json& flavor = member(item, "flavor");
   now.flavor = text_of(flavor, "original_name");
   for (const Flavor& one : flavors)

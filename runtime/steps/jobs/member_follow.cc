@@ -88,45 +88,65 @@ void take_usage(const std::string& line, std::map<std::string, UsageReading>& la
   last[reading->process] = *reading;
 }
 
+// What is known of the processes that are followed, over all connections.
+struct Followed {
+  const std::vector<std::string>& names;
+  const Member::Follower& follower;
+  // A line of a program must not pass for one of ours.
+  const std::string mark = "@ended-" + to_hex(random_bytes(8));
+  std::map<std::string, size_t> seen = {};  // lines of each so far
+  std::map<std::string, bool> ended = {};
+  std::vector<std::string> again = {};  // to be started again
+
+  bool all_ended() {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
+  }
+
+  // A line of this connection, which has shown `now` lines of each.
+  void take(const std::string& line, std::map<std::string, size_t>& now) {
+    if (line.empty()) return;
+    if (line.starts_with(mark)) return take_end(line);
+    const std::optional<std::string> whose = follower.whose(line);
+    if (!whose || ++now[*whose] <= seen[*whose]) return;
+    seen[*whose] = now[*whose];
+    follower.on_line(line);
+  }
+
+  void take_end(const std::string& line) {
+    const size_t at = line.rfind(' ');
+    const std::string name = line.substr(mark.size() + 1, at - mark.size() - 1);
+    if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
+    if (follower.on_end(name, exit_status(line.substr(at + 1))))
+      again.push_back(name);
+    else
+      ended[name] = true;
+  }
+
+  // Whether those that shall be started again run now.
+  bool restart() {
+    if (again.empty()) return false;
+    const bool restarted = follower.restart(again).ok();
+    for (const std::string& name : again) ended[name] = !restarted;
+    again.clear();
+    return restarted;
+  }
+};
+
 }  // namespace
 
 Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
-  // A line of a program must not pass for one of ours.
-  const std::string mark = "@ended-" + to_hex(random_bytes(8));
-  std::map<std::string, size_t> seen;  // lines of each so far, over all connections
-  std::map<std::string, bool> ended;
-  std::vector<std::string> again;  // to be started again
+  Followed followed{names, follower};
   auto unreachable_since = std::chrono::steady_clock::time_point::max();
   const auto declared = node_.attributes.find("eviction_notice");
   const NoticeSpec notices =
       follower.on_notice && declared != node_.attributes.end() ? notice_spec_in(*declared) : NoticeSpec();
-  auto all_ended = [&] {
-    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
-  };
-  while (!follower.stop() && !all_ended()) {
+  while (!follower.stop() && !followed.all_ended()) {
     std::map<std::string, size_t> now;
     Lines lines(kLongestLine), others(kLongestOther);
     std::map<std::string, UsageReading> readings;
-    auto take = [&](const std::string& line) {
-      if (line.empty()) return;
-      if (line.starts_with(mark)) {
-        size_t at = line.rfind(' ');
-        std::string name = line.substr(mark.size() + 1, at - mark.size() - 1);
-        if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
-        if (follower.on_end(name, exit_status(line.substr(at + 1))))
-          again.push_back(name);
-        else
-          ended[name] = true;
-        return;
-      }
-      const std::optional<std::string> whose = follower.whose(line);
-      if (!whose || ++now[*whose] <= seen[*whose]) return;
-      seen[*whose] = now[*whose];
-      follower.on_line(line);
-    };
     ExecOptions options;
     options.deadline = std::chrono::hours(24 * 30);
-    options.stop = Stop::when([&] { return follower.stop() || !again.empty(); });
+    options.stop = Stop::when([&] { return follower.stop() || !followed.again.empty(); });
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) {
         others.add(piece, [&](std::string_view line, bool cut) {
@@ -140,21 +160,18 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
       }
       unreachable_since = std::chrono::steady_clock::time_point::max();
       lines.add(piece, [&](std::string_view line, bool cut) {
-        if (!cut) take(std::string(line));
+        if (!cut) followed.take(std::string(line), now);
       });
     };
     const std::string asking = notice_script(notices);
     auto remote = node_.connect();
     auto result =
-        remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark, asking), options)
-               : Result<ExecResult>(remote.status());
-    if (follower.stop() || (result && all_ended())) break;
-    if (!again.empty()) {
-      Status restarted = follower.restart(again);
-      for (const std::string& name : again) ended[name] = !restarted.ok();
-      again.clear();
-      if (restarted.ok()) continue;
-    }
+        remote
+            ? (*remote)->exec(
+                  follow_command(folder(), names, follower, followed.ended, followed.mark, asking), options)
+            : Result<ExecResult>(remote.status());
+    if (follower.stop() || (result && followed.all_ended())) break;
+    if (followed.restart()) continue;
     auto clock = std::chrono::steady_clock::now();
     const Status why(
         Code::Lost,

@@ -108,7 +108,7 @@ class WaitForKind : public Kind {
     if (item.has("url")) {
       std::string url = shell_quote(item.text("url"));
       return fmt::format(
-          "{{ if command -v curl; then curl -fsS -o /dev/null --max-time 10 {0}; elif command -v wget; then "
+          "{{ if command -v curl; then curl -gfsS -o /dev/null --max-time 10 {0}; elif command -v wget; then "
           "wget -q -O /dev/null -T 10 -t 1 {0}; else python3 -c 'import sys, urllib.request; "
           "urllib.request.urlopen(sys.argv[1], timeout=10)' {0}; fi; }} >/dev/null 2>&1 </dev/null",
           url);
@@ -116,13 +116,12 @@ class WaitForKind : public Kind {
     std::string host = item.text("host", "127.0.0.1");
     int port = static_cast<int>(item.number("port", 0));
     // No tool for this is everywhere: bash's own, python, netcat.
-    std::string bash = shell_quote(fmt::format("exec 3<>/dev/tcp/{}/{}", host, port));
-    std::string python =
-        shell_quote(fmt::format("import socket,sys; socket.create_connection((sys.argv[1],{}),3)", port));
     return fmt::format(
-        "{{ if command -v bash; then timeout 3 bash -c {}; elif command -v python3; then python3 -c {} {}; "
-        "else nc -z -w 3 {} {}; fi; }} >/dev/null 2>&1 </dev/null",
-        bash, python, shell_quote(host), shell_quote(host), port);
+        "{{ if command -v bash; then timeout 3 bash -c 'exec 3<>\"/dev/tcp/$1/$2\"' bash {0} {1}; "
+        "elif command -v python3; then python3 -c 'import socket, sys; "
+        "socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)' {0} {1}; "
+        "else nc -z -w 3 {0} {1}; fi; }} >/dev/null 2>&1 </dev/null",
+        shell_quote(host), port);
   }
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kFetch = R"sh(
 fetch() {
 if command -v curl >/dev/null; then
-  curl -fsSL --connect-timeout 20 --speed-limit 1 --speed-time 60 -C - -o "$t" "$u"
+  curl -gfsSL --connect-timeout 20 --speed-limit 1 --speed-time 60 -C - -o "$t" "$u"
 elif command -v wget >/dev/null; then
   wget -nv --timeout=60 --tries=1 -c -O "$t" "$u"
 elif command -v python3 >/dev/null; then

@@ -124,8 +124,6 @@ class DirectoryKind : public Kind {
     bool absent = item.text("state", "present") == "absent";
     if (absent) {
       if (kind == "absent") return work;
-      if (item.resource->name == "/" || item.resource->name == "~" || item.resource->name == "~/")
-        return invalid(item.label() + ": this folder is not removed");
       work.changes.push_back(change(item, "state", "present", "absent"));
       work.script = kind == "directory" ? fmt::format("rm -rf {}\n", path) : fmt::format("rm -f {}\n", path);
       return work;

@@ -138,5 +138,18 @@ TEST_F(Own, GzipThatUnpacksToVeryMuchIsRefused) {
   EXPECT_EQ(read_maybe_gzip(file, size_t{4} << 30).status().code(), Code::Quota);
 }
 
+TEST_F(Own, GzipOfLinesThatUnpacksToVeryMuchIsRefused) {
+  std::string lines;
+  while (lines.size() < size_t{100} << 20) lines += "0,1,2,3\n";
+  const std::string file = archive("lines.csv.gz", {{"lines", lines}});
+  uint64_t seen = 0;
+  const Status read = visit_lines(file, 1000, [&](std::string_view line) {
+    seen += line.size() + 1;
+    return Status();
+  });
+  EXPECT_EQ(read.code(), Code::Quota) << read.text();
+  EXPECT_LE(seen, uint64_t{64} << 20);
+}
+
 }  // namespace
 }  // namespace radl::engine::data

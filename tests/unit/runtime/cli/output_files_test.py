@@ -146,6 +146,14 @@ class OutputFiles(unittest.TestCase):
         for _, arguments in self.each(full):
             self.refused(arguments, full, "No space left on device")
 
+    def test_an_option_with_an_empty_value_is_no_option_that_was_left_out(self):
+        """`--out "$PLAN"` of a script whose variable is not set."""
+        for arguments in (["plan", self.source, "--out", ""], ["plan", self.source, "--out="], ["plan", self.source, "--html", ""],
+                          ["graph", self.source, "-o", ""], ["plan", self.source, "--state", ""], ["plan", self.source, "--name", ""]):
+            done = self.run_it(arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), arguments)
+            self.assertRegex(done.stderr, r"^error: option '-\S+' has an empty value$")
+
     def test_full_standard_output_is_told(self):
         for arguments in (["plan", self.source], ["compile", self.source], ["doc", "--features"], ["explain", "--list"]):
             with open("/dev/full", "w") as full:

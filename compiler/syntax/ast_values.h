@@ -1,0 +1,188 @@
+// Values in the syntax tree (ast.h), and what every node has.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "compiler/source/source.h"
+#include "compiler/syntax/arena.h"
+
+namespace radl::expr {
+class Value;
+}
+
+namespace radl::ast {
+
+enum class Kind : uint8_t {
+  // blocks
+  Version,
+  Description,
+  Network,
+  System,
+  Ansible,
+  General,
+  Input,
+  Output,  // all but Version: FeatureBlock
+  Use,
+  Configure,
+  Deploy,
+  Contextualize,
+  Let,
+  Assert,
+  Moved,
+  Each,
+  ErrorBlock,
+  // parts of blocks
+  Feature,
+  Recipe,
+  Resource,
+  Option,
+  Item,
+  // values
+  Number,
+  String,
+  Random,
+  Boolean,
+  ListValue,
+  Reference,
+  Ec3Reference,
+  Unary,
+  Binary,
+  If,
+  Call,
+  MapValue,
+  Select,
+  Comprehension,
+  Bound,
+  ErrorValue,
+};
+
+struct Node {
+  Kind kind;
+  Span span;
+};
+
+// A word of the source; empty text: absent.
+struct Name {
+  std::string_view text;
+  Span span;
+  explicit operator bool() const { return !text.empty(); }
+};
+
+enum class Op : uint8_t { None, Eq, Lt, Gt, Le, Ge, Contains };  // Contains before a value is EC3's
+std::string_view op_text(Op op);
+
+struct Expr : Node {};
+
+// 4, 1.5, 2 GB. Integers and floats stay apart: `3.` is a float.
+struct NumberValue {
+  std::string_view digits;  // as written, without unit
+  bool is_float = false;
+  bool big = false;     // an integer beyond int64: only `digits` and `real` hold
+  int64_t integer = 0;  // when !is_float && !big
+  double real = 0;      // always
+  Name unit;            // "GB"; may be absent
+};
+struct Number : Expr, NumberValue {};
+
+// 'text'. In radl 2 files it may hold ${...}: then `parts` is not empty and `text` is not used.
+struct StringPart {
+  std::string_view text;  // decoded literal text, when value is null
+  Expr* value = nullptr;
+  Span span;
+};
+struct String : Expr {    // span includes the quotes
+  std::string_view text;  // decoded (\' became ')
+  List<StringPart> parts;
+};
+
+struct Random : Expr {  // 'random(D)'
+  int length = 0;
+};
+
+struct Boolean : Expr {  // radl 2: yes, no, true, false without quotes
+  bool value = false;
+};
+
+struct ListValue : Expr {
+  List<Expr*> items;
+};
+
+// input.x, cifar.model_path, worker[0].ip, worker[*].ip, and plain names. The first part is a name.
+struct PathPart {
+  Name name;              // member; absent for an index
+  Expr* index = nullptr;  // [expr]; null and no name: [*]
+  Span span;
+};
+struct Reference : Expr {
+  List<PathPart> parts;
+};
+
+struct Ec3Reference : Expr {  // `system wn` as a value
+  Name target_kind, target;
+};
+
+enum class UnaryOp : uint8_t { Minus, Not };
+struct Unary : Expr {
+  UnaryOp op{};
+  Expr* operand = nullptr;
+};
+
+enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Mod, Eq, Ne, Lt, Le, Gt, Ge, And, Or };
+std::string_view op_text(BinaryOp op);
+struct Binary : Expr {
+  BinaryOp op{};
+  Span op_span;
+  Expr *left = nullptr, *right = nullptr;
+};
+
+struct If : Expr {  // if C then A else B
+  Expr *condition = nullptr, *then_value = nullptr, *else_value = nullptr;
+};
+
+// NAME = value, in a map, in a call or in what makes a map.
+struct Entry {
+  Name name;            // a word
+  Expr* key = nullptr;  // else: a string or an expression in parentheses
+  Expr* value = nullptr;
+  Span span;
+};
+
+struct Call : Expr {
+  Name function;
+  List<Expr*> arguments;
+  List<Entry> named;  // object(cpu = integer)
+};
+
+struct MapValue : Expr {  // { a = 1, 'b c' = 2 }
+  List<Entry> entries;
+};
+
+// What stands behind a value that is no reference: split(x, ',')[0], (a).b
+struct Select : Expr {
+  Expr* base = nullptr;
+  List<PathPart> parts;
+};
+
+// NAME in list, or NAME, NAME in list: index (or key) and element.
+struct Each {
+  Name first, second;  // second may be absent
+  Expr* list = nullptr;
+  Span span;
+};
+
+// [ value for x in list if condition ], { key = value for k, v in map if condition }
+struct Comprehension : Expr {
+  bool makes_map = false;
+  Entry element;  // of a list: `value` alone
+  Each each;
+  Expr* condition = nullptr;  // may be absent
+};
+
+// Put in by the expansion of `each` in place of its variables.
+struct Bound : Expr {
+  const expr::Value* value = nullptr;
+  Name name;
+};
+
+}  // namespace radl::ast

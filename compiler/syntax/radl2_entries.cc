@@ -1,0 +1,211 @@
+// Where an entry of `radl 2` ends: which line ends, commas and `and` separate.
+#include <algorithm>
+
+#include "compiler/syntax/radl2_tokens.h"
+
+namespace radl {
+namespace {
+
+// After these a line goes on with the next one.
+bool wants_more(int symbol) {
+  switch (symbol) {
+    case RADL2_EQ:
+    case RADL2_LT:
+    case RADL2_GT:
+    case RADL2_LE:
+    case RADL2_GE:
+    case RADL2_EQEQ:
+    case RADL2_NE:
+    case RADL2_PLUS:
+    case RADL2_MINUS:
+    case RADL2_STAR:
+    case RADL2_SLASH:
+    case RADL2_PERCENT:
+    case RADL2_AND:
+    case RADL2_OR:
+    case RADL2_NOT:
+    case RADL2_IF:
+    case RADL2_THEN:
+    case RADL2_ELSE:
+    case RADL2_FOR:
+    case RADL2_IN:
+    case RADL2_COMMA:
+    case RADL2_CONTAINS:
+    case RADL2_SOFT:
+    case RADL2_AS:
+    case RADL2_WHEN:
+    case RADL2_STEP:
+    case RADL2_WITH:
+    case RADL2_AFTER:
+    case RADL2_CALL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A line that begins so goes on with the one before.
+bool goes_on(RawKind kind) {
+  switch (kind) {
+    case RawKind::Eq:
+    case RawKind::Lt:
+    case RawKind::Gt:
+    case RawKind::Le:
+    case RawKind::Ge:
+    case RawKind::EqEq:
+    case RawKind::NotEq:
+    case RawKind::Plus:
+    case RawKind::Minus:
+    case RawKind::Star:
+    case RawKind::Slash:
+    case RawKind::Percent:
+    case RawKind::And:
+    case RawKind::Or:
+    case RawKind::Then:
+    case RawKind::Else:
+    case RawKind::Contains:
+    case RawKind::Comma:
+    case RawKind::Open:
+    case RawKind::OpenList:
+    case RawKind::Close:
+    case RawKind::CloseList:
+    case RawKind::CloseMap:
+    case RawKind::CloseInterpolation:
+    case RawKind::End:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool Radl2Tokens::ends_entry(const Token& token) {
+  if (!token.new_line || level().inside == Inside::Expression || level().words == 0) return false;
+  if (wants_more(last_) || !texts_.empty()) return false;
+  if (names_entry(token)) return true;
+  if (goes_on(token.kind)) return false;
+  std::string_view word = text(token);
+  if (level().inside == Inside::Items)
+    return word != "configure" && word != "step" && word != "with" && word != "after" && word != "when";
+  if (level().inside == Inside::Blocks) return word != "as" && word != "when";
+  return level().inside != Inside::Map || (word != "for" && word != "if");
+}
+
+// On a line of its own: a name in front of `=`, whatever word that is, and `(key) = value` of a map.
+bool Radl2Tokens::names_entry(const Token& token) {
+  if (level().inside == Inside::Map && token.kind == RawKind::Open) return true;
+  if (level().inside != Inside::Map && level().inside != Inside::Features) return false;
+  return is_word(token.kind) && peek(1).kind == RawKind::Eq;
+}
+
+void Radl2Tokens::end_entry() {
+  level().keyword = 0;
+  level().words = 0;
+  level().compared = level().after = false;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::separator() {
+  end_entry();
+  return RADL2_SEP;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::comma() {
+  if (level().inside == Inside::Expression || level().inside == Inside::Blocks) return RADL2_COMMA;
+  if (before_last_ == RADL2_FOR) return RADL2_COMMA;
+  if (level().inside == Inside::Items && level().after) {
+    std::string_view word = text(peek());
+    if (word != "system" && word != "option" && word != "each" && peek().kind != RawKind::Close)
+      return RADL2_COMMA;
+  }
+  if (level().keyword == RADL2_EACH && level().words == 2) return RADL2_COMMA;
+  if (level().words == 0 && !behind_resource()) return RADL2_COMMA;  // an error
+  if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) return symbol_of(take());
+  return separator();
+}
+
+// Named arguments of a call end with their lines, as features do.
+bool Radl2Tokens::argument_follows(const Token& token) {
+  return token.new_line && level().named && level().closer == RawKind::Close && value_complete() &&
+         is_word(token.kind) && peek(1).kind == RawKind::Eq;
+}
+
+// Does a feature begin at the next token?
+bool Radl2Tokens::feature_follows() {
+  const Token first = peek(0), second = peek(1);
+  if (first.kind == RawKind::Soft && second.kind == RawKind::Number) return true;
+  if (!is_word(first.kind)) return false;
+  if (second.kind == RawKind::Eq || second.kind == RawKind::Contains) return true;
+  if (!level().ranges || !is_comparator(second.kind)) return false;
+  std::string_view name = text(first);
+  for (std::string_view root : {"input.", "self.", "system.", "module.", "output."})
+    if (name.starts_with(root)) return false;
+  return true;
+}
+
+// A word behind a complete value begins the next feature when a comparator follows it.
+bool Radl2Tokens::feature_follows_here(const Token& token) {
+  if (!value_complete()) return false;
+  RawKind behind = peek().kind;
+  if (!is_comparator(behind) && behind != RawKind::Contains) return false;
+  // `when = 2G < input.size`: a unit, not the name of a feature.
+  const bool begins = behind == RawKind::Eq || behind == RawKind::Contains;
+  if (unit_follows(token) && (token.glued || !begins)) return false;
+  bool semicolon = std::any_of(junk_.begin(), junk_.end(), [&](Span piece) {
+    return piece.begin >= last_token_.span.end && source_.text(piece) == ";";
+  });
+  if (semicolon) return true;  // says so itself
+  error(DiagCode::MissingAnd, token.span,
+        "nothing separates " + std::string("`") + std::string(text(token)) + "` from the feature before")
+      .with_help("features are separated by a new line, a comma or `and`")
+      .fix("insert a comma", here(last_token_.span.end), ",");
+  return true;
+}
+
+// The `)` of a resource ends it; a comma or `and` may follow.
+bool Radl2Tokens::behind_resource() const {
+  return level().inside == Inside::Resources && last_ == RADL2_RPAREN;
+}
+
+// Whether the `and` that was just taken stands where only a name can.
+bool Radl2Tokens::and_is_name() {
+  RawKind behind = peek().kind;
+  switch (level().inside) {
+    case Inside::Features:
+      return level().words == 0 && is_comparator(behind);
+    case Inside::Map:
+      return level().words == 0 && behind == RawKind::Eq;
+    case Inside::Expression:
+      return (last_ == RADL2_LPAREN || last_ == RADL2_COMMA) && behind == RawKind::Eq;
+    case Inside::Blocks:
+      return level().keyword != 0 && (level().words == 1 || last_ == RADL2_AS);
+    case Inside::Items:
+      return last_ == RADL2_SYSTEM || last_ == RADL2_CONFIGURE || last_ == RADL2_AFTER;
+    default:
+      return false;
+  }
+}
+
+// `and`: an operator, or what stands between two entries.
+Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
+  switch (level().inside) {
+    case Inside::Items:
+      return text(peek()) == "system" ? separator() : RADL2_AND;
+    case Inside::Resources:
+      return level().words == 0 && !behind_resource() ? RADL2_AND : separator();
+    case Inside::Features:
+      break;
+    default:
+      return RADL2_AND;
+  }
+  if (level().words == 0) return RADL2_AND;  // an error
+  RawKind behind = peek().kind;
+  if (behind == RawKind::Close) {
+    error(DiagCode::TrailingAnd, token.span, "`and` with no feature behind it")
+        .fix("remove it", token.span, "");
+    return stopped_ ? RADL2_END : symbol_of(take());
+  }
+  return !level().compared || feature_follows() ? separator() : RADL2_AND;
+}
+
+}  // namespace radl

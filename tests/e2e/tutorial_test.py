@@ -1,0 +1,221 @@
+"""README.md and docs/tutorial.md followed as a newcomer does: each command as it is printed, answered at a terminal."""
+import os
+import pathlib
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import time
+import unittest
+
+from radl_case import BUILD, SOURCE, RadlCase
+
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\r")
+PLACE = pathlib.Path("examples/cifar10/training.radl")
+
+
+def commands(page):
+    """The indented lines of a page that are typed: without what is said of them behind a `#`."""
+    blocks = re.findall(r"^ {4}(\S.*)$", (SOURCE / page).read_text(), re.M)
+    return [re.sub(r"\s+#.*$", "", line) for line in blocks if line.split()[0] in ("radlc", "make", "tensorboard")]
+
+
+class Newcomer(RadlCase):
+    """Types at a terminal, in a folder that has the repository's examples, and says yes where radlc asks."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(SOURCE / "examples" / "cifar10", self.folder / "examples" / "cifar10",
+                        ignore=shutil.ignore_patterns("subset"))
+        self.environment.update(PATH=f"{BUILD / 'bin'}:{self.environment['PATH']}", TERM="xterm", CI="",
+                                RADL_CIFAR10_SUBSET=str(SOURCE / "examples/cifar10/subset"))
+
+    def small(self):
+        """From now on the training is one of seconds; the commands stay as they are."""
+        self.environment.update(RADL_INPUT_source="subset", RADL_INPUT_model="logistic", RADL_INPUT_epochs="1")
+
+    def type(self, line, code=0, folder=".", answer="yes", then=""):
+        """What the terminal shows of a command line. `answer`: to radlc's question; `then`: is typed ahead."""
+        master, terminal = pty.openpty()
+        os.write(master, then.encode())
+        process = subprocess.Popen(shlex.split(line), cwd=self.folder / folder, env=self.environment, stdin=terminal,
+                                   stdout=terminal, stderr=terminal, start_new_session=True)
+        os.close(terminal)
+        shown, answered, deadline = "", 0, time.time() + 200
+        while time.time() < deadline:
+            if select.select([master], [], [], 0.2)[0]:
+                try:
+                    piece = os.read(master, 65536).decode(errors="replace")
+                except OSError:  # the terminal has no program any more
+                    break
+                shown += ESCAPES.sub("", piece)
+                asked = shown.count("Only 'yes' is taken as yes:")
+                if asked > answered:
+                    os.write(master, answer.encode() + b"\n")
+                    answered = asked
+            elif process.poll() is not None:
+                break
+        if process.poll() is None and time.time() >= deadline:
+            process.kill()
+        self.assertEqual(process.wait(timeout=20), code, f"{line}\n{shown}")
+        os.close(master)
+        return shown
+
+
+class Tutorial(Newcomer):
+    def test_every_command_of_it_in_its_order(self):
+        lines = commands("docs/tutorial.md")
+        followed = []
+
+        def type(part, **options):
+            """The next command of the page, which holds `part`."""
+            line = lines[len(followed)]
+            self.assertIn(part, line, f"after {followed}")
+            followed.append(line)
+            return self.type(line, **options)
+
+        type("check")
+        first = self.type(lines[1])
+        page = (SOURCE / "docs/tutorial.md").read_text()
+        excerpt = re.search(r"^ {6}\+ server.*?accuracy = .*?$", page, re.M | re.S).group(0)
+        for line in excerpt.splitlines():
+            self.assertIn(" ".join(line.split()), " ".join(first.split()), "the plan that the page shows")
+        self.small()
+        type("plan")
+        self.assertIn("Do this?", type("apply"))
+        result = self.folder / "cifar10-run"
+        self.assertTrue((result / "model" / "model.safetensors").exists() or list(result.rglob("*.safetensors")))
+        self.assertIn("worker[1]", type("show"))
+        self.assertRegex(type("output"), r"accuracy = 0\.\d+")
+        self.assertIn("worker", type("ssh"))
+        self.assertIn("~/cluster", type("logs"))
+        followed.append(lines[len(followed)])
+        self.assertEqual(followed[-1], "tensorboard --logdir cifar10-run/events")
+        self.assertTrue(list((result / "events").glob("*tfevents*")), "the folder that TensorBoard is shown")
+        self.assertIn("No changes", type("apply"))
+        planned = type("--input workers=3")
+        for line in (r"\+ worker\[2\]", r"~?> server\[0\]/base", r"> worker\[2\]/base", r"> training/cifar"):
+            self.assertRegex(planned, line)
+        self.assertNotRegex(planned, r"worker\[[01]")
+        # "Edit ~/cluster/role on a node by `radlc ssh` and `radlc plan --refresh` shows the difference."
+        self.type(f"radlc ssh {PLACE} 'worker[0]' 'echo mine > cluster/role'")
+        drift = self.type(f"radlc plan --refresh {PLACE}")
+        self.assertIn("Changed outside of radlc", drift)
+        self.assertIn("+mine", drift)
+        type("destroy")
+        self.assertEqual(followed, lines, "a command of the page that nothing follows")
+        self.assert_nothing_left("examples/cifar10/.radl")
+        self.assertTrue(list(result.rglob("*.safetensors")), "the model is the user's")
+
+    def test_what_it_says_of_mistakes_and_saved_plans(self):
+        file = self.folder / PLACE
+        self.small()
+        text = file.read_text()
+        self.edit(file, ("memory.size", "memory.sise"))
+        self.assertIn("memory.size", self.type(f"radlc check {PLACE}", code=1).replace("memory.sise", ""))
+        file.write_text(text)
+        self.type(f"radlc plan {PLACE} --out FILE")
+        self.edit(file, ("0750", "0700"))
+        self.assertIn("the saved plan", self.type("radlc apply FILE", code=1))
+
+
+class Readme(Newcomer):
+    def test_every_command_of_it_in_its_order(self):
+        self.small()
+        made = []
+        text = (SOURCE / "Makefile").read_text()
+        folder = self.folder / "examples" / "mine"
+        folder.mkdir()
+        shutil.copy(self.folder / PLACE, folder / "FILE.radl")
+        self.assertIn("also: show, output, logs -f", (SOURCE / "README.md").read_text())
+        for line in commands("README.md"):
+            words = line.split()
+            if words[0] == "make":
+                self.assertRegex(text, rf"(?m)^{words[1]}:", line)
+                continue
+            made.append(words[1])
+            if words[1] == "apply":
+                for answer in ("y", "no", ""):
+                    self.type(line, folder=folder, answer=answer, code=1)
+            shown = self.type(line, folder=folder, then="hostname; exit\n" if words[1] == "ssh" else "")
+            if words[1] == "apply":
+                self.assertIn("No changes", self.type(line, folder=folder), "again: no changes")
+            if words[1] == "ssh":
+                self.assertIn("worker", shown)
+                self.assertIn("worker[1]", self.type("radlc show", folder=folder))
+                self.assertIn("accuracy", self.type("radlc output", folder=folder))
+                self.assertIn("worker[0]", self.type("radlc logs", folder=folder))
+            if words[1] == "plan":
+                self.assertIn("Plan: ", shown)
+        self.assertEqual(made, ["check", "plan", "apply", "ssh", "destroy"])
+        self.assert_nothing_left("examples/mine/.radl")
+
+
+class Pages(RadlCase):
+    """Every `radlc ...` that a page prints has a command and options that there are."""
+
+    def help_of(self, *words):
+        return self.radlc(*words, "--help", code=None)
+
+    def printed(self, page):
+        text = page.read_text()
+        lines = re.findall(r"^(?: {4}|\$ )(?:sudo )?((?:radlc|radl-train) .*)$", text, re.M)
+        for block in re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S):
+            lines += re.findall(r"^\s*(?:\$ )?((?:radlc|radl-train) .*)$", block, re.M)
+        spans = [span for part in re.split(r"\n\s*\n|\n(?=- |\|)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+                 for span in re.findall(r"`([^`]+)`", part)]
+        lines += [" ".join(span.split()) for span in spans if re.match(r"(radlc|radl-train) ", span)]
+        return sorted({re.sub(r"\s+#.*$", "", line) for line in lines})
+
+    def test_commands_and_options_exist(self):
+        known = {"radlc": self.help_of(), "radl-train": subprocess.run([BUILD / "bin" / "radl-train", "--help"], capture_output=True,
+                                                                       text=True, check=True).stdout}
+        known = {program: {(): text} for program, text in known.items()}
+        pages = [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "examples").rglob("*.md")]
+        seen, wrong = 0, []
+        for page in pages:
+            if page.name == "results.md":  # of earlier builds
+                continue
+            for line in self.printed(page):
+                program, *words = line.split()
+                helps = known[program]
+                name = ()
+                for word in words:
+                    commands = re.findall(r"^  ([a-z][a-z0-9-]+) ", helps[name], re.M)
+                    if not re.fullmatch(r"[a-z][a-z0-9-]+", word) or word not in commands:
+                        break
+                    name += (word,)
+                    if name not in helps:
+                        helps[name] = subprocess.run([BUILD / "bin" / program, *name, "--help"], capture_output=True, text=True,
+                                                     check=True).stdout
+                where = f"{page.relative_to(SOURCE)}: {line}"
+                if not name and not re.match(r"(JOB|[\w./-]+\.json|COMMAND|-)", words[0]):
+                    wrong.append(where)
+                for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]*|-[a-zA-Z]\b)", " ".join(words).partition(" -- ")[0].partition(" '")[0]):
+                    if not re.search(rf"(?<![\w-]){option}(?![\w-])", helps[name] + helps[()]):
+                        wrong.append(f"{where}: {option}")
+                seen += 1
+        self.assertEqual(wrong, [])
+        self.assertGreater(seen, 150)
+
+
+class Links(unittest.TestCase):
+    def test_what_pages_point_to_is_there(self):
+        for page in [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "examples").rglob("*.md")]:
+            text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.S)
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                name, _, anchor = target.partition("#")
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path = (page.parent / name).resolve() if name else page
+                self.assertTrue(path.exists(), f"{page.relative_to(SOURCE)}: {target}")
+                if anchor and path.suffix == ".md":
+                    heads = re.findall(r"^#+ (.*)$", path.read_text(), re.M)
+                    anchors = {re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", head).lower()).replace(" ", "-") for head in heads}
+                    self.assertIn(anchor, anchors, f"{page.relative_to(SOURCE)}: {target}")
+
+
+if __name__ == "__main__":
+    unittest.main()
