@@ -13,14 +13,34 @@
 #include "runtime/net/ssh/remote.h"
 #include "runtime/steps/jobs/member.h"
 #include "runtime/steps/jobs/process_script.h"
+#include "runtime/steps/jobs/services.h"
 
 namespace radl::jobs {
 namespace {
 
-constexpr size_t kLongestLine = size_t{1} << 20;  // a longer one is passed over
+constexpr size_t kLongestLine = size_t{1} << 20;  // bytes; of a longer one the beginning is given
 
 // One look in ten, the first of them early.
 constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n      ";
+constexpr int kServicesEach = 4;  // of the looks
+
+// A process may have written more than has come when it ends. The function `caught_up FILE MOST` waits until
+// $t, the tail, has read all of a file, as long as it reads and at most so many tenths of a second.
+constexpr const char* kCaughtUp = R"sh(caught_up() {
+  was=- still=0 i=0
+  while [ $i -lt $2 ] && [ $still -lt 50 ]; do
+    i=$((i+1)) pos=
+    for f in /proc/$t/fd/*; do
+      if [ "$f" -ef "$1" ]; then read -r k pos < "/proc/$t/fdinfo/${f##*/}"; break; fi
+    done 2>/dev/null
+    [ -n "$pos" ] && [ "$pos" -lt "$(wc -c < "$1")" ] || return 0
+    if [ "$pos" = "$was" ]; then still=$((still+1)); else still=0; fi
+    was=$pos
+    sleep 0.1
+  done
+}
+)sh";
+constexpr int kTenthsBeforeAnEnd = 20, kTenthsForAll = 600;
 
 // The shell's side of follow(): lines as they are written, and "MARK NAME STATUS". What processes use comes
 // on the other stream: there it stands in no line that is half written.
@@ -32,6 +52,10 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
     files += " " + follower.before + name + follower.behind;
     if (auto found = ended.find(name); found == ended.end() || !found->second) left += " " + name;
   }
+  std::string services;
+  if (!follower.services.empty())
+    services = fmt::format("[ $((looks % {})) != 1 ] || services{} >&2\n  ", kServicesEach,
+                           service_words(follower.services));
   // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
   // alive. An exit file that cannot be read ends the command, not the process.
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
@@ -40,12 +64,13 @@ trap 'kill $t 2>/dev/null' EXIT
 left="{2}" looks=0
 while [ -n "$left" ]; do
   now=$left left= looks=$((looks+1))
-  for n in $now; do
+  {6}for n in $now; do
     if [ ! -f $n.exit ] && leader $n > /dev/null 2>&1; then
       left="$left $n"
       {5}continue
     fi
     if [ -f $n.exit ]; then
+      caught_up {7}$n{8} {9}
       sleep 0.2
       e=$(cat $n.exit) || exit 1
     else
@@ -56,11 +81,14 @@ while [ -n "$left" ]; do
   done
   [ -z "$left" ] || sleep 0.5
 done
+for f in{1}; do caught_up $f {10}; done
 sleep 0.2
 kill $t 2>/dev/null)sh",
                      shell_path(folder), files, left,
-                     std::string(kProcessScript) + (follower.on_usage ? kUsageScript : ""), mark,
-                     follower.on_usage ? kUsageLook : "");
+                     std::string(kProcessScript) + kCaughtUp + (follower.on_usage ? kUsageScript : "") +
+                         (follower.services.empty() ? "" : kServicesScript),
+                     mark, follower.on_usage ? kUsageLook : "", services, follower.before, follower.behind,
+                     kTenthsBeforeAnEnd, kTenthsForAll);
 }
 
 void take_usage(const std::string& line, std::map<std::string, UsageReading>& last,
@@ -79,6 +107,7 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
   const std::string mark = "@ended-" + to_hex(random_bytes(8));
   std::map<std::string, size_t> seen;  // lines of each so far, over all connections
   std::map<std::string, bool> ended;
+  ServiceWatch services;
   std::vector<std::string> again;  // to be started again
   auto unreachable_since = std::chrono::steady_clock::time_point::max();
   auto all_ended = [&] {
@@ -110,14 +139,15 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
     options.stop = Stop::when([&] { return follower.stop() || !again.empty(); });
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) {
-        usages.add(piece,
-                   [&](std::string_view line, bool) { take_usage(std::string(line), readings, follower); });
+        usages.add(piece, [&](std::string_view piece_line, bool) {
+          const std::string line(piece_line);
+          take_usage(line, readings, follower);
+          if (auto what = services.take(line); what && follower.on_service) follower.on_service(*what);
+        });
         return;
       }
       unreachable_since = std::chrono::steady_clock::time_point::max();
-      lines.add(piece, [&](std::string_view line, bool cut) {
-        if (!cut) take(std::string(line));
-      });
+      lines.add(piece, [&](std::string_view line, bool) { take(std::string(line)); });
     };
     auto remote = node_.connect();
     auto result = remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark), options)
