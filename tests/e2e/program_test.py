@@ -243,6 +243,17 @@ class Programs(RadlCase):
         self.write("work.radl", replaced(base, ("'./work'", "'./work.tar.gz'")))
         self.apply()
         self.assertIn("member 0 of 2", self.log())
+        with zipfile.ZipFile(self.folder / "work.zip", "w") as archive:
+            for name, mode, text in (("run.sh", 0o100755, "#!/bin/sh\ncat link\n"), ("link", 0o120777, "text"), ("text", 0o100644, "through a link")):
+                member = zipfile.ZipInfo(name)
+                member.external_attr = mode << 16
+                archive.writestr(member, text)
+        self.write("work.radl", replaced(base, ("'./work'", "'./work.zip'"), ("'work.py'", "'./run.sh'")))
+        self.apply()
+        self.assertIn("through a link", self.log())
+        self.write("work.radl", replaced(base, ("'./work'", "'./work.zip'"), ("'work.py'", "'run.sh'")))
+        self.apply(code=2)
+        self.assertIn("a file of the source is called './run.sh'", self.err)
         self.wheel()
         self.write("work.radl", replaced(base, ("'./work'", "'./wheels/greetings-1.0-py3-none-any.whl'"),
                                          ("'work.py'", "'-m greetings'")))
@@ -317,7 +328,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet8
         os.mkfifo(self.folder / "own/pipe")
         place = ("--state", self.folder / "own/my states")
         self.apply(*place)
-        self.assertEqual((self.folder / "own/p-results/seen").read_text().split(), ["./own.radl", "./run.sh"])
+        self.assertEqual(sorted((self.folder / "own/p-results/seen").read_text().split()), ["./own.radl", "./run.sh"])
         self.assertEqual(self.actions(self.file, *place), {})
         self.radlc("destroy", "--auto-approve", self.file, *place)
 
