@@ -47,8 +47,8 @@ inline constexpr Property kProgram[] = {
     {"inputs", LocalPaths, false, "", "", 0, 0,
      "Files and folders of this computer that lie at `$RADL_INPUTS/NAME`; sent by content."},
     {"outputs", List, false, "", "", 0, 0,
-     "Files and folders of the program's folder that are results, besides what it writes to "
-     "`$RADL_RESULTS`."},
+     "Files and folders of the program's folder, or patterns as of a shell (`out/*.pt`), that are results, "
+     "besides what it writes to `$RADL_RESULTS`."},
     {"results", Output, false, "", "", 0, 0,
      "Where results and logs go: a folder of this computer, which need not exist, or `s3://BUCKET/PREFIX`, "
      "`gs://..`, `az://..`, `swift://..`; without it `NAME-results` beside the source file."},

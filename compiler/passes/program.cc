@@ -145,12 +145,24 @@ class ProgramMaker {
     const bool named = main.ends_with(".py") || main.starts_with("./");
     const fs::path root(made_["source"]["path"].get<std::string>());
     std::error_code error;
-    if (!named || fs::exists(root / main, error)) return true;
+    if (!named) return true;
+    if (fs::exists(root / main, error)) return can_be_run(root / main, main);
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(root, error)) names.push_back(entry.path().filename());
     const std::string near = nearest(main.starts_with("./") ? main.substr(2) : main, names);
     return wrong("main", fmt::format("there is no '{}' in '{}'", main, root.filename().string()),
                  near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+
+  // What a launcher does with it is the launcher's.
+  bool can_be_run(const fs::path& path, const std::string& main) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (main.ends_with(".py") || !given_.value("launcher", ir::Json::array()).empty()) return true;
+    if (fs::is_directory(status)) return wrong("main", fmt::format("'{}' is a folder", main));
+    constexpr fs::perms kAny = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+    if ((status.permissions() & kAny) != fs::perms::none) return true;
+    return wrong("main", fmt::format("'{}' is not executable", main), fmt::format("`chmod +x {}`", main));
   }
 
   bool python() {

@@ -31,6 +31,9 @@ void PropertySetter::output(const Value& value) {
       known_text(value, "a folder of this computer, or a place in an object store as 's3://BUCKET/PREFIX'");
   if (place == nullptr) return;
   if (place->find("://") != place->npos) return bucket(*place, value);
+  // Otherwise there would be a folder of that name.
+  if (place->starts_with('~'))
+    return wrong("a folder of this computer, from the file's own folder or with '/' at its beginning", value);
   into_[key()] = absolute_path(context_.folder_of(value.file()), *place);
 }
 
@@ -79,9 +82,13 @@ void PropertySetter::source(const Value& value) {
   for (std::string_view scheme : {"https://", "ssh://", "file:///", "/"}) reached |= url.starts_with(scheme);
   const bool plain =
       std::none_of(text->begin(), text->end(), [](unsigned char c) { return c <= 32 || c == 127; });
-  if (!whole || !reached || !plain || url.find('?') != url.npos)
-    return wrong("'git::URL@COMMIT', with https://, ssh:// or file:/// and all 40 digits of the commit",
-                 value);
+  if (!whole || !reached || !plain || url.find('?') != url.npos) {
+    const bool named = reached && plain && !whole && !commit.empty();
+    return wrong(
+        "'git::URL@COMMIT', with https://, ssh:// or file:/// and all 40 digits of the commit", value,
+        named ? fmt::format("`git ls-remote {} {}` prints the commit of a branch or a tag", url, commit)
+              : "");
+  }
   into_[key()] = *text;
 }
 

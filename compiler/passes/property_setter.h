@@ -22,7 +22,7 @@ class PropertySetter {
   using ValueKind = expr::Kind;
 
   std::string key() const;
-  void wrong(std::string_view what, const Value& value);
+  void wrong(std::string_view what, const Value& value, std::string help = "");
   bool is_shown() const;
   bool may_be_unknown() const;
   void put(const Value& value);

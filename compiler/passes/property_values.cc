@@ -78,7 +78,7 @@ bool number_in_quotes(std::string_view text) {
 
 }  // namespace
 
-void PropertySetter::wrong(std::string_view what, const Value& value) {
+void PropertySetter::wrong(std::string_view what, const Value& value, std::string help) {
   auto shown = value.sensitive() ? std::nullopt : expr::display(value);
   bool plain = value.is_number() || value.kind() == ValueKind::Boolean;
   bool brief = shown && shown->size() < 60 && (plain || value.kind() == ValueKind::String);
@@ -88,6 +88,7 @@ void PropertySetter::wrong(std::string_view what, const Value& value) {
                                               !brief  ? std::string(expr::kind_name(value.kind()))
                                               : plain ? *shown
                                                       : fmt::format("'{}'", *shown)));
+  if (!help.empty()) said.with_help(std::move(help));
   const bool measure = property_.type == PropertyType::Integer || property_.type == PropertyType::Number ||
                        property_.type == PropertyType::Size || property_.type == PropertyType::Duration;
   if (brief && !plain && measure && number_in_quotes(*shown))

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "common/files.h"
 #include "common/shell_quote.h"
@@ -17,13 +18,14 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/slurm_jobs.h"
+#include "runtime/steps/jobs/services.h"
 
 namespace radl::cli::submit_command {
 namespace {
 
 constexpr size_t kLargestScript = size_t{64} << 20;
 constexpr size_t kMostAtOnce = size_t{1} << 20;  // bytes of a task's output
-constexpr std::chrono::milliseconds kBetweenLooks{500};
+constexpr std::chrono::milliseconds kBetweenLooks{500}, kBetweenServices{2000};
 constexpr std::chrono::seconds kOneLook{4}, kLongestSilence{60};  // the latter of the controller
 // Made on all nodes by std/cluster/slurm: there jobs find a folder of the same name.
 constexpr const char* kJobs = "/srv/jobs";
@@ -125,6 +127,7 @@ class Follower {
       const std::vector<SlurmTask> tasks = read_slurm_tasks(*text);
       failed_.clear();
       for (const SlurmTask& task : tasks) show(task);
+      look_at_services(tasks);
       std::fflush(stdout);
       if (!tasks.empty() &&
           std::all_of(tasks.begin(), tasks.end(), [](const SlurmTask& task) { return task.ended(); }))
@@ -141,6 +144,12 @@ class Follower {
     size_t offset = 0;
     bool over = false;
     std::string problem;
+  };
+
+  struct Daemons {
+    std::vector<std::string> names;
+    jobs::ServiceWatch watch;
+    std::chrono::steady_clock::time_point looked;
   };
 
   // Of a look that failed: whether there is no point in another one. The first of several is said at once.
@@ -192,6 +201,28 @@ class Follower {
     std::fprintf(stderr, "%s does not answer: %s\n", shown(host).c_str(), shown(why.message()).c_str());
   }
 
+  // Slurm itself misses a daemon only when it has been silent for a while.
+  void look_at_services(const std::vector<SlurmTask>& tasks) {
+    for (const SlurmTask& task : tasks) {
+      const bool runs = !task.waits() && !task.ended() && !task.host.empty();
+      if (!runs || failed_.contains(task.host)) continue;
+      Daemons& daemons = daemons_[task.host];
+      const auto now = std::chrono::steady_clock::now();
+      if (now - daemons.looked < kBetweenServices) continue;
+      daemons.looked = now;
+      auto remote = remote_of(task.host);
+      if (!remote.ok() || daemons.names.empty()) continue;
+      auto said =
+          run_script(**remote, jobs::kServicesScript + ("services" + jobs::service_words(daemons.names)), "",
+                     stop_.within(kOneLook));
+      std::istringstream lines(said.ok() ? *said : "");
+      for (std::string line; std::getline(lines, line);) {
+        if (auto what = daemons.watch.take(line))
+          std::fprintf(stderr, "%s: %s\n", shown(task.host).c_str(), shown(*what).c_str());
+      }
+    }
+  }
+
   std::string name_of(const SlurmTask& task) const {
     return id_ + (task.task.empty() ? "" : "_" + task.task);
   }
@@ -219,6 +250,12 @@ class Follower {
     if (!node) return not_found("the state knows no node that Slurm calls " + host);
     auto remote = connect_to(*nodes, *node);
     if (!remote.ok()) return std::move(remote).status();
+    Daemons& daemons = daemons_[host];
+    daemons.names.clear();
+    for (const auto& [id, step] : nodes->state.steps) {
+      if (!step.definition || step.nodes != std::vector<std::string>{node->address}) continue;
+      for (std::string& name : jobs::services_in(*step.definition)) daemons.names.push_back(std::move(name));
+    }
     return (remotes_[host] = std::move(*remote)).get();
   }
 
@@ -252,8 +289,9 @@ class Follower {
   std::optional<std::chrono::steady_clock::time_point> silent_since_;
   std::map<std::string, Shown> shown_;  // by task
   std::map<std::string, std::unique_ptr<Remote>> remotes_;
-  std::set<std::string> silent_;  // hosts of which it was said
-  std::set<std::string> failed_;  // hosts that did not answer in this look
+  std::map<std::string, Daemons> daemons_;  // by host
+  std::set<std::string> silent_;            // hosts of which it was said
+  std::set<std::string> failed_;            // hosts that did not answer in this look
 };
 
 int run_submit(const Session& session, Options& options) {

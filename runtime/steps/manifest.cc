@@ -30,6 +30,7 @@ Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Hol
       auto mode = static_cast<unsigned>(at->status().permissions()) & 07777;
       entries.push_back({fmt::format("{:04o}", mode), *digest, relative, ""});
     } else if (!at->is_directory()) {
+      if (holding == Holding::Sources) continue;
       return invalid(path + ": neither a file, a folder nor a link");
     } else if (is_left_out(at->path(), holding)) {
       at.disable_recursion_pending();
@@ -45,8 +46,13 @@ Result<std::vector<std::string>> left_out_of(const std::string& folder, Holding 
   std::error_code error;
   auto at = fs::recursive_directory_iterator(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (at->is_symlink() || !at->is_directory() || !is_left_out(at->path(), holding)) continue;
-    at.disable_recursion_pending();
+    if (at->is_symlink()) continue;
+    if (at->is_directory()) {
+      if (!is_left_out(at->path(), holding)) continue;
+      at.disable_recursion_pending();
+    } else if (at->is_regular_file() || holding != Holding::Sources) {
+      continue;
+    }
     left_out.push_back(at->path().lexically_relative(folder).string());
   }
   if (error) return errno_status(error.value(), folder);

@@ -16,9 +16,10 @@ struct ManifestEntry {
   std::string target;  // of a link
 };
 
-// Regular files and symbolic links below a folder, sorted by path. Other kinds of file are an error.
+// Regular files and symbolic links below a folder, sorted by path. Other kinds of file (sockets, pipes) are
+// an error, and no part of sources.
 Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Holding holding = Holding::All);
-// Folders in it that are no part of it, relative to it.
+// What in it is no part of it, relative to it.
 Result<std::vector<std::string>> left_out_of(const std::string& folder, Holding holding);
 std::string manifest_text(const std::vector<ManifestEntry>& entries);
 // SHA-256 of a file's content, or of a folder's manifest text.

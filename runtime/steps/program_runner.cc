@@ -12,6 +12,7 @@
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
+#include "runtime/steps/jobs/services.h"
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
 #include "runtime/steps/program/results.h"
@@ -170,6 +171,13 @@ class ProgramRun {
     };
     rules.on_notice = [this](size_t node, const Notice& notice) { noticed(node, notice); };
     rules.cannot_hear = [this](size_t node) { cannot_hear(node); };
+    rules.services = [this](size_t node) {
+      return context_.program ? jobs::services_on(*context_.program, nodes_[node].address)
+                              : std::vector<std::string>();
+    };
+    rules.on_service = [this](size_t node, const std::string& what) {
+      tell(nodes_[node].address, what, "failed");
+    };
     rules.verdict = [this](const jobs::Ends& ends) { return verdict(ends); };
     rules.ending = [this](const Status& result) { return ending(result); };
     following_ = std::make_unique<jobs::Following>(members_, processes_, std::move(rules));
@@ -339,9 +347,10 @@ class ProgramRun {
     std::string message = fmt::format(
         "{}: {}", nodes_[bad].address,
         was_killed(exit) ? std::string("was killed") : fmt::format("ended with exit status {}", exit));
-    if (auto tail = members_[bad]->log_tail(processes_[bad].name, 20); tail && !tail->empty())
-      message += "\n" + log_.last_lines(*tail, 20);
-    return Status(Code::Invalid, message);
+    auto tail = members_[bad]->log_tail(processes_[bad].name, 20);
+    if (!tail || tail->empty()) return Status(Code::Invalid, message);
+    const std::string said = log_.last_lines(*tail, 20);
+    return Status(Code::Invalid, message + "\n" + said).with_hint(start_hint(program_, exit, said));
   }
 
   jobs::Ending ending(const Status& result) {
@@ -367,6 +376,7 @@ class ProgramRun {
                                      context_.context->work_directory + "/programs/" + job_,
                                      *context_.context, log_.redactor());
     if (!collected) return std::move(collected).status().at(where());
+    for (const std::string& note : collected->notes) tell("", note, "ok");
     if (!collected->missing.empty())
       return Status(Code::Invalid, fmt::format("{}: ended well, but left no '{}'", nodes_[0].address,
                                                fmt::join(collected->missing, "', '")))

@@ -21,7 +21,27 @@ std::string place_of(const ir::Step& step) {
 Status look(const ir::Step& step) {
   if (step.kind == ir::StepKind::Program) return program::check_results_folder(step.program);
   const std::string place = place_of(step);
-  return place.empty() || training::is_bucket(place) ? Status() : training::check_result_folder(place);
+  return place.empty() || training::is_bucket(place) ? Status() : training::check_training_folder(place);
+}
+
+// Of the user's, in the way of results.
+std::vector<std::string> in_the_way(const ir::Step& step) {
+  if (step.kind == ir::StepKind::Program) return program::users_results(step.program);
+  const std::string place = place_of(step);
+  if (place.empty() || training::is_bucket(place)) return {};
+  return training::users_files(place, {"report.json"});
+}
+
+constexpr size_t kMostNamed = 3;
+
+std::string note_of(const ir::Step& step, std::vector<std::string> files) {
+  const size_t more = files.size() > kMostNamed ? files.size() - kMostNamed : 0;
+  files.resize(files.size() - more);
+  return fmt::format(
+      "{}: in '{}' radlc has not written '{}'{} as it is now: where results of that name come, it "
+      "gets the name '{}.~1~'",
+      step.id, place_of(step), fmt::join(files, "', '"), more > 0 ? fmt::format(" and {} more", more) : "",
+      files.front());
 }
 
 }  // namespace
@@ -30,20 +50,23 @@ Result<std::vector<std::string>> look_at_result_folders(const ir::Program& progr
                                                         const std::set<std::string>& steps) {
   std::map<std::string, std::vector<std::string>> by_place;
   std::vector<Status> wrong;
+  std::vector<std::string> notes;
   std::set<std::string> used;
   for (const ir::Step& step : program.steps) {
     if (!ir::is_job(step.kind)) continue;
     if (const std::string place = place_of(step); !place.empty()) by_place[place].push_back(step.id);
     if (!steps.contains(step.id)) continue;
     used.insert(place_of(step));
-    if (Status fits = look(step); !fits.ok()) wrong.push_back(std::move(fits).at(step.id));
+    if (Status fits = look(step); !fits.ok())
+      wrong.push_back(std::move(fits).at(step.id));
+    else if (std::vector<std::string> files = in_the_way(step); !files.empty())
+      notes.push_back(note_of(step, std::move(files)));
   }
   if (!wrong.empty()) {
     std::string text;
     for (const Status& each : wrong) text += (text.empty() ? "" : "\n") + each.message();
     return invalid(text).with_hint(wrong.front().hint());
   }
-  std::vector<std::string> notes;
   for (const auto& [place, ids] : by_place) {
     if (ids.size() > 1 && used.contains(place))
       notes.push_back(

@@ -11,6 +11,7 @@
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
+#include "runtime/steps/jobs/services.h"
 #include "runtime/steps/step_log.h"
 #include "runtime/steps/training/data.h"
 #include "runtime/steps/training/engine_bundle.h"
@@ -274,6 +275,13 @@ class TrainingRun {
     rules.on_line = [this](size_t node, const std::string& line) { on_line(node, line); };
     rules.again = [this](const Process& process, int exit) { return on_end(process, exit); };
     rules.start_again = [this](size_t node, const auto& files) { return start_again(node, files); };
+    rules.services = [this](size_t node) {
+      return context_.program ? jobs::services_on(*context_.program, nodes_[node].address)
+                              : std::vector<std::string>();
+    };
+    rules.on_service = [this](size_t node, const std::string& what) {
+      tell(nodes_[node].address, what, "failed");
+    };
     rules.verdict = [this](const Ends& ends) { return verdict(ends); };
     rules.ending = [this](const Status& result) { return ending(result); };
     return rules;

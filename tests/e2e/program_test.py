@@ -47,6 +47,22 @@ while not (here / "gate").exists():
     time.sleep(0.05)
 """
 
+SERVICE = """configure waits (
+  file '/etc/init.d/waiter' ( mode = '0755', content = <<'END'
+    #!/bin/sh
+    pid=/run/waiter.pid
+    case $1 in
+      start) start-stop-daemon --start --oknodo --background --make-pidfile --pidfile $pid --startas /bin/sleep -- 3600 ;;
+      stop) start-stop-daemon --stop --oknodo --remove-pidfile --pidfile $pid ;;
+      status) start-stop-daemon --status --pidfile $pid ;;
+    esac
+    END
+  )
+  service 'waiter' ( state = 'running' )
+)
+contextualize ( system worker configure waits )
+"""
+
 
 class Programs(RadlCase):
     def setUp(self):
@@ -227,6 +243,17 @@ class Programs(RadlCase):
         self.write("work.radl", replaced(base, ("'./work'", "'./work.tar.gz'")))
         self.apply()
         self.assertIn("member 0 of 2", self.log())
+        with zipfile.ZipFile(self.folder / "work.zip", "w") as archive:
+            for name, mode, text in (("run.sh", 0o100755, "#!/bin/sh\ncat link\n"), ("link", 0o120777, "text"), ("text", 0o100644, "through a link")):
+                member = zipfile.ZipInfo(name)
+                member.external_attr = mode << 16
+                archive.writestr(member, text)
+        self.write("work.radl", replaced(base, ("'./work'", "'./work.zip'"), ("'work.py'", "'./run.sh'")))
+        self.apply()
+        self.assertIn("through a link", self.log())
+        self.write("work.radl", replaced(base, ("'./work'", "'./work.zip'"), ("'work.py'", "'run.sh'")))
+        self.apply(code=2)
+        self.assertIn("a file of the source is called './run.sh'", self.err)
         self.wheel()
         self.write("work.radl", replaced(base, ("'./work'", "'./wheels/greetings-1.0-py3-none-any.whl'"),
                                          ("'work.py'", "'-m greetings'")))
@@ -292,6 +319,54 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet8
         self.assertEqual(self.actions(self.file), {})
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_nothing_left("own/.radl")
+
+    def test_a_state_that_lies_elsewhere_in_its_source_is_no_part_of_it(self):
+        """Whatever `--state` calls it; sockets and pipes are none either."""
+        self.file = self.write("own/own.radl", "radl 2\nsystem worker ( cpu.count >= 1 )\ndeploy worker 1\n"
+                               "configure p ( program 'p' ( systems = system.worker, source = '.', main = 'sh', arguments = ['run.sh'] ) )\n")
+        self.write("own/run.sh", "find . -type f -o -type p -o -type s > $RADL_RESULTS/seen\n")
+        os.mkfifo(self.folder / "own/pipe")
+        place = ("--state", self.folder / "own/my states")
+        self.apply(*place)
+        self.assertEqual(sorted((self.folder / "own/p-results/seen").read_text().split()), ["./own.radl", "./run.sh"])
+        self.assertEqual(self.actions(self.file, *place), {})
+        self.radlc("destroy", "--auto-approve", self.file, *place)
+
+    def test_a_folder_of_results_says_what_in_it_is_the_users(self):
+        self.apply()
+        report = self.folder / "work-results/report.json"
+        report.write_text("my own words\n")
+        self.write("work-results/thesis.txt", "mine")
+        self.write("work/work.py", WORK.replace("0.5", "0.25"))
+        said = self.radlc("plan", self.file)
+        self.assertRegex(said, r"program/work: in '.*work-results' radlc has not written 'report.json' as it is now: .* 'report.json.~1~'")
+        self.apply()
+        self.assertEqual((report.parent / "report.json.~1~").read_text(), "my own words\n")
+        self.assertEqual(json.loads(report.read_text())["metrics"], {"loss": 0.25})
+        self.assertEqual((report.parent / "thesis.txt").read_text(), "mine")
+        self.assertNotIn("has not written", self.radlc("plan", self.file))
+        self.destroy()
+
+    @unittest.skipIf(os.geteuid() != 0, "skipped: isolated local nodes need root")
+    def test_a_service_of_a_node_that_ends_under_a_program_is_said(self):
+        self.environment.update(RADL_LOCAL_ISOLATION="required")
+        self.file.write_text(replaced(FILE.replace("PROPERTIES", ""), ("configure work (", SERVICE + "configure work (")))
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", "events.jsonl")
+        self.wait_for_starts()
+        self.radlc("exec", self.file, "worker[1]", "-c", "kill $(cat /run/waiter.pid)")
+
+        def said(what):
+            return [e.get("node") for e in self.events(self.folder / "events.jsonl")
+                    if e["event"] == "task" and what in e["data"]["name"]]
+        self.wait_until(lambda: said("service waiter does not run"), message="nobody says it")
+        self.radlc("exec", self.file, "worker[1]", "-c", "service waiter start")
+        self.wait_until(lambda: said("service waiter runs again"), message="nobody says it")
+        self.assertEqual(said("service waiter"), ["worker[1]"] * 2)
+        self.open_gate()
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.destroy()
 
     def test_the_state_is_no_part_of_a_folder_that_is_uploaded(self):
         self.file = self.write("own/own.radl", """radl 2

@@ -120,6 +120,21 @@ class Training(RadlCase):
         self.assertEqual(self.training_pids(), [])
         self.destroy()
 
+    def test_what_a_user_has_where_its_result_goes_is_shown_by_the_plan_and_kept(self):
+        self.write("result/model/mine.bin", "mine")
+        for command in (("plan",), ("apply", "--auto-approve")):
+            self.radlc(*command, self.file, code=1)
+            self.assertRegex(self.err, "training/small: .*holds 'model', which no training has put there")
+        (self.folder / "result/model").rename(self.folder / "result/my-model")
+        self.apply("--input", "epochs=1")
+        self.write("result/report.json", "my own words")
+        self.assertRegex(self.radlc("plan", self.file, "--input", "epochs=2"), "radlc has not written 'report.json' as it is now")
+        self.apply("--input", "epochs=2")
+        self.assertEqual((self.folder / "result/report.json.~1~").read_text(), "my own words")
+        self.assertIn("metrics", self.report())
+        self.assertEqual((self.folder / "result/my-model/mine.bin").read_text(), "mine")
+        self.destroy()
+
     def test_without_its_output_the_training_runs_again(self):
         self.apply()
         for path in (self.folder / "result").rglob("*.safetensors"):

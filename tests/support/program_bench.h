@@ -11,6 +11,7 @@
 #include "runtime/base/local_digest.h"
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
+#include "runtime/steps/manifest.h"
 #include "runtime/steps/program_runner.h"
 #include "tests/support/test_nodes.h"
 

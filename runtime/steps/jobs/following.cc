@@ -1,5 +1,6 @@
 #include "runtime/steps/jobs/following.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "runtime/steps/jobs/for_all.h"
@@ -8,6 +9,8 @@ namespace radl::jobs {
 
 using std::chrono::milliseconds;
 using FollowClock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kForLastLines{60};
 
 Following::Following(const std::vector<std::unique_ptr<Member>>& members,
                      const std::vector<Process>& processes, Rules rules)
@@ -40,6 +43,7 @@ Status Following::run() {
   const Ending ending = rules_.ending(result);
   if (ending.signal) signal_all(ending.signal);
   if (ending.patience.count() > 0) wait_for_all(ending.patience);
+  wait_for_last_lines();
   over = true;
   followers.join();
   signal_all("KILL");
@@ -74,6 +78,9 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     follower.on_usage = rules_.on_usage;
     if (rules_.on_notice) follower.on_notice = [&](const Notice& notice) { rules_.on_notice(node, notice); };
     if (rules_.cannot_hear) follower.cannot_hear = [&] { rules_.cannot_hear(node); };
+    if (rules_.services) follower.services = rules_.services(node);
+    if (rules_.on_service)
+      follower.on_service = [&](const std::string& what) { rules_.on_service(node, what); };
     follower.restart = restart;
     follower.stop = over;
     follower.unreachable = [&](const Status& why) {
@@ -82,6 +89,9 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     return members_[node]->follow(names_on(node), follower);
   });
   if (!lost.ok()) give_up(node, std::move(lost));
+  std::lock_guard lock(mutex_);
+  followed_.insert(node);
+  news_.notify_all();
 }
 
 // A node that is not followed any more: its processes count as ended.
@@ -108,6 +118,20 @@ void Following::wait_for_all(milliseconds patience) {
   std::unique_lock lock(mutex_);
   while (ends_.size() < processes_.size() && FollowClock::now() < until)
     news_.wait_for(lock, milliseconds(100));
+}
+
+void Following::wait_for_last_lines() {
+  const auto until = FollowClock::now() + kForLastLines;
+  std::unique_lock lock(mutex_);
+  auto is_whole = [&](size_t node) {
+    const std::vector<std::string> names = names_on(node);
+    return followed_.contains(node) || lost_.contains(node) ||
+           std::any_of(names.begin(), names.end(), [&](const auto& name) { return !ends_.contains(name); });
+  };
+  for (size_t node = 0; node < members_.size(); ++node) {
+    while (!names_on(node).empty() && !is_whole(node) && FollowClock::now() < until)
+      news_.wait_for(lock, milliseconds(100));
+  }
 }
 
 void Following::signal_all(const char* signal) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ class Following {
     std::function<bool(const Process& process, int exit)> again;
     std::function<Status(size_t node, const std::vector<std::string>& names)> start_again;
     std::function<void(const std::string& name, const Usage& usage)> on_usage;  // may be empty
+    // Services of a node that are looked at, and a sentence about one of them; both may be empty.
+    std::function<std::vector<std::string>(size_t node)> services;
+    std::function<void(size_t node, const std::string& what)> on_service;
     std::function<void(size_t node, const Status& why)> unreachable;
     // Of a node that says by its attributes how its cloud is asked: it is taken back; it cannot ask. May be
     // empty.
@@ -74,6 +78,8 @@ class Following {
   void give_up(size_t node, Status why);
   Status wait_for_verdict();
   void wait_for_all(std::chrono::milliseconds patience);
+  // What has ended may have written more than has come.
+  void wait_for_last_lines();
 
   const std::vector<std::unique_ptr<Member>>& members_;
   const std::vector<Process>& processes_;
@@ -82,6 +88,7 @@ class Following {
   std::condition_variable news_;
   Ends ends_;
   std::map<size_t, Status> lost_;  // by node
+  std::set<size_t> followed_;      // to the end
 };
 
 }  // namespace radl::jobs

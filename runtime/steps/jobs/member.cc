@@ -15,6 +15,11 @@
 #include "runtime/steps/jobs/process_script.h"
 
 namespace radl::jobs {
+namespace {
+
+constexpr int kLongestTail = 16 << 10;  // bytes: a line may be of any length
+
+}  // namespace
 
 Result<ExecResult> Member::exec(const std::string& command) {
   auto remote = node_.connect();
@@ -174,51 +179,10 @@ Status Member::signal(const std::vector<std::string>& names, const char* signal)
 }
 
 Result<std::string> Member::log_tail(const std::string& file, int lines) {
-  auto result = exec(fmt::format("tail -n {} {}/{}.log", lines, shell_path(folder()), file));
+  auto result =
+      exec(fmt::format("tail -n {} {}/{}.log | tail -c {}", lines, shell_path(folder()), file, kLongestTail));
   if (!result) return result.status();
   return result->out;
-}
-
-Result<std::string> Member::list(const std::string& below) {
-  auto remote = node_.connect();
-  if (!remote) return std::move(remote).status().at(address());
-  std::string all;  // of any length; what exec() returns is the end only
-  ExecOptions options;
-  options.deadline = std::chrono::hours(1);
-  options.on_output = [&](std::string_view piece, bool is_stderr) {
-    if (!is_stderr) all += piece;
-  };
-  auto result =
-      (*remote)->exec(fmt::format("[ -d {0} ] || {{ echo whole; exit 0; }}; cd {0} && find . -type f -exec "
-                                  "sha256sum {{}} + && echo whole",
-                                  shell_path(folder() + "/" + below)),
-                      options);
-  if (!result) return std::move(result).status().at(address());
-  if (result->exit_status != 0 || !all.ends_with("whole\n"))
-    return std::move(ssh::command_failure(*result, folder() + "/" + below)).at(address());
-  return all.substr(0, all.size() - 6);
-}
-
-Result<size_t> Member::fetch(const std::string& below, const std::string& local_folder) {
-  auto listed = list(below);
-  if (!listed) return listed.status();
-  size_t count = 0;
-  std::istringstream lines(*listed);
-  for (std::string line; std::getline(lines, line); ++count) {
-    if (line.size() < 69 || line.compare(64, 4, "  ./") != 0)
-      return Status(Code::Corrupt, fmt::format("{}: cannot read the list of its files: {}", address(), line));
-    std::string name = line.substr(68), local = local_folder + "/" + name;  // DIGEST, two spaces, "./"
-    if (("/" + name + "/").find("/../") != std::string::npos)
-      return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
-    auto there = local_digest(local);
-    if (there && *there == line.substr(0, 64)) continue;
-    if (Status s = make_directories(parent_path(local)); !s.ok()) return s;
-    if (Status s = fetch_file(below + "/" + name, local, context_.stop); !s.ok()) return s;
-    auto digest = sha256_file(local);
-    if (!digest || *digest != line.substr(0, 64))
-      return Status(Code::Corrupt, fmt::format("{}: {} arrived with other bytes", address(), name));
-  }
-  return count;
 }
 
 Status Member::fetch_file(const std::string& below, const std::string& local_path, const Stop& stop) {

@@ -34,6 +34,18 @@ struct NodeFile {
   uint64_t size = 0;
 };
 
+// A file that is to be brought, or a link to something else that is.
+struct Arrival {
+  std::string name;    // below the folder
+  std::string digest;  // empty: a link
+  std::string target;  // of a link: a relative path that stays within the folder
+};
+
+struct Fetched {
+  size_t files = 0;
+  std::vector<std::string> left;  // links to what is neither within the folder nor a file
+};
+
 class Member {
  public:
   Member(const NodeHandle& node, const Context& context, std::string job)
@@ -85,6 +97,9 @@ class Member {
     // asks. The other: the node has nothing to ask with.
     std::function<void(const Notice& notice)> on_notice;
     std::function<void()> cannot_hear;
+    // Looked at every few seconds; a sentence about one that does not run, or runs again.
+    std::vector<std::string> services;
+    std::function<void(const std::string& what)> on_service;
     // The node does not answer: said at once, given up after a while.
     std::function<void(const Status& why)> unreachable = [](const Status&) {};
   };
@@ -95,8 +110,12 @@ class Member {
   Result<std::string> log_tail(const std::string& name, int lines);
   // Runs a command of ours whose output is data.
   Result<ExecResult> exec(const std::string& command);
-  // Brings a folder of the job to this machine. The number of files.
-  Result<size_t> fetch(const std::string& below, const std::string& local_folder);
+  // Brings a folder of the job to this machine. Links within it stay links; of others that lead to a file the
+  // file is brought. `before`: called with all that is to come.
+  using Before = std::function<Status(const std::vector<Arrival>& arrivals)>;
+  Result<Fetched> fetch(
+      const std::string& below, const std::string& local_folder,
+      const Before& before = [](const std::vector<Arrival>&) { return Status(); });
   // One file of the job's folder to this machine, and the other way; NotFound where there is none.
   Status fetch_file(const std::string& below, const std::string& local_path, const Stop& stop);
   Result<std::string> read(const std::string& below, size_t most);
@@ -107,9 +126,15 @@ class Member {
   Result<std::vector<NodeFile>> files(const std::string& below);
 
  private:
+  // Output of any length; of exec() it is bounded.
+  Result<std::string> output_of(const std::string& command, const std::string& what);
   Status make_folder_of(const std::string& below);
-  // Lines "DIGEST  ./PATH" of the files in a folder of the job.
-  Result<std::string> list(const std::string& below);
+  // Small files, many at a time. Whatever does not come this way is left for fetch_file().
+  Status fetch_small(const std::string& below, const std::string& local_folder,
+                     const std::vector<Arrival>& arrivals);
+  Status fetch_archive(const std::string& below, const std::string& names, const std::string& to);
+  // What is in a folder of the job, links of Fetched::left included: with neither digest nor target.
+  Result<std::vector<Arrival>> list(const std::string& below);
 
   const NodeHandle& node_;
   const Context& context_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <sstream>
 
 #include "common/shell_quote.h"
@@ -11,18 +12,34 @@
 
 namespace radl::jobs {
 
+Result<std::string> Member::output_of(const std::string& command, const std::string& what) {
+  auto remote = node_.connect();
+  if (!remote) return std::move(remote).status().at(address());
+  std::string all;
+  ExecOptions options;
+  options.deadline = std::chrono::hours(1);
+  options.stop = Stop().until(context_.stop.deadline());
+  options.on_output = [&](std::string_view piece, bool is_stderr) {
+    if (!is_stderr) all += piece;
+  };
+  auto result = (*remote)->exec(command, options);
+  if (!result) return std::move(result).status().at(address());
+  if (result->exit_status != 0)
+    return std::move(ssh::command_failure(*result, folder() + "/" + what)).at(address());
+  return all;
+}
+
 Result<std::vector<NodeFile>> Member::files(const std::string& below) {
-  auto result =
-      exec(fmt::format("[ -d {0} ] || {{ echo whole; exit 0; }}; cd {0} && find . -type f ! -name '*.part' "
-                       "-exec stat -c '%s %n' {{}} + "
-                       "&& echo whole",
-                       shell_path(folder() + "/" + below)));
-  if (!result) return result.status();
-  // A file that has gone between the two is no failure.
-  if (!result->out.ends_with("whole\n") && result->exit_status > 1)
-    return std::move(ssh::command_failure(*result, folder() + "/" + below)).at(address());
+  // A file that has gone between the two is no failure, and neither a name that no line can hold.
+  auto output = output_of(fmt::format(R"sh([ -d {0} ] || {{ echo whole; exit 0; }}
+cd {0} && find . -type f ! -name '*.part' ! -name '*
+*' -exec stat -c '%s %n' {{}} +
+[ $? -le 1 ] && echo whole)sh",
+                                      shell_path(folder() + "/" + below)),
+                          below);
+  if (!output) return output.status();
   std::vector<NodeFile> files;
-  std::istringstream lines(result->out);
+  std::istringstream lines(*output);
   for (std::string line; std::getline(lines, line) && line != "whole";) {
     const size_t blank = line.find(" ./");
     uint64_t size = 0;

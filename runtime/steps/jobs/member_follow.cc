@@ -14,15 +14,35 @@
 #include "runtime/steps/jobs/member.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"
+#include "runtime/steps/jobs/services.h"
 
 namespace radl::jobs {
 namespace {
 
-constexpr size_t kLongestLine = size_t{1} << 20;  // a longer one is passed over
+constexpr size_t kLongestLine = size_t{1} << 20;  // bytes; of a longer one the beginning is given
 constexpr size_t kLongestOther = size_t{1} << 17;
 
 // One look in ten, the first of them early.
 constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n      ";
+constexpr int kServicesEach = 4;  // of the looks
+
+// A process may have written more than has come when it ends. The function `caught_up FILE MOST` waits until
+// $t, the tail, has read all of a file, as long as it reads and at most so many tenths of a second.
+constexpr const char* kCaughtUp = R"sh(caught_up() {
+  was=- still=0 i=0
+  while [ $i -lt $2 ] && [ $still -lt 50 ]; do
+    i=$((i+1)) pos=
+    for f in /proc/$t/fd/*; do
+      if [ "$f" -ef "$1" ]; then read -r k pos < "/proc/$t/fdinfo/${f##*/}"; break; fi
+    done 2>/dev/null
+    [ -n "$pos" ] && [ "$pos" -lt "$(wc -c < "$1")" ] || return 0
+    if [ "$pos" = "$was" ]; then still=$((still+1)); else still=0; fi
+    was=$pos
+    sleep 0.1
+  done
+}
+)sh";
+constexpr int kTenthsBeforeAnEnd = 20, kTenthsForAll = 600;
 
 // The shell's side of follow(): lines as they are written, and "MARK NAME STATUS". What processes use comes
 // on the other stream: there it stands in no line that is half written.
@@ -37,21 +57,26 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   // A process that has what asks is no part of the job.
   const std::string asking =
       notices.empty() ? "w=" : fmt::format("( {} ) < /dev/null > /dev/null & w=$!", notices);
+  std::string services;
+  if (!follower.services.empty())
+    services = fmt::format("[ $((looks % {})) != 1 ] || services{} >&2\n  ", kServicesEach,
+                           service_words(follower.services));
   // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
   // alive. An exit file that cannot be read ends the command, not the process.
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
 {3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
-{6}
+{11}
 trap 'kill $t $w 2>/dev/null' EXIT
 left="{2}" looks=0
 while [ -n "$left" ]; do
   now=$left left= looks=$((looks+1))
-  for n in $now; do
+  {6}for n in $now; do
     if [ ! -f $n.exit ] && leader $n > /dev/null 2>&1; then
       left="$left $n"
       {5}continue
     fi
     if [ -f $n.exit ]; then
+      caught_up {7}$n{8} {9}
       sleep 0.2
       e=$(cat $n.exit) || exit 1
     else
@@ -62,11 +87,14 @@ while [ -n "$left" ]; do
   done
   [ -z "$left" ] || sleep 0.5
 done
+for f in{1}; do caught_up $f {10}; done
 sleep 0.2
 kill $t $w 2>/dev/null)sh",
                      shell_path(folder), files, left,
-                     std::string(kProcessScript) + (follower.on_usage ? kUsageScript : ""), mark,
-                     follower.on_usage ? kUsageLook : "", asking);
+                     std::string(kProcessScript) + kCaughtUp + (follower.on_usage ? kUsageScript : "") +
+                         (follower.services.empty() ? "" : kServicesScript),
+                     mark, follower.on_usage ? kUsageLook : "", services, follower.before, follower.behind,
+                     kTenthsBeforeAnEnd, kTenthsForAll, asking);
 }
 
 void take_notice(const NoticeSpec& spec, const NoticeLine& line, const Member::Follower& follower) {
@@ -136,6 +164,7 @@ struct Followed {
 
 Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
   Followed followed{names, follower};
+  ServiceWatch services;
   auto unreachable_since = std::chrono::steady_clock::time_point::max();
   const auto declared = node_.attributes.find("eviction_notice");
   const NoticeSpec notices =
@@ -149,19 +178,17 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
     options.stop = Stop::when([&] { return follower.stop() || !followed.again.empty(); });
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) {
-        others.add(piece, [&](std::string_view line, bool cut) {
+        others.add(piece, [&](std::string_view other, bool cut) {
           if (cut) return;
-          if (auto notice = read_notice(line))
-            take_notice(notices, *notice, follower);
-          else
-            take_usage(std::string(line), readings, follower);
+          const std::string line(other);
+          if (auto notice = read_notice(line)) return take_notice(notices, *notice, follower);
+          take_usage(line, readings, follower);
+          if (auto what = services.take(line); what && follower.on_service) follower.on_service(*what);
         });
         return;
       }
       unreachable_since = std::chrono::steady_clock::time_point::max();
-      lines.add(piece, [&](std::string_view line, bool cut) {
-        if (!cut) followed.take(std::string(line), now);
-      });
+      lines.add(piece, [&](std::string_view line, bool) { followed.take(std::string(line), now); });
     };
     const std::string asking = notice_script(notices);
     auto remote = node_.connect();

@@ -125,9 +125,31 @@ Result<std::string> archive_of(const Tree& tree, const Context& context) {
   return archive;
 }
 
+// With modes and links, which `python3 -m zipfile` forgets. Links come last: nothing is written through one.
+constexpr const char* kUnzip = R"py(import os, stat, sys, zipfile
+archive, top = sys.argv[1:]
+links = []
+with zipfile.ZipFile(archive) as members:
+    for member in members.infolist():
+        mode = member.external_attr >> 16
+        if stat.S_ISLNK(mode):
+            links.append((member.filename, members.read(member)))
+            continue
+        path = members.extract(member, top)
+        if mode and not member.is_dir():
+            os.chmod(path, mode & 0o777)
+for name, target in links:
+    if name.startswith("/") or ".." in name.split("/"):
+        sys.exit(name + ": leaves the archive")
+    path = os.path.join(top, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.symlink(target, path.encode())
+)py";
+
 std::string unpack_command(const std::string& archive) {
   const bool zip = archive.ends_with(".zip") || archive.ends_with(".whl");
-  return zip ? "python3 -m zipfile -e \"$a\" \"$t\"" : "tar -xf \"$a\" --no-same-owner -C \"$t\"";
+  return zip ? fmt::format("python3 -c {} \"$a\" \"$t\"", shell_quote(kUnzip))
+             : "tar -xf \"$a\" --no-same-owner -C \"$t\"";
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
-#include "common/own_folders.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
@@ -18,16 +18,32 @@ namespace radl::program {
 namespace {
 
 constexpr int kMissing = 45;
+constexpr const char *kReport = "report.json", *kItsReport = "program-report.json";
 
-// Copies the outputs into the folder of results. What is not there is named.
+// Copies the outputs into the folder of results: a name, or a pattern of the shell. What is not there is
+// named.
 Result<std::vector<std::string>> gather(jobs::Member& member, const Json& outputs) {
   std::vector<std::string> missing;
   for (const Json& output : outputs) {
     const std::string name = output.get<std::string>();
-    auto copied = member.exec(fmt::format(R"sh(cd {} || exit 1
+    // Words are not split at blanks, so that what is not quoted is a pattern and nothing else. A link that is
+    // named is what it leads to.
+    auto copied = member.exec(fmt::format(R"sh(cd {}/source || exit 1
+IFS=
 o={}
-[ -e "source/$o" ] || exit {}
-mkdir -p "results/$(dirname "$o")" && rm -rf "results/$o" && cp -a "source/$o" "results/$o")sh",
+if [ -e "$o" ]; then set -- "$o"; else set -- $o; fi
+for f; do
+  [ -e "$f" ] || exit {}
+  case $f in
+    .. | */..) continue ;;
+  esac
+  to=../results/$f
+  if [ -d "$f" ]; then
+    mkdir -p "$to" && cp -a "./$f/." "$to" || exit 1
+  else
+    mkdir -p "${{to%/*}}" && rm -rf "$to" && cp -a -L "./$f" "$to" || exit 1
+  fi
+done)sh",
                                           shell_path(member.folder()), shell_quote(name), kMissing));
     if (!copied) return copied.status();
     if (copied->exit_status == kMissing)
@@ -38,18 +54,25 @@ mkdir -p "results/$(dirname "$o")" && rm -rf "results/$o" && cp -a "source/$o" "
   return missing;
 }
 
-void take_log(const std::string& path, Metrics& into) {
+void take_metrics(const std::string& path, Metrics& into) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) take_json_line(line, into);
 }
 
-// A program may print what it was given.
-Status mask_file(const std::string& path, const Redactor& secrets) {
-  std::ifstream in(path);
-  NewFile masked;
-  Status done = masked.create(path, 0600);
-  for (std::string line; done.ok() && std::getline(in, line);) done = masked.write(secrets.mask(line) + "\n");
-  return done.ok() ? masked.commit() : done;
+// A program may print what it was given: nothing of it is in the results before it is masked.
+Status put_log(const std::string& from, const std::string& name, const Redactor& secrets,
+               training::ResultFolder& folder) {
+  std::ifstream in(from);
+  NewFile log;
+  Sha256 digest;
+  Status done = log.create(folder.path() + "/" + name, 0600);
+  for (std::string line; done.ok() && std::getline(in, line);) {
+    line = secrets.mask(line) + "\n";
+    digest.update(line);
+    done = log.write(line);
+  }
+  if (done.ok()) done = folder.make_way({{name, digest.finish_hex()}});
+  return done.ok() ? log.commit() : done;
 }
 
 Json members_json(const std::vector<std::unique_ptr<jobs::Member>>& members, const ProgramFacts& facts) {
@@ -68,12 +91,7 @@ Status check_results_folder(const Json& program) {
   std::error_code error;
   if (training::is_bucket(place)) return {};
   if (Status usable = training::check_result_folder(place); !usable.ok()) return usable;
-  if (std::filesystem::exists(std::filesystem::path(place) / kResultsMark, error)) return {};
-  // Of programs before there was that mark.
-  if (auto report = read_file(place + "/report.json")) {
-    const Json json = Json::parse(*report, nullptr, false);
-    if (json.is_object() && json.contains("program") && json.contains("metrics")) return {};
-  }
+  if (training::is_result_folder(place)) return {};
   for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with('.'))
@@ -86,7 +104,64 @@ Status check_results_folder(const Json& program) {
   return {};
 }
 
+std::vector<std::string> users_results(const Json& program) {
+  const std::string place = program.at("results");
+  if (training::is_bucket(place)) return {};
+  std::vector<std::string> names = {kReport};
+  for (const Json& node : program.value("members", Json::array()))
+    names.push_back(fmt::format("logs/{}.log", node.get<std::string>()));
+  for (const Json& output : program.value("outputs", Json::array())) names.push_back(output);
+  return training::users_files(place, names);
+}
+
 std::string process_name(size_t member) { return "member-" + std::to_string(member); }
+
+namespace {
+
+// A program's own file with the name of ours. True: there was one.
+Result<bool> rename_its_report(jobs::Member& member) {
+  auto renamed = member.exec(
+      fmt::format("cd {0}/results 2>/dev/null && [ -e {1} ] || exit 0\nmv -f {1} {2} && echo renamed",
+                  shell_path(member.folder()), kReport, kItsReport));
+  if (!renamed) return renamed.status();
+  if (renamed->exit_status != 0)
+    return std::move(ssh::command_failure(*renamed, kReport)).at(member.address());
+  return renamed->out == "renamed\n";
+}
+
+// `below`: a folder of the results, or empty.
+Status take_results(jobs::Member& member, const std::string& below, training::ResultFolder& folder,
+                    std::vector<std::string>& notes) {
+  const auto before = [&](const std::vector<jobs::Arrival>& arrivals) {
+    training::ResultFolder::Files files;
+    for (const jobs::Arrival& each : arrivals)
+      files[below.empty() ? each.name : below + "/" + each.name] = each.digest;
+    return folder.make_way(files);
+  };
+  auto fetched = member.fetch("results", below.empty() ? folder.path() : folder.path() + "/" + below, before);
+  if (!fetched) return fetched.status();
+  for (const std::string& name : fetched->left)
+    notes.push_back(
+        fmt::format("{}: '{}' in its results is a link to what is neither a file nor within them, "
+                    "and was not brought",
+                    member.address(), name));
+  return {};
+}
+
+std::string log_of(const jobs::Member& member) { return fmt::format("logs/{}.log", member.address()); }
+
+Status take_log(jobs::Member& member, const std::string& process, const std::string& scratch,
+                const Redactor& secrets, training::ResultFolder& folder, const Stop& stop) {
+  const std::string raw = scratch + ".log";
+  Status brought = member.fetch_file(process + ".log", raw, stop);
+  if (brought.code() == Code::NotFound) return {};
+  if (brought.ok()) brought = put_log(raw, log_of(member), secrets, folder);
+  std::error_code ignored;
+  std::filesystem::remove(raw, ignored);
+  return brought;
+}
+
+}  // namespace
 
 Result<Collected> collect_results(const Json& program,
                                   const std::vector<std::unique_ptr<jobs::Member>>& members,
@@ -98,29 +173,35 @@ Result<Collected> collect_results(const Json& program,
   const std::string local = bucket ? scratch : place;
   std::error_code error;
   if (bucket) std::filesystem::remove_all(local, error);
-  if (Status s = bucket ? Status() : training::make_result_folder(local); !s.ok()) return s;
-  if (Status s = make_directories(local + "/logs"); !s.ok()) return s;
+  auto opened = bucket ? training::ResultFolder::own(local) : training::ResultFolder::open(local);
+  if (!opened) return opened.status();
+  training::ResultFolder& folder = *opened;
+  for (const std::string& made : {local + "/logs", parent_path(scratch)}) {
+    if (Status s = make_directories(made, made == local + "/logs" ? 0755 : 0700); !s.ok()) return s;
+  }
   Collected collected;
   const bool all = program.value("collect", "first") == "all";
   for (size_t i = 0; i < members.size(); ++i) {
     if (lost[i]) continue;
     if (i < facts.ends.size()) {
-      const std::string log = local + "/logs/" + members[i]->address() + ".log";
-      Status brought = members[i]->fetch_file(process_name(i) + ".log", log, context.stop);
-      if (brought.ok()) brought = mask_file(log, secrets);
-      if (!brought.ok() && brought.code() != Code::NotFound) return brought;
+      Status taken = take_log(*members[i], process_name(i), scratch, secrets, folder, context.stop);
+      if (!taken.ok()) return taken;
     }
     if (i > 0 && !all) continue;
     auto missing = gather(*members[i], program.value("outputs", Json::array()));
     if (!missing) return missing.status();
     if (i == 0) collected.missing = std::move(*missing);
-    auto fetched = members[i]->fetch("results", all ? local + "/" + members[i]->address() : local);
-    if (!fetched) return fetched.status();
+    auto renamed = all ? Result<bool>(false) : rename_its_report(*members[i]);
+    if (!renamed) return renamed.status();
+    if (*renamed)
+      collected.notes.push_back(fmt::format("{}: its own '{}' is called '{}' in the results",
+                                            members[i]->address(), kReport, kItsReport));
+    Status taken = take_results(*members[i], all ? members[i]->address() : "", folder, collected.notes);
+    if (!taken.ok()) return taken;
   }
   Metrics metrics;
   // A launcher may have put its first worker on any node; what two of them report is the chief's.
-  for (size_t i = facts.ends.size(); i-- > 0;)
-    take_log(local + "/logs/" + members[i]->address() + ".log", metrics);
+  for (size_t i = facts.ends.size(); i-- > 0;) take_metrics(local + "/" + log_of(*members[i]), metrics);
   // The folder may hold what an earlier program has left.
   std::vector<std::string> names;
   if (!lost[0]) {
@@ -134,20 +215,22 @@ Result<Collected> collect_results(const Json& program,
                       {"seconds", seconds == facts.phases.end() ? 0.0 : seconds->second},
                       {"results_path", place},
                       {"log_path", place + "/logs"},
-                      {"report_path", place + "/report.json"},
+                      {"report_path", fmt::format("{}/{}", place, kReport)},
                       {"metrics", metrics}};
   Json report = collected.output;
   report["program"] = program.value("name", "");
   report["attempts"] = facts.attempts;
   report["members"] = members_json(members, facts);
   report["phases"] = facts.phases;
-  Status written = write_user_file(local + "/report.json",
-                                   report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (!written.ok() || !bucket) return written.ok() ? Result<Collected>(std::move(collected)) : written;
+  Status written = folder.write(kReport, report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (written.ok()) written = folder.close();
+  if (!written.ok()) return written;
+  collected.notes.insert(collected.notes.end(), folder.moved().begin(), folder.moved().end());
+  if (!bucket) return collected;
   http::Client http;
-  auto folder = training::open_bucket_folder(http, place);
+  auto kept = training::open_bucket_folder(http, place);
   // The report last: it is what the next apply looks for.
-  Status sent = folder ? training::send_files(*folder, local, "report.json", context.stop) : folder.status();
+  Status sent = kept ? training::send_files(*kept, local, kReport, context.stop) : kept.status();
   std::filesystem::remove_all(local, error);
   if (!sent.ok()) return std::move(sent).at("results");
   return collected;

@@ -25,12 +25,15 @@ struct ProgramFacts {
 struct Collected {
   Json output;                       // the step's product (docs/ir.md)
   std::vector<std::string> missing;  // outputs that the chief did not leave
+  std::vector<std::string> notes;    // what a user must know of the results
 };
 
 // Whether the folder of this computer that results go to can take them (training/result_folder.h); Conflict
 // when it holds files of somebody else, which they might take the place of. To be asked before the program
 // starts.
 Status check_results_folder(const Json& program);
+// Files of the user's in a folder of ours whose place results may take (training/result_folder.h).
+std::vector<std::string> users_results(const Json& program);
 
 // `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `lost`: members that
 // cannot be asked. Secrets are masked in logs; what is in the results is the program's.

@@ -1,6 +1,9 @@
 #include "runtime/steps/program/verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace radl::program {
 
@@ -35,6 +38,21 @@ Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes
   if (chief_ended && chief->second != 0) return Verdict::Failed;
   if (working == 0) return Verdict::Well;
   return working + well < rules.least ? Verdict::Failed : Verdict::GoesOn;
+}
+
+std::string start_hint(const nlohmann::json& program, int exit, std::string_view said) {
+  const std::string main = program.value("main", "");
+  if (exit == 127 && said.ends_with(fmt::format(" {}: not found", main))) {
+    if (main.find('/') == main.npos)
+      return fmt::format("'{0}' is looked for in PATH on the node; a file of the source is called './{0}'",
+                         main);
+    return "the source holds no such file (an archive keeps its top folder, as in './top/run'), or its first "
+           "line "
+           "names a program that the node lacks";
+  }
+  if (exit == 126 && said.ends_with("Permission denied"))
+    return fmt::format("make it executable: `chmod +x {}`", main);
+  return "";
 }
 
 }  // namespace radl::program

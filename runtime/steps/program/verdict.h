@@ -3,6 +3,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/steps/jobs/following.h"
@@ -24,5 +26,8 @@ Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes
 
 // Whether this end came from outside: a signal, a lost node.
 inline bool was_killed(int exit) { return exit < 0 || exit >= 128; }
+
+// What to do where the shell could not start it and has `said` so; empty: nothing is known.
+std::string start_hint(const nlohmann::json& program, int exit, std::string_view said);
 
 }  // namespace radl::program

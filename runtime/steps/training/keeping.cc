@@ -55,7 +55,7 @@ Keeping::~Keeping() {
 Status Keeping::prepare(bool resume, const Stop& stop) {
   if (result_) {
     if (Status open = check_writable(*result_, stop); !open.ok()) return std::move(open).at("result");
-  } else if (Status usable = check_result_folder(training_.value("result", "")); !usable.ok()) {
+  } else if (Status usable = check_training_folder(training_.value("result", "")); !usable.ok()) {
     return usable;
   }
   if (!kept_) return {};
@@ -128,9 +128,9 @@ Status Keeping::finish(const Stop& stop) {
 
 Result<Json> Keeping::result(const RunFacts& facts, const Stop& stop) {
   if (!result_)
-    return bring_result(training_.value("result", ""), training_.value("result", ""), chief_, facts);
+    return bring_result(training_.value("result", ""), training_.value("result", ""), chief_, facts, say_);
   const std::string local = scratch_ + "/result", shown = training_.value("result", "");
-  auto output = bring_result(local, shown, chief_, facts);
+  auto output = bring_result(local, shown, chief_, facts, say_);
   if (!output) return output;
   // The weights last: they are what the next apply looks for.
   const std::string weights = output->at("model_path").get<std::string>().substr(shown.size() + 1);

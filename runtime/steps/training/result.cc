@@ -5,23 +5,32 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "common/new_file.h"
 #include "runtime/steps/training/result_folder.h"
 
 namespace radl::training {
 namespace {
 
 // The engine's report, or a short one where there is none.
-Status write_report(const std::string& result, const Json& output, const RunFacts& facts) {
+Status write_report(ResultFolder& folder, const Json& output, const RunFacts& facts) {
   Json report;
-  if (auto text = read_file(result + "/model/report.json", size_t{64} << 20); text.ok())
+  if (auto text = read_file(folder.path() + "/model/report.json", size_t{64} << 20); text.ok())
     report = Json::parse(*text, nullptr, false);
   if (!report.is_object()) report = {{"output", output}, {"finished", facts.finished}};
   Json apply = {{"phases", facts.phases}};
   if (facts.first_step) apply["first_step_seconds"] = *facts.first_step;
   report["apply"] = apply;
-  return write_user_file(result + "/report.json",
-                         report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return folder.write("report.json", report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<size_t> bring(Member& chief, const std::string& name, ResultFolder& folder) {
+  auto fetched =
+      chief.fetch(name, folder.path() + "/" + name, [&](const std::vector<jobs::Arrival>& arrivals) {
+        ResultFolder::Files files;
+        for (const jobs::Arrival& each : arrivals) files[name + "/" + each.name] = each.digest;
+        return folder.make_way(files);
+      });
+  if (!fetched) return fetched.status();
+  return fetched->files;
 }
 
 // Parts of files that a run was fetching when it was killed: "NAME.tmp-" and eight hexadecimal digits.
@@ -42,15 +51,17 @@ void remove_parts(const std::string& folder) {
 }  // namespace
 
 Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
-                          const RunFacts& facts) {
+                          const RunFacts& facts, const std::function<void(const std::string&)>& say) {
   if (result.empty()) return invalid("no folder for the result");
   // What goes on to a bucket is put together in a folder of ours.
-  if (Status s = result == shown ? make_result_folder(result) : make_directories(result); !s.ok()) return s;
-  remove_parts(result);
-  auto model = chief.fetch("model", result + "/model");
+  auto opened = result == shown ? ResultFolder::open(result) : ResultFolder::own(result);
+  if (!opened) return opened.status();
+  ResultFolder& folder = *opened;
+  for (const char* part : {"/model", "/events"}) remove_parts(result + part);
+  auto model = bring(chief, "model", folder);
   if (!model) return std::move(model).status();
   if (*model == 0) return Status(Code::Corrupt, "the training ended, but left no model");
-  auto events = chief.fetch("events", result + "/events");
+  auto events = bring(chief, "events", folder);
   if (!events) return std::move(events).status();
   std::error_code error;
   std::string weights = "/model/model.safetensors";
@@ -71,7 +82,10 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, M
   if (!facts.exchange.empty()) output["exchange"] = facts.exchange;
   if (!facts.dataset_note.empty()) output["dataset_note"] = facts.dataset_note;
   if (facts.first_step) output["first_step_seconds"] = *facts.first_step;
-  if (Status s = write_report(result, output, facts); !s.ok()) return s;
+  Status written = write_report(folder, output, facts);
+  if (written.ok()) written = folder.close();
+  if (!written.ok()) return written;
+  for (const std::string& moved : folder.moved()) say(moved);
   return output;
 }
 

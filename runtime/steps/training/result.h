@@ -1,6 +1,7 @@
 // What a finished training leaves to its user.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,7 +24,8 @@ struct RunFacts {
 
 // Brings model, events and report from the chief's node to the folder `result`; the step's output
 // (docs/ir.md), in which they stand below `shown`. What the runner saw is added to the report under "apply".
+// `say` gets a line about each file of the user's that was in the way.
 Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
-                          const RunFacts& facts);
+                          const RunFacts& facts, const std::function<void(const std::string&)>& say);
 
 }  // namespace radl::training

@@ -6,13 +6,91 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "common/checksum_line.h"
+#include "common/digest.h"
 #include "common/files.h"
+#include "common/new_file.h"
 #include "common/own_folders.h"
+#include "runtime/base/local_digest.h"
 
 namespace radl::training {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kRecordHead =
+    "# Brought by radlc. What is not named here, or has been changed, it never replaces.\n";
+
+// A file that is being replaced has two digests.
+using Record = std::map<std::string, std::set<std::string>>;
+
+// Of this process: runs of other processes are kept away by the state's lock.
+std::mutex& record_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::string mark_of(const std::string& path) { return fmt::format("{}/{}", path, kResultsMark); }
+
+Record read_record(const std::string& path) {
+  Record record;
+  auto text = read_file(mark_of(path));
+  std::istringstream lines(text ? *text : "");
+  for (std::string line; std::getline(lines, line);) {
+    if (auto read = read_checksum_line(line)) record[read->name].insert(read->digest);
+  }
+  return record;
+}
+
+Status write_record(const std::string& path, const Record& record) {
+  std::string text = kRecordHead;
+  for (const auto& [name, digests] : record) {
+    for (const std::string& digest : digests) text += checksum_line(digest, name) + "\n";
+  }
+  return write_user_file(mark_of(path), text);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+// As a training or a program of an earlier version has left it: without a record of its files.
+bool is_without_record(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(mark_of(path), error)) return fs::is_empty(mark_of(path), error);
+  auto report = read_file(path + "/report.json");
+  if (!report) return false;
+  const auto json = nlohmann::json::parse(*report, nullptr, false);
+  return json.is_object() &&
+         (json.contains("apply") || (json.contains("program") && json.contains("metrics")));
+}
+
+// A link that stays within the folder costs nobody anything.
+bool is_inner_link(const fs::path& folder, const fs::path& name) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(folder / name, error))) return false;
+  const fs::path target = fs::read_symlink(folder / name, error);
+  return !error && target.is_relative() &&
+         !(name.parent_path() / target).lexically_normal().string().starts_with("..");
+}
+
+bool is_ours(const Record& record, const std::string& folder, const std::string& name) {
+  std::error_code error;
+  const fs::path path = fs::path(folder) / name;
+  if (is_inner_link(folder, name)) return true;
+  auto found = record.find(name);
+  if (found == record.end() || !fs::is_regular_file(fs::symlink_status(path, error))) return false;
+  auto digest = local_digest(path.string());
+  return digest && found->second.contains(*digest);
+}
+
+}  // namespace
 
 Status check_result_folder(const std::string& path) {
   auto wrong = [&](const fs::path& at, const std::string& what) {
@@ -35,9 +113,106 @@ Status check_result_folder(const std::string& path) {
   return {};
 }
 
-Status make_result_folder(const std::string& path) {
+Status check_training_folder(const std::string& path) {
+  if (Status usable = check_result_folder(path); !usable.ok()) return usable;
+  if (is_result_folder(path)) return {};
+  for (const char* name : {"model", "events", "report.json"}) {
+    if (!is_there(fs::path(path) / name)) continue;
+    return Status(Code::Conflict,
+                  fmt::format("'{}' is to get the results, and holds '{}', which no training has put there",
+                              path, name))
+        .with_hint("name an empty or a new folder with `result`");
+  }
+  return {};
+}
+
+bool is_result_folder(const std::string& path) {
+  std::error_code error;
+  return fs::exists(mark_of(path), error) || is_without_record(path);
+}
+
+std::vector<std::string> users_files(const std::string& path, const std::vector<std::string>& names) {
+  if (!is_result_folder(path) || is_without_record(path)) return {};
+  const Record record = read_record(path);
+  std::set<std::string> asked(names.begin(), names.end());
+  for (const auto& [name, digests] : record) asked.insert(name);
+  std::vector<std::string> found;
+  for (const std::string& name : asked) {
+    if (is_there(fs::path(path) / name) && !is_ours(record, path, name)) found.push_back(name);
+  }
+  return found;
+}
+
+Result<ResultFolder> ResultFolder::open(const std::string& path) {
   if (Status made = make_directories(path); !made.ok()) return made;
-  return write_user_file(fmt::format("{}/{}", path, kResultsMark), "");
+  std::lock_guard lock(record_mutex());
+  ResultFolder folder(path, true);
+  folder.all_ours_ = is_without_record(path);
+  // So that it is known for what it is from now on, by what sends folders to nodes too.
+  Status written = write_record(path, read_record(path));
+  return written.ok() ? Result<ResultFolder>(std::move(folder)) : written;
+}
+
+// As `cp --backup=numbered` names it.
+Status ResultFolder::move_aside(const std::string& name) {
+  std::error_code error;
+  for (int number = 1;; ++number) {
+    const std::string aside = fmt::format("{}.~{}~", name, number);
+    if (is_there(fs::path(path_) / aside)) continue;
+    fs::rename(fs::path(path_) / name, fs::path(path_) / aside, error);
+    if (error) return errno_status(error.value(), path_ + "/" + name);
+    moved_.push_back(fmt::format("'{}/{}' was not radlc's: it is called '{}' now", path_, name, aside));
+    return {};
+  }
+}
+
+Status ResultFolder::make_way(const Files& files) {
+  if (!shared_) return {};
+  std::lock_guard lock(record_mutex());
+  Record record = read_record(path_);
+  std::error_code error;
+  for (const auto& [name, digest] : files) {
+    // What stands where a folder is to be.
+    for (fs::path above = fs::path(name).parent_path(); !above.empty(); above = above.parent_path()) {
+      const fs::path place = fs::path(path_) / above;
+      if (!is_there(place) || fs::is_directory(place, error)) continue;
+      if (all_ours_ || is_ours(record, path_, above.string()))
+        fs::remove(place, error);
+      else if (Status moved = move_aside(above.string()); !moved.ok())
+        return moved;
+    }
+    const fs::path place = fs::path(path_) / name;
+    if (is_there(place)) {
+      const bool folder = fs::is_directory(fs::symlink_status(place, error));
+      auto there = folder ? Result<std::string>(std::string()) : local_digest(place.string());
+      const bool same = there && !digest.empty() && *there == digest;
+      if (!same && (folder || !(all_ours_ || is_ours(record, path_, name)))) {
+        if (Status moved = move_aside(name); !moved.ok()) return moved;
+      }
+    }
+    if (!digest.empty()) record[name].insert(digest);
+    put_[name] = digest;
+  }
+  return write_record(path_, record);
+}
+
+Status ResultFolder::write(const std::string& name, const std::string& content) {
+  if (Status free = make_way({{name, sha256_hex(content)}}); !free.ok()) return free;
+  const std::string path = path_ + "/" + name;
+  if (Status made = make_directories(fs::path(path).parent_path().string()); !made.ok()) return made;
+  return write_user_file(path, content);
+}
+
+Status ResultFolder::close() {
+  if (!shared_) return {};
+  std::lock_guard lock(record_mutex());
+  Record record = read_record(path_);
+  for (const auto& [name, digest] : put_) {
+    if (!digest.empty()) record[name] = {digest};
+  }
+  for (auto at = record.begin(); at != record.end();)
+    at = is_there(fs::path(path_) / at->first) ? std::next(at) : record.erase(at);
+  return write_record(path_, record);
 }
 
 }  // namespace radl::training

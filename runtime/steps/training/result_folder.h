@@ -1,7 +1,13 @@
 // The folder of this computer that the result of a training or of a program goes to.
+//
+// Its file `.radl-results` names what radlc has put there, with digests, as `sha256sum` prints them. All else
+// is the user's, also what has been changed since: it is not replaced, but gets another name first.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "common/status.h"
 
@@ -10,8 +16,46 @@ namespace radl::training {
 // Whether files can be put there, as far as that is known without doing it: it, or the nearest folder above
 // it that is there, is a folder that we may write to. Invalid, with what is in the way.
 Status check_result_folder(const std::string& path);
+// The same of a training's, which also must not hold what it is to bring (`model`, `events`, `report.json`)
+// unless a training has put it there: Conflict.
+Status check_training_folder(const std::string& path);
 
-// Makes it, with the mark of what is ours (common/own_folders.h).
-Status make_result_folder(const std::string& path);
+// Whether radlc has put results there.
+bool is_result_folder(const std::string& path);
+// Of a folder of ours, files of the user's that have the name of one of `names`, or of what was put there
+// before; relative to it, sorted.
+std::vector<std::string> users_files(const std::string& path, const std::vector<std::string>& names);
+
+// Puts files there. Several, also in other threads, may work on one folder.
+class ResultFolder {
+ public:
+  using Files = std::map<std::string, std::string>;  // name below the folder -> digest
+
+  // Makes it.
+  static Result<ResultFolder> open(const std::string& path);
+  // A folder that is ours alone: nothing in it is a user's.
+  static ResultFolder own(const std::string& path) { return ResultFolder(path, false); }
+
+  const std::string& path() const { return path_; }
+  // To be called before files with these contents are put there: what a user has in their places gets another
+  // name.
+  Status make_way(const Files& files);
+  // One file.
+  Status write(const std::string& name, const std::string& content);
+  // Brings what is recorded to what has been put there.
+  Status close();
+  // A sentence for each file of the user's that has another name now.
+  const std::vector<std::string>& moved() const { return moved_; }
+
+ private:
+  ResultFolder(std::string path, bool shared) : path_(std::move(path)), shared_(shared) {}
+  Status move_aside(const std::string& name);
+
+  std::string path_;
+  bool shared_ = true;
+  bool all_ours_ = false;  // of a version that kept no record
+  Files put_;
+  std::vector<std::string> moved_;
+};
 
 }  // namespace radl::training

@@ -7,6 +7,7 @@ import re
 import signal
 import shutil
 import subprocess
+import time
 import urllib.parse
 import urllib.request
 
@@ -183,13 +184,17 @@ class Staging(RadlCase):
         objects = {f"2024/part-{i:02}": self.random.randbytes(4 << 20) for i in range(18)}
         self.put(objects)
         self.edit(self.file, ("input.minio, bucket = 'books', port = 9100 )\n", "input.minio, bucket = 'books', port = 9100 )\n" + STAGED))
-        process = self.start("apply", "-y", self.file, *self.given)
+        process = self.start("apply", "-y", self.file, *self.given, "--log-json", "events.jsonl")
         self.wait_until(lambda: any("were copied" in log.read_text() for log in self.folder.rglob("jobs/*/member-*.log")), 120)
         lost = self.random.randrange(3)
+        killed = time.time()
         self.radlc("exec", self.file, f"worker[{lost}]", "-c", "kill -9 $(cat /run/hdfs-datanode.pid)")
         out, err = process.communicate(timeout=200)
         self.assertEqual(process.returncode, 0, out + err)
         self.assert_staged(objects)
+        tasks = [e for e in self.events(self.folder / "events.jsonl") if e["event"] == "task" and "hdfs-datanode" in e["data"]["name"]]
+        self.assertEqual([(e["node"], "does not run" in e["data"]["name"]) for e in tasks], [(f"worker[{lost}]", True)])
+        self.assertLess(tasks[0]["time"] - killed, 5, "it was noticed late")
 
         self.radlc("exec", self.file, "front[0]", "-c", "kill -9 $(cat /run/hdfs-namenode.pid)")
         shutil.rmtree(self.file.parent / "staged-results")

@@ -68,12 +68,16 @@ class Losses(RadlCase):
                 job = self.start("submit", self.file, script)
                 self.wait_until(lambda: "R" in self.on("front[0]", "squeue -h -t R -o %t", code=None), 60, "the job does not run")
                 time.sleep(moment)
+                works = f"worker-{ordinal}" in self.on("front[0]", "squeue -h -t R -o %N", code=None).split()
                 killed = time.monotonic()
                 if victim == "node":
                     self.lose_node(ordinal)
                 else:
                     process = {"munge": "munged"}.get(victim, victim)
                     self.on("front[0]" if victim == "slurmctld" else f"worker[{ordinal}]", f"pkill -9 -x {process}")
+                if victim in ("slurmd", "munge") and works:  # Slurm itself says it half a minute later
+                    self.assertIn(f"worker-{ordinal}: service {victim} does not run", job.stderr.readline())
+                    self.assertLess(time.monotonic() - killed, 5, "it was noticed late")
                 if victim == "slurmctld":
                     said = job.stderr.readline()
                     self.assertIn("the controller does not answer", said)
