@@ -89,7 +89,7 @@ class Member {
     std::function<bool()> stop;
     // What a process uses, every few seconds; empty: it is not looked at.
     std::function<void(const std::string& name, const Usage& usage)> on_usage;
-    // Looked at every few seconds; a sentence about one that does not run, or runs again.
+    // Looked at every few seconds; a message about one that does not run, or runs again.
     std::vector<std::string> services;
     std::function<void(const std::string& what)> on_service;
     // The node does not answer: said at once, given up after a while.
