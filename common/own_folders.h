@@ -1,4 +1,4 @@
-// Folders that radlc itself writes to, where they lie in a folder that a user sends to nodes.
+// What is no part of a folder that a user sends to nodes: what radlc itself writes there, and caches.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,15 @@
 namespace radl {
 
 inline constexpr std::string_view kStateFolder = ".radl";
+// Python's own, which it makes anew: trying a program out here must not make it another one.
+inline constexpr std::string_view kPythonCache = "__pycache__";
 inline constexpr std::string_view kResultsMark = ".radl-results";  // a file in a folder of results
 
 // What a user's folder is taken to hold.
 enum class Holding {
   All,      // but for states, which change while it is sent
-  Sources,  // and but for folders of results, which would make each run another program's
+  Sources,  // and but for folders of results, which would make each run another program's, and Python's
+            // caches
 };
 
 // Whether it holds the state of an infrastructure (docs/state.md), wherever `--state` has put it. The
@@ -28,8 +31,9 @@ inline bool is_state(const std::filesystem::path& folder) {
 // Of a folder inside of it, which is no link.
 inline bool is_left_out(const std::filesystem::path& folder, Holding holding) {
   if (folder.filename() == kStateFolder || is_state(folder)) return true;
+  if (holding == Holding::All) return false;
   std::error_code error;
-  return holding == Holding::Sources && std::filesystem::exists(folder / kResultsMark, error);
+  return folder.filename() == kPythonCache || std::filesystem::exists(folder / kResultsMark, error);
 }
 
 }  // namespace radl

@@ -112,8 +112,7 @@ class Follower {
       if (stop_.asked()) break;
       if (!text.ok()) {
         if (text.status().message().find("Invalid job id") != std::string::npos)
-          return report(session_, not_found("Slurm knows no job " + id_)
-                                      .with_hint("it forgets jobs some minutes after their end"));
+          return report(session_, unknown_job());
         if (is_final(text.status()))
           return report(session_,
                         Status(Code::Lost, fmt::format("job {} cannot be followed, its controller does "
@@ -125,6 +124,7 @@ class Follower {
       if (silent_since_) std::fprintf(stderr, "the controller answers again\n");
       silent_since_.reset();
       const std::vector<SlurmTask> tasks = read_slurm_tasks(*text);
+      known_ |= !tasks.empty();
       failed_.clear();
       for (const SlurmTask& task : tasks) show(task);
       look_at_services(tasks);
@@ -151,6 +151,15 @@ class Follower {
     jobs::ServiceWatch watch;
     std::chrono::steady_clock::time_point looked;
   };
+
+  // A controller that is killed loses what it was given in its last seconds.
+  Status unknown_job() const {
+    if (!known_)
+      return not_found("Slurm knows no job " + id_).with_hint("it forgets jobs some minutes after their end");
+    return Status(Code::Lost,
+                  fmt::format("Slurm does not know job {} any more: its controller has lost it", id_))
+        .with_hint("what its tasks have done is done; send it again");
+  }
 
   // Of a look that failed: whether there is no point in another one. The first of several is said at once.
   bool is_final(const Status& why) {
@@ -287,6 +296,7 @@ class Follower {
   const std::string id_;
   const Stop stop_;
   std::optional<std::chrono::steady_clock::time_point> silent_since_;
+  bool known_ = false;                  // to Slurm, at some time
   std::map<std::string, Shown> shown_;  // by task
   std::map<std::string, std::unique_ptr<Remote>> remotes_;
   std::map<std::string, Daemons> daemons_;  // by host

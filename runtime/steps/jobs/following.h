@@ -44,7 +44,7 @@ class Following {
     std::function<bool(const Process& process, int exit)> again;
     std::function<Status(size_t node, const std::vector<std::string>& names)> start_again;
     std::function<void(const std::string& name, const Usage& usage)> on_usage;  // may be empty
-    // Services of a node that are looked at, and a sentence about one of them; both may be empty.
+    // Services of a node that are looked at, and a message about one of them; both may be empty.
     std::function<std::vector<std::string>(size_t node)> services;
     std::function<void(size_t node, const std::string& what)> on_service;
     std::function<void(size_t node, const Status& why)> unreachable;

@@ -97,7 +97,7 @@ class Member {
     // asks. The other: the node has nothing to ask with.
     std::function<void(const Notice& notice)> on_notice;
     std::function<void()> cannot_hear;
-    // Looked at every few seconds; a sentence about one that does not run, or runs again.
+    // Looked at every few seconds; a message about one that does not run, or runs again.
     std::vector<std::string> services;
     std::function<void(const std::string& what)> on_service;
     // The node does not answer: said at once, given up after a while.

@@ -16,6 +16,7 @@
 #include "common/digest.h"
 #include "common/fd.h"
 #include "common/files.h"
+#include "common/own_folders.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
@@ -236,6 +237,7 @@ Result<Fetched> Member::fetch(const std::string& below, const std::string& local
   for (Arrival& each : *listed) {
     if (leaves_the_folder(each.name))
       return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
+    if (each.name == kResultsMark) continue;  // this computer's own
     if (each.digest.empty() && each.target.empty())
       fetched.left.push_back(std::move(each.name));
     else

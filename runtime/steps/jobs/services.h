@@ -1,4 +1,4 @@
-// Services that radlc has been told to keep running on a node (`service`), looked at while a job runs there:
+// Services that radlc is to keep running on a node (`service`), looked at while a job runs there:
 // one that is gone is said at once, whatever its cluster makes of it later.
 #pragma once
 
@@ -21,10 +21,10 @@ extern const char* const kServicesScript;
 // The names as words for it.
 std::string service_words(const std::vector<std::string>& names);
 
-// What is told of the services of one node. Not thread-safe.
+// The news of the services of one node. Not thread-safe.
 class ServiceWatch {
  public:
-  // A line of `services`: a sentence when one does not run, or runs again; nullopt: nothing new.
+  // A line of `services`: a message when one does not run, or runs again; nullopt: nothing new.
   std::optional<std::string> take(const std::string& line);
 
  private:

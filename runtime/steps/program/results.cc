@@ -26,7 +26,7 @@ Result<std::vector<std::string>> gather(jobs::Member& member, const Json& output
   std::vector<std::string> missing;
   for (const Json& output : outputs) {
     const std::string name = output.get<std::string>();
-    // Words are not split at blanks, so that what is not quoted is a pattern and nothing else. A link that is
+    // Words are not split at spaces, so that what is not quoted is a pattern and nothing else. A link that is
     // named is what it leads to.
     auto copied = member.exec(fmt::format(R"sh(cd {}/source || exit 1
 IFS=

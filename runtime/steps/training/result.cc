@@ -34,11 +34,13 @@ Result<size_t> bring(Member& chief, const std::string& name, ResultFolder& folde
 }
 
 // Parts of files that a run was fetching when it was killed: "NAME.tmp-" and eight hexadecimal digits.
-void remove_parts(const std::string& folder) {
+void remove_parts(const std::string& result) {
   std::error_code error;
   std::vector<std::filesystem::path> parts;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(result, error)) {
     const std::string name = entry.path().filename().string();
+    const std::string top = entry.path().lexically_relative(result).begin()->string();
+    if (top != "model" && top != "events" && !top.starts_with("report.json.")) continue;
     const size_t mark = name.rfind(".tmp-");
     if (mark != std::string::npos && name.size() - mark == 13 &&
         name.find_first_not_of("0123456789abcdef", mark + 5) == std::string::npos &&
@@ -57,7 +59,7 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, M
   auto opened = result == shown ? ResultFolder::open(result) : ResultFolder::own(result);
   if (!opened) return opened.status();
   ResultFolder& folder = *opened;
-  for (const char* part : {"/model", "/events"}) remove_parts(result + part);
+  remove_parts(result);
   auto model = bring(chief, "model", folder);
   if (!model) return std::move(model).status();
   if (*model == 0) return Status(Code::Corrupt, "the training ended, but left no model");

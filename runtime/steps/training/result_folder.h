@@ -44,7 +44,7 @@ class ResultFolder {
   Status write(const std::string& name, const std::string& content);
   // Brings what is recorded to what has been put there.
   Status close();
-  // A sentence for each file of the user's that has another name now.
+  // A message for each file of the user's that has another name now.
   const std::vector<std::string>& moved() const { return moved_; }
 
  private:

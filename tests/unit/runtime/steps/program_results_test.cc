@@ -117,7 +117,7 @@ TEST_F(ResultsTest, AReportOfItsOwnIsNotLost) {
 }
 
 TEST_F(ResultsTest, WhatAUserPutAmongThemIsKeptUnderAnotherName) {
-  program("echo first > $RADL_RESULTS/notes");
+  program("echo first > $RADL_RESULTS/notes; echo none > $RADL_RESULTS/.radl-results");
   ASSERT_TRUE(run().ok());
   ASSERT_TRUE(write_file_atomic(results("notes"), "what I think of it").ok());
   step.digest = "digest-2";

@@ -215,6 +215,7 @@ TEST_F(TrainingTest, PartsOfFilesThatAKilledRunHasLeftGo) {
     ASSERT_TRUE(make_directories(std::filesystem::path(path).parent_path()).ok());
     ASSERT_TRUE(write_file_atomic(path, "part").ok());
   }
+  ASSERT_TRUE(write_file_atomic(nodes.folder.path("result/.radl-results"), "").ok());
   ASSERT_TRUE(write_file_atomic(nodes.folder.path("result/mine.tmp-notes"), "mine").ok());
   auto before = umask(077);
   auto outcome = run();
