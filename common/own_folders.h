@@ -1,21 +1,23 @@
 // What is no part of a folder that a user sends to nodes: what radlc itself writes there, and caches.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 namespace radl {
 
 inline constexpr std::string_view kStateFolder = ".radl";
-// Python's own, which it makes anew: trying a program out here must not make it another one.
-inline constexpr std::string_view kPythonCache = "__pycache__";
+// Others' own, which they write at any time: trying a program out here, or `git status`, must not make it
+// another one.
+inline constexpr std::string_view kCaches[] = {"__pycache__", ".git"};
 inline constexpr std::string_view kResultsMark = ".radl-results";  // a file in a folder of results
 
 // What a user's folder is taken to hold.
 enum class Holding {
   All,      // but for states, which change while it is sent
-  Sources,  // and but for folders of results, which would make each run another program's, and Python's
-            // caches
+  Sources,  // and but for folders of results, which would make each run another program's, and caches
 };
 
 // Whether it holds the state of an infrastructure (docs/state.md), wherever `--state` has put it. The
@@ -33,7 +35,8 @@ inline bool is_left_out(const std::filesystem::path& folder, Holding holding) {
   if (folder.filename() == kStateFolder || is_state(folder)) return true;
   if (holding == Holding::All) return false;
   std::error_code error;
-  return folder.filename() == kPythonCache || std::filesystem::exists(folder / kResultsMark, error);
+  return std::ranges::find(kCaches, folder.filename().native()) != std::end(kCaches) ||
+         std::filesystem::exists(folder / kResultsMark, error);
 }
 
 }  // namespace radl

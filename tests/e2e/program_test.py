@@ -327,10 +327,12 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet8
         self.write("own/run.sh", "find . -type f -o -type p -o -type s > $RADL_RESULTS/seen\n")
         os.mkfifo(self.folder / "own/pipe")
         self.write("own/package/__pycache__/module.cpython-311.pyc", "cache")
+        self.write("own/.git/index", "as it is")
         place = ("--state", self.folder / "own/my states")
         self.apply(*place)
         self.assertEqual(sorted((self.folder / "own/p-results/seen").read_text().split()), ["./own.radl", "./run.sh"])
         self.write("own/__pycache__/another.cpython-311.pyc", "cache")
+        self.write("own/.git/index", "as `git status` leaves it")
         self.assertEqual(self.actions(self.file, *place), {})
         self.radlc("destroy", "--auto-approve", self.file, *place)
 
