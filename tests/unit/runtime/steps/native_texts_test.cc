@@ -57,7 +57,7 @@ struct NativeTextsTest : testing::Test {
       resource.name = value.get<std::string>();
     else
       resource.properties[property] = value;
-    return run(resource);
+    return run(resource, type == "wait_for");  // which looks as it waits
   }
 
   test::TemporaryFolder folder;
