@@ -66,7 +66,7 @@ std::string nearest_feature(Scope scope, std::string_view name);
 
 Scope scope_of(ast::Kind block);
 std::string_view type_name(FeatureType type);  // "a number", for messages and docs
-bool is_secret_name(std::string_view name);  // a password, private key or token
+bool is_secret_name(std::string_view name);    // a password, private key or token
 // Whether a feature may be a secret: one by its name, or what is handed on unread. All others stand in plans
 // or in what a cloud is asked for.
 bool may_be_secret(Scope scope, const FeatureSpec* spec, std::string_view name);

@@ -38,9 +38,7 @@ Terminal detect_terminal(bool no_color) {
   return terminal;
 }
 
-bool confirm(const std::string& question) {
-  return ask_line(question, false) == "yes";
-}
+bool confirm(const std::string& question) { return ask_line(question, false) == "yes"; }
 
 std::string ask_line(const std::string& question, bool hidden) {
   std::fprintf(stderr, "%s ", shown(question).c_str());
