@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/shell_quote.h"
+#include "common/text.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/native/resource.h"
 
@@ -76,7 +77,7 @@ class DownloadKind : public Kind {
   Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const override {
     Work work;
     std::string path = shell_path(item.resource->name), kind = said(seen, "kind"),
-                wanted = item.text("sha256");
+                wanted = to_lower(item.text("sha256"));
     if (kind == "hidden") return hidden(item, facts);
     if (kind == "directory") return invalid(item.label() + ": there is a folder of this name on the node");
     work.deadline = std::chrono::milliseconds(static_cast<long long>(item.number("timeout", 1800) * 1000));
@@ -88,8 +89,8 @@ class DownloadKind : public Kind {
     Json was = said(seen, "sha256").empty() ? Json() : Json(short_digest(said(seen, "sha256")));
     work.changes.push_back(change(item, "content", was, short_digest(wanted) + " from " + item.text("url")));
     work.script = make_parent(item.resource->name) +
-                  fmt::format("t={}.radl-{}.part\nu={}\nw={}\n", path, wanted.substr(0, 16),
-                              shell_quote(item.text("url")), wanted) +
+                  fmt::format("t={}.radl-{}.part\nu={}\nw={}\n", path, shell_quote(wanted.substr(0, 16)),
+                              shell_quote(item.text("url")), shell_quote(wanted)) +
                   kFetch;
     Work access;
     plan_access(item, seen, item.text("mode", "0644"), "\"$t\"", access, kind == "file" && facts.root());

@@ -43,6 +43,12 @@ bool is_host(const std::string& text) {
   });
 }
 
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
+           return std::isxdigit(static_cast<unsigned char>(c));
+         });
+}
+
 struct Rule {
   std::string_view type, property;  // type "": of any resource
   bool (*holds)(const std::string&);
@@ -54,6 +60,7 @@ constexpr Rule kRules[] = {
     {"", "group", is_account, "a group's name or number"},
     {"user", "groups", is_account, "names of groups"},
     {"download", "url", is_url, "an address that begins with http:// or https://"},
+    {"download", "sha256", is_sha256, "64 hexadecimal digits"},
     {"wait_for", "url", is_url, "an address that begins with http:// or https://"},
     {"wait_for", "host", is_host, "a host name or an address"},
     {"mount", "device", is_device, "a device or a share"},
@@ -71,7 +78,9 @@ Status refused(const Item& item, const Rule& rule, const std::string& value) {
 Status check_removal(const Item& item) {
   if (item.resource->type != "directory" || item.text("state", "present") != "absent") return {};
   const std::string plain = std::filesystem::path(item.resource->name).lexically_normal().string();
-  const bool all = plain == "/" || plain == "~" || plain == "~/" || plain.empty() || plain.starts_with('.');
+  // "//" stays what it is: POSIX lets it be another root.
+  const bool root = plain.find_first_not_of('/') == std::string::npos;
+  const bool all = root || plain == "~" || plain == "~/" || plain.starts_with('.');
   return all ? invalid(item.label() + ": this folder is not removed") : Status();
 }
 

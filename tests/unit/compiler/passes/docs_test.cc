@@ -68,7 +68,6 @@ void expect_examples_compile(const std::string& name, int least) {
 
 TEST(Docs, ExamplesOfTheLanguageCompile) { expect_examples_compile("language.md", 8); }
 TEST(Docs, ExamplesOfTrainingCompile) { expect_examples_compile("training.md", 1); }
-TEST(Docs, ExamplesOfScalingCompile) { expect_examples_compile("scaling.md", 2); }
 TEST(Docs, ExamplesOfTheComparisonCompile) { expect_examples_compile("comparison.md", 5); }
 
 // Each rule of the page's grammar is one of grammar/radl2.yy, and each quoted word one of its tokens.

@@ -57,7 +57,7 @@ struct NativeTextsTest : testing::Test {
       resource.name = value.get<std::string>();
     else
       resource.properties[property] = value;
-    return run(resource);
+    return run(resource, type == "wait_for");  // which looks as it waits
   }
 
   test::TemporaryFolder folder;
@@ -116,6 +116,8 @@ TEST_F(NativeTextsTest, NoProgramTakesThemForOptions) {
                                            {"file", "group", "--help"},
                                            {"directory", "owner", "-h"},
                                            {"upload", "group", "--version"},
+                                           {"download", "sha256", "a; touch made"},
+                                           {"download", "sha256", std::string(63, '0')},
                                            {"download", "url", "--version"},
                                            {"download", "url", "/etc/passwd"},
                                            {"wait_for", "url", "--help"},
