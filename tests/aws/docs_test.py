@@ -22,7 +22,7 @@ contextualize ()
 # Of the command line's second version, which PyPI does not have.
 ELSEWHERE = {"aws sso login", "aws sso login --profile x"}
 # What the messages name of this case or that one.
-OPEN = re.compile(r"\.\.\.|\d+ s|profile \"x\"|HOST:PORT|behind")
+OPEN = re.compile(r"\.\.\.|\d+(?: s)?|profile \"x\"|HOST:PORT|behind")
 
 
 class Docs(AwsCase):
