@@ -12,7 +12,8 @@ namespace radl {
 
 namespace {
 
-// Of the kinds that cloud-init tells by their first line; a comment is none, and cloud-config is what is left.
+// Of the kinds that cloud-init tells by their first line; a comment is none, and cloud-config is what is
+// left.
 bool has_kind_of_its_own(std::string_view text) {
   constexpr const char* kBegins[] = {
       "#!", "#cloud-config-archive", "#include", "#cloud-boothook", "#part-handler", "## template:"};

@@ -173,8 +173,8 @@ class Designer : private DesignBuilder {
     if (!place.vpc.empty()) spec["vpc"] = place.vpc;
     if (!place.subnet.empty()) spec["subnet"] = place.subnet;
     if (!place.subnets_unused.empty())
-      note(fmt::format("system '{}': a machine has one interface, in {}; not in {}", node.system, place.subnet,
-                       join(place.subnets_unused, ", ")));
+      note(fmt::format("system '{}': a machine has one interface, in {}; not in {}", node.system,
+                       place.subnet, join(place.subnets_unused, ", ")));
     if (place.zones.size() == 1)
       spec["zone"] = place.zones.front();
     else if (!place.zones.empty())

@@ -17,8 +17,8 @@ TEST(AddressRange, HasNothingBehindItsPrefix) {
 }
 
 TEST(AddressRange, IsNoneOfAnythingElse) {
-  for (const char* text : {"", "/8", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "10.0.0.300/8",
-                           "10.0.0/8", "10x0x0x0/8", "::/129", "pl-1/8"})
+  for (const char* text : {"", "/8", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x",
+                           "10.0.0.300/8", "10.0.0/8", "10x0x0x0/8", "::/129", "pl-1/8"})
     EXPECT_FALSE(address_range(text)) << text;
 }
 

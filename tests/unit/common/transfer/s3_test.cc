@@ -130,16 +130,19 @@ TEST(S3, TheRegionIsReadFromTheEndpointOrPlaceWhereNothingElseNamesIt) {
        {answer(301, "", "data.s3.eu-west-1.amazonaws.com"), answer(301, "", "s3-eu-west-1.amazonaws.com"),
         answer(301, "", "data.s3.dualstack.eu-west-1.amazonaws.com"),
         answer(307, "Location: https://data.s3.eu-west-1.amazonaws.com/key\r\n", ""),
-        answer(307, "Location: https://data.s3-eu-west-1.amazonaws.com:443/key\r\n", "data.s3.amazonaws.com")}) {
+        answer(307, "Location: https://data.s3-eu-west-1.amazonaws.com:443/key\r\n",
+               "data.s3.amazonaws.com")}) {
     Bucket bucket([&](const std::string& request) {
-      return request.find("/eu-west-1/s3/aws4_request") == std::string::npos ? first
-                                                                               : http_answer(200, "ETag: \"e\"\r\n", "x");
+      return request.find("/eu-west-1/s3/aws4_request") == std::string::npos
+                 ? first
+                 : http_answer(200, "ETag: \"e\"\r\n", "x");
     });
     auto got = bucket.store.get("key");
     ASSERT_TRUE(got.ok()) << first << got.status().text();
     EXPECT_EQ(got->bytes, "x");
   }
-  for (const char* nowhere : {"data.s3.amazonaws.com", "s3-accelerate.amazonaws.com", "eu-west-1.example.org", "s3.", ""}) {
+  for (const char* nowhere :
+       {"data.s3.amazonaws.com", "s3-accelerate.amazonaws.com", "eu-west-1.example.org", "s3.", ""}) {
     Bucket bucket([&](const std::string&) { return answer(301, "", nowhere); });
     EXPECT_EQ(bucket.store.get("key").status().code(), Code::Invalid) << nowhere;
     EXPECT_EQ(bucket.server.requests().size(), 1u) << nowhere;

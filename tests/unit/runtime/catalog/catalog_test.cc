@@ -132,7 +132,8 @@ TEST(Catalog, WhatIsWrongIsNamedWithItsLine) {
                   .ok());
   EXPECT_EQ(check_catalog("radl-catalog 3\n", "f").message(), "f:1: it has version 3; this radlc reads 2");
   EXPECT_EQ(check_catalog("{}", "f").message(), "f:1: no catalogue: its first line is not 'radl-catalog 2'");
-  EXPECT_EQ(check_catalog("\xEF\xBB\xBF" + std::string(kHead), "f").message(), check_catalog(kHead, "f").message());
+  EXPECT_EQ(check_catalog("\xEF\xBB\xBF" + std::string(kHead), "f").message(),
+            check_catalog(kHead, "f").message());
   EXPECT_EQ(check_catalog("radl-catalog 2\n", "f").message(), "f:1: it names no cloud or no currency");
   EXPECT_EQ(fault_of("colour red\n"), "f:4: unknown field 'colour'");
   EXPECT_EQ(fault_of("[prices]\n"),

@@ -325,14 +325,16 @@ TEST(Ec2Design, YesAndNoAreTakenInAnyCaseAndNothingElse) {
   node.requirements["elastic_ip"].equals = "YES";
   auto design = designed(program);
   ASSERT_TRUE(design.ok()) << design.status().text();
-  EXPECT_EQ(find(*design, "worker[0]")->offers.front().spec["market"], "spot") << "nobody pays thrice as much for a letter";
+  EXPECT_EQ(find(*design, "worker[0]")->offers.front().spec["market"], "spot")
+      << "nobody pays thrice as much for a letter";
   EXPECT_NE(find(*design, "address.worker[0]"), nullptr);
   const Survey survey;
   const Catalog catalog = built_in_catalog();
   const DesignInput input{program, {&node}, survey, catalog};
   EXPECT_TRUE(check_node(kCloud, node, input).ok());
   node.requirements["elastic_ip"].equals = "maybe";
-  EXPECT_EQ(check_node(kCloud, node, input).message(), "worker[0]: elastic_ip = 'maybe': it is 'yes' or 'no'");
+  EXPECT_EQ(check_node(kCloud, node, input).message(),
+            "worker[0]: elastic_ip = 'maybe': it is 'yes' or 'no'");
 }
 
 TEST(Ec2Design, ThePriceHoldsForTheMachineOnDemandThatASpotMachineFallsBackTo) {
