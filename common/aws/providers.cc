@@ -265,8 +265,9 @@ Result<Credentials> process_credentials(const std::string& command, const std::s
   if (!done.ok()) {
     // One that waits for somebody is not run again: it would wait again.
     const Status asked = stop.check();
+    const bool waited = done.status().code() == Code::Timeout;
     return Status(asked.ok() ? Code::Auth : asked.code(), origin + ": " + done.status().message())
-        .with_hint("run it by hand to see what it waits for");
+        .with_hint(waited ? "run it by hand to see what it waits for" : "run it by hand to see why");
   }
   // Its own words stay out of the message: a program that fails may print what it was given.
   if (done->exit_status != 0)

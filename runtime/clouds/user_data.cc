@@ -3,12 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/digest.h"
+#include "common/text.h"
 
 namespace radl {
 
 namespace {
+
+// Of the kinds that cloud-init tells by their first line; a comment is none, and cloud-config is what is
+// left.
+bool has_kind_of_its_own(std::string_view text) {
+  constexpr const char* kBegins[] = {
+      "#!", "#cloud-config-archive", "#include", "#cloud-boothook", "#part-handler", "## template:"};
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](const char* known) { return text.starts_with(known); });
+}
+
+// The first line that says something, of YAML that is well-formed.
+std::string_view first_line_of(std::string_view yaml) {
+  for (std::string_view line : split(yaml, '\n')) {
+    const std::string_view text = trim(line);
+    if (!text.empty() && text.front() != '#' && text.front() != '%' && text != "---") return text;
+  }
+  return {};
+}
+
+// cloud-init passes over cloud-config that is a list or a text, and says that all went well.
+bool may_be_a_mapping(std::string_view yaml) {
+  const std::string_view line = first_line_of(yaml);
+  if (line.empty() || line.front() == '{' || line.front() == '?') return true;
+  if (line.front() == '[' || line == "-" || line.starts_with("- ")) return false;
+  return line.ends_with(':') || line.find(": ") != line.npos || line.find(":\t") != line.npos;
+}
 
 class Archive {
  public:
@@ -31,11 +59,7 @@ class Archive {
     const std::string merged = "Merge-Type: list(append)+dict(no_replace,recurse_list)+str()\n";
     const size_t begin = std::min(recipe.find_first_not_of(" \t\r\n"), recipe.size());
     const std::string_view text = std::string_view(recipe).substr(begin);
-    // Of the kinds that cloud-init tells by their first line; a comment is none.
-    constexpr const char* kBegins[] = {
-        "#!", "#cloud-config-archive", "#include", "#cloud-boothook", "#part-handler", "## template:"};
-    for (const char* known : kBegins)
-      if (text.starts_with(known)) return add("text/plain", std::string(text), merged);
+    if (has_kind_of_its_own(text)) return add("text/plain", std::string(text), merged);
     if (text.starts_with("#cloud-config")) return add("text/cloud-config", std::string(text), merged);
     // From the beginning of its first line: YAML counts spaces.
     const size_t line = begin == 0 ? 0 : recipe.rfind('\n', begin - 1) + 1;
@@ -76,6 +100,13 @@ std::map<std::string, std::vector<std::string>> cloud_init_recipes(const ir::Pro
 }
 
 Status check_user_data(const ir::Node& node, const Json& spec, size_t largest, const char* cloud) {
+  for (const std::string& recipe : spec.value("cloud_init", std::vector<std::string>())) {
+    if (has_kind_of_its_own(trim(recipe)) || may_be_a_mapping(recipe)) continue;
+    return Status(Code::Invalid,
+                  fmt::format("{}: a recipe for cloud_init begins with '{}': cloud-init would pass over it",
+                              node.address, first_line_of(recipe).substr(0, 60)))
+        .with_hint("a script begins with #!, and cloud-config is a mapping: `runcmd:` and what to run");
+  }
   const size_t bytes = user_data_of(spec).size();
   if (bytes <= largest) return {};
   return Status(Code::Invalid,

@@ -21,7 +21,7 @@ WORDS = {
     "throttled": "RequestLimitExceeded|throttl", "internal error": "InternalError", "unavailable": "Unavailable",
     "too many": "429|Too Many", "bad gateway": "502|Bad Gateway", "garbled": "XML|understood|damaged", "cut": "XML|closed|cut|ended|transfer",
     "reset before": "connection|reset|closed|answer", "answer lost": "connection|reset|closed|answer", "no capacity": CAPACITY[0],
-    "slow": "time", "delay": "time", "not there yet": "NotFound", "interrupt": "interrupt|cancel|stopped",
+    "slow": "time", "delay": "time", "not there yet": "NotFound", "interrupt": "interrupt|cancel|stopp",
 }
 
 

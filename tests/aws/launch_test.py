@@ -4,7 +4,7 @@ import email
 import unittest
 
 from account import Baseline
-from aws_case import USER, AwsCase
+from aws_case import SYSTEM, USER, AwsCase
 from moto_site import DEBIAN, REGION
 from proxy import Answer, Treatment
 
@@ -151,6 +151,40 @@ class Launch(AwsCase):
         self.radlc("plan", self.file, code=1)
         self.assertRegex(self.err, r"node\[0\]: its recipes for cloud_init make 1\d{4} bytes of user data, and EC2 takes 16384")
         self.assertEqual(self.proxy.log, [])
+
+
+SUBNET = f"""radl 2
+network public ( outbound = 'yes' and provider_id = 'SUBNET' and outports = '8080:8090/tcp,10.1.2.3/8-53/udp' )
+network lan ( outbound = 'no' )
+system front ( instance_type = 't3.micro' and net_interface.0.connection = 'public' and net_interface.1.connection = 'lan' and {SYSTEM} )
+system node ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy front 1 ec2
+deploy node 1 ec2
+contextualize ()
+"""
+
+
+class GivenNetwork(AwsCase):
+    boots, quick = False, True
+
+    def test_a_subnet_alone_names_the_vpc_of_all_networks_of_its_machines(self):
+        ec2 = self.moto.client("ec2")
+        vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+        subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.1.0/24", AvailabilityZone=f"{REGION}b")["Subnet"]["SubnetId"]
+        self.baseline = Baseline(self.moto)
+        file = self.write("site.radl", SUBNET.replace("SUBNET", subnet))
+        self.radlc("apply", "--auto-approve", file)
+        self.assertEqual([(m["VpcId"], m["SubnetId"]) for m in self.ours()], [(vpc, subnet)] * 2)
+        self.assertEqual(sum("PublicIpAddress" in m for m in self.ours()), 1)
+        made = [group.id for group in self.baseline.made("security group")]
+        groups = ec2.describe_security_groups(GroupIds=made)["SecurityGroups"]
+        self.assertEqual([group["VpcId"] for group in groups], [vpc] * len(groups))
+        rules = {(rule.get("FromPort"), rule.get("ToPort"), place["CidrIp"]) for group in groups for rule in group["IpPermissions"]
+                 for place in rule["IpRanges"]}
+        self.assertEqual(rules, {(22, 22, "203.0.113.7/32"), (8080, 8090, "0.0.0.0/0"), (53, 53, "10.0.0.0/8")}, "as EC2 keeps ranges")
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_account_is_as_before()
 
 
 if __name__ == "__main__":

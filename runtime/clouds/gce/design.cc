@@ -34,7 +34,8 @@ std::string feature(const ir::Network& network, const char* name) {
 }
 
 bool is_made(const ir::Network& network) {
-  return !network.is_public && feature(network, "create") == "yes" && feature(network, "provider_id").empty();
+  return !network.is_public && equal_ignoring_case(feature(network, "create"), "yes") &&
+         feature(network, "provider_id").empty();
 }
 
 bool is_public(const ir::Node& node, const DesignInput& input) {

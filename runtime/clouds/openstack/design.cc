@@ -31,7 +31,7 @@ std::string feature(const ir::Network& network, const char* name) {
 }
 
 bool is_made(const ir::Network& network) {
-  return feature(network, "create") == "yes" && feature(network, "provider_id").empty();
+  return equal_ignoring_case(feature(network, "create"), "yes") && feature(network, "provider_id").empty();
 }
 
 // Whether its machines get addresses of an external network's, or are in the public network itself.
@@ -92,7 +92,7 @@ class Designer : private DesignBuilder {
                     network.is_public ? "a public network" : "a private network", ports,
                     ports == 1 ? "" : "s"),
         std::move(spec), {});
-    if (network.is_public && feature(network, "create") == "yes")
+    if (network.is_public && equal_ignoring_case(feature(network, "create"), "yes"))
       note(fmt::format("network {}: a public network is not made: it is the cloud's external one",
                        network.name));
     if (is_made(network) && !network.is_public) add_made(network);

@@ -299,7 +299,8 @@ TEST(Http, WhatSpeaksNoTlsAndCertificatesThatAreNotThereAreSaidToBeSo) {
   const Status plain = failed_transfer(CURLE_SSL_CONNECT_ERROR, request, false,
                                        "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number");
   EXPECT_NE(plain.message().find("whoever listens there speaks no TLS"), std::string::npos) << plain.text();
-  Request trusting = request;
+  ScriptedServer server([](const std::string&) { return http_answer(200, "", "x"); });
+  Request trusting{.url = server.url("/").replace(0, 4, "https")};
   trusting.ca_file = "/none/of/these.pem";
   const Status lacking = Client().send(trusting).status();
   EXPECT_NE(lacking.message().find("cannot be loaded"), std::string::npos) << lacking.text();

@@ -122,7 +122,7 @@ TEST(GceDesign, PortsAreClosedButForThisComputerAndWhatTheFileOpens) {
 
 TEST(GceDesign, ANetworkOfItsOwnHasASubnetAndAWayOut) {
   ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
-  program.networks[0].features["create"] = "yes";
+  program.networks[0].features["create"] = "Yes";
   auto design = designed(program);
   ASSERT_TRUE(design.ok()) << design.status().text();
   for (const char* address : {"net.lan", "subnet.lan", "router.lan"})

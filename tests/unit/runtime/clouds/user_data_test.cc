@@ -53,6 +53,26 @@ TEST(UserData, TextBeyondAsciiAndOurOwnBoundaryArriveAsTheyAre) {
   EXPECT_NE(text.find(nested), text.npos);
 }
 
+TEST(UserData, WhatCloudInitWouldPassOverIsRefused) {
+  ir::Node node;
+  node.address = "node[0]";
+  const auto check = [&](const std::string& recipe) {
+    return check_user_data(node, {{"hostname", "n"}, {"cloud_init", {"packages: [vim]\n", recipe}}}, 16384,
+                           "EC2");
+  };
+  for (const char* fine : {"packages: [vim]\n", "\n# of ours\n---\nruncmd:\n  - true\n",
+                           "#cloud-config\n{runcmd: [true]}\n", "#!/bin/sh\necho\n", "  #!/bin/sh\necho\n",
+                           "#cloud-config\n", "\"runcmd\" : [x]\n", "#include\nhttps://example.org/x\n",
+                           "## template: jinja\n#cloud-config\n{% if true %}\nruncmd: []\n{% endif %}\n",
+                           "#cloud-config-archive\n- x\n"})
+    EXPECT_TRUE(check(fine).ok()) << fine << check(fine).text();
+  for (const char* wrong : {"- name: of Ansible\n  ping:\n", "echo hello\n", "#cloud-config\n- runcmd: x\n",
+                            "[a, b]\n", "\n# a comment\napt-get install vim\n"})
+    EXPECT_EQ(check(wrong).code(), Code::Invalid) << wrong;
+  EXPECT_NE(check("echo hello\n").message().find("node[0]: a recipe for cloud_init begins with 'echo hello'"),
+            std::string::npos);
+}
+
 TEST(UserData, RecipesOfANodeComeInTheirOrder) {
   ir::Program program;
   auto add = [&](const char* node, ir::StepKind kind, const char* body) {
