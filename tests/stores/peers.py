@@ -12,6 +12,7 @@ import urllib.request
 # The one place for their versions.
 FAKE_GCS = "v1.52.2"  # github.com/fsouza/fake-gcs-server
 AZURITE = "3.35.0"  # npm: azurite
+LONGEST = 1800  # seconds that one may take to be made
 
 
 class Unavailable(Exception):
@@ -37,8 +38,11 @@ def made(target, tool, command, environment=None):
         return target
     if not shutil.which(tool):
         raise Unavailable(f"no {tool} to make {target.name} with")
-    done = subprocess.run(["nice", "-n", "10", *map(str, command)], capture_output=True, text=True, env={**os.environ, **(environment or {})},
-                          timeout=900, check=False)
+    try:
+        done = subprocess.run(["nice", "-n", "10", *map(str, command)], capture_output=True, text=True, env={**os.environ, **(environment or {})},
+                              timeout=LONGEST, check=False)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{target.name} is not made within {LONGEST} s") from None
     if not target.exists():
         lines = (done.stderr.strip() or done.stdout.strip() or f"{command[0]} ends with {done.returncode}").splitlines()
         raise Unavailable(f"{target.name} cannot be made: {lines[-1]}")
