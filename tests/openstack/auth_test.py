@@ -144,7 +144,7 @@ class Credentials(OpenStackCase):
         auth = self.write("auth.dat", "id = first; type = EGI; host = ANOTHER-SITE; vo = vo.example; token = 'other'\n"
                           f"id = egi; type = EGI; host = TEST-SITE; vo = vo.example; token = '{EgiSite.TOKEN}'\n")
         auth.chmod(0o600)
-        found = {one["name"]: one for one in self.check("--auth", auth, code=2)}
+        found = {one["name"]: one for one in self.check("--auth", auth, code=1)}
         self.assertEqual(found["egi"]["project_id"], self.project.id)
         self.assertIn("knows no site 'ANOTHER-SITE'", found["first"]["error"])
         file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'appdb://TEST-SITE/egi.debian.12?vo.example' )\ndeploy a 1\n")

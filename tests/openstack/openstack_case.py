@@ -38,7 +38,7 @@ class OpenStackCase(RadlCase):
 
     def settle(self):
         """Until somebody else's machine is made."""
-        self.wait_until(lambda: all(s.status == "ACTIVE" for s in self.project.servers()), 60)
+        self.wait_until(lambda: all(s.status == "ACTIVE" for s in self.project.servers()), 300)
 
     def tearDown(self):
         self.machines.close()

@@ -12,6 +12,7 @@ import urllib.request
 # The one place for their versions.
 FAKE_GCS = "v1.52.2"  # github.com/fsouza/fake-gcs-server
 AZURITE = "3.35.0"  # npm: azurite
+LONGEST = 1800  # seconds that one may take to be made
 
 
 class Unavailable(Exception):
@@ -31,30 +32,39 @@ def free_port():
         return one.getsockname()[1]
 
 
-def made(target, tool, command, environment=None):
-    """`target` where the command makes it; Unavailable where it does not."""
-    if target.exists():
-        return target
+def made(folder, name, tool, command, environment=None):
+    """`name` in `folder`, which the command makes; Unavailable where it does not. `command` and `environment` are given the folder that it is
+    made in: only what is whole gets its name."""
+    if (folder / name).exists():
+        return folder / name
     if not shutil.which(tool):
-        raise Unavailable(f"no {tool} to make {target.name} with")
-    done = subprocess.run(["nice", "-n", "10", *map(str, command)], capture_output=True, text=True, env={**os.environ, **(environment or {})},
-                          timeout=900, check=False)
-    if not target.exists():
-        lines = (done.stderr.strip() or done.stdout.strip() or f"{command[0]} ends with {done.returncode}").splitlines()
-        raise Unavailable(f"{target.name} cannot be made: {lines[-1]}")
-    return target
+        raise Unavailable(f"no {tool} to make {name} with")
+    part = folder.with_name(f"{folder.name}.{os.getpid()}")
+    part.mkdir()
+    try:
+        done = subprocess.run([*map(str, command(part))], capture_output=True, text=True,
+                              env={**os.environ, **(environment(part) if environment else {})}, timeout=LONGEST, check=False)
+        if done.returncode or not (part / name).exists():
+            lines = (done.stderr.strip() or done.stdout.strip() or f"{tool} ends with {done.returncode}").splitlines()
+            raise Unavailable(f"{name} cannot be made: {lines[-1]}")
+        if not (folder / name).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            part.rename(folder)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{name} is not made within {LONGEST} s") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return folder / name
 
 
 def fake_gcs():
-    folder = cache() / f"fake-gcs-{FAKE_GCS}"
-    return made(folder / "fake-gcs-server", "go", ["go", "install", f"github.com/fsouza/fake-gcs-server@{FAKE_GCS}"], {"GOBIN": str(folder)})
+    return made(cache() / f"fake-gcs-{FAKE_GCS}", "fake-gcs-server", "go",
+                lambda _: ["go", "install", f"github.com/fsouza/fake-gcs-server@{FAKE_GCS}"], lambda folder: {"GOBIN": str(folder)})
 
 
 def azurite():
-    folder = cache() / f"azurite-{AZURITE}"
-    folder.mkdir(exist_ok=True)
-    return made(folder / "node_modules/.bin/azurite-blob", "npm",
-                ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--silent", f"azurite@{AZURITE}"])
+    return made(cache() / f"azurite-{AZURITE}", "node_modules/.bin/azurite-blob", "npm",
+                lambda folder: ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--silent", f"azurite@{AZURITE}"])
 
 
 class Server:

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <set>
 
-#include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/ec2/instance.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/steps/jobs/notices.h"
+#include "runtime/steps/manifest.h"
 #include "tests/support/program_bench.h"
 #include "tests/support/scripted_server.h"
 #include "tests/support/temporary_folder.h"
