@@ -1,8 +1,11 @@
 #include "common/aws/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <tuple>
 
 #include "common/files.h"
 #include "common/http/url.h"
@@ -112,6 +115,23 @@ Result<std::string> Configuration::region() const {
 }
 
 Result<std::string> Configuration::configured_endpoint(const std::string& service) const {
+  auto named = named_endpoint(service);
+  if (!named.ok() || !named->empty()) return named;
+  // Their names follow no rule over services and regions, and calling others would not be what was asked for.
+  for (const auto& [kind, variable, name] :
+       {std::tuple{"FIPS", "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint"},
+        std::tuple{"dual-stack", "AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint"}}) {
+    if (!equal_ignoring_case(setting(variable, name), "true")) continue;
+    return invalid(
+               fmt::format("{} (or {} of profile {}) is true, but radlc does not know the {} endpoint of {}",
+                           variable, name, profile_, kind, service))
+        .with_hint(fmt::format("name it: AWS_ENDPOINT_URL_{}=https://..., or set {}=false", upper(service),
+                               variable));
+  }
+  return std::string();
+}
+
+Result<std::string> Configuration::named_endpoint(const std::string& service) const {
   if (equal_ignoring_case(setting("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls"),
                           "true"))
     return std::string();

@@ -36,12 +36,15 @@ class Configuration {
   Result<std::string> region() const;
   // What is configured for a service ("ec2", "sso_oidc"), as AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL, the
   // profile's `services` section or its `endpoint_url`; "" when nothing is, or where
-  // AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true. Invalid: no http or https URL.
+  // AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true. Invalid: no http or https URL, or nothing where FIPS or
+  // dual-stack endpoints are asked for, which have to be named.
   Result<std::string> configured_endpoint(const std::string& service) const;
   std::string ca_bundle() const;     // AWS_CA_BUNDLE, ca_bundle; "" for the system's
   Result<int> max_attempts() const;  // AWS_MAX_ATTEMPTS, max_attempts; 0 when not set
 
  private:
+  Result<std::string> named_endpoint(const std::string& service) const;
+
   Environment environment_;
   std::string profile_;
   Sections config_, credentials_;

@@ -97,6 +97,24 @@ TEST(Settings, EndpointsInAwssOrder) {
   EXPECT_EQ(*endpoint_of(**files.load(), "ec2", "eu-west-1"), "https://ec2.eu-west-1.amazonaws.com");
 }
 
+TEST(Settings, EndpointsOfOtherKindsHaveToBeNamed) {
+  AwsFiles files;
+  files.config("[default]\nuse_dualstack_endpoint = True\nuse_fips_endpoint = false\n");
+  for (const std::string kind : {"DUALSTACK", "FIPS"}) {
+    Status asked = endpoint_of(**files.load(), "ec2", "us-east-1").status();
+    EXPECT_EQ(asked.code(), Code::Invalid);
+    EXPECT_NE(asked.text().find("AWS_USE_" + kind + "_ENDPOINT"), std::string::npos) << asked.text();
+    EXPECT_NE(asked.text().find("AWS_ENDPOINT_URL_EC2="), std::string::npos) << asked.text();
+    files.variables["AWS_USE_FIPS_ENDPOINT"] = "true";
+  }
+  files.variables["AWS_ENDPOINT_URL_EC2"] = "https://ec2-fips.us-east-1.amazonaws.com";
+  EXPECT_EQ(*endpoint_of(**files.load(), "ec2", "us-east-1"), "https://ec2-fips.us-east-1.amazonaws.com");
+  files.variables.erase("AWS_ENDPOINT_URL_EC2");
+  for (const char* name : {"AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"})
+    files.variables[name] = "false";
+  EXPECT_EQ(*endpoint_of(**files.load(), "ec2", "us-east-1"), "https://ec2.us-east-1.amazonaws.com");
+}
+
 TEST(Settings, AServicesSectionThatIsNotThereIsAnError) {
   AwsFiles files;
   files.config("[default]\nservices = mine\n");
