@@ -9,6 +9,7 @@
 #include "runtime/state/moves.h"
 #include "runtime/state/renaming.h"
 #include "runtime/steps/dataset_look.h"
+#include "runtime/steps/model_look.h"
 #include "runtime/steps/result_look.h"
 #include "runtime/steps/training/bucket_folder.h"
 
@@ -139,6 +140,7 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   std::set<std::string> steps;
   for (const Action& action : plan->actions)
     if (action.verb == Verb::Run) steps.insert(action.id);
+  if (Status models = look_at_models(*question.program, steps); !models.ok()) return models;
   auto looked = look_at_datasets(*question.program, steps);
   if (!looked.ok()) return std::move(looked).status();
   plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());

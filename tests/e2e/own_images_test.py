@@ -135,6 +135,15 @@ use 'std/training"""), ("dataset = input.images", "dataset = data.dataset"))
         self.radlc("plan", self.file, "--input", "images=" + str(self.folder / "empty"), code=None)
         self.assertIn("hold no .jpg, .jpeg or .png", self.err)
 
+    def test_a_model_that_does_not_exist_is_said_by_the_plan(self):
+        self.edit(self.file, ("model = 'lenet'", "model = 'resnet99'"))
+        self.radlc("plan", self.file, *self.quick, code=1)
+        self.assertRegex(self.err, r'training/\w+: no model is called "resnet99" \(did you mean resnet20\?\)')
+        self.assertNotIn("radl-train", self.err)
+        (self.folder / "resnet20").mkdir()  # is not what is meant
+        self.edit(self.file, ("model = 'resnet99'", "model = 'resnet20'"))
+        self.plan(self.file, *self.quick)
+
 
 if __name__ == "__main__":
     unittest.main()

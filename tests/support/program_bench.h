@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -14,6 +15,7 @@
 #include "runtime/steps/manifest.h"
 #include "runtime/steps/program_runner.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/wait_until.h"
 
 namespace radl::test {
 
@@ -63,7 +65,12 @@ struct ProgramBench : testing::Test {
     }
     return found;
   }
-  size_t left() { return processes(0, true).size() + processes(1, true).size(); }
+  // What does not end: a shell that has written how its program ended may not be gone at once.
+  size_t left() {
+    auto all = [&] { return processes(0, true).size() + processes(1, true).size(); };
+    wait_until([&] { return all() == 0; }, std::chrono::seconds(10));
+    return all();
+  }
 
   TestNodes nodes;
   std::vector<NodeHandle> handles;
