@@ -52,16 +52,18 @@ signal_all() {
 }
 )sh";
 
-// Ends the tree of $1 (begun at $2). Exit status 1: something is still there.
+// Ends the tree of $1 (begun at $2). Exit status 1: something is still there. By the clock: a look at all
+// processes takes long where there are many, and not every `sleep` takes parts of a second.
 constexpr const char* kEnd = R"sh(
 start_of "$1"
 [ -z "$2" ] || [ -z "$s" ] || [ "$s" = "$2" ] || exit 0
 all=' ' top=$1
+seconds() { read -r up rest < /proc/uptime; up=${up%.*}; }
 tree "$1"; signal_all TERM
-n=0
-while tree "$1"; signal_all 0; [ -n "$left" ] && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1 2>/dev/null || sleep 1; done
-n=0
-while [ -n "$left" ] && [ $n -lt 20 ]; do tree "$1"; signal_all KILL; n=$((n+1)); sleep 0.1 2>/dev/null || sleep 1; signal_all 0; done
+seconds; until=$((up+5))
+while tree "$1"; signal_all 0; [ -n "$left" ] && [ $up -lt $until ]; do sleep 0.1 2>/dev/null || sleep 1; seconds; done
+until=$((up+5))
+while [ -n "$left" ] && [ $up -lt $until ]; do tree "$1"; signal_all KILL; sleep 0.1 2>/dev/null || sleep 1; signal_all 0; seconds; done
 [ -z "$left" ]
 )sh";
 

@@ -1,12 +1,19 @@
 // Native steps that were cut short: what may have run is not repeated unasked, and never beside itself.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <thread>
 
+#include "common/files.h"
+#include "runtime/base/process.h"
 #include "runtime/net/lease.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/step_log.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_nodes.h"
 #include "tests/support/test_target.h"
 #include "tests/support/wait_until.h"
@@ -53,6 +60,36 @@ struct LeaseTest : testing::Test {
   std::set<std::string> ran;
   std::string told;
 };
+
+// As long as those who call it wait, also where one look at all processes takes as long as its pauses.
+TEST(EndOfATree, ComesInTimeWhereSleepTakesWholeSecondsAlone) {
+  const test::TemporaryFolder folder;
+  ASSERT_TRUE(write_file_atomic(folder.path("sleep"),
+                                "#!/bin/sh\ncase $1 in *.*) exit 1;; esac\nexec /bin/sleep \"$1\"\n", 0755)
+                  .ok());
+  int ready[2];
+  ASSERT_EQ(pipe2(ready, O_CLOEXEC), 0);
+  const pid_t stubborn = fork();
+  if (stubborn == 0) {
+    setsid();
+    signal(SIGTERM, SIG_IGN);
+    execl("/bin/sleep", "sleep", "600", nullptr);
+    _exit(1);
+  }
+  close(ready[1]);
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 0) << "it has begun";
+  close(ready[0]);
+  auto ended = run_process({.argv = {"/bin/sh", "-c", end_tree_script(), "sh", std::to_string(stubborn), ""},
+                            .environment = {{"PATH", folder.path("") + ":/usr/bin:/bin"}},
+                            .deadline = std::chrono::seconds(20)});
+  ASSERT_TRUE(ended.ok()) << ended.status().text();
+  EXPECT_EQ(ended->exit_status, 0) << ended->err;
+  kill(stubborn, SIGHUP);
+  int status = 0;
+  ASSERT_EQ(waitpid(stubborn, &status, 0), stubborn);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
 
 TEST_F(LeaseTest, ACommandThatTimesOutRunsOnceAndIsNoPassingFault) {
   Status failed = run("echo x >> times; sleep 600", {{"timeout", 1}});
