@@ -62,7 +62,7 @@ check-conformance: deps-check
 
 # Without the suites that bring up other people's clusters: those download gigabytes and take minutes each.
 check-conformance-short:
-	@$(MAKE) --no-print-directory check-conformance SUITES="$(filter-out %_cluster %_elastic shared_storage hdfs_staging slurm_losses,$(patsubst tests/conformance/%/suite,%,$(wildcard tests/conformance/*/suite)))"
+	@$(MAKE) --no-print-directory check-conformance SUITES="$(filter-out %_cluster %_elastic shared_storage hdfs_staging slurm_losses slurm_accounting,$(patsubst tests/conformance/%/suite,%,$(wildcard tests/conformance/*/suite)))"
 
 # A failing seed prints the command that repeats it: RUNS=1 SEED=n. Without RUNS=1 a kill -9 at every point follows.
 check-faults: deps-check
