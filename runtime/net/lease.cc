@@ -22,7 +22,7 @@ ps_all() {
     case $1 in Z|X) ;; *) echo "$p $2 $4 ${20}" ;; esac
   done
 }
-start_of() { s=; { read -r l < "/proc/$1/stat"; } 2>/dev/null && set -- ${l##*) } && s=${20} && group=$4; }
+start_of() { s=; { read -r l < "/proc/$1/stat"; } 2>/dev/null && set -- ${l##*) } && s=${20} && group=$4 state=$1; }
 tree() {
   start_of "$1"
   if [ -n "$s" ]; then
@@ -46,6 +46,7 @@ signal_all() {
   for one in $all; do
     start_of "${one%:*}"
     [ "$s" = "${one#*:}" ] || continue
+    case $state in Z|X) continue ;; esac
     left="$left ${one%:*}"
     kill "-$1" "${one%:*}" 2>/dev/null
   done

@@ -294,7 +294,7 @@ class Programs(RadlCase):
         self.assertEqual(self.found("home"), [])
         both = FILE.replace("PROPERTIES", "results = './mine'") + '''
 configure again ( program 'again' ( systems = system.worker, main = 'true', results = './work/work.py' ) )
-use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet8', dataset = 'cifar10', result = './work/work.py' )
+use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet20', dataset = 'cifar10', result = './work/work.py' )
 '''
         self.file.write_text(both)
         self.radlc("plan", self.file, code=1)
