@@ -20,7 +20,6 @@ using json::member;
 using json::parse_json;
 using json::text_of;
 
-constexpr int kAttempts = 5;
 constexpr size_t kMostPages = 10'000;
 
 bool is_throttled(const http::Response& answer) {
@@ -79,23 +78,12 @@ Answer Manager::send(const Call& call, const std::string& url, const Stop& stop,
   http::JsonCall sent;
   sent.what =
       fmt::format("Azure {} {}", call.method, call.path.empty() ? http::printable_url(url) : call.path);
+  sent.request = http::json_request(call.method, url, call.body);
   http::Request& request = sent.request;
-  request.method = call.method;
-  request.url = url;
-  request.headers = {{"Accept", "application/json"}};
   request.headers.insert(request.headers.end(), call.headers.begin(), call.headers.end());
-  if (!call.body.is_null()) {
-    request.headers.emplace_back("Content-Type", "application/json");
-    request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-  request.idempotent = true;
-  request.follow_redirects = false;
-  request.stall_seconds = 60;
-  request.user_agent = "radlc";
   request.rate = session_.rate();
   request.throttled = is_throttled;
-  sent.retries.attempts = kAttempts;
-  sent.retries.largest_seconds = 15;
+  sent.retries = http::json_retries();
   sent.retries.final = [](const http::Response& answer) {
     return answer.status == 429 && !is_throttled(answer);
   };

@@ -20,7 +20,6 @@ using json::member;
 using json::parse_json;
 using json::text_of;
 
-constexpr int kAttempts = 5;
 constexpr const char* kPage = "500";  // the most that a list gives at once
 constexpr size_t kMostPages = 10'000;
 
@@ -117,23 +116,12 @@ Answer Service::call(const Call& call, const Stop& stop) {
   const bool changes = call.method != "GET";
   http::JsonCall sent;
   sent.what = fmt::format("Compute Engine {} {}", call.method, call.path);
-  http::Request& request = sent.request;
-  request.method = call.method;
-  request.url = url_ + call.path;
-  if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
-  request.headers = {{"Accept", "application/json"}};
-  if (!call.body.is_null()) {
-    request.headers.emplace_back("Content-Type", "application/json");
-    request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-  request.idempotent = true;
-  request.follow_redirects = false;
-  request.stall_seconds = 60;
-  request.user_agent = "radlc";
-  request.rate = session_.rate();
-  request.throttled = is_throttled;
-  sent.retries.attempts = kAttempts;
-  sent.retries.largest_seconds = 15;
+  std::string url = url_ + call.path;
+  if (!call.query.empty()) url += "?" + http::query_string(call.query);
+  sent.request = http::json_request(call.method, url, call.body);
+  sent.request.rate = session_.rate();
+  sent.request.throttled = is_throttled;
+  sent.retries = http::json_retries();
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
     auto made = session_.token(stop);

@@ -5,7 +5,7 @@
 namespace radl::http {
 namespace {
 
-constexpr int kAttempts = 5;  // to get an answer in one piece
+constexpr int kAttempts = 5;  // of a call, and to get an answer in one piece
 constexpr int kRefused = 401, kUnderWay = 202;
 
 Failure cut_off(const JsonCall& call, const Response& response, const char* how) {
@@ -16,6 +16,29 @@ Failure cut_off(const JsonCall& call, const Response& response, const char* how)
 }
 
 }  // namespace
+
+Request json_request(const std::string& method, const std::string& url, const nlohmann::json& document) {
+  Request request;
+  request.method = method;
+  request.url = url;
+  request.headers = {{"Accept", "application/json"}};
+  if (!document.is_null()) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  request.idempotent = true;
+  request.follow_redirects = false;
+  request.stall_seconds = 60;
+  request.user_agent = "radlc";
+  return request;
+}
+
+Retries json_retries() {
+  Retries retries;
+  retries.attempts = kAttempts;
+  retries.largest_seconds = 15;
+  return retries;
+}
 
 Answer call_json(Client& http, const JsonCall& call, const Stop& stop, Response* last) {
   Response own;

@@ -28,6 +28,12 @@ struct JsonCall {
   Code cut = Code::Retry;
 };
 
+// A request with a document (null: none), as such services take it: no redirection is followed, a minute
+// without progress ends it. It counts as idempotent: that it is may be seen by who sends it alone.
+Request json_request(const std::string& method, const std::string& url, const nlohmann::json& document);
+// Five attempts, at most 15 s apart.
+Retries json_retries();
+
 // The document of a good answer; null where its body is empty, and of a GET that is answered with 202 and no
 // JSON: it is under way. `last`: gets the answer itself, where there was any.
 Answer call_json(Client& http, const JsonCall& call, const Stop& stop, Response* last = nullptr);

@@ -17,17 +17,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kAttempts = 5;
 constexpr size_t kPage = 500;
 constexpr const char* kTokenHeader = "X-Auth-Token";
 constexpr size_t kMostPages = 10'000;
-
-http::Retries retries() {
-  http::Retries retries;
-  retries.attempts = kAttempts;
-  retries.largest_seconds = 15;
-  return retries;
-}
 
 int number_in(std::string_view text) {
   int number = 0;
@@ -166,7 +158,7 @@ Result<Service::Version> Service::version(const Stop& stop) {
     http::Request request = request_of(call, plain);
     request.headers.emplace_back(kTokenHeader, (*token)->id);
     request.stop = stop;
-    auto answer = session_.http().send(request, retries());
+    auto answer = session_.http().send(request, http::json_retries());
     if (!answer.ok()) return Status(answer.status()).at(shown(call));
     // Without a version everything would be asked in the oldest one: what may pass is not taken for that.
     if (answer->status >= 500 || answer->status == 401 || answer->status == 429)
@@ -195,24 +187,16 @@ Result<bool> Service::knows(const std::string& microversion, const Stop& stop) {
 }
 
 http::Request Service::request_of(const Call& call, const Version& version) const {
-  http::Request request;
-  request.method = call.method;
-  request.url = version.root + call.path;
-  if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
-  request.headers = {{"Accept", "application/json"}};
+  std::string url = version.root + call.path;
+  if (!call.query.empty()) url += "?" + http::query_string(call.query);
+  http::Request request = http::json_request(call.method, url, call.body);
   if (!version.requested.empty()) {
     const bool compute = type_ == "compute";
     request.headers.emplace_back("OpenStack-API-Version",
                                  (type_ == "volume" ? "volume" : type_) + " " + version.requested);
     if (compute) request.headers.emplace_back("X-OpenStack-Nova-API-Version", version.requested);
   }
-  if (!call.body.is_null()) {
-    request.headers.emplace_back("Content-Type", "application/json");
-    request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
   request.idempotent = call.effect != Effect::Once;
-  request.follow_redirects = false;
-  request.stall_seconds = 60;
   request.ca_file = session_.settings().ca_file;
   request.user_agent = "radlc (" + type_ + ")";
   request.rate = session_.rate();
@@ -226,7 +210,7 @@ Answer Service::call(const Call& call, const Stop& stop) {
   http::JsonCall sent;
   sent.what = shown(call);
   sent.request = request_of(call, *how);
-  sent.retries = retries();
+  sent.retries = http::json_retries();
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
     auto made = session_.token(stop);
