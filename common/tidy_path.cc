@@ -13,4 +13,8 @@ std::string tidy_path(const std::string& path) {
   return another ? path : tidy.string();
 }
 
+bool goes_up(std::string_view path) {
+  return ("/" + std::string(path) + "/").find("/../") != std::string::npos;
+}
+
 }  // namespace radl

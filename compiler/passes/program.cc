@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/text.h"
+#include "common/tidy_path.h"
 #include "compiler/ir/program_names.h"
 #include "compiler/passes/recipes.h"
 
@@ -26,8 +27,7 @@ bool is_one_name(std::string_view name) {
 }
 
 bool leaves_its_folder(const std::string& path) {
-  return path.empty() || path.starts_with('/') || path.starts_with('~') ||
-         ("/" + path + "/").find("/../") != std::string::npos;
+  return path.empty() || path.starts_with('/') || path.starts_with('~') || goes_up(path);
 }
 
 // One line of a lock file for pip, continued lines joined: what is not pinned, else "".

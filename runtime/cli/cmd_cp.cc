@@ -11,6 +11,7 @@
 #include "common/files.h"
 #include "common/human.h"
 #include "common/shell_quote.h"
+#include "common/tidy_path.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/nodes.h"
 #include "runtime/cli/shown.h"
@@ -240,8 +241,7 @@ class Copy {
 
   Status down_entry(const std::string& from, const std::string& to, const Entry& entry) {
     const std::string target = joined(to, entry.path);
-    if (("/" + entry.path + "/").find("/../") != std::string::npos)
-      return invalid("the node names a path " + entry.path);
+    if (goes_up(entry.path)) return invalid("the node names a path " + entry.path);
     if (Status got = down_file(joined(from, entry.path), target, entry.bytes); !got.ok()) return got;
     if (entry.mode.empty()) return {};
     std::error_code ignored;

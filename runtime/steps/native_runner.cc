@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/digest.h"
+#include "common/tidy_path.h"
 #include "runtime/base/redact.h"
 #include "runtime/steps/native/batch.h"
 #include "runtime/steps/native/item_voice.h"
@@ -132,7 +133,7 @@ class NativeRun {
 
   Status check_confinement(const Item& item, const std::string& path) const {
     bool inside = !path.starts_with('/') || (path + "/").starts_with(facts_.confined_to + "/");
-    if (inside && ("/" + path + "/").find("/../") == std::string::npos) return {};
+    if (inside && !goes_up(path)) return {};
     return Status(Code::Unsupported,
                   fmt::format(
                       "{}: {}: the node is a folder of this computer, and '{}' would be the computer's own",

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/host_name.h"
+#include "common/tidy_path.h"
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/naming.h"
 
@@ -30,7 +31,7 @@ std::string text_wanted(const ir::Node& node, const std::string& feature) {
 
 // Absolute, without a step upwards, and with nothing that a shell or a mount would understand.
 bool is_plain_path(const std::string& path) {
-  bool good = path.size() > 1 && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
+  bool good = path.size() > 1 && path[0] == '/' && !goes_up(path);
   for (char c : path)
     good &= std::isalnum(static_cast<unsigned char>(c)) ||
             std::string_view("/._-+@").find(c) != std::string_view::npos;

@@ -17,6 +17,7 @@
 #include "common/fd.h"
 #include "common/files.h"
 #include "common/own_folders.h"
+#include "common/tidy_path.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
@@ -43,10 +44,6 @@ find . -type l -exec sh -c 'for l do
   if [ -f "$l" ]; then d=$(sha256sum < "$l") || exit 1; printf "%s" "${{d%% *}}"; fi
   printf "\0"
 done' sh {{}} + && printf whole)sh";
-
-bool leaves_the_folder(const std::string& name) {
-  return ("/" + name + "/").find("/../") != std::string::npos;
-}
 
 std::vector<std::string> parts_of(const std::string& path) {
   std::vector<std::string> parts;
@@ -235,8 +232,7 @@ Result<Fetched> Member::fetch(const std::string& below, const std::string& local
   Fetched fetched;
   std::vector<Arrival> arrivals;
   for (Arrival& each : *listed) {
-    if (leaves_the_folder(each.name))
-      return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
+    if (goes_up(each.name)) return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
     if (each.name == kResultsMark) continue;  // this computer's own
     if (each.digest.empty() && each.target.empty())
       fetched.left.push_back(std::move(each.name));

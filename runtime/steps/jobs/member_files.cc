@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/shell_quote.h"
+#include "common/tidy_path.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 #include "runtime/steps/jobs/member.h"
@@ -47,8 +48,7 @@ cd {0} && find . -type f ! -name '*.part' ! -name '*
     if (error != std::errc() || end != line.data() + blank)
       return Status(Code::Corrupt, fmt::format("{}: cannot read the list of its files: {}", address(), line));
     std::string name = line.substr(blank + 3);
-    if (("/" + name + "/").find("/../") != std::string::npos)
-      return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
+    if (goes_up(name)) return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
     files.push_back({std::move(name), size});
   }
   return files;
