@@ -132,13 +132,7 @@ Result<bool> rename_its_report(jobs::Member& member) {
 // `below`: a folder of the results, or empty.
 Status take_results(jobs::Member& member, const std::string& below, training::ResultFolder& folder,
                     std::vector<std::string>& notes) {
-  const auto before = [&](const std::vector<jobs::Arrival>& arrivals) {
-    training::ResultFolder::Files files;
-    for (const jobs::Arrival& each : arrivals)
-      files[below.empty() ? each.name : below + "/" + each.name] = each.digest;
-    return folder.make_way(files);
-  };
-  auto fetched = member.fetch("results", below.empty() ? folder.path() : folder.path() + "/" + below, before);
+  auto fetched = folder.take(member, "results", below);
   if (!fetched) return fetched.status();
   for (const std::string& name : fetched->left)
     notes.push_back(

@@ -22,17 +22,6 @@ Status write_report(ResultFolder& folder, const Json& output, const RunFacts& fa
   return folder.write("report.json", report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-Result<size_t> bring(Member& chief, const std::string& name, ResultFolder& folder) {
-  auto fetched =
-      chief.fetch(name, folder.path() + "/" + name, [&](const std::vector<jobs::Arrival>& arrivals) {
-        ResultFolder::Files files;
-        for (const jobs::Arrival& each : arrivals) files[name + "/" + each.name] = each.digest;
-        return folder.make_way(files);
-      });
-  if (!fetched) return fetched.status();
-  return fetched->files;
-}
-
 // Parts of files that a run was fetching when it was killed: "NAME.tmp-" and eight hexadecimal digits.
 void remove_parts(const std::string& result) {
   std::error_code error;
@@ -60,10 +49,10 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, M
   if (!opened) return opened.status();
   ResultFolder& folder = *opened;
   remove_parts(result);
-  auto model = bring(chief, "model", folder);
+  auto model = folder.take(chief, "model", "model");
   if (!model) return std::move(model).status();
-  if (*model == 0) return Status(Code::Corrupt, "the training ended, but left no model");
-  auto events = bring(chief, "events", folder);
+  if (model->files == 0) return Status(Code::Corrupt, "the training ended, but left no model");
+  auto events = folder.take(chief, "events", "events");
   if (!events) return std::move(events).status();
   std::error_code error;
   std::string weights = "/model/model.safetensors";

@@ -203,6 +203,17 @@ Status ResultFolder::write(const std::string& name, const std::string& content) 
   return write_user_file(path, content);
 }
 
+Result<jobs::Fetched> ResultFolder::take(jobs::Member& member, const std::string& from,
+                                         const std::string& below) {
+  const std::string prefix = below.empty() ? "" : below + "/";
+  const std::string place = below.empty() ? path_ : path_ + "/" + below;
+  return member.fetch(from, place, [&](const std::vector<jobs::Arrival>& arrivals) {
+    Files files;
+    for (const jobs::Arrival& each : arrivals) files[prefix + each.name] = each.digest;
+    return make_way(files);
+  });
+}
+
 Status ResultFolder::close() {
   if (!shared_) return {};
   std::lock_guard lock(record_mutex());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "runtime/steps/jobs/member.h"
 
 namespace radl::training {
 
@@ -42,6 +43,8 @@ class ResultFolder {
   Status make_way(const Files& files);
   // One file.
   Status write(const std::string& name, const std::string& content);
+  // A folder of the job, into the folder `below` this one, or into this one where that is empty.
+  Result<jobs::Fetched> take(jobs::Member& member, const std::string& from, const std::string& below);
   // Brings what is recorded to what has been put there.
   Status close();
   // A message for each file of the user's that has another name now.
