@@ -250,8 +250,17 @@ std::string text_wanted(const ir::Node& node, const std::string& feature) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+std::string text_wanted(const ir::Network& network, const std::string& feature) {
+  auto found = network.features.find(feature);
+  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 bool says_yes(const ir::Node& node, const std::string& feature) {
   return equal_ignoring_case(text_wanted(node, feature), "yes");
+}
+
+bool says_yes(const ir::Network& network, const std::string& feature) {
+  return equal_ignoring_case(text_wanted(network, feature), "yes");
 }
 
 bool says_no(const ir::Node& node, const std::string& feature) {

@@ -47,8 +47,10 @@ Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, c
 
 // The text that a feature must be equal to, or the first of a list; "" where there is none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);
+std::string text_wanted(const ir::Network& network, const std::string& feature);
 // Of a feature that is 'yes' or 'no', in whatever case.
 bool says_yes(const ir::Node& node, const std::string& feature);
+bool says_yes(const ir::Network& network, const std::string& feature);
 bool says_no(const ir::Node& node, const std::string& feature);
 // Invalid: one of these is neither.
 Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features);

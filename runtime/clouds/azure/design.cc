@@ -16,6 +16,7 @@
 #include "runtime/clouds/azure/ranges.h"
 #include "runtime/clouds/azure/survey.h"
 #include "runtime/clouds/design_builder.h"
+#include "runtime/clouds/fitting.h"
 #include "runtime/clouds/port_rules.h"
 
 namespace radl::azure {
@@ -26,14 +27,8 @@ constexpr size_t kLargestUserData = 65535;
 constexpr double kBootSeconds = 60, kRequestSeconds = 4;
 constexpr const char* kDefaultSubnet = "default";
 
-std::string feature(const ir::Network& network, const char* name) {
-  auto found = network.features.find(name);
-  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 bool is_made(const ir::Network& network) {
-  return !network.is_public && equal_ignoring_case(feature(network, "create"), "yes") &&
-         feature(network, "provider_id").empty();
+  return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
 }
 
 bool is_public(const ir::Node& node, const DesignInput& input) {
@@ -60,7 +55,7 @@ Result<Place> place_of(const ir::Node& node, const DesignInput& input) {
   for (const ir::Interface& interface : node.interfaces) {
     for (const ir::Network* network : networks_of(input, node)) {
       if (network->name != interface.network) continue;
-      if (!feature(*network, "provider_id").empty()) {
+      if (!text_wanted(*network, "provider_id").empty()) {
         auto subnet = subnet_named(*network);
         if (!subnet.ok()) return subnet.status();
         if (!place.provider.empty() && place.provider != *subnet)
@@ -121,7 +116,7 @@ class Designer : private DesignBuilder {
     if (!inside) return {};
     wanted.emplace_back(kDefaultSubnet, "");
     for (const ir::Network* network : networks_to_make(input_))
-      if (is_made(*network)) wanted.emplace_back(subnet_name(*network), feature(*network, "cidr"));
+      if (is_made(*network)) wanted.emplace_back(subnet_name(*network), text_wanted(*network, "cidr"));
     auto ranges = ranges_of(wanted);
     if (!ranges.ok()) return ranges.status();
     Json spec = {{"ranges", ranges->whole}, {"subnets", ranges->subnets}};

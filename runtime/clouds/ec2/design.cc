@@ -112,8 +112,7 @@ class Designer : private DesignBuilder {
     if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];
     if (!vpc.empty()) spec["vpc"] = vpc;
-    const Json create = network.features.value("create", Json());
-    if (create.is_string() && equal_ignoring_case(create.get<std::string>(), "yes"))
+    if (says_yes(network, "create"))
       note(fmt::format("network {}: no VPC is made for it: a network is a security group in {}", network.name,
                        vpc.empty() ? "the region's default VPC" : vpc));
     const size_t ports = network.ports.size();

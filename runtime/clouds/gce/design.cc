@@ -28,14 +28,8 @@ constexpr double kBootSeconds = 40, kRequestSeconds = 6;
 constexpr const char* kUsualRange = "10.0.0.0/20";
 constexpr const char* kDefault = "default";
 
-std::string feature(const ir::Network& network, const char* name) {
-  auto found = network.features.find(name);
-  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 bool is_made(const ir::Network& network) {
-  return !network.is_public && equal_ignoring_case(feature(network, "create"), "yes") &&
-         feature(network, "provider_id").empty();
+  return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
 }
 
 bool is_public(const ir::Node& node, const DesignInput& input) {
@@ -84,7 +78,7 @@ class Designer : private DesignBuilder {
 
   void add_made(const ir::Network& network) {
     const std::string net = made_address(network, "net");
-    const std::string range = feature(network, "cidr");
+    const std::string range = text_wanted(network, "cidr");
     add(net, "network", "network " + network.name, Json::object(), {});
     add(made_address(network, "subnet"), "subnet", "subnet of network " + network.name,
         {{"network", net}, {"cidr", range.empty() ? kUsualRange : range}}, {net});
@@ -99,7 +93,7 @@ class Designer : private DesignBuilder {
       vpc.spec = {{"made", vpc.key}};
       vpc.interface = {{"made", vpc.key}, {"subnet", made_address(network, "subnet")}};
       vpc.references = {vpc.key, made_address(network, "subnet"), made_address(network, "router")};
-    } else if (std::string id = feature(network, "provider_id"); !id.empty()) {
+    } else if (std::string id = text_wanted(network, "provider_id"); !id.empty()) {
       vpc.key = id;
       vpc.spec = vpc.interface = {{"provider", id}};
     }

@@ -25,13 +25,8 @@ constexpr size_t kLargestUserData = 49149;
 constexpr double kBootSeconds = 45, kRequestSeconds = 1;
 constexpr const char* kUsualRange = "10.*.*.0/24";
 
-std::string feature(const ir::Network& network, const char* name) {
-  auto found = network.features.find(name);
-  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 bool is_made(const ir::Network& network) {
-  return equal_ignoring_case(feature(network, "create"), "yes") && feature(network, "provider_id").empty();
+  return says_yes(network, "create") && text_wanted(network, "provider_id").empty();
 }
 
 // Whether its machines get addresses of an external network's, or are in the public network itself.
@@ -85,14 +80,14 @@ class Designer : private DesignBuilder {
     }
     note_without_effect(network, {"router", "proxy_host", "proxy_key"});
     Json spec = {{"rules", network_rules(network)}};
-    if (std::string name = feature(network, "sg_name"); !name.empty()) spec["name"] = name;
+    if (std::string name = text_wanted(network, "sg_name"); !name.empty()) spec["name"] = name;
     const size_t ports = network.ports.size();
     add(network_address(cloud_, input_, network), "security_group",
         fmt::format("security group of {}, {} port rule{}",
                     network.is_public ? "a public network" : "a private network", ports,
                     ports == 1 ? "" : "s"),
         std::move(spec), {});
-    if (network.is_public && equal_ignoring_case(feature(network, "create"), "yes"))
+    if (network.is_public && says_yes(network, "create"))
       note(fmt::format("network {}: a public network is not made: it is the cloud's external one",
                        network.name));
     if (is_made(network) && !network.is_public) add_made(network);
@@ -102,11 +97,12 @@ class Designer : private DesignBuilder {
   void add_made(const ir::Network& network) {
     const std::string net = net_address(cloud_, input_, network, "net"),
                       subnet = net_address(cloud_, input_, network, "subnet");
-    const std::string range = feature(network, "cidr");
+    const std::string range = text_wanted(network, "cidr");
     add(net, "network", "network " + network.name, Json::object(), {});
     Json spec = {{"network", net}, {"cidr", range.empty() ? kUsualRange : range}};
-    if (std::string server = feature(network, "dnsserver"); !server.empty()) spec["nameservers"] = {server};
-    if (std::string gateway = feature(network, "gateway"); !gateway.empty()) spec["gateway"] = gateway;
+    if (std::string server = text_wanted(network, "dnsserver"); !server.empty())
+      spec["nameservers"] = {server};
+    if (std::string gateway = text_wanted(network, "gateway"); !gateway.empty()) spec["gateway"] = gateway;
     add(subnet, "subnet", "subnet of network " + network.name, std::move(spec), {net});
     add(net_address(cloud_, input_, network, "router"), "router",
         "router between network " + network.name + " and the outside", {{"subnet", subnet}}, {subnet});
@@ -123,7 +119,7 @@ class Designer : private DesignBuilder {
           one["made"] = net_address(cloud_, input_, *network, "net");
           for (const char* what : {"net", "subnet", "router"})
             references.push_back(net_address(cloud_, input_, *network, what));
-        } else if (std::string id = feature(*network, "provider_id"); !id.empty()) {
+        } else if (std::string id = text_wanted(*network, "provider_id"); !id.empty()) {
           one["provider"] = id;
         }
         if (network->is_public) one["public"] = true;
@@ -158,7 +154,7 @@ class Designer : private DesignBuilder {
   void add_floating(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
     std::string pool;
     for (const ir::Network* network : networks_of(input_, node))
-      if (network->is_public && pool.empty()) pool = feature(*network, "provider_id");
+      if (network->is_public && pool.empty()) pool = text_wanted(*network, "provider_id");
     const std::string address = part_address("address", node);
     add(address, "floating_ip", "floating address of " + node.address,
         pool.empty() ? Json::object() : Json{{"network", pool}}, {});
@@ -226,7 +222,7 @@ class Designer : private DesignBuilder {
 Status check_networks(const ir::Node& node, const DesignInput& input) {
   if (text_wanted(node, "elastic_ip") != "no") return {};
   for (const ir::Network* network : networks_of(input, node))
-    if (network->is_public && feature(*network, "provider_id").empty())
+    if (network->is_public && text_wanted(*network, "provider_id").empty())
       return invalid(
           fmt::format("{}: elastic_ip = 'no': the machine is to be in the public network {} itself, which "
                       "needs its provider_id",
