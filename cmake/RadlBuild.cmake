@@ -32,7 +32,10 @@ target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY)
 
 if(RADL_SANITIZE)
   # g++ 12 takes what the sanitizers insert into std::regex for uses of uninitialised memory.
-  target_compile_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1
+  # ASan stops at a null pointer by itself, and the size of an object is known to optimized code alone: an eighth of the time.
+  set(sanitized $<NOT:$<BOOL:$<TARGET_PROPERTY:RADL_UNSANITIZED>>>)
+  target_compile_options(radl_flags INTERFACE
+    "$<${sanitized}:-fsanitize=${RADL_SANITIZE};-fno-sanitize=null,object-size;-fno-omit-frame-pointer;-fno-sanitize-recover=all;-g1>"
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE})
 endif()

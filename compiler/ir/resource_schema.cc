@@ -93,6 +93,9 @@ std::string domain_text(const Property& property) {
     return text;
   }
   std::string text(property_type_name(property.type));
+  if (property.form != StringForm::Any)
+    text +=
+        fmt::format("{}{}", property.type == PropertyType::List ? ", each " : ": ", form_name(property.form));
   if (property.min < property.max) text += fmt::format(", {} to {}", property.min, property.max);
   return text;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ir/string_form.h"
+
 namespace radl::ir {
 
 enum class PropertyType {
@@ -42,8 +44,9 @@ struct Property {
   std::string_view one_of;        // values separated by '|'; empty: any
   double min = 0, max = 0;        // of a number, when min < max
   std::string_view doc;           // one block; Markdown
-  std::string_view
-      job_key;  // of `training`: where it stands in the job file, "optimizer.momentum"; else empty
+  std::string_view job_key =
+      {};  // of `training`: where it stands in the job file, "optimizer.momentum"; else empty
+  StringForm form = StringForm::Any;  // of a string, or of each string of a list
 };
 
 struct ResourceType {

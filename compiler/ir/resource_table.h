@@ -10,10 +10,16 @@ namespace radl::ir::table {
 
 using enum PropertyType;
 
-inline constexpr Property kOwner{
-    "owner", String, false, "", "", 0, 0, "Owner, a user's name; without it the owner is left as it is."};
-inline constexpr Property kGroup{
-    "group", String, false, "", "", 0, 0, "Group's name; without it the group is left as it is."};
+inline constexpr Property kOwner{"owner", String,
+                                 false,   "",
+                                 "",      0,
+                                 0,       "Owner, a user's name; without it the owner is left as it is.",
+                                 "",      StringForm::Account};
+inline constexpr Property kGroup{"group", String,
+                                 false,   "",
+                                 "",      0,
+                                 0,       "Group's name; without it the group is left as it is.",
+                                 "",      StringForm::Account};
 inline constexpr Property kPresence{"state",          String, false, "\"present\"",
                                     "present|absent", 0,      0,     "`absent`: it must not be there."};
 
@@ -37,7 +43,8 @@ inline constexpr Property kDirectory[] = {
 
 inline constexpr Property kPackage[] = {
     {"state", String, false, "\"present\"", "present|absent|latest", 0, 0, "`latest` also upgrades."},
-    {"version", String, false, "", "", 0, 0, "Exactly this version of the system's package manager."},
+    {"version", String, false, "", "", 0, 0, "Exactly this version of the system's package manager.", "",
+     StringForm::Word},
 };
 
 inline constexpr Property kCommand[] = {
@@ -60,8 +67,9 @@ inline constexpr Property kService[] = {
 
 inline constexpr Property kUser[] = {
     {"uid", Integer, false, "", "", 0, 4294967294.0, "Number; without it the system chooses."},
-    {"group", String, false, "", "", 0, 0, "Primary group; it must exist."},
-    {"groups", List, false, "", "", 0, 0, "Further groups; others that the user has are kept."},
+    {"group", String, false, "", "", 0, 0, "Primary group; it must exist.", "", StringForm::Account},
+    {"groups", List, false, "", "", 0, 0, "Further groups; others that the user has are kept.", "",
+     StringForm::Account},
     {"home", RemotePath, false, "", "", 0, 0, "Home folder; made when it is missing."},
     {"shell", RemotePath, false, "", "", 0, 0, "Login shell."},
     {"system", Boolean, false, "false", "", 0, 0, "Made as a system user."},
@@ -70,9 +78,9 @@ inline constexpr Property kUser[] = {
 };
 
 inline constexpr Property kDownload[] = {
-    {"url", String, true, "", "", 0, 0, "http or https."},
+    {"url", String, true, "", "", 0, 0, "http or https.", "", StringForm::Url},
     {"sha256", String, true, "", "", 0, 0,
-     "Digest of the content, 64 hexadecimal digits; anything else is refused."},
+     "Digest of the content, 64 hexadecimal digits; anything else is refused.", "", StringForm::Sha256},
     {"mode", Mode, false, "\"0644\"", "", 0, 0, "Permissions."},
     kOwner,
     kGroup,
@@ -89,9 +97,10 @@ inline constexpr Property kUpload[] = {
 
 inline constexpr Property kMount[] = {
     {"device", String, true, "", "", 0, 0,
-     "Block device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`."},
-    {"fstype", String, false, "\"auto\"", "", 0, 0, "File system."},
-    {"options", List, false, "[\"defaults\"]", "", 0, 0, "Mount options."},
+     "Block device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`.", "",
+     StringForm::Printable},
+    {"fstype", String, false, "\"auto\"", "", 0, 0, "File system.", "", StringForm::Word},
+    {"options", List, false, "[\"defaults\"]", "", 0, 0, "Mount options.", "", StringForm::Printable},
     {"state", String, false, "\"mounted\"", "mounted|unmounted", 0, 0,
      "`mounted` also writes it to /etc/fstab, `unmounted` takes it out."},
 };
@@ -102,9 +111,10 @@ inline constexpr Property kWaitFor[] = {
     {"path", RemotePath, false, "", "", 0, 0, "Waits until this path exists on the node."},
     {"command", String, false, "", "", 0, 0, "Waits until this command ends with 0."},
     {"url", String, false, "", "", 0, 0,
-     "Waits until this HTTP address answers with a status below 400, seen from the node."},
+     "Waits until this HTTP address answers with a status below 400, seen from the node.", "",
+     StringForm::Url},
     {"host", String, false, "\"127.0.0.1\"", "", 0, 0,
-     "With `port`: the host to connect to, seen from the node."},
+     "With `port`: the host to connect to, seen from the node.", "", StringForm::Host},
     {"timeout", Duration, false, "60", "", 0, 86400, "The step has failed after this time."},
     {"every", Duration, false, "1", "", 0.1, 3600, "Time between two looks."},
 };

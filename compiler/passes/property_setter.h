@@ -28,6 +28,7 @@ class PropertySetter {
   void put(const Value& value);
   const std::string* known_text(const Value& value, std::string_view what);
   void text(const Value& value);
+  bool fits_form(const Value& value);
   void choice(const Value& value);
   bool in_range(double value);
   bool shown(const Value& value);

@@ -135,10 +135,20 @@ const std::string* PropertySetter::known_text(const Value& value, std::string_vi
 
 void PropertySetter::text(const Value& value) {
   if (!property_.one_of.empty()) return choice(value);
-  if (value.is_text()) return put(value);
   // A number stands in a string as it was written: version = 3
-  if (value.is_number()) return put(*expr::as_string(value));
-  wrong("a string", value);
+  if (!value.is_text() && !value.is_number()) return wrong("a string", value);
+  const Value string = value.is_text() ? value : *expr::as_string(value);
+  if (fits_form(string)) put(string);
+}
+
+// What is not known yet is looked at when it is. A secret is as well: a finding would show what it is like.
+// Empty is how inputs say "none".
+bool PropertySetter::fits_form(const Value& value) {
+  if (value.kind() != ValueKind::String || value.sensitive()) return true;
+  const std::string& text = value.as_text();
+  if ((text.empty() && !property_.required) || ir::has_form(property_.form, text)) return true;
+  wrong(ir::form_name(property_.form), value);
+  return false;
 }
 
 void PropertySetter::choice(const Value& value) {
@@ -213,11 +223,15 @@ void PropertySetter::mode(const Value& value) {
 }
 
 void PropertySetter::list(const Value& value) {
-  if (value.is_text() || value.kind() == ValueKind::Unknown) return put(Value::list({value}));
+  if (value.is_text() || value.kind() == ValueKind::Unknown) {
+    if (fits_form(value)) put(Value::list({value}));
+    return;
+  }
   if (value.kind() != ValueKind::List) return wrong("a list", value);
   for (const Value& item : value.items()) {
     if (!item.is_text() && !item.is_number() && item.kind() != ValueKind::Unknown)
       return wrong("a list of strings", item);
+    if (!fits_form(item.is_number() ? *expr::as_string(item) : item)) return;
   }
   put(value);
 }

@@ -2,76 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
+
+#include "compiler/ir/resource_schema.h"
 
 namespace radl::native {
 namespace {
 
-bool is_printable(char c) { return static_cast<unsigned char>(c) > ' ' && c != '\x7f'; }
-
-// "user:group" is a word of chown's, which would never be found as it was asked for.
-bool is_account(const std::string& name) {
-  return !name.starts_with('-') && name.find_first_of(":,/") == std::string::npos &&
-         std::all_of(name.begin(), name.end(), is_printable);
+Status refused(const Item& item, const ir::Property& property, const std::string& value) {
+  return invalid(fmt::format("{}: {}: '{}' cannot stand here: expected {}", item.label(), property.name,
+                             value, ir::form_name(property.form)));
 }
 
-bool is_word(const std::string& text) {
-  return !text.starts_with('-') && std::all_of(text.begin(), text.end(), is_printable);
-}
-
-// Spaces stand in names of shares.
-bool is_device(const std::string& text) {
-  return !text.starts_with('-') &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || is_printable(c); });
-}
-
-bool is_url(const std::string& text) {
-  const size_t end = text.find("://");
-  return end != std::string::npos && end > 0 && is_word(text) &&
-         std::all_of(text.begin(), text.begin() + static_cast<long>(end), [](char c) {
-           return std::isalnum(static_cast<unsigned char>(c)) || c == '+' || c == '.' || c == '-';
-         });
-}
-
-// A name or an address, IPv6 with a zone as well.
-bool is_host(const std::string& text) {
-  return !text.empty() && !text.starts_with('-') && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80 ||
-           std::string_view(".-_:%").find(c) != std::string_view::npos;
-  });
-}
-
-bool is_sha256(const std::string& text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return std::isxdigit(static_cast<unsigned char>(c));
-         });
-}
-
-struct Rule {
-  std::string_view type, property;  // type "": of any resource
-  bool (*holds)(const std::string&);
-  std::string_view wanted;
-};
-
-constexpr Rule kRules[] = {
-    {"", "owner", is_account, "a user's name or number"},
-    {"", "group", is_account, "a group's name or number"},
-    {"user", "groups", is_account, "names of groups"},
-    {"download", "url", is_url, "an address that begins with http:// or https://"},
-    {"download", "sha256", is_sha256, "64 hexadecimal digits"},
-    {"wait_for", "url", is_url, "an address that begins with http:// or https://"},
-    {"wait_for", "host", is_host, "a host name or an address"},
-    {"mount", "device", is_device, "a device or a share"},
-    {"mount", "fstype", is_word, "a file system's name"},
-    {"mount", "options", is_device, "mount options"},
-    {"package", "version", is_word, "a version"},
-};
-
-Status refused(const Item& item, const Rule& rule, const std::string& value) {
-  return invalid(fmt::format("{}: {}: '{}' cannot stand here: expected {}", item.label(), rule.property,
-                             value, rule.wanted));
+Status check_form(const Item& item, const ir::Property& property, const Json& value) {
+  if (!value.is_string()) return {};
+  const std::string& text = value.get_ref<const std::string&>();
+  if ((text.empty() && !property.required) || ir::has_form(property.form, text)) return {};
+  return refused(item, property, text);
 }
 
 // What `rm -rf` must not get, however it is written.
@@ -87,16 +34,15 @@ Status check_removal(const Item& item) {
 }  // namespace
 
 Status check_values(const Item& item) {
-  for (const Rule& rule : kRules) {
-    if (!rule.type.empty() && rule.type != item.resource->type) continue;
-    const std::string name(rule.property);
-    if (!item.has(name.c_str())) continue;
+  const ir::ResourceType* type = ir::find_resource_type(item.resource->type);
+  if (type == nullptr) return {};
+  for (const ir::Property& property : type->properties) {
+    const std::string name(property.name);
+    if (property.form == ir::StringForm::Any || !item.has(name.c_str())) continue;
     const Json& value = item.resource->properties[name];
-    if (value.is_string() && !value.get_ref<const std::string&>().empty() && !rule.holds(value))
-      return refused(item, rule, value);
-    if (!value.is_array()) continue;
-    for (const Json& one : value) {
-      if (one.is_string() && !rule.holds(one)) return refused(item, rule, one);
+    const auto values = value.is_array() ? value : Json::array({value});
+    for (const Json& one : values) {
+      if (Status s = check_form(item, property, one); !s.ok()) return s;
     }
   }
   return check_removal(item);

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -17,6 +19,8 @@
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/login.h"
 #include "runtime/net/ssh/openssh.h"
+#include "runtime/net/ssh/session.h"
+#include "runtime/net/ssh/sftp.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
 #include "tests/support/temporary_folder.h"
@@ -129,6 +133,33 @@ TEST_F(FaultTest, AServerWithModernCiphersOnlyIsServedByTheSystemsClient) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), Code::Unsupported) << refused.status().text();
   EXPECT_TRUE(contains(refused.status().message(), "ciphers chacha20"));
+}
+
+// libssh2 keeps one error text for the whole session: each thread gets the one of its own call.
+TEST_F(FaultTest, ErrorsOfThreadsThatShareASessionAreNotMixed) {
+  SecondServer server(made, {"MaxSessions 1"});
+  auto session = ssh::Session::open(server.target, {});
+  ASSERT_TRUE(session.ok()) << session.status().text();
+  auto fetch = [&](const std::string& path) {
+    return ssh::sftp_read(**session, path, nodes.folder.path("fetched"), "", {}).text();
+  };
+  const std::string missing = "no-such-file: no such file or folder on the node";
+  ASSERT_TRUE(contains(fetch("no-such-file"), missing));  // and from here on SFTP has the one channel
+  std::atomic<bool> over{false};
+  std::set<std::string> refused, not_found;
+  std::thread other([&] {
+    while (!over) not_found.insert(fetch("no-such-file"));
+  });
+  for (int i = 0; i < 500; ++i) {
+    auto result = (*session)->exec("true", {});
+    refused.insert(result ? "it ran" : result.status().text());
+  }
+  over = true;
+  other.join();
+  EXPECT_EQ(not_found.size(), 1u);
+  EXPECT_TRUE(contains(*not_found.begin(), missing)) << *not_found.begin();
+  EXPECT_EQ(refused.size(), 1u);
+  EXPECT_TRUE(contains(*refused.begin(), "cannot open a channel: Channel open failure")) << *refused.begin();
 }
 
 TEST_F(FaultTest, AServerWithoutTheKindOfKeyThatIsPinnedIsAnotherMachine) {
