@@ -24,7 +24,11 @@ class Parser {
     const std::string_view text = trim(raw);
     if (text.empty() || text[0] == '#' || text[0] == ';') return {};
     if (text[0] == '[') return header(text);
-    if (is_space(raw[0])) return nested(text);
+    // As AWS's own tools read them: what is indented further than the setting above it belongs to that, and a section
+    // whose settings are all indented is one like others.
+    const size_t indent = raw.find_first_not_of(" \t");
+    if (!last_.empty() && indent > indent_) return nested(text);
+    indent_ = indent;
     return setting(text);
   }
   Sections take() { return std::move(sections_); }
@@ -67,9 +71,10 @@ class Parser {
     return std::string(name.substr(0, space)) + " " + std::string(rest);
   }
 
-  // The text is never shown where it may be a secret: one without '=' may be a key's second half.
-  Status split(std::string_view text, std::string& name, std::string& value) const {
-    const size_t equals = text.find('=');
+  // The text is never shown where it may be a secret: one without '=' may be a key's second half. `signs`: what may
+  // stand between name and value.
+  Status split(std::string_view text, const char* signs, std::string& name, std::string& value) const {
+    const size_t equals = text.find_first_of(signs);
     if (equals == std::string_view::npos) return wrong("no \"=\": a setting is NAME = VALUE");
     name = to_lower(trim(text.substr(0, equals)));
     if (name.empty()) return wrong("no name before \"=\"");
@@ -80,7 +85,7 @@ class Parser {
   Status setting(std::string_view text) {
     if (!started_) return wrong("a setting before the first [section]");
     std::string name, value;
-    if (Status s = split(text, name, value); !s.ok()) return s;
+    if (Status s = split(text, "=:", name, value); !s.ok()) return s;
     last_ = name;
     if (section_) section_->settings[name] = {value, number_};
     return {};
@@ -88,7 +93,6 @@ class Parser {
 
   // Below a setting without a value: settings of its own. Below one with a value: it goes on.
   Status nested(std::string_view text) {
-    if (!started_ || last_.empty()) return wrong("an indented line that belongs to no setting");
     if (!section_) return {};
     Setting& parent = section_->settings[last_];
     if (!parent.value.empty()) {
@@ -96,7 +100,7 @@ class Parser {
       return {};
     }
     std::string name, value;
-    if (Status s = split(text, name, value); !s.ok()) return s;
+    if (Status s = split(text, "=", name, value); !s.ok()) return s;
     section_->settings[last_ + "." + name] = {value, number_};
     return {};
   }
@@ -107,7 +111,8 @@ class Parser {
   bool started_ = false, prefixed_default_ = false;
   Sections sections_;
   Section* section_ = nullptr;
-  std::string last_;
+  std::string last_;   // name of the setting that a line which is indented further belongs to
+  size_t indent_ = 0;  // of it
 };
 
 }  // namespace

@@ -140,7 +140,7 @@ int run_list(const Session& session, const Options& options) {
   auto all = catalog.types(options.cloud, region);
   if (!all.ok()) return report(session, all.status());
   const ir::Node node = wanted_by(options);
-  auto types = fitting_types({node, *all, options.cloud + " in " + region, ""});
+  auto types = fitting_types({node, *all, options.cloud + " in " + region, "", ""});
   if (!types.ok()) return report(session, types.status());
   const size_t fit = types->size();
   const size_t most = options.most > 0 ? options.most : options.all || options.json ? fit : 20;

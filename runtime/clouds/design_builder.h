@@ -78,6 +78,7 @@ class DesignBuilder {
     wanted.offers = std::move(offers);
     wanted.node = node.address;
     wanted.seconds = seconds;
+    if (std::string text = gpu_note(node); !text.empty()) note(text);
     if (wanted.spec.contains("stop"))
       wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
   }

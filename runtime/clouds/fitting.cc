@@ -77,6 +77,15 @@ std::vector<Trait> traits() {
   };
 }
 
+bool asks_for_gpus(const ir::Node& node) {
+  auto count = node.requirements.find("gpu.count");
+  return count != node.requirements.end() && !within(count->second, 0);
+}
+
+bool names_gpus(const ir::Node& node) {
+  return !text_wanted(node, "gpu.vendor").empty() || !text_wanted(node, "gpu.model").empty();
+}
+
 // Filters one feature after the other, so that the one that leaves nothing can be named.
 class Filter {
  public:
@@ -114,6 +123,30 @@ class Filter {
         fitting_.cloud, texts.empty() ? " together with the rest" : " (there is " + join(texts, ", ") + ")"));
   }
 
+  // Where a cloud does not say whose its GPUs are (OpenStack's flavors), it is believed to have these. A type by its
+  // own name is chosen with its GPUs, and so is a pattern of types that all have others.
+  Status by_default_gpu() {
+    if (fitting_.gpu_vendor.empty() || !asks_for_gpus(fitting_.node) || names_gpus(fitting_.node)) return {};
+    const Types before = left_;
+    std::set<std::string> others;
+    keep([&](const InstanceType& type) {
+      const bool fits = type.gpu_vendor.empty() || holds_ignoring_case(type.gpu_vendor, fitting_.gpu_vendor) ||
+                        std::find(named_.begin(), named_.end(), type.name) != named_.end();
+      if (!fits) others.insert(type.gpu_vendor);
+      return fits;
+    });
+    passed_over_ = join(std::vector<std::string>(others.begin(), others.end()), ", ");
+    auto has_gpu = [](const InstanceType* type) { return type->gpu > 0; };
+    if (others.empty() || std::any_of(left_.begin(), left_.end(), has_gpu)) return {};
+    if (named_.empty())
+      return with_passed_over(
+          invalid(fmt::format("{}: gpu.count: no instance type of {} has a GPU of {}", fitting_.node.address,
+                              fitting_.cloud, fitting_.gpu_vendor)));
+    left_ = before;
+    passed_over_.clear();
+    return {};
+  }
+
   Status by_measure(const Measure& measure) {
     auto wanted = fitting_.node.requirements.find(measure.feature);
     if (wanted == fitting_.node.requirements.end() || (!wanted->second.min && !wanted->second.max)) return {};
@@ -123,7 +156,7 @@ class Filter {
       std::optional<double> value = measure.value(type);
       return value && within(wanted->second, *value);
     });
-    return left_.empty() ? none_has(measure, wanted->second, before) : Status();
+    return left_.empty() ? with_passed_over(none_has(measure, wanted->second, before)) : Status();
   }
 
   // Those of the first name that the file gives come first.
@@ -179,8 +212,16 @@ class Filter {
                                fitting_.node.address, measure.feature, fitting_.cloud, there));
   }
 
+  Status with_passed_over(Status status) const {
+    if (passed_over_.empty()) return status;
+    return std::move(status).with_hint(fmt::format(
+        "GPUs are those of {} where the file names no gpu.vendor; there are also some of {}", fitting_.gpu_vendor,
+        passed_over_));
+  }
+
   const Fitting& fitting_;
   std::vector<std::string> named_;  // by instance_type
+  std::string passed_over_;         // whose GPUs the default left out
   Types left_;
 };
 
@@ -197,9 +238,16 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, M
   if (Status left = filter.by_name(); !left.ok()) return left;
   for (const Trait& trait : traits())
     if (Status left = filter.by_trait(trait); !left.ok()) return left;
+  if (Status left = filter.by_default_gpu(); !left.ok()) return left;
   for (const Measure& measure : measures(market))
     if (Status left = filter.by_measure(measure); !left.ok()) return left;
   return std::move(filter).take(market);
+}
+
+std::string gpu_note(const ir::Node& node) {
+  if (!asks_for_gpus(node) || names_gpus(node) || !texts_wanted(node, "instance_type").empty()) return "";
+  return fmt::format("system '{}': its GPUs are those of {}, since the file names no gpu.vendor or gpu.model",
+                     node.system, kDefaultGpuVendor);
 }
 
 Market market_wanted(const ir::Node& node) {
@@ -240,90 +288,6 @@ Offer offer_of(const InstanceType& type, Market market) {
     offer.facts.priced = false;
   }
   return offer;
-}
-
-std::string text_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.requirements.find(feature);
-  if (found == node.requirements.end() || !found->second.equals) return "";
-  const Json& value = *found->second.equals;
-  if (value.is_array() && !value.empty() && value.front().is_string()) return value.front();
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-std::string text_wanted(const ir::Network& network, const std::string& feature) {
-  auto found = network.features.find(feature);
-  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-bool says_yes(const ir::Node& node, const std::string& feature) {
-  return equal_ignoring_case(text_wanted(node, feature), "yes");
-}
-
-bool says_yes(const ir::Network& network, const std::string& feature) {
-  return equal_ignoring_case(text_wanted(network, feature), "yes");
-}
-
-bool says_no(const ir::Node& node, const std::string& feature) {
-  return equal_ignoring_case(text_wanted(node, feature), "no");
-}
-
-Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features) {
-  for (const std::string& feature : features) {
-    const std::string text = text_wanted(node, feature);
-    if (!text.empty() && !says_yes(node, feature) && !says_no(node, feature))
-      return invalid(fmt::format("{}: {} = '{}': it is 'yes' or 'no'", node.address, feature, text));
-  }
-  return {};
-}
-
-std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.requirements.find(feature);
-  if (found == node.requirements.end() || !found->second.equals) return {};
-  const Json& value = *found->second.equals;
-  std::vector<std::string> texts;
-  for (const Json& one : value.is_array() ? value : Json::array({value})) {
-    if (!one.is_string()) continue;
-    const std::string text = one.get<std::string>();
-    for (std::string_view part : split(text, ','))
-      if (!trim(part).empty()) texts.emplace_back(trim(part));
-  }
-  return texts;
-}
-
-Result<Json> tags_wanted(const ir::Node& node) {
-  Json tags = Json::object();
-  const std::string text = text_wanted(node, "instance_tags");
-  if (text.empty()) return tags;
-  for (std::string_view pair : split(text, ',')) {
-    const size_t equals = pair.find('=');
-    const std::string_view name = trim(pair.substr(0, equals));
-    if (equals == pair.npos || name.empty())
-      return invalid(
-          fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
-    tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
-  }
-  return tags;
-}
-
-std::string os_version_wanted(const ir::Node& node) {
-  auto found = node.requirements.find("disk.0.os.version");
-  if (found == node.requirements.end()) return "";
-  if (found->second.equals && found->second.equals->is_string())
-    return found->second.equals->get<std::string>();
-  auto exact = found->second.versions.find("=");
-  return exact == found->second.versions.end() ? "" : exact->second;
-}
-
-std::vector<std::string> image_urls(const ir::Node& node) {
-  for (const ir::Disk& disk : node.disks)
-    if (disk.index == 0) return disk.image_urls;
-  return {};
-}
-
-bool within(const ir::Requirement& wanted, double value) {
-  if (wanted.min && (value < *wanted.min || (wanted.min_strict && value == *wanted.min))) return false;
-  if (wanted.max && (value > *wanted.max || (wanted.max_strict && value == *wanted.max))) return false;
-  return true;
 }
 
 void smallest_first(std::vector<const InstanceType*>& types, Market market) {

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "runtime/clouds/cloud.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl {
+
+inline constexpr const char* kDefaultGpuVendor = "NVIDIA";
 
 struct Fitting {
   const ir::Node& node;
@@ -18,6 +21,9 @@ struct Fitting {
   std::string cloud;                       // for messages: "the simulated cloud", "EC2 in eu-west-1"
   // What a node has that does not say: an image is for one architecture. Empty: any.
   std::string architecture = "x86_64";
+  // Whose GPUs a node gets that asks for some and does not say: the drivers and programs of the standard library are
+  // for these. Empty: anybody's.
+  std::string gpu_vendor = kDefaultGpuVendor;
 };
 
 // From the cheapest to the dearest in the market that the node asks for (market_wanted); those whose price is
@@ -26,6 +32,10 @@ struct Fitting {
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
 // The same in another market: `price` bounds the price there.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market);
+
+// What a reviewer should know of a node that asks for GPUs and names neither gpu.vendor, gpu.model nor instance_type;
+// "" of another.
+std::string gpu_note(const ir::Node& node);
 
 // `spot = 'yes'`.
 Market market_wanted(const ir::Node& node);
@@ -45,23 +55,4 @@ void smallest_first(std::vector<const InstanceType*>& types, Market market);
 Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
                                           const std::string& example);
 
-// The text that a feature must be equal to, or the first of a list; "" where there is none.
-std::string text_wanted(const ir::Node& node, const std::string& feature);
-std::string text_wanted(const ir::Network& network, const std::string& feature);
-// Of a feature that is 'yes' or 'no', in whatever case.
-bool says_yes(const ir::Node& node, const std::string& feature);
-bool says_yes(const ir::Network& network, const std::string& feature);
-bool says_no(const ir::Node& node, const std::string& feature);
-// Invalid: one of these is neither.
-Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features);
-// All that a feature names, in its order: 'a, b' or ['a', 'b'].
-std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
-// {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form.
-Result<Json> tags_wanted(const ir::Node& node);
-// disk.0.os.version: an equal value of it, or the text behind '='; "" where there is none.
-std::string os_version_wanted(const ir::Node& node);
-// Of disk 0.
-std::vector<std::string> image_urls(const ir::Node& node);
-// Whether a number is within the bounds; nothing else of the requirement is looked at.
-bool within(const ir::Requirement& wanted, double value);
 }  // namespace radl

@@ -39,7 +39,7 @@ Result<std::vector<Flavor>> surveyed(const Survey& survey) {
 }
 
 Status check_market(const ir::Node& node) {
-  if (market_wanted(node) == Market::Spot && text_wanted(node, "spot.fallback") != "yes")
+  if (market_wanted(node) == Market::Spot && !says_yes(node, "spot.fallback"))
     return invalid(fmt::format("{}: spot = 'yes': OpenStack has no spot machines", node.address))
         .with_hint("spot.fallback = 'yes' takes a machine on demand where there is none");
   if (node.requirements.count("cpu.performance"))

@@ -107,6 +107,7 @@ class Designer : private DesignBuilder {
     wanted.offers = std::move(*offers);
     wanted.node = node.address;
     wanted.seconds = boot_;
+    if (std::string text = gpu_note(node); !text.empty()) note(text);
     return {};
   }
 

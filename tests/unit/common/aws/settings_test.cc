@@ -45,8 +45,19 @@ TEST(Profiles, AMistakeNamesFileAndLineAndNeverTheText) {
   EXPECT_EQ(mistake("[]\n"), "f:1: a section without a name");
   EXPECT_EQ(mistake("[default]\n= x\n"), "f:2: no name before \"=\"");
   EXPECT_EQ(mistake("[default]\ns3 =\n  SECRET\n"), "f:3: no \"=\": a setting is NAME = VALUE");
-  EXPECT_EQ(mistake("[a]\n  b = c\n", FileKind::Credentials),
-            "f:2: an indented line that belongs to no setting");
+}
+
+TEST(Profiles, ASectionMayBeIndentedAndAColonSeparatesToo) {
+  auto parsed = parse_profiles(
+      "[work]\n    aws_access_key_id: A\n    aws_secret_access_key = b:c=\n\n  [home]\n\taws_access_key_id = B\n"
+      "\taws_secret_access_key\t=\td\n\ts3 =\n\t\taddressing_style = path\n\tregion = eu-west-1\n",
+      "f", FileKind::Credentials);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().text();
+  EXPECT_EQ(parsed->at("profile work").get("aws_access_key_id"), "A");
+  EXPECT_EQ(parsed->at("profile work").get("aws_secret_access_key"), "b:c=");
+  EXPECT_EQ(parsed->at("profile home").get("aws_secret_access_key"), "d");
+  EXPECT_EQ(parsed->at("profile home").get("s3.addressing_style"), "path");
+  EXPECT_EQ(parsed->at("profile home").get("region"), "eu-west-1");
 }
 
 TEST(Settings, TheEnvironmentCountsMoreThanTheProfile) {

@@ -26,6 +26,13 @@ PRICE_LIST = {
     "terms": {"OnDemand": {sku: {"T": {"priceDimensions": {"R": {"unit": "Hrs", "pricePerUnit": {"USD": price}}}}}
                            for sku, price in (("A", "0.5"), ("B", "0.25"), ("C", "9"))}}}
 
+GPU_COSTS = """\
+  node[0..1]  ec2:/golden-north1 box.t4     2 x 0.50 USD/h = 1.00 USD/h, 730.00 USD a month
+    * box.t4   4 cpu, 16 GiB, 1 NVIDIA T4  0.50 USD on-demand
+      box.two  8 cpu, 32 GiB, 2 NVIDIA T4  0.75 USD on-demand
+  total       1.00 USD/h, 730.00 USD a month
+  Prices are of the catalog of TODAY. A month is 730 hours."""
+
 
 class Server(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -154,6 +161,30 @@ class Catalog(unittest.TestCase):
         self.assertIn(f"the plan costs {total} USD/h, --max-cost allows {prices[0]:g}", refused)
         self.assertIn("would fit", refused)
         self.assertFalse((self.at / "saved").exists(), "a plan above the limit was saved")
+
+    def test_gpus_are_nvidias_in_every_cloud_unless_the_file_says_otherwise(self):
+        # AMD's are the cheapest of this region.
+        today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        text = ("radl-catalog 2\ncloud CLOUD\ncurrency USD\n[types]\nbox.amd 4 16384 1 AMD_Radeon_Pro_V520 8192 0/0 - x86_64 0\n"
+                "box.intel 4 16384 1 Intel_Flex_170 16384 0/0 - x86_64 0\nbox.t4 4 16384 1 NVIDIA_T4 16384 0/0 - x86_64 0\n"
+                f"box.two 8 32768 2 NVIDIA_T4 16384 0/0 - x86_64 0\n[on-demand REGION {today}]\nbox amd 0.25 intel 0.3 t4 0.5 two 0.75\n")
+        for cloud, flag, region in (("ec2", "AWS_REGION", "golden-north1"), ("gce", "CLOUDSDK_COMPUTE_REGION", "golden-north1"),
+                                    ("azure", "AZURE_DEFAULTS_LOCATION", "goldennorth")):
+            (self.at / "f").write_text(text.replace("CLOUD", cloud).replace("REGION", region))
+            self.good("update", "--cloud", cloud, "f")
+            self.environment[flag] = region
+            for more, shown in (("", ["* box.t4", "  box.two"]), (" and gpu.vendor = 'amd'", ["* box.amd"]), (" and gpu.model = 'Flex'", ["* box.intel"])):
+                with self.subTest(cloud + more):
+                    (self.at / "site.radl").write_text(f"radl 2\nsystem node ( gpu.count >= 1{more} )\ndeploy node 1 {cloud}\ncontextualize ()\n")
+                    planned = self.plan()
+                    self.assertEqual(re.findall(r"^    ([ *] box\.\w+) ", planned, re.M), shown, planned)
+                    note = "note: system 'node': its GPUs are those of NVIDIA, since the file names no gpu.vendor or gpu.model\n"
+                    self.assertEqual(note in planned, more == "", planned)
+            if cloud == "ec2":
+                (self.at / "site.radl").write_text("radl 2\nsystem node ( gpu.count >= 1 )\ndeploy node 2 ec2\ncontextualize ()\n")
+                costs = self.plan().partition("\nCosts:\n")[2].partition("\n\n")[0]
+                self.assertEqual(costs, GPU_COSTS.replace("TODAY", today))
+            self.assertEqual({one["gpu_vendor"] for one in self.types("--cloud", cloud, "--region", region, "--gpu", "1")}, {"AMD", "Intel", "NVIDIA"})
 
     def test_a_price_list_without_bounds_is_not_written_to_the_disk(self):
         class Endless(Server):

@@ -33,6 +33,7 @@ struct Fit : testing::Test {
   ir::Node node = [] {
     ir::Node made;
     made.address = "worker[0]";
+    made.system = "worker";
     return made;
   }();
 };
@@ -68,6 +69,51 @@ TEST_F(Fit, GpusByCountVendorAndModel) {
           "worker[0]: gpu.model = 'V900': no instance type of EC2 in us-east-1 has that (there is A100"),
       std::string::npos)
       << fault();
+}
+
+// Of EC2's GPUs AMD's are the cheapest.
+TEST_F(Fit, GpusAreNvidiasUnlessTheFileSaysOtherwise) {
+  bound("gpu.count", 1);
+  for (const InstanceType* type : *fit()) EXPECT_EQ(type->gpu_vendor, "NVIDIA") << type->name;
+  EXPECT_EQ(cheapest(), "g4dn.xlarge");
+  EXPECT_EQ(gpu_note(node), "system 'worker': its GPUs are those of NVIDIA, since the file names no gpu.vendor or gpu.model");
+  text("gpu.vendor", "AMD");
+  EXPECT_EQ(cheapest(), "g4ad.xlarge");
+  EXPECT_EQ(gpu_note(node), "");
+  node.requirements.erase("gpu.vendor");
+  text("gpu.model", "Radeon");
+  EXPECT_EQ(cheapest(), "g4ad.xlarge");
+  EXPECT_EQ(gpu_note(node), "");
+  node.requirements.erase("gpu.model");
+  for (const auto& [named, taken] : {std::pair{"g4ad.2xlarge", "g4ad.2xlarge"}, {"g4*", "g4dn.xlarge"}, {"g4ad.*", "g4ad.xlarge"},
+                                     {"g4ad.xlarge, g4dn.xlarge", "g4ad.xlarge"}}) {
+    text("instance_type", named);  // whoever names it has chosen
+    EXPECT_EQ(cheapest(), taken) << named;
+  }
+  node.requirements.clear();
+  bound("gpu.count", {}, 4);  // none is enough
+  EXPECT_EQ((*fit()).front()->gpu, 0);
+  EXPECT_EQ(gpu_note(node), "");
+}
+
+TEST_F(Fit, WhereThereAreOnlyOthersGpusTheFileIsToSaySo) {
+  std::vector<const InstanceType*> types;
+  for (const InstanceType* type : *catalog.types("ec2", "us-east-1"))
+    if (type->gpu == 0 || type->gpu_vendor == "AMD") types.push_back(type);
+  bound("gpu.count", 1);
+  const Status status = fitting_types({node, types, "EC2"}).status();
+  EXPECT_EQ(status.message(), "worker[0]: gpu.count: no instance type of EC2 has a GPU of NVIDIA");
+  EXPECT_EQ(status.hint(), "GPUs are those of NVIDIA where the file names no gpu.vendor; there are also some of AMD");
+  InstanceType unsaid = *types.front();  // as in OpenStack: "gpu_v100"
+  unsaid.architectures = "x86_64";
+  unsaid.gpu = 1;
+  unsaid.gpu_vendor.clear();
+  types.push_back(&unsaid);
+  auto fit = fitting_types({node, types, "EC2"});
+  ASSERT_TRUE(fit.ok()) << fit.status().text();
+  EXPECT_EQ(fit->front(), &unsaid);
+  bound("cpu.count", 4096);
+  EXPECT_NE(fitting_types({node, types, "EC2"}).status().hint(), "") << "AMD's were left out";
 }
 
 TEST_F(Fit, PerformanceInComputeUnits) {

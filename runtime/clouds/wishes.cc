@@ -1,0 +1,93 @@
+#include "runtime/clouds/wishes.h"
+
+#include <fmt/format.h>
+
+#include "common/text.h"
+
+namespace radl {
+
+std::string text_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end() || !found->second.equals) return "";
+  const Json& value = *found->second.equals;
+  if (value.is_array() && !value.empty() && value.front().is_string()) return value.front();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::string text_wanted(const ir::Network& network, const std::string& feature) {
+  auto found = network.features.find(feature);
+  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool says_yes(const ir::Node& node, const std::string& feature) {
+  return equal_ignoring_case(text_wanted(node, feature), "yes");
+}
+
+bool says_yes(const ir::Network& network, const std::string& feature) {
+  return equal_ignoring_case(text_wanted(network, feature), "yes");
+}
+
+bool says_no(const ir::Node& node, const std::string& feature) {
+  return equal_ignoring_case(text_wanted(node, feature), "no");
+}
+
+Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features) {
+  for (const std::string& feature : features) {
+    const std::string text = text_wanted(node, feature);
+    if (!text.empty() && !says_yes(node, feature) && !says_no(node, feature))
+      return invalid(fmt::format("{}: {} = '{}': it is 'yes' or 'no'", node.address, feature, text));
+  }
+  return {};
+}
+
+std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end() || !found->second.equals) return {};
+  const Json& value = *found->second.equals;
+  std::vector<std::string> texts;
+  for (const Json& one : value.is_array() ? value : Json::array({value})) {
+    if (!one.is_string()) continue;
+    const std::string text = one.get<std::string>();
+    for (std::string_view part : split(text, ','))
+      if (!trim(part).empty()) texts.emplace_back(trim(part));
+  }
+  return texts;
+}
+
+Result<Json> tags_wanted(const ir::Node& node) {
+  Json tags = Json::object();
+  const std::string text = text_wanted(node, "instance_tags");
+  if (text.empty()) return tags;
+  for (std::string_view pair : split(text, ',')) {
+    const size_t equals = pair.find('=');
+    const std::string_view name = trim(pair.substr(0, equals));
+    if (equals == pair.npos || name.empty())
+      return invalid(
+          fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
+    tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
+  }
+  return tags;
+}
+
+std::string os_version_wanted(const ir::Node& node) {
+  auto found = node.requirements.find("disk.0.os.version");
+  if (found == node.requirements.end()) return "";
+  if (found->second.equals && found->second.equals->is_string())
+    return found->second.equals->get<std::string>();
+  auto exact = found->second.versions.find("=");
+  return exact == found->second.versions.end() ? "" : exact->second;
+}
+
+std::vector<std::string> image_urls(const ir::Node& node) {
+  for (const ir::Disk& disk : node.disks)
+    if (disk.index == 0) return disk.image_urls;
+  return {};
+}
+
+bool within(const ir::Requirement& wanted, double value) {
+  if (wanted.min && (value < *wanted.min || (wanted.min_strict && value == *wanted.min))) return false;
+  if (wanted.max && (value > *wanted.max || (wanted.max_strict && value == *wanted.max))) return false;
+  return true;
+}
+
+}  // namespace radl

@@ -1,0 +1,31 @@
+// What the features of a node or a network say, as the clouds read them. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace radl {
+
+// The text that a feature must be equal to, or the first of a list; "" where there is none.
+std::string text_wanted(const ir::Node& node, const std::string& feature);
+std::string text_wanted(const ir::Network& network, const std::string& feature);
+// Of a feature that is 'yes' or 'no', in whatever case.
+bool says_yes(const ir::Node& node, const std::string& feature);
+bool says_yes(const ir::Network& network, const std::string& feature);
+bool says_no(const ir::Node& node, const std::string& feature);
+// Invalid: one of these is neither.
+Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features);
+// All that a feature names, in its order: 'a, b' or ['a', 'b'].
+std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
+// {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form.
+Result<Json> tags_wanted(const ir::Node& node);
+// disk.0.os.version: an equal value of it, or the text behind '='; "" where there is none.
+std::string os_version_wanted(const ir::Node& node);
+// Of disk 0.
+std::vector<std::string> image_urls(const ir::Node& node);
+// Whether a number is within the bounds; nothing else of the requirement is looked at.
+bool within(const ir::Requirement& wanted, double value);
+
+}  // namespace radl
