@@ -24,8 +24,8 @@ class Parser {
     const std::string_view text = trim(raw);
     if (text.empty() || text[0] == '#' || text[0] == ';') return {};
     if (text[0] == '[') return header(text);
-    // As AWS's own tools read them: what is indented further than the setting above it belongs to that, and a section
-    // whose settings are all indented is one like others.
+    // As AWS's own tools read them: what is indented further than the setting above it belongs to that, and a
+    // section whose settings are all indented is one like others.
     const size_t indent = raw.find_first_not_of(" \t");
     if (!last_.empty() && indent > indent_) return nested(text);
     indent_ = indent;
@@ -71,8 +71,8 @@ class Parser {
     return std::string(name.substr(0, space)) + " " + std::string(rest);
   }
 
-  // The text is never shown where it may be a secret: one without '=' may be a key's second half. `signs`: what may
-  // stand between name and value.
+  // The text is never shown where it may be a secret: one without '=' may be a key's second half. `signs`:
+  // what may stand between name and value.
   Status split(std::string_view text, const char* signs, std::string& name, std::string& value) const {
     const size_t equals = text.find_first_of(signs);
     if (equals == std::string_view::npos) return wrong("no \"=\": a setting is NAME = VALUE");

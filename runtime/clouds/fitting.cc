@@ -123,14 +123,15 @@ class Filter {
         fitting_.cloud, texts.empty() ? " together with the rest" : " (there is " + join(texts, ", ") + ")"));
   }
 
-  // Where a cloud does not say whose its GPUs are (OpenStack's flavors), it is believed to have these. A type by its
-  // own name is chosen with its GPUs, and so is a pattern of types that all have others.
+  // Where a cloud does not say whose its GPUs are (OpenStack's flavors), it is believed to have these. A type
+  // by its own name is chosen with its GPUs, and so is a pattern of types that all have others.
   Status by_default_gpu() {
     if (fitting_.gpu_vendor.empty() || !asks_for_gpus(fitting_.node) || names_gpus(fitting_.node)) return {};
     const Types before = left_;
     std::set<std::string> others;
     keep([&](const InstanceType& type) {
-      const bool fits = type.gpu_vendor.empty() || holds_ignoring_case(type.gpu_vendor, fitting_.gpu_vendor) ||
+      const bool fits = type.gpu_vendor.empty() ||
+                        holds_ignoring_case(type.gpu_vendor, fitting_.gpu_vendor) ||
                         std::find(named_.begin(), named_.end(), type.name) != named_.end();
       if (!fits) others.insert(type.gpu_vendor);
       return fits;
@@ -214,9 +215,9 @@ class Filter {
 
   Status with_passed_over(Status status) const {
     if (passed_over_.empty()) return status;
-    return std::move(status).with_hint(fmt::format(
-        "GPUs are those of {} where the file names no gpu.vendor; there are also some of {}", fitting_.gpu_vendor,
-        passed_over_));
+    return std::move(status).with_hint(
+        fmt::format("GPUs are those of {} where the file names no gpu.vendor; there are also some of {}",
+                    fitting_.gpu_vendor, passed_over_));
   }
 
   const Fitting& fitting_;

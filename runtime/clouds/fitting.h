@@ -21,8 +21,8 @@ struct Fitting {
   std::string cloud;                       // for messages: "the simulated cloud", "EC2 in eu-west-1"
   // What a node has that does not say: an image is for one architecture. Empty: any.
   std::string architecture = "x86_64";
-  // Whose GPUs a node gets that asks for some and does not say: the drivers and programs of the standard library are
-  // for these. Empty: anybody's.
+  // Whose GPUs a node gets that asks for some and does not say: the drivers and programs of the standard
+  // library are for these. Empty: anybody's.
   std::string gpu_vendor = kDefaultGpuVendor;
 };
 
@@ -33,7 +33,8 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
 // The same in another market: `price` bounds the price there.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market);
 
-// What a reviewer should know of a node that asks for GPUs and names neither gpu.vendor, gpu.model nor instance_type;
+// What a reviewer should know of a node that asks for GPUs and names neither gpu.vendor, gpu.model nor
+// instance_type;
 // "" of another.
 std::string gpu_note(const ir::Node& node);
 

@@ -49,7 +49,8 @@ TEST(Profiles, AMistakeNamesFileAndLineAndNeverTheText) {
 
 TEST(Profiles, ASectionMayBeIndentedAndAColonSeparatesToo) {
   auto parsed = parse_profiles(
-      "[work]\n    aws_access_key_id: A\n    aws_secret_access_key = b:c=\n\n  [home]\n\taws_access_key_id = B\n"
+      "[work]\n    aws_access_key_id: A\n    aws_secret_access_key = b:c=\n\n  [home]\n\taws_access_key_id = "
+      "B\n"
       "\taws_secret_access_key\t=\td\n\ts3 =\n\t\taddressing_style = path\n\tregion = eu-west-1\n",
       "f", FileKind::Credentials);
   ASSERT_TRUE(parsed.ok()) << parsed.status().text();

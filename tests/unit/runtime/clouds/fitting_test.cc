@@ -76,7 +76,8 @@ TEST_F(Fit, GpusAreNvidiasUnlessTheFileSaysOtherwise) {
   bound("gpu.count", 1);
   for (const InstanceType* type : *fit()) EXPECT_EQ(type->gpu_vendor, "NVIDIA") << type->name;
   EXPECT_EQ(cheapest(), "g4dn.xlarge");
-  EXPECT_EQ(gpu_note(node), "system 'worker': its GPUs are those of NVIDIA, since the file names no gpu.vendor or gpu.model");
+  EXPECT_EQ(gpu_note(node),
+            "system 'worker': its GPUs are those of NVIDIA, since the file names no gpu.vendor or gpu.model");
   text("gpu.vendor", "AMD");
   EXPECT_EQ(cheapest(), "g4ad.xlarge");
   EXPECT_EQ(gpu_note(node), "");
@@ -85,7 +86,9 @@ TEST_F(Fit, GpusAreNvidiasUnlessTheFileSaysOtherwise) {
   EXPECT_EQ(cheapest(), "g4ad.xlarge");
   EXPECT_EQ(gpu_note(node), "");
   node.requirements.erase("gpu.model");
-  for (const auto& [named, taken] : {std::pair{"g4ad.2xlarge", "g4ad.2xlarge"}, {"g4*", "g4dn.xlarge"}, {"g4ad.*", "g4ad.xlarge"},
+  for (const auto& [named, taken] : {std::pair{"g4ad.2xlarge", "g4ad.2xlarge"},
+                                     {"g4*", "g4dn.xlarge"},
+                                     {"g4ad.*", "g4ad.xlarge"},
                                      {"g4ad.xlarge, g4dn.xlarge", "g4ad.xlarge"}}) {
     text("instance_type", named);  // whoever names it has chosen
     EXPECT_EQ(cheapest(), taken) << named;
@@ -103,7 +106,8 @@ TEST_F(Fit, WhereThereAreOnlyOthersGpusTheFileIsToSaySo) {
   bound("gpu.count", 1);
   const Status status = fitting_types({node, types, "EC2"}).status();
   EXPECT_EQ(status.message(), "worker[0]: gpu.count: no instance type of EC2 has a GPU of NVIDIA");
-  EXPECT_EQ(status.hint(), "GPUs are those of NVIDIA where the file names no gpu.vendor; there are also some of AMD");
+  EXPECT_EQ(status.hint(),
+            "GPUs are those of NVIDIA where the file names no gpu.vendor; there are also some of AMD");
   InstanceType unsaid = *types.front();  // as in OpenStack: "gpu_v100"
   unsaid.architectures = "x86_64";
   unsaid.gpu = 1;
