@@ -1,4 +1,5 @@
 """What goes wrong with a request, decided by (seed, number of the request): the same seed does the same to the same requests."""
+import math
 import random
 import re
 import signal
@@ -174,9 +175,14 @@ class Eventual:
     def __init__(self, hidden=0.0, pending=0.0, lag=0.0):
         self.hidden, self.pending, self.lag, self.born = hidden, pending, lag, {}
 
+    def lag_anew(self, seconds):
+        """What there is counts as made when it is next used, changed or removed."""
+        self.lag, self.born = seconds, dict.fromkeys(self.born, math.inf)
+
     def not_yet(self, request):
         if not self.lag or request.service != "ec2" or request.action.startswith(("Describe", "Get")):
             return None
+        self.born = {name: min(born, time.monotonic()) for name, born in self.born.items()}
         young = {name for name, born in self.born.items() if time.monotonic() - born < self.lag}
         for name in sorted(young & set(request.parameters.values())):
             for prefix, code in self.LACKING.items():

@@ -164,6 +164,8 @@ class NodeView:
             self._write_first_boot(first_boot)
             command = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "sh", f"{folder}/etc/boot"]
         else:
+            if os.geteuid() == 0:  # sshd insists on it; an init script makes it elsewhere
+                os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
             self._script("login", LOGIN)
             configuration += f"Subsystem sftp {SFTP}\nForceCommand /bin/sh {folder}/etc/login\n"
             command = [sshd, "-D", "-e", "-f", f"{folder}/etc/sshd_config"]

@@ -12,6 +12,8 @@
 
 namespace radl::test {
 
+constexpr double kGiB = 1073741824.0;
+
 struct PlanBench {
   FakeCloud cloud;
   CloudSet clouds;

@@ -9,39 +9,39 @@ namespace {
 
 using test::formatted;
 
-void expect(const std::string& before, const std::string& after) {
+void expect_radl2(const std::string& before, const std::string& after) {
   EXPECT_EQ(formatted("radl 2\n\n" + before), "radl 2\n\n" + after) << "of\n" << before;
   EXPECT_EQ(formatted("radl 2\n\n" + after), "radl 2\n\n" + after) << "not a fixed point";
 }
 
 TEST(FormatRadl2, EntriesOnLinesOfTheirOwnHaveNoSeparators) {
-  expect("system a (\ncpu.count>=1 and memory.size>=512MB,\n    gpu.count = 1\n)",
-         "system a (\n  cpu.count >= 1\n  memory.size >= 512MB\n  gpu.count = 1\n)\n");
-  expect("system a (\n  cpu.count >= 1 and  # one\n  # two\n\n  memory.size >= 1GB,  # three\n)",
-         "system a (\n  cpu.count >= 1  # one\n  # two\n\n  memory.size >= 1GB  # three\n)\n");
-  expect("system a (\n  cpu.count >= 1\n  and memory.size >= 1GB\n)",
-         "system a (\n  cpu.count >= 1\n  memory.size >= 1GB\n)\n");
+  expect_radl2("system a (\ncpu.count>=1 and memory.size>=512MB,\n    gpu.count = 1\n)",
+               "system a (\n  cpu.count >= 1\n  memory.size >= 512MB\n  gpu.count = 1\n)\n");
+  expect_radl2("system a (\n  cpu.count >= 1 and  # one\n  # two\n\n  memory.size >= 1GB,  # three\n)",
+               "system a (\n  cpu.count >= 1  # one\n  # two\n\n  memory.size >= 1GB  # three\n)\n");
+  expect_radl2("system a (\n  cpu.count >= 1\n  and memory.size >= 1GB\n)",
+               "system a (\n  cpu.count >= 1\n  memory.size >= 1GB\n)\n");
 }
 
 TEST(FormatRadl2, EntriesOnOneLineHaveCommas) {
-  expect("network a( outbound=yes  and outports = ['22/tcp'] )",
-         "network a (outbound = yes, outports = ['22/tcp'])\n");
-  expect("input n (type = integer and default = 1,)", "input n (type = integer, default = 1)\n");
+  expect_radl2("network a( outbound=yes  and outports = ['22/tcp'] )",
+               "network a (outbound = yes, outports = ['22/tcp'])\n");
+  expect_radl2("input n (type = integer and default = 1,)", "input n (type = integer, default = 1)\n");
 }
 
 TEST(FormatRadl2, AndAsAnOperatorStays) {
-  expect(
+  expect_radl2(
       "input a (type = boolean)\noutput b (\n  value = input.a and not input.a and\n  description = 'x'\n)",
       "input a (type = boolean)\n\noutput b (\n  value = input.a and not input.a\n  description = 'x'\n)\n");
 }
 
 TEST(FormatRadl2, AFeatureWhoseLineWouldGoOnWithTheOneBeforeKeepsItsComma) {
-  expect("configure c (\n  thing 'x' (\n    a = 1,\n    or = 2\n  )\n)",
-         "configure c (\n  thing 'x' (\n    a = 1,\n    or = 2\n  )\n)\n");
+  expect_radl2("configure c (\n  thing 'x' (\n    a = 1,\n    or = 2\n  )\n)",
+               "configure c (\n  thing 'x' (\n    a = 1,\n    or = 2\n  )\n)\n");
 }
 
 TEST(FormatRadl2, EachHoldsBlocksOfAllKinds) {
-  expect(
+  expect_radl2(
       "each z in ['a','b'](\nsystem 'w-${z}'(cpu.count=1)\ndeploy 'w-${z}' 2 when=z=='a'\n"
       "each k, v in { x=1, 'y'=2 } (network 'n-${z}-${k}' ()\nconfigure 'c-${k}' (  package 'htop' ))\n)",
       "each z in ['a', 'b'] (\n  system 'w-${z}' (cpu.count = 1)\n  deploy 'w-${z}' 2 when = z == 'a'\n\n"
@@ -50,19 +50,20 @@ TEST(FormatRadl2, EachHoldsBlocksOfAllKinds) {
 }
 
 TEST(FormatRadl2, LoopsInLoopsAndNamesThatArePutTogether) {
-  expect("let a = [x*2   for y in [[1],[2]]   for x in y   if x>1]",
-         "let a = [x * 2 for y in [[1], [2]] for x in y if x > 1]\n");
-  expect("contextualize (system 'w-${z}'   configure c)", "contextualize (system 'w-${z}' configure c)\n");
+  expect_radl2("let a = [x*2   for y in [[1],[2]]   for x in y   if x>1]",
+               "let a = [x * 2 for y in [[1], [2]] for x in y if x > 1]\n");
+  expect_radl2("contextualize (system 'w-${z}'   configure c)",
+               "contextualize (system 'w-${z}' configure c)\n");
 }
 
 TEST(FormatRadl2, EachHoldsResourcesAndItems) {
-  expect(
+  expect_radl2(
       "configure c (\npackage ['git' , 'htop'] and\neach f, t in input.files ( file f ( content=t,when=t!='' "
       "), "
       "package f )\n)",
       "configure c (\n  package ['git', 'htop']\n  each f, t in input.files (\n"
       "    file f (content = t, when = t != '')\n    package f\n  )\n)\n");
-  expect(
+  expect_radl2(
       "contextualize (\nsystem [a,b] configure c\nsystem front configure nfs step 1 when=input.x\nsystem w "
       "configure x after nfs,c\neach s in input.l (\nsystem s configure c\nsystem long configure [c,d]\n)\n)",
       "contextualize (\n  system [a, b] configure c\n  system front configure nfs step 1 when = input.x\n"
@@ -71,76 +72,78 @@ TEST(FormatRadl2, EachHoldsResourcesAndItems) {
 }
 
 TEST(FormatRadl2, LetAndAssert) {
-  expect("let  x=1+2*( 3-input.n )\nassert(x>1,'too few: ${x}',)",
-         "let x = 1 + 2 * (3 - input.n)\nassert (x > 1, 'too few: ${x}')\n");
-  expect("moved( 'a','b' ,)\nmoved (\n 'c',\n   'd')", "moved ('a', 'b')\n\nmoved (\n  'c',\n  'd'\n)\n");
-  expect("assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\")",
-         "assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\"\n)\n");
-  expect("let a = if input.n>1\nthen 'x'\n      else 'y'",
-         "let a = if input.n > 1\n  then 'x'\n  else 'y'\n");
+  expect_radl2("let  x=1+2*( 3-input.n )\nassert(x>1,'too few: ${x}',)",
+               "let x = 1 + 2 * (3 - input.n)\nassert (x > 1, 'too few: ${x}')\n");
+  expect_radl2("moved( 'a','b' ,)\nmoved (\n 'c',\n   'd')",
+               "moved ('a', 'b')\n\nmoved (\n  'c',\n  'd'\n)\n");
+  expect_radl2("assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\")",
+               "assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\"\n)\n");
+  expect_radl2("let a = if input.n>1\nthen 'x'\n      else 'y'",
+               "let a = if input.n > 1\n  then 'x'\n  else 'y'\n");
 }
 
 TEST(FormatRadl2, MapsAndComprehensions) {
-  expect(
+  expect_radl2(
       "let m = {a=1 , 'b c'=[1,2],(input.k)=3}\nlet n={ }\nlet o = {\na=1\n'b'=2,\n\nc={d=1}\n}",
       "let m = { a = 1, 'b c' = [1, 2], (input.k) = 3 }\nlet n = {}\n\nlet o = {\n  a = 1\n  'b' = 2\n\n  c "
       "= { d = 1 }\n}\n");
-  expect("let l=[x*2 for x in input.l if x>1]\nlet m = { k=v.size for k,v in input.m }",
-         "let l = [x * 2 for x in input.l if x > 1]\nlet m = { k = v.size for k, v in input.m }\n");
-  expect("let l = [\nx for x in input.l\nif (x > 1)\n]",
-         "let l = [\n  x\n  for x in input.l\n  if (x > 1)\n]\n");
+  expect_radl2("let l=[x*2 for x in input.l if x>1]\nlet m = { k=v.size for k,v in input.m }",
+               "let l = [x * 2 for x in input.l if x > 1]\nlet m = { k = v.size for k, v in input.m }\n");
+  expect_radl2("let l = [\nx for x in input.l\nif (x > 1)\n]",
+               "let l = [\n  x\n  for x in input.l\n  if (x > 1)\n]\n");
 }
 
 TEST(FormatRadl2, AComputedKeyMayBeginALine) {
-  expect("let m = {\na=f,\n('k')=(1)\n(input.k) = { b=g\n(x)=2 } }",
-         "let m = {\n  a = f\n  ('k') = (1)\n  (input.k) = {\n    b = g\n    (x) = 2\n  }\n}\n");
+  expect_radl2("let m = {\na=f,\n('k')=(1)\n(input.k) = { b=g\n(x)=2 } }",
+               "let m = {\n  a = f\n  ('k') = (1)\n  (input.k) = {\n    b = g\n    (x) = 2\n  }\n}\n");
 }
 
 TEST(FormatRadl2, ACommentBeforeALineThatGoesOnStaysThere) {
-  expect("assert (\n1 > 0 # a\n# b\nand 2 > 1,\n'x')",
-         "assert (\n  1 > 0  # a\n    # b\n    and 2 > 1,\n  'x'\n)\n");
-  expect("let a = b\n# c\nand d\n# e\nor f", "let a = b\n  # c\n  and d\n  # e\n  or f\n");
-  expect("deploy a 1 when = b\n  # c\n  and d", "deploy a 1 when = b\n  # c\n  and d\n");
-  expect("system a (\ncpu.count = 1\n# b\nand memory.size = 1G\n)",
-         "system a (\n  cpu.count = 1\n  # b\n  memory.size = 1G\n)\n");
-  expect("let m = {\na = 1\n# b\nand = 2, # c\nor = 3 }",
-         "let m = {\n  a = 1\n  # b\n  and = 2,  # c\n  or = 3\n}\n");
+  expect_radl2("assert (\n1 > 0 # a\n# b\nand 2 > 1,\n'x')",
+               "assert (\n  1 > 0  # a\n    # b\n    and 2 > 1,\n  'x'\n)\n");
+  expect_radl2("let a = b\n# c\nand d\n# e\nor f", "let a = b\n  # c\n  and d\n  # e\n  or f\n");
+  expect_radl2("deploy a 1 when = b\n  # c\n  and d", "deploy a 1 when = b\n  # c\n  and d\n");
+  expect_radl2("system a (\ncpu.count = 1\n# b\nand memory.size = 1G\n)",
+               "system a (\n  cpu.count = 1\n  # b\n  memory.size = 1G\n)\n");
+  expect_radl2("let m = {\na = 1\n# b\nand = 2, # c\nor = 3 }",
+               "let m = {\n  a = 1\n  # b\n  and = 2,  # c\n  or = 3\n}\n");
 }
 
 TEST(FormatRadl2, TypesOverSeveralLines) {
-  expect("input n (\ntype = list(object(\nname = text,\ncpu=optional( integer , 1 ),\n))\n)",
-         "input n (\n  type = list(object(\n    name = text,\n    cpu = optional(integer, 1)\n  ))\n)\n");
+  expect_radl2(
+      "input n (\ntype = list(object(\nname = text,\ncpu=optional( integer , 1 ),\n))\n)",
+      "input n (\n  type = list(object(\n    name = text,\n    cpu = optional(integer, 1)\n  ))\n)\n");
 }
 
 TEST(FormatRadl2, PathsStayInOnePiece) {
-  expect("let a = split( input.x , ',' ) [ 0 ]\nlet b = ( input.a ).b\nlet c = w [ * ].ip",
-         "let a = split(input.x, ',')[0]\nlet b = (input.a).b\nlet c = w[*].ip\n");
+  expect_radl2("let a = split( input.x , ',' ) [ 0 ]\nlet b = ( input.a ).b\nlet c = w [ * ].ip",
+               "let a = split(input.x, ',')[0]\nlet b = (input.a).b\nlet c = w[*].ip\n");
 }
 
 TEST(FormatRadl2, BlockTextsAreKeptByteForByte) {
-  expect(
+  expect_radl2(
       "configure c (\nfile '/x' (content = <<END  \n   a\n     ${input.b}\n\n      END,\nmode = '0644',)\n"
       "file '/y' (content = <<-'E'\n${not this}\nE\n)\n)",
       "configure c (\n  file '/x' (\n    content = <<END  \n   a\n     ${input.b}\n\n      END\n    mode = "
       "'0644'\n  )\n"
       "  file '/y' (\n    content = <<-'E'\n${not this}\nE\n  )\n)\n");
-  expect("let s = replace(<<A\n  x\nA,\n'x', \"\\ty\\u{20AC}\")",
-         "let s = replace(\n  <<A\n  x\nA,\n  'x',\n  \"\\ty\\u{20AC}\"\n)\n");
+  expect_radl2("let s = replace(<<A\n  x\nA,\n'x', \"\\ty\\u{20AC}\")",
+               "let s = replace(\n  <<A\n  x\nA,\n  'x',\n  \"\\ty\\u{20AC}\"\n)\n");
 }
 
 // Brackets and commas alone may stand behind the word that ends a block of text.
 TEST(FormatRadl2, WhatFollowsABlockTextStandsOnTheNextLine) {
-  expect("let a = f(<<A\nx\nA\n)\nlet b = f(<<A\nx\nA\n)[0]",
-         "let a = f(<<A\nx\nA)\n\nlet b = f(<<A\nx\nA\n    )[0]\n");
-  expect("let a = if b then <<A\nx\nA\nelse c", "let a = if b then <<A\nx\nA\n  else c\n");
-  expect("configure c (\ncommand <<A\nx\nA\n(when = b)\n)",
-         "configure c (\n  command <<A\nx\nA (\n    when = b\n  )\n)\n");
-  expect("let a = f(<<A\nx\nA,\n# b\nc)", "let a = f(\n  <<A\nx\nA,\n  # b\n  c\n)\n");
-  expect("let a = (<<A\nx\nA)\n# b\nlet c = 1", "let a = (<<A\nx\nA)\n\n# b\nlet c = 1\n");
+  expect_radl2("let a = f(<<A\nx\nA\n)\nlet b = f(<<A\nx\nA\n)[0]",
+               "let a = f(<<A\nx\nA)\n\nlet b = f(<<A\nx\nA\n    )[0]\n");
+  expect_radl2("let a = if b then <<A\nx\nA\nelse c", "let a = if b then <<A\nx\nA\n  else c\n");
+  expect_radl2("configure c (\ncommand <<A\nx\nA\n(when = b)\n)",
+               "configure c (\n  command <<A\nx\nA (\n    when = b\n  )\n)\n");
+  expect_radl2("let a = f(<<A\nx\nA,\n# b\nc)", "let a = f(\n  <<A\nx\nA,\n  # b\n  c\n)\n");
+  expect_radl2("let a = (<<A\nx\nA)\n# b\nlet c = 1", "let a = (<<A\nx\nA)\n\n# b\nlet c = 1\n");
 }
 
 TEST(FormatRadl2, WordsAreNamesToo) {
-  expect(
+  expect_radl2(
       "input each (type=text)\nsystem let (cpu.count = 1)\nconfigure c (\nfile when (with = "
       "{a=1},\nwhen=yes)\n)",
       "input each (type = text)\nsystem let (cpu.count = 1)\n\nconfigure c (\n"
@@ -148,10 +151,11 @@ TEST(FormatRadl2, WordsAreNamesToo) {
 }
 
 TEST(FormatRadl2, CommentsStay) {
-  expect("each x in [1] ( # why\n# a\nsystem 's-${x}' () # b\n# c\n)\nlet m = { # d\na = 1 # e\n# f\n}",
-         "each x in [1] (  # why\n  # a\n  system 's-${x}' ()  # b\n  # c\n)\n\nlet m = {  # d\n  a = 1  # "
-         "e\n  # "
-         "f\n}\n");
+  expect_radl2(
+      "each x in [1] ( # why\n# a\nsystem 's-${x}' () # b\n# c\n)\nlet m = { # d\na = 1 # e\n# f\n}",
+      "each x in [1] (  # why\n  # a\n  system 's-${x}' ()  # b\n  # c\n)\n\nlet m = {  # d\n  a = 1  # "
+      "e\n  # "
+      "f\n}\n");
 }
 
 // What same_meaning does not look at could get lost without anybody knowing.

@@ -10,7 +10,6 @@
 namespace radl::lsp {
 namespace {
 
-constexpr char kUri[] = "file:///nowhere/main.radl";
 const std::string kText = R"(# All that is here.
 # Second line.
 network pub (outbound = 'yes')

@@ -12,6 +12,9 @@
 
 namespace radl::lsp {
 
+// The document of a test that has one.
+constexpr char kUri[] = "file:///nowhere/main.radl";
+
 using Json = nlohmann::json;
 
 class TestClient {

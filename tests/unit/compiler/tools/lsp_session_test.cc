@@ -10,7 +10,6 @@
 namespace radl::lsp {
 namespace {
 
-constexpr char kUri[] = "file:///nowhere/main.radl";
 constexpr char kGood[] =
     "network pub (outbound = 'yes')\nsystem node (\n  cpu.count >= 1 and\n  net_interface.0.connection = "
     "'pub'\n)\ndeploy node 1\n";

@@ -13,29 +13,31 @@ std::string upgraded(const std::string& text) {
   return result ? result->text : "error: " + result.status().message();
 }
 
-void expect(const std::string& before, const std::string& after) {
+void expect_upgrade(const std::string& before, const std::string& after) {
   EXPECT_EQ(upgraded(before), after) << "of\n" << before;
   EXPECT_EQ(upgraded(after), after) << "not a fixed point";
 }
 
 TEST(Upgrade, TypesMapsAndParentheses) {
-  expect("radl 2\ninput n (type = 'integer' and default = 2)\n",
-         "radl 2\ninput n (type = integer, default = 2)\n");
-  expect("radl 2\nsystem a (cpu.count = 1)\ndeploy a ( input.n + 1 ) one\n",
-         "radl 2\nsystem a (cpu.count = 1)\ndeploy a input.n + 1 one\n");
-  expect("radl 2\noutput o (value = map('a', map('b c', 1), 'd', [2]))\n",
-         "radl 2\noutput o (value = { a = { 'b c' = 1 }, d = [2] })\n");
-  expect("radl 2\noutput o (value = map(input.k, 1))\n", "radl 2\noutput o (value = map(input.k, 1))\n");
-  expect("radl 2\nconfigure c (package 'git' ())\n", "radl 2\nconfigure c (package 'git')\n");
+  expect_upgrade("radl 2\ninput n (type = 'integer' and default = 2)\n",
+                 "radl 2\ninput n (type = integer, default = 2)\n");
+  expect_upgrade("radl 2\nsystem a (cpu.count = 1)\ndeploy a ( input.n + 1 ) one\n",
+                 "radl 2\nsystem a (cpu.count = 1)\ndeploy a input.n + 1 one\n");
+  expect_upgrade("radl 2\noutput o (value = map('a', map('b c', 1), 'd', [2]))\n",
+                 "radl 2\noutput o (value = { a = { 'b c' = 1 }, d = [2] })\n");
+  expect_upgrade("radl 2\noutput o (value = map(input.k, 1))\n",
+                 "radl 2\noutput o (value = map(input.k, 1))\n");
+  expect_upgrade("radl 2\nconfigure c (package 'git' ())\n", "radl 2\nconfigure c (package 'git')\n");
 }
 
 TEST(Upgrade, ACloudWithADotIsQuoted) {
-  expect("network n ()\nsystem a ( cpu.count >= 1 )\ndeploy a 2 my.cloud\ndeploy a 1 ec2\n",
-         "radl 2\n\nnetwork n ()\nsystem a (cpu.count >= 1)\ndeploy a 2 'my.cloud'\ndeploy a 1 ec2\n");
+  expect_upgrade(
+      "network n ()\nsystem a ( cpu.count >= 1 )\ndeploy a 2 my.cloud\ndeploy a 1 ec2\n",
+      "radl 2\n\nnetwork n ()\nsystem a (cpu.count >= 1)\ndeploy a 2 'my.cloud'\ndeploy a 1 ec2\n");
 }
 
 TEST(Upgrade, LinesInQuotesBecomeABlockOfTextWhereThatIsTheSame) {
-  expect(
+  expect_upgrade(
       "radl 2\nconfigure c (\n  file '/x' (\n    content = 'a\n  ${self.hostname}\n' and\n    mode = "
       "'0644'\n  )\n)\n",
       "radl 2\n\nconfigure c (\n  file '/x' (\n    content = <<END\na\n  ${self.hostname}\nEND\n    mode = "
@@ -46,7 +48,7 @@ TEST(Upgrade, LinesInQuotesBecomeABlockOfTextWhereThatIsTheSame) {
 }
 
 TEST(Upgrade, Radl1) {
-  expect(
+  expect_upgrade(
       "network n (outbound = 'yes')\nsystem a (\n  cpu.count >= 1 and\n  net_interface.0.dns_name = "
       "'a${b'\n)\n",
       "radl 2\n\nnetwork n (outbound = 'yes')\n\nsystem a (\n  cpu.count >= 1\n  net_interface.0.dns_name = "
@@ -54,18 +56,18 @@ TEST(Upgrade, Radl1) {
 }
 
 TEST(Upgrade, MegaIsWrittenInCapitals) {
-  expect("system a (memory.size >= 512m and disk.1.size <= 20 m and disk.0.size = 2g)\n",
-         "radl 2\n\nsystem a (memory.size >= 512M, disk.1.size <= 20M, disk.0.size = 2g)\n");
-  expect("system a (memory.size >= @input.mem@m)\n",
-         "radl 2\n\ninput mem (type = number)\n\nsystem a (memory.size >= input.mem * 1M)\n");
+  expect_upgrade("system a (memory.size >= 512m and disk.1.size <= 20 m and disk.0.size = 2g)\n",
+                 "radl 2\n\nsystem a (memory.size >= 512M, disk.1.size <= 20M, disk.0.size = 2g)\n");
+  expect_upgrade("system a (memory.size >= @input.mem@m)\n",
+                 "radl 2\n\ninput mem (type = number)\n\nsystem a (memory.size >= input.mem * 1M)\n");
 }
 
 TEST(Upgrade, AUseWithNothingToSayNeedsNoParentheses) {
-  expect("radl 2\nuse 'x' as a ( )\n", "radl 2\nuse 'x' as a\n");
+  expect_upgrade("radl 2\nuse 'x' as a ( )\n", "radl 2\nuse 'x' as a\n");
 }
 
 TEST(Upgrade, PlaceholdersBecomeInputsOfTheKindThatTheyStandFor) {
-  expect(
+  expect_upgrade(
       "network n (outbound = '@input.open@')\n"
       "system a (\n  cpu.count >= @input.cores@ and  # @input.cores@ of them\n  memory.size >= @input.mem@ "
       "and\n"
@@ -88,13 +90,15 @@ TEST(Upgrade, AnInputInANumberAndInATextIsANumber) {
 TEST(Upgrade, TheFilesOwnCommentStaysAboveItsInputs) {
   const std::string use = "system a (cpu.count >= @input.n@)\n";
   const std::string after = "input n (type = integer)\n\nsystem a (cpu.count >= input.n)\n";
-  expect("# A cluster\n# of mine\n\n" + use, "radl 2\n# A cluster\n# of mine\n\n" + after);
-  expect("# A cluster\n" + use, "radl 2\n# A cluster\n\n" + after);
-  expect("# License\n\n# A cluster\n\n# the node\n" + use,
-         "radl 2\n# License\n\n# A cluster\n\ninput n (type = integer)\n\n# the node\nsystem a (cpu.count >= "
-         "input.n)\n");
-  expect("# radl: allow W0308\n" + use,
-         "radl 2\n\ninput n (type = integer)\n\n# radl: allow W0308\nsystem a (cpu.count >= input.n)\n");
+  expect_upgrade("# A cluster\n# of mine\n\n" + use, "radl 2\n# A cluster\n# of mine\n\n" + after);
+  expect_upgrade("# A cluster\n" + use, "radl 2\n# A cluster\n\n" + after);
+  expect_upgrade(
+      "# License\n\n# A cluster\n\n# the node\n" + use,
+      "radl 2\n# License\n\n# A cluster\n\ninput n (type = integer)\n\n# the node\nsystem a (cpu.count >= "
+      "input.n)\n");
+  expect_upgrade(
+      "# radl: allow W0308\n" + use,
+      "radl 2\n\ninput n (type = integer)\n\n# radl: allow W0308\nsystem a (cpu.count >= input.n)\n");
 }
 
 TEST(Upgrade, WhatCannotBeWrittenIsLeftAlone) {

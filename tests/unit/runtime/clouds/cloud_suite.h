@@ -1,9 +1,9 @@
 // What every cloud must do, whatever it is: the behaviour that runtime/exec relies on
 // (runtime/clouds/cloud.h).
 //
-// A cloud's own test program describes it as a CloudSubject and instantiates the cases of
-// cloud_suite_cases.h:
-//   #include "tests/unit/runtime/clouds/cloud_suite_cases.h"
+// A cloud's own test program links radl_cloud_suite (cloud_suite_cases.cc), describes the cloud as a
+// CloudSubject and instantiates the cases:
+//   #include "tests/unit/runtime/clouds/cloud_suite.h"
 //   INSTANTIATE_TEST_SUITE_P(Local, CloudSuite, testing::Values(CloudCase{"plain", make_subject}),
 //   case_name);
 #pragma once

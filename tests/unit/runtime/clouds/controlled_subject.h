@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "common/http/http.h"
-#include "tests/unit/runtime/clouds/cloud_suite_cases.h"
+#include "tests/unit/runtime/clouds/cloud_suite.h"
 
 namespace radl::test {
 

@@ -4,7 +4,7 @@
 
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "tests/support/existing_machine.h"
-#include "tests/unit/runtime/clouds/cloud_suite_cases.h"
+#include "tests/unit/runtime/clouds/cloud_suite.h"
 
 namespace radl::test {
 namespace {

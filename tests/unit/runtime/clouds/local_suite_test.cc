@@ -13,7 +13,7 @@
 #include "runtime/clouds/local/network.h"
 #include "runtime/clouds/local/node_process.h"
 #include "tests/support/wait_until.h"
-#include "tests/unit/runtime/clouds/cloud_suite_cases.h"
+#include "tests/unit/runtime/clouds/cloud_suite.h"
 
 namespace radl::test {
 namespace {

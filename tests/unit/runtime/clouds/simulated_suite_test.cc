@@ -1,7 +1,7 @@
 // The conformance suite on the simulated cloud: without faults, with each fault alone, with all of them.
 #include "runtime/clouds/simulated/simulated_cloud.h"
 #include "tests/support/fake_world.h"
-#include "tests/unit/runtime/clouds/cloud_suite_cases.h"
+#include "tests/unit/runtime/clouds/cloud_suite.h"
 
 namespace radl::test {
 namespace {

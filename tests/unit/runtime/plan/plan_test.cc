@@ -12,8 +12,6 @@ namespace {
 
 using Marks = std::vector<std::string>;
 
-constexpr double kGiB = 1073741824.0;
-
 ProgramBuilder cluster(int workers, const std::string& motd = "hello", double memory = 2 * kGiB) {
   ProgramBuilder builder;
   builder.deploy({"server"}).deploy({"worker", workers, memory});

@@ -11,8 +11,6 @@
 namespace radl::test {
 namespace {
 
-constexpr double kGiB = 1073741824.0;
-
 void expect_text(const std::string& name, const std::string& text) {
   std::string path = test::source_dir() + "/tests/unit/runtime/plan/golden/" + name;
   if (std::getenv("ACCEPT")) {
@@ -24,7 +22,8 @@ void expect_text(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, *expected) << name;
 }
 
-ir::Program cluster(int workers, const std::string& motd, double memory, const std::string& extra = "") {
+ir::Program cluster_with_text(int workers, const std::string& motd, double memory,
+                              const std::string& extra = "") {
   ProgramBuilder builder;
   builder.deploy({"server"}).deploy({"worker", workers, memory});
   builder.file("server", "tools", "/etc/motd", motd).file("worker", "tools", "/etc/motd", motd);
@@ -46,10 +45,12 @@ class PlanText : public testing::Test {
   PlanBench bench;
 };
 
-TEST_F(PlanText, First) { expect_text("first.txt", render_text(bench.plan(cluster(3, "hello", 2 * kGiB)))); }
+TEST_F(PlanText, First) {
+  expect_text("first.txt", render_text(bench.plan(cluster_with_text(3, "hello", 2 * kGiB))));
+}
 
 TEST_F(PlanText, FirstInFullAndInColor) {
-  Plan plan = bench.plan(cluster(2, "hello", 2 * kGiB));
+  Plan plan = bench.plan(cluster_with_text(2, "hello", 2 * kGiB));
   PlanTextOptions options;
   options.full = true;
   expect_text("first-full.txt", render_text(plan, options));
@@ -62,20 +63,21 @@ TEST_F(PlanText, FirstInFullAndInColor) {
 }
 
 TEST_F(PlanText, NoChanges) {
-  ir::Program program = cluster(3, "hello", 2 * kGiB);
+  ir::Program program = cluster_with_text(3, "hello", 2 * kGiB);
   applied(program);
   expect_text("no-changes.txt", render_text(bench.plan(program)));
 }
 
 TEST_F(PlanText, MoreWorkers) {
-  applied(cluster(2, "hello", 2 * kGiB));
-  expect_text("more-workers.txt", render_text(bench.plan(cluster(4, "hello", 2 * kGiB))));
+  applied(cluster_with_text(2, "hello", 2 * kGiB));
+  expect_text("more-workers.txt", render_text(bench.plan(cluster_with_text(4, "hello", 2 * kGiB))));
 }
 
 TEST_F(PlanText, ManyChangesAtOnce) {
   bench.cloud.offers = {{"local", "", Money::of(0.0416)}};
-  applied(cluster(4, "hello\nthis is\na machine of\nours\nand it\ntrains\n", 2 * kGiB, "extra"));
-  Plan plan = bench.plan(cluster(3, "hello\nthis is\na machine of\ntheirs\nand it\ntrains\n", 4 * kGiB));
+  applied(cluster_with_text(4, "hello\nthis is\na machine of\nours\nand it\ntrains\n", 2 * kGiB, "extra"));
+  Plan plan =
+      bench.plan(cluster_with_text(3, "hello\nthis is\na machine of\ntheirs\nand it\ntrains\n", 4 * kGiB));
   expect_text("many-changes.txt", render_text(plan));
   expect_text("many-changes.dot", render_dot(plan));
   expect_text("many-changes.html", render_html(plan));
@@ -102,7 +104,7 @@ TEST_F(PlanText, TheCandidatesOfEachMachineWithTheChosenOneMarked) {
   Offer elsewhere = bench.cloud.offers[0];
   elsewhere.zone = "b";
   bench.cloud.offers.push_back(elsewhere);  // another zone is no other candidate
-  Plan plan = bench.plan(cluster(3, "hello", 2 * kGiB));
+  Plan plan = bench.plan(cluster_with_text(3, "hello", 2 * kGiB));
   expect_text("candidates.txt", render_text(plan));
   expect_text("candidates.html", render_html(plan));
   expect_text("candidates.md", render_markdown(plan));
@@ -116,7 +118,7 @@ TEST_F(PlanText, APriceThatNobodyKnowsIsNotShownAsNothing) {
   Offer unknown{"m8i.large", "a", {}, {{"type", "m8i.large"}}, {}};
   unknown.facts.priced = false;
   bench.cloud.offers = {unknown};
-  const Plan plan = bench.plan(cluster(2, "hello", 2 * kGiB));
+  const Plan plan = bench.plan(cluster_with_text(2, "hello", 2 * kGiB));
   const std::string count = std::to_string(plan.costs.size());
   EXPECT_NE(summary_line(plan).find(" and " + count + " prices that are not known"), std::string::npos)
       << summary_line(plan);
@@ -187,29 +189,30 @@ TEST_F(PlanText, ACommentIsNeverLongerThanGitHubTakes) {
 
 // Each change alone, as a reviewer meets it.
 TEST_F(PlanText, AThirdWorker) {
-  applied(cluster(2, "hello", 2 * kGiB));
-  expect_text("third-worker.txt", render_text(bench.plan(cluster(3, "hello", 2 * kGiB))));
+  applied(cluster_with_text(2, "hello", 2 * kGiB));
+  expect_text("third-worker.txt", render_text(bench.plan(cluster_with_text(3, "hello", 2 * kGiB))));
 }
 
 TEST_F(PlanText, MoreMemory) {
-  applied(cluster(2, "hello", 2 * kGiB));
-  expect_text("more-memory.txt", render_text(bench.plan(cluster(2, "hello", 4 * kGiB))));
+  applied(cluster_with_text(2, "hello", 2 * kGiB));
+  expect_text("more-memory.txt", render_text(bench.plan(cluster_with_text(2, "hello", 4 * kGiB))));
 }
 
 TEST_F(PlanText, MoreMemoryWhereItChangesInPlace) {
   bench.cloud.memory_in_place = true;
-  applied(cluster(2, "hello", 2 * kGiB));
-  expect_text("more-memory-in-place.txt", render_text(bench.plan(cluster(2, "hello", 4 * kGiB))));
+  applied(cluster_with_text(2, "hello", 2 * kGiB));
+  expect_text("more-memory-in-place.txt", render_text(bench.plan(cluster_with_text(2, "hello", 4 * kGiB))));
 }
 
 TEST_F(PlanText, AnotherFileContent) {
-  applied(cluster(2, "hello\nto all\n", 2 * kGiB));
-  expect_text("other-content.txt", render_text(bench.plan(cluster(2, "hello\nto some\n", 2 * kGiB))));
+  applied(cluster_with_text(2, "hello\nto all\n", 2 * kGiB));
+  expect_text("other-content.txt",
+              render_text(bench.plan(cluster_with_text(2, "hello\nto some\n", 2 * kGiB))));
 }
 
 TEST_F(PlanText, AStepLess) {
-  applied(cluster(2, "hello", 2 * kGiB, "extra"));
-  expect_text("step-less.txt", render_text(bench.plan(cluster(2, "hello", 2 * kGiB))));
+  applied(cluster_with_text(2, "hello", 2 * kGiB, "extra"));
+  expect_text("step-less.txt", render_text(bench.plan(cluster_with_text(2, "hello", 2 * kGiB))));
 }
 
 TEST_F(PlanText, ARenamedSystem) {
@@ -225,7 +228,7 @@ TEST_F(PlanText, ARenamedSystem) {
 }
 
 TEST_F(PlanText, AStoppedNode) {
-  ir::Program program = cluster(2, "hello", 2 * kGiB);
+  ir::Program program = cluster_with_text(2, "hello", 2 * kGiB);
   applied(program);
   bench.observed.resources = {
       {"worker[1]", "stopped", {{"worker[1]", "state", "stopped", "running", ""}}, ""}};
@@ -235,7 +238,7 @@ TEST_F(PlanText, AStoppedNode) {
 }
 
 TEST_F(PlanText, Drift) {
-  ir::Program program = cluster(2, "hello", 2 * kGiB);
+  ir::Program program = cluster_with_text(2, "hello", 2 * kGiB);
   applied(program);
   bench.observed.steps["worker[0]/tools"] = {
       {"file '/etc/motd'", "content", nullptr, nullptr, "-edited by hand\n+hello\n"},
@@ -246,7 +249,7 @@ TEST_F(PlanText, Drift) {
 }
 
 TEST_F(PlanText, Destroy) {
-  applied(cluster(3, "hello", 2 * kGiB));
+  applied(cluster_with_text(3, "hello", 2 * kGiB));
   expect_text("destroy.txt", render_text(make_destroy_plan(bench.snapshot)));
 }
 

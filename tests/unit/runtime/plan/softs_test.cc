@@ -9,8 +9,6 @@
 namespace radl::test {
 namespace {
 
-constexpr double kGiB = 1073741824.0;
-
 // Gives what the catalogue has, at its price.
 class CatalogCloud : public FakeCloud {
  public:

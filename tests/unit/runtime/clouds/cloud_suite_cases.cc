@@ -1,6 +1,4 @@
-// The cases of the conformance suite of clouds: see cloud_suite.h. Included by one file of a test program.
-#pragma once
-
+// The cases of the conformance suite of clouds (cloud_suite.h), compiled once for all of them.
 #include <thread>
 
 #include "tests/unit/runtime/clouds/cloud_suite.h"
