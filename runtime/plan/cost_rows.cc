@@ -126,7 +126,10 @@ std::string other_market_text(const OfferFacts& facts) {
 
 std::vector<std::string> cost_remarks(const Plan& plan) {
   std::vector<std::string> remarks;
-  if (std::string dates = price_dates(plan); !dates.empty()) remarks.push_back(dates);
+  if (std::string dates = price_dates(plan); !dates.empty()) {
+    remarks.push_back(dates);
+    remarks.push_back("Volumes, public addresses and traffic are not counted.");
+  }
   if (costs_anything(plan)) remarks.push_back(fmt::format("A month is {} hours.", kHoursAMonth));
   return remarks;
 }

@@ -31,7 +31,7 @@ GPU_COSTS = """\
     * box.t4   4 cpu, 16 GiB, 1 NVIDIA T4  0.50 USD on-demand
       box.two  8 cpu, 32 GiB, 2 NVIDIA T4  0.75 USD on-demand
   total       1.00 USD/h, 730.00 USD a month
-  Prices are of the catalog of TODAY. A month is 730 hours."""
+  Prices are of the catalog of TODAY. Volumes, public addresses and traffic are not counted. A month is 730 hours."""
 
 
 class Server(http.server.BaseHTTPRequestHandler):
