@@ -32,8 +32,8 @@ Status wrong(std::string_view pattern, std::string_view why) {
   return invalid(fmt::format("the pattern '{}' {}", pattern, why));
 }
 
-// Blanks at the end count only behind a backslash.
-std::string_view without_last_blanks(std::string_view line) {
+// Spaces at the end count only behind a backslash.
+std::string_view without_last_spaces(std::string_view line) {
   size_t end = 0;
   for (size_t at = 0; at < line.size(); ++at) {
     const bool escape = line[at] == '\\';
@@ -55,7 +55,7 @@ std::vector<std::string> ignore_patterns_in(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with('#')) continue;
     if (line.ends_with('\r')) line.remove_suffix(1);
-    line = without_last_blanks(line);
+    line = without_last_spaces(line);
     if (!line.empty()) patterns.emplace_back(line);
   }
   return patterns;

@@ -1,6 +1,7 @@
 """Programs that lose what they need: a network that is cut, members that fail, a kill of radlc in the midst."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -110,6 +111,22 @@ class Losses(RadlCase):
         self.radlc("apply", "--auto-approve", self.file, code=2)
         for member in "01":
             self.assertIn(f"worker[{member}]: ended with exit status 1\nno memory for member {member}\n", self.err.replace("  ", "") + "\n")
+        self.destroy()
+
+    def test_what_a_killed_apply_has_half_brought_is_swept_by_the_next(self):
+        self.write("work/work.py", "import os, pathlib\nfor i in range(6000):\n"
+                                   "    pathlib.Path(os.environ['RADL_RESULTS'], f'{i}.txt').write_text('x' * 4000 + str(i))\n")
+        process = self.start("apply", "--auto-approve", self.file)
+        work = pathlib.Path(self.folder, ".radl/work/work")
+        deadline = time.monotonic() + 60
+        while not list(work.glob("arriving-*/files/*")) and process.poll() is None and time.monotonic() < deadline:
+            pass
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        self.assertEqual(len(list(work.glob("arriving-*"))), 1)
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(list(work.glob("arriving-*")), [])
+        self.assertEqual(len(list((self.folder / "work-results").glob("*.txt"))), 6000)
         self.destroy()
 
 
