@@ -7,7 +7,6 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -16,6 +15,7 @@
 #include "runtime/steps/jobs/services.h"
 #include "runtime/steps/jobs/silence.h"
 #include "runtime/steps/program/failure.h"
+#include "runtime/steps/program/leaving.h"
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
 #include "runtime/steps/program/results.h"
@@ -224,10 +224,7 @@ class ProgramRun {
 
   // The cloud says that it takes the node back soon.
   void noticed(size_t node, const Notice& notice) {
-    {
-      std::lock_guard lock(state_);
-      if (!leaving_.emplace(node, notice.time).second) return;
-    }
+    if (!leaving_.notice(node, notice.time)) return;
     tell(nodes_[node].address,
          "is taken back by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");
     // Whoever runs this makes the machine anew, and the program starts again there.
@@ -240,27 +237,17 @@ class ProgramRun {
   }
 
   void cannot_hear(size_t node) {
-    {
-      std::lock_guard lock(state_);
-      if (!deaf_.insert(node).second) return;
-    }
-    tell(nodes_[node].address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
+    if (leaving_.cannot_hear(node))
+      tell(nodes_[node].address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
   }
 
   // Of nodes that are taken back: what the program may miss is asked to end, and the others go on.
   std::optional<Status> part_with_nodes() {
-    std::map<size_t, std::string> leaving;
-    {
-      std::lock_guard lock(state_);
-      leaving = leaving_;
-    }
+    const std::map<size_t, std::string> leaving = leaving_.all();
     for (const auto& [node, when] : leaving) {
-      if (has_parted(node)) continue;
+      if (leaving_.has_parted(node)) continue;
       if (rules_.alone && node > 0 && running_ - leaving.size() >= rules_.least) {
-        {
-          std::lock_guard lock(state_);
-          parted_.insert(node);
-        }
+        leaving_.part_with(node);
         tell(nodes_[node].address, "its member is asked to end, the others go on", "ok");
         (void)members_[node]->signal({processes_[node].name}, stop_signal().c_str());
         continue;
@@ -275,11 +262,6 @@ class ProgramRun {
     return std::nullopt;
   }
 
-  bool has_parted(size_t node) {
-    std::lock_guard lock(state_);
-    return parted_.count(node) > 0;
-  }
-
   std::string stop_signal() const { return program_.value("stop_signal", "TERM"); }
 
   // True: this member alone is started again.
@@ -289,13 +271,13 @@ class ProgramRun {
       std::lock_guard lock(state_);
       if (i < running_) facts_.ends[i] = exit;
       if (over_) return false;  // it was asked to end
-      if (exit != 0 && !parted_.count(i)) bad_.push_back(i);
+      if (exit != 0 && !leaving_.has_parted(i)) bad_.push_back(i);
     }
     if (exit != 0) tell(nodes_[i].address, end_text(exit), "failed");
     if (!rules_.alone || i == 0 || !was_killed(exit) || cancelled()) return false;
     if (auto asked = members_[i]->was_cancelled(); asked && *asked) return false;
     std::lock_guard lock(state_);
-    if (leaving_.count(i) || ++facts_.restarts[i] > kMostRestarts) return false;
+    if (leaving_.leaves(i) || ++facts_.restarts[i] > kMostRestarts) return false;
     std::erase(bad_, i);
     return true;
   }
@@ -329,7 +311,7 @@ class ProgramRun {
     const double timeout = program_.value("timeout_seconds", 0.0);
     if (timeout > 0 && since(begun_) > timeout)
       return Status(Code::Invalid, fmt::format("was not done within {:g} s", timeout));
-    switch (judge(rules_, processes_, as_missed(ends))) {
+    switch (judge(rules_, processes_, leaving_.as_missed(ends, processes_))) {
       case Verdict::GoesOn:
         return part_with_nodes();
       case Verdict::Failed:
@@ -344,14 +326,6 @@ class ProgramRun {
   }
 
   static Status by_command() { return {Code::Invalid, "was cancelled by `radlc cancel`"}; }
-
-  // However a member ends that was asked to for its machine's sake, it is missed and has not failed.
-  jobs::Ends as_missed(jobs::Ends ends) {
-    std::lock_guard lock(state_);
-    for (size_t node : parted_)
-      if (auto end = ends.find(processes_[node].name); end != ends.end() && end->second > 0) end->second = -1;
-    return ends;
-  }
 
   // The first that failed, and those that did within a moment.
   std::vector<FailedMember> failed_members() {
@@ -460,12 +434,11 @@ class ProgramRun {
   std::unique_ptr<jobs::Following> following_;
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
-  std::map<size_t, std::string> leaving_;  // nodes that are taken back -> when, as the cloud says it
-  std::set<size_t> parted_, deaf_;         // of them, without their member; of those that cannot hear
-  bool interrupted_ = false;               // part of an earlier run is gone
-  bool over_ = false;                      // there is a verdict
-  bool again_ = true;                      // another attempt may help
-  std::vector<size_t> bad_;                // members that failed, the first one first
+  Leaving leaving_;
+  bool interrupted_ = false;  // part of an earlier run is gone
+  bool over_ = false;         // there is a verdict
+  bool again_ = true;         // another attempt may help
+  std::vector<size_t> bad_;   // members that failed, the first one first
   std::string signal_;
 };
 
