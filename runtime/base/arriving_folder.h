@@ -1,5 +1,5 @@
 // Folders in which files arrive before they take their place: <work>/arriving-XXXXXXXX. Each is locked
-// (flock) as long as its process lives, so that what a killed run has left can be told from what is in use,
+// (flock) as long as its process lives, so that what a killed run has left is known from what is in use,
 // also by a process of another container.
 #pragma once
 

@@ -264,7 +264,7 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
     if (!unreachable_since) {
       unreachable_since = follow_now();
       first_why = what;
-      follower.unreachable(why);
+      follower.unreachable(Status(Code::Lost, what));
     }
     if (too_late()) return why;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
