@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "common/ignore_rules.h"
+
 namespace radl {
 
 inline constexpr std::string_view kStateFolder = ".radl";
@@ -13,11 +15,18 @@ inline constexpr std::string_view kStateFolder = ".radl";
 // another one.
 inline constexpr std::string_view kCaches[] = {"__pycache__", ".git"};
 inline constexpr std::string_view kResultsMark = ".radl-results";  // a file in a folder of results
+inline constexpr std::string_view kIgnoreFile = ".radlignore";     // a file at the top of a program's source
 
 // What a user's folder is taken to hold.
 enum class Holding {
   All,      // but for states, which change while it is sent
   Sources,  // and but for folders of results, which would make each run another program's, and caches
+};
+
+// And what its user leaves out of it.
+struct Contents {
+  Holding holding = Holding::All;
+  IgnoreRules ignored = {};
 };
 
 // Whether it holds the state of an infrastructure (docs/state.md), wherever `--state` has put it. The
@@ -37,6 +46,17 @@ inline bool is_left_out(const std::filesystem::path& folder, Holding holding) {
   std::error_code error;
   return std::ranges::find(kCaches, folder.filename().native()) != std::end(kCaches) ||
          std::filesystem::exists(folder / kResultsMark, error);
+}
+
+// Of what is inside, in a walk from the top that does not enter what is no part: whether it is none for one
+// of these reasons. `relative`: to the folder.
+enum class Belongs { Yes, Never, Ignored };
+inline Belongs belongs(const std::filesystem::directory_entry& entry, const std::string& relative,
+                       const Contents& contents) {
+  const bool folder = !entry.is_symlink() && entry.is_directory();
+  if (folder && is_left_out(entry.path(), contents.holding)) return Belongs::Never;
+  if (contents.holding == Holding::Sources && relative == kIgnoreFile) return Belongs::Never;
+  return contents.ignored.leaves_out_within(relative, folder) ? Belongs::Ignored : Belongs::Yes;
 }
 
 }  // namespace radl

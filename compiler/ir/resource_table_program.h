@@ -16,6 +16,9 @@ inline constexpr Property kProgram[] = {
     {"source", Source, false, "", "", 0, 0,
      "The program's files: a folder, file, archive (`.tar`, `.tar.gz`, `.tar.xz`, `.tar.bz2`, `.zip`) or "
      "wheel of this computer, or `git::URL@COMMIT`; without it `main` is on the nodes."},
+    {"exclude", List, false, "", "", 0, 0,
+     "Patterns as of a `.gitignore`: what of a folder `source` is not sent, besides what the file "
+     "`.radlignore` at its top names (docs/programs.md)."},
     {"arguments", List, false, "", "", 0, 0, "Its arguments."},
     {"environment", Map, false, "", "", 0, 0,
      "Variables of its environment; values from sensitive inputs are shown nowhere."},

@@ -6,9 +6,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/own_folders.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
 #include "compiler/ir/program_names.h"
+#include "compiler/passes/program_source.h"
 #include "compiler/passes/recipes.h"
 
 namespace radl::passes {
@@ -16,9 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json_literals::operator""_json_pointer;
-
-constexpr std::string_view kArchives[] = {".tar", ".tar.gz",  ".tgz",  ".tar.xz",
-                                          ".txz", ".tar.bz2", ".tbz2", ".zip"};
 
 bool is_one_name(std::string_view name) {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
@@ -46,9 +45,10 @@ std::string not_pinned(std::string_view line) {
 
 class ProgramMaker {
  public:
-  ProgramMaker(Build& build, const ir::Resource& resource, const ast::Resource& written,
+  ProgramMaker(Build& build, LocalFiles& files, const ir::Resource& resource, const ast::Resource& written,
                const std::string& folder)
       : build_(build),
+        files_(files),
         given_(resource.properties),
         name_(resource.name),
         written_(written),
@@ -103,20 +103,13 @@ class ProgramMaker {
   }
 
   bool source() {
-    const std::string path = text("source");
-    if (path.empty()) return true;
-    ir::Json& made = made_["source"];
-    if (path.starts_with("git::")) {
-      const size_t at = path.rfind('@');
-      made = {{"kind", "git"}, {"url", path.substr(5, at - 5)}, {"commit", path.substr(at + 1)}};
-      return true;
+    ProgramSource source;
+    if (auto bad = program_source(given_, files_, source)) {
+      build_.diagnostics.report(bad->code, at(bad->property), std::move(bad->message));
+      return false;
     }
-    std::error_code error;
-    std::string kind = fs::is_directory(path, error) ? "folder" : path.ends_with(".whl") ? "wheel" : "file";
-    for (std::string_view suffix : kArchives) {
-      if (kind == "file" && path.ends_with(suffix)) kind = "archive";
-    }
-    made = {{"kind", kind}, {"path", path}, {"sha256", text("source_sha256")}};
+    if (!source.made.is_null()) made_["source"] = std::move(source.made);
+    ignored_ = std::move(source.ignored);
     return true;
   }
 
@@ -146,12 +139,21 @@ class ProgramMaker {
     const fs::path root(made_["source"]["path"].get<std::string>());
     std::error_code error;
     if (!named) return true;
-    if (fs::exists(root / main, error)) return can_be_run(root / main, main);
+    if (fs::exists(root / main, error)) return is_sent(root, main) && can_be_run(root / main, main);
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(root, error)) names.push_back(entry.path().filename());
     const std::string near = nearest(main.starts_with("./") ? main.substr(2) : main, names);
     return wrong("main", fmt::format("there is no '{}' in '{}'", main, root.filename().string()),
                  near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+
+  bool is_sent(const fs::path& root, const std::string& main) {
+    std::error_code error;
+    const std::string path = fs::path(main).lexically_normal().generic_string();
+    if (!ignored_.leaves_out(path, fs::is_directory(root / path, error))) return true;
+    return wrong(
+        "main", fmt::format("'{}' is left out of the source by 'exclude' or {}", main, kIgnoreFile),
+        fmt::format("a later pattern '!/{}' takes it in again, where no folder above it is left out", path));
   }
 
   // What a launcher does with it is the launcher's.
@@ -309,7 +311,10 @@ class ProgramMaker {
 
   // Content in place of where it lies.
   static ir::Json without_places(ir::Json made) {
-    if (made.contains("source")) made["source"].erase(made["source"].contains("sha256") ? "path" : "kind");
+    if (made.contains("source")) {
+      made["source"].erase(made["source"].contains("sha256") ? "path" : "kind");
+      made["source"].erase("sent");
+    }
     for (const char* place : {"requirements", "wheelhouse"}) made["python"].erase(place);
     if (made.contains("inputs")) {
       for (ir::Json& input : made["inputs"]) input.erase("path");
@@ -327,18 +332,20 @@ class ProgramMaker {
   }
 
   Build& build_;
+  LocalFiles& files_;
   const ir::Json& given_;
   const std::string& name_;
   const ast::Resource& written_;
   const std::string& folder_;
   ir::Json made_ = ir::Json::object();
+  IgnoreRules ignored_;
 };
 
 }  // namespace
 
-bool program_step(Build& build, const ir::Resource& resource, const ast::Resource& written,
+bool program_step(Build& build, LocalFiles& files, const ir::Resource& resource, const ast::Resource& written,
                   const std::string& folder, ir::Step& step) {
-  return ProgramMaker(build, resource, written, folder).run(step);
+  return ProgramMaker(build, files, resource, written, folder).run(step);
 }
 
 }  // namespace radl::passes

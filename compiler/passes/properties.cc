@@ -29,21 +29,41 @@ std::string absolute_path(const std::string& folder, const std::string& path) {
 namespace {
 
 constexpr size_t kMaxEntries = 100'000;
-Result<std::string> folder_digest(const std::string& root, Holding holding) {
+
+Result<std::string> path_digest(const std::string& path) {
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) {
+    auto sum = sum_folder(path, {});
+    return sum ? Result<std::string>(sum->digest) : sum.status();
+  }
+  if (fs::is_regular_file(status)) return sha256_file(path);
+  if (!fs::exists(status)) return not_found(fmt::format("{} is not there", path));
+  return invalid(fmt::format("{} is neither a file nor a folder", path));
+}
+
+}  // namespace
+
+Result<FolderSum> sum_folder(const std::string& root, const Contents& contents) {
   std::map<std::string, std::string> lines;  // sorted by path
+  FolderSum sum;
   std::error_code error;
   for (fs::recursive_directory_iterator at(root, error), end; at != end; at.increment(error)) {
     if (error) break;
     std::string relative = at->path().lexically_relative(root).generic_string();
     fs::file_status status = at->symlink_status(error);
-    if (fs::is_symlink(status)) {
+    const Belongs part = belongs(*at, relative, contents);
+    if (part != Belongs::Yes) {
+      const bool folder = fs::is_directory(status);
+      if (folder) at.disable_recursion_pending();
+      if (part == Belongs::Ignored) ++(folder ? sum.ignored_folders : sum.ignored_files);
+    } else if (fs::is_symlink(status)) {
       lines[relative] =
           fmt::format("link {} {}\n", sha256_hex(fs::read_symlink(at->path(), error).string()), relative);
-    } else if (fs::is_directory(status)) {
-      if (is_left_out(at->path(), holding)) at.disable_recursion_pending();
     } else if (fs::is_regular_file(status)) {
       auto digest = sha256_file(at->path().string());
-      if (!digest.ok()) return digest;
+      if (!digest.ok()) return digest.status();
+      sum.bytes += at->file_size(error);
       lines[relative] = fmt::format("{:04o} {} {}\n", static_cast<unsigned>(status.permissions()) & 07777u,
                                     *digest, relative);
     }
@@ -51,28 +71,16 @@ Result<std::string> folder_digest(const std::string& root, Holding holding) {
       return Status(Code::Quota, fmt::format("{} holds more than {} files", root, kMaxEntries));
   }
   if (error) return Status(Code::Invalid, fmt::format("{}: {}", root, error.message()));
-  Sha256 sum;
-  for (const auto& [relative, line] : lines) sum.update(line);
-  return sum.finish_hex();
+  Sha256 hash;
+  for (const auto& [relative, line] : lines) hash.update(line);
+  sum.digest = hash.finish_hex();
+  sum.files = lines.size();
+  return sum;
 }
 
-Result<std::string> path_digest(const std::string& path, Holding holding) {
-  std::error_code error;
-  fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) return folder_digest(path, holding);
-  if (fs::is_regular_file(status)) return sha256_file(path);
-  if (!fs::exists(status)) return not_found(fmt::format("{} is not there", path));
-  return invalid(fmt::format("{} is neither a file nor a folder", path));
-}
-
-// One property being set.
-
-}  // namespace
-
-Result<std::string> LocalFiles::digest(const std::string& path, Holding holding) {
-  auto found = known_.find({path, holding});
-  if (found == known_.end())
-    found = known_.emplace(std::pair(path, holding), path_digest(path, holding)).first;
+Result<std::string> LocalFiles::digest(const std::string& path) {
+  auto found = known_.find(path);
+  if (found == known_.end()) found = known_.emplace(path, path_digest(path)).first;
   return found->second;
 }
 

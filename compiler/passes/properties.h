@@ -14,16 +14,24 @@
 
 namespace radl::passes {
 
+// What a folder of this computer comes to.
+struct FolderSum {
+  std::string digest;  // as docs/ir.md says ("Local files")
+  uint64_t files = 0, bytes = 0;
+  uint64_t ignored_files = 0, ignored_folders = 0;  // of the folders themselves: they are not entered
+};
+Result<FolderSum> sum_folder(const std::string& path, const Contents& contents);
+
 // Digests of files and folders of this computer, each computed once.
 class LocalFiles {
  public:
-  // Of a file's bytes, or of a folder as docs/ir.md says ("Local files").
-  Result<std::string> digest(const std::string& path, Holding holding = Holding::All);
+  // Of a file's bytes, or of a whole folder.
+  Result<std::string> digest(const std::string& path);
   // Of a dataset's files (common/dataset_digest.h).
   Result<std::string> dataset_digest(const std::string& path);
 
  private:
-  std::map<std::pair<std::string, Holding>, Result<std::string>> known_;
+  std::map<std::string, Result<std::string>> known_;
   std::map<std::string, Result<std::string>> datasets_;
 };
 

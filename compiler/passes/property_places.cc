@@ -50,19 +50,18 @@ void PropertySetter::bucket(const std::string& text, const Value& value) {
 
 // nullopt: reported.
 std::optional<PropertySetter::LocalFile> PropertySetter::local_file(const Value& value,
-                                                                    std::string_view wanted,
-                                                                    Holding holding) {
+                                                                    std::string_view wanted) {
   const std::string* path = known_text(value, wanted);
   if (path == nullptr) return std::nullopt;
   std::string absolute = absolute_path(context_.folder_of(value.file()), *path);
-  auto digest = context_.files.digest(absolute, holding);
+  auto digest = context_.files.digest(absolute);
   if (digest.ok()) return LocalFile{std::move(absolute), *std::move(digest)};
   context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
   return std::nullopt;
 }
 
-void PropertySetter::local_path(const Value& value, Holding holding) {
-  const std::optional<LocalFile> found = local_file(value, "a path of this computer", holding);
+void PropertySetter::local_path(const Value& value) {
+  const std::optional<LocalFile> found = local_file(value, "a path of this computer");
   if (!found) return;
   into_[key()] = found->path;
   into_[key() + "_sha256"] = found->sha256;
@@ -72,7 +71,11 @@ void PropertySetter::local_path(const Value& value, Holding holding) {
 void PropertySetter::source(const Value& value) {
   const std::string* text = known_text(value, "a path of this computer, or 'git::URL@COMMIT'");
   if (text == nullptr) return;
-  if (!text->starts_with("git::")) return local_path(value, Holding::Sources);
+  // What of it is sent, and the digest of that, is known with the program's other properties.
+  if (!text->starts_with("git::")) {
+    into_[key()] = absolute_path(context_.folder_of(value.file()), *text);
+    return;
+  }
   const size_t at = text->rfind('@');
   const std::string url = at == text->npos ? "" : text->substr(5, at - 5);
   const std::string commit = at == text->npos ? "" : text->substr(at + 1);
@@ -107,7 +110,7 @@ void PropertySetter::local_paths(const Value& value) {
                       name));
       return;
     }
-    const std::optional<LocalFile> found = local_file(inner, "paths of this computer", Holding::All);
+    const std::optional<LocalFile> found = local_file(inner, "paths of this computer");
     if (!found) return;
     made.push_back({{"name", name}, {"path", found->path}, {"sha256", found->sha256}});
   }

@@ -47,11 +47,11 @@ class PropertySetter {
     std::string path, sha256;  // absolute; of its content
   };
   // nullopt: reported.
-  std::optional<LocalFile> local_file(const Value& value, std::string_view wanted, Holding holding);
+  std::optional<LocalFile> local_file(const Value& value, std::string_view wanted);
   void output(const Value& value);
   void bucket(const Value& value);
   void bucket(const std::string& text, const Value& value);
-  void local_path(const Value& value, Holding holding = Holding::All);
+  void local_path(const Value& value);
   void source(const Value& value);
   void local_paths(const Value& value);
   void refuse(const Status& why);

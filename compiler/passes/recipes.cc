@@ -386,7 +386,7 @@ std::optional<ir::Step> Recipes::job(const ast::Configure& configure, const Inst
   step.recipe = instance.full(configure.name.text);
   step.origin = made->origin;
   const bool fine = kind == "training" ? training_step(build_, *made, written.type.span, folder, step)
-                                       : program_step(build_, *made, written, folder, step);
+                                       : program_step(build_, files_, *made, written, folder, step);
   if (!fine) return std::nullopt;
   return step;
 }

@@ -78,7 +78,7 @@ std::string result_for_digest(const std::string& result, const std::string& fold
 // together.
 bool training_step(Build& build, const ir::Resource& resource, Span at, const std::string& folder,
                    ir::Step& step);
-bool program_step(Build& build, const ir::Resource& resource, const ast::Resource& written,
+bool program_step(Build& build, LocalFiles& files, const ir::Resource& resource, const ast::Resource& written,
                   const std::string& folder, ir::Step& step);
 
 }  // namespace radl::passes

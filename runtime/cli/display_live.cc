@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/cli/display.h"
+#include "runtime/cli/event_lines.h"
 #include "runtime/cli/shown.h"
 
 namespace radl::cli {
@@ -52,6 +53,7 @@ class LiveDisplay : public Display {
     if (event.time > now_) now_ = event.time, now_at_ = std::chrono::steady_clock::now();
     if (event.kind == EventKind::Log || event.kind == EventKind::Leftover)
       above_.push_back(event.id + " " + event.message);
+    if (std::string notice = notice_text(event); !notice.empty()) above_.push_back(std::move(notice));
     if (event.kind == EventKind::Cancelled) {
       above_.push_back(event.data.value("level", 1) >= 2
                            ? "stopping now"

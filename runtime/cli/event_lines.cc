@@ -16,6 +16,13 @@ constexpr double kMetricEverySeconds = 5;
 
 }  // namespace
 
+std::string notice_text(const Event& event) {
+  if (event.kind != EventKind::Task || !event.data.is_object() || !event.data.value("notice", false))
+    return "";
+  return fmt::format("{}: {}{}{}", event.id, event.node, event.node.empty() ? "" : ": ",
+                     event.data.value("name", ""));
+}
+
 std::string EventLines::line(const Event& event) {
   progress_.emit(event);
   std::string text = text_of(event);
@@ -45,6 +52,8 @@ std::string EventLines::text_of(const Event& event) {
                          duration_text(seconds), alone_ ? ": " + event.message : "");
     case EventKind::ActionSkipped:
       return fmt::format("{}: skipped, {}", event.id, event.message);
+    case EventKind::Task:
+      return notice_text(event);
     case EventKind::Metric:
       return metric(event);
     case EventKind::Log:

@@ -9,6 +9,9 @@
 
 namespace radl::cli {
 
+// What a step says that whoever looks on should not miss; else empty.
+std::string notice_text(const Event& event);
+
 class EventLines {
  public:
   // `alone`: the reader sees nothing else of the run, neither its plan nor its report.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/base/arriving_folder.h"
 #include "runtime/exec/login_keys.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/plan_run.h"
@@ -158,6 +159,7 @@ RunReport apply(const Run& run, const Plan& plan) {
   }
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
+  sweep_arriving_folders(run.store->work_directory());
   report.status = check_owners(session, clouds_of(session, &plan), true);
   if (report.status.ok()) report.status = check_login_keys(session, plan);
   if (!report.status.ok()) return report;
@@ -187,6 +189,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   std::vector<std::string> paths = snapshot->source_paths;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
+  sweep_arriving_folders(run.store->work_directory());
   report.status = check_owners(session, clouds_of(session, &plan), false);
   if (!report.status.ok()) return report;
   tell_start(session, plan, "destroy");

@@ -50,7 +50,12 @@ Json step_definition(const ir::Step& step) {
   }
   if (!step.body.empty()) definition["body"] = step.body;
   if (step.kind == ir::StepKind::Training) definition["training"] = step.training;
-  if (step.kind == ir::StepKind::Program) definition["program"] = step.program;
+  if (step.kind == ir::StepKind::Program) {
+    definition["program"] = step.program;
+    // What is sent is in its digest.
+    if (auto source = definition["program"].find("source"); source != definition["program"].end())
+      source->erase("sent");
+  }
   return definition;
 }
 
@@ -114,6 +119,17 @@ std::string training_summary(const ir::Step& step) {
   return text;
 }
 
+// "; sends 14 files (1.2 MiB), leaves out 2 files and 1 folder".
+std::string sent_summary(const Json& source) {
+  if (!source.contains("sent")) return "";
+  const Json& sent = source["sent"];
+  auto count = [&](const char* key, const char* noun) { return counted(sent.value(key, size_t{0}), noun); };
+  std::string text = "; sends " + count("files", "file") + " (" + bytes_text(sent.value("bytes", 0.0)) + ")";
+  if (sent.contains("exclude"))
+    text += ", leaves out " + count("excluded_files", "file") + " and " + count("excluded_folders", "folder");
+  return text;
+}
+
 // "-m train of ./mnist on 3 nodes".
 std::string program_summary(const ir::Step& step) {
   const Json& program = step.program;
@@ -126,7 +142,7 @@ std::string program_summary(const ir::Step& step) {
   text += " on " + counted(step.nodes.size(), "node");
   if (const std::string results = program.value("results", ""); is_bucket_place(results))
     text += ", results to " + results;
-  return text;
+  return text + sent_summary(program.value("source", Json::object()));
 }
 
 }  // namespace

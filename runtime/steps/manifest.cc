@@ -13,14 +13,16 @@ namespace radl {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Holding holding) {
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, const Contents& contents) {
   std::vector<ManifestEntry> entries;
   std::error_code error;
   // An error while going on ends the loop as the last entry does: it is looked at behind the loop.
   auto at = fs::recursive_directory_iterator(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::string path = at->path().string(), relative = at->path().lexically_relative(folder).string();
-    if (at->is_symlink()) {
+    if (belongs(*at, relative, contents) != Belongs::Yes) {
+      at.disable_recursion_pending();
+    } else if (at->is_symlink()) {
       std::string target = fs::read_symlink(path, error).string();
       if (error) break;
       entries.push_back({"link", sha256_hex(target), relative, target});
@@ -29,11 +31,8 @@ Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Hol
       if (!digest) return digest.status();
       auto mode = static_cast<unsigned>(at->status().permissions()) & 07777;
       entries.push_back({fmt::format("{:04o}", mode), *digest, relative, ""});
-    } else if (!at->is_directory()) {
-      if (holding == Holding::Sources) continue;
+    } else if (!at->is_directory() && contents.holding != Holding::Sources) {
       return invalid(path + ": neither a file, a folder nor a link");
-    } else if (is_left_out(at->path(), holding)) {
-      at.disable_recursion_pending();
     }
   }
   if (error) return errno_status(error.value(), folder);
@@ -41,22 +40,19 @@ Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Hol
   return entries;
 }
 
-Result<std::vector<std::string>> left_out_of(const std::string& folder, Holding holding) {
-  std::vector<std::string> left_out;
+Result<std::vector<std::string>> parts_of(const std::string& folder, const Contents& contents) {
+  std::vector<std::string> parts;
   std::error_code error;
   auto at = fs::recursive_directory_iterator(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (at->is_symlink()) continue;
-    if (at->is_directory()) {
-      if (!is_left_out(at->path(), holding)) continue;
+    const std::string relative = at->path().lexically_relative(folder).string();
+    if (belongs(*at, relative, contents) != Belongs::Yes)
       at.disable_recursion_pending();
-    } else if (at->is_regular_file() || holding != Holding::Sources) {
-      continue;
-    }
-    left_out.push_back(at->path().lexically_relative(folder).string());
+    else if (at->is_symlink() || at->is_directory() || at->is_regular_file())
+      parts.push_back(relative);
   }
   if (error) return errno_status(error.value(), folder);
-  return left_out;
+  return parts;
 }
 
 std::string manifest_text(const std::vector<ManifestEntry>& entries) {
@@ -65,10 +61,10 @@ std::string manifest_text(const std::vector<ManifestEntry>& entries) {
   return text;
 }
 
-Result<std::string> path_digest(const std::string& path, Holding holding) {
+Result<std::string> path_digest(const std::string& path, const Contents& contents) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return sha256_file(path);
-  auto entries = local_manifest(path, holding);
+  auto entries = local_manifest(path, contents);
   if (!entries) return entries.status();
   return sha256_hex(manifest_text(*entries));
 }

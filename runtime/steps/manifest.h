@@ -18,11 +18,11 @@ struct ManifestEntry {
 
 // Regular files and symbolic links below a folder, sorted by path. Other kinds of file (sockets, pipes) are
 // an error, and no part of sources.
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Holding holding = Holding::All);
-// What in it is no part of it, relative to it.
-Result<std::vector<std::string>> left_out_of(const std::string& folder, Holding holding);
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, const Contents& contents = {});
+// All that is part of it, folders included, relative to it and each behind the folder that it is in.
+Result<std::vector<std::string>> parts_of(const std::string& folder, const Contents& contents);
 std::string manifest_text(const std::vector<ManifestEntry>& entries);
 // SHA-256 of a file's content, or of a folder's manifest text.
-Result<std::string> path_digest(const std::string& path, Holding holding = Holding::All);
+Result<std::string> path_digest(const std::string& path, const Contents& contents = {});
 
 }  // namespace radl

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/services.h"
+#include "runtime/steps/jobs/silence.h"
+#include "runtime/steps/program/failure.h"
+#include "runtime/steps/program/leaving.h"
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
 #include "runtime/steps/program/results.h"
@@ -29,9 +32,10 @@ using jobs::Process;
 using jobs::ProcessState;
 using ProgramClock = std::chrono::steady_clock;
 
-constexpr int kMostRestarts = 5;                      // of one member by itself
-constexpr std::chrono::seconds kAfterFailure{5};      // the others may end by themselves
-constexpr std::chrono::milliseconds kOthersSay{500};  // a member that failed may be a consequence of another
+constexpr int kMostRestarts = 5;                  // of one member by itself
+constexpr std::chrono::seconds kAfterFailure{5};  // the others may end by themselves
+// A member that failed may be a consequence of another; nodes are looked at twice a second.
+constexpr std::chrono::milliseconds kOthersSay{1000};
 
 double since(ProgramClock::time_point begin) {
   return std::chrono::duration<double>(ProgramClock::now() - begin).count();
@@ -101,8 +105,13 @@ class ProgramRun {
   bool cancelled() const { return context_.context->stop.asked(); }
 
   void tell(const std::string& node, const std::string& what, const char* state) {
+    tell(node, what, state, std::string_view(state) == "failed");
+  }
+  // `notice`: whoever looks on should not miss it.
+  void tell(const std::string& node, const std::string& what, const char* state, bool notice) {
     log_.line(fmt::format("{}: {} {}", node, what, state));
-    context_.emit({step_.id, node, "task", {{"name", what}, {"state", state}, {"seconds", 0}}});
+    context_.emit(
+        {step_.id, node, "task", {{"name", what}, {"state", state}, {"seconds", 0}, {"notice", notice}}});
   }
 
   // True when this very program runs already, or has ended without having been brought back: then it is
@@ -117,8 +126,11 @@ class ProgramRun {
     });
     if (looked.ok()) looked = preparing_.look();
     if (!looked.ok()) return looked;
-    bool same = true, running = false, whole = true;
-    for (const auto& look : looks_) same &= look.run == step_.digest;
+    bool same = true, running = false, whole = true, ended_early = false;
+    for (const auto& look : looks_) {
+      same &= look.run == step_.digest;
+      ended_early |= look.cancelled;
+    }
     const ProcessState chief = looks_[0].of(processes_[0].name);
     const bool chief_is_done = rules_.chief && chief.phase == ProcessState::Phase::Ended && chief.exit == 0;
     for (const Process& process : processes_) {
@@ -130,7 +142,9 @@ class ProgramRun {
       whole &= good || ((rules_.alone || chief_is_done) && process.node > 0 &&
                         state.phase == ProcessState::Phase::Ended);
     }
-    interrupted_ = same && !(whole && same);
+    // However what was cancelled has ended, that was not its own end. What still ends is followed there.
+    if (ended_early && !running) whole = false;
+    interrupted_ = same && !whole;
     if (!same || !whole) return false;
     if (Status known = starting_.join(looks_); !known.ok()) return known;
     tell("", running ? "joining the program that is under way" : "the program has ended meanwhile", "ok");
@@ -155,7 +169,7 @@ class ProgramRun {
   }
 
   Status follow() {
-    first_bad_.reset();
+    bad_.clear();
     again_ = true;
     over_ = false;
     begun_ = ProgramClock::now();
@@ -168,6 +182,9 @@ class ProgramRun {
     rules.on_usage = [this](const std::string& name, const jobs::Usage& usage) { used(name, usage); };
     rules.unreachable = [this](size_t node, const Status& why) {
       tell(nodes_[node].address, "does not answer: " + why.message(), "failed");
+    };
+    rules.on_silence = [this](size_t node, bool silent) {
+      tell(nodes_[node].address, jobs::silence_text(silent), silent ? "failed" : "ok", true);
     };
     rules.on_notice = [this](size_t node, const Notice& notice) { noticed(node, notice); };
     rules.cannot_hear = [this](size_t node) { cannot_hear(node); };
@@ -207,10 +224,7 @@ class ProgramRun {
 
   // The cloud says that it takes the node back soon.
   void noticed(size_t node, const Notice& notice) {
-    {
-      std::lock_guard lock(state_);
-      if (!leaving_.emplace(node, notice.time).second) return;
-    }
+    if (!leaving_.notice(node, notice.time)) return;
     tell(nodes_[node].address,
          "is taken back by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");
     // Whoever runs this makes the machine anew, and the program starts again there.
@@ -223,27 +237,17 @@ class ProgramRun {
   }
 
   void cannot_hear(size_t node) {
-    {
-      std::lock_guard lock(state_);
-      if (!deaf_.insert(node).second) return;
-    }
-    tell(nodes_[node].address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
+    if (leaving_.cannot_hear(node))
+      tell(nodes_[node].address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
   }
 
   // Of nodes that are taken back: what the program may miss is asked to end, and the others go on.
   std::optional<Status> part_with_nodes() {
-    std::map<size_t, std::string> leaving;
-    {
-      std::lock_guard lock(state_);
-      leaving = leaving_;
-    }
+    const std::map<size_t, std::string> leaving = leaving_.all();
     for (const auto& [node, when] : leaving) {
-      if (has_parted(node)) continue;
+      if (leaving_.has_parted(node)) continue;
       if (rules_.alone && node > 0 && running_ - leaving.size() >= rules_.least) {
-        {
-          std::lock_guard lock(state_);
-          parted_.insert(node);
-        }
+        leaving_.part_with(node);
         tell(nodes_[node].address, "its member is asked to end, the others go on", "ok");
         (void)members_[node]->signal({processes_[node].name}, stop_signal().c_str());
         continue;
@@ -258,11 +262,6 @@ class ProgramRun {
     return std::nullopt;
   }
 
-  bool has_parted(size_t node) {
-    std::lock_guard lock(state_);
-    return parted_.count(node) > 0;
-  }
-
   std::string stop_signal() const { return program_.value("stop_signal", "TERM"); }
 
   // True: this member alone is started again.
@@ -272,20 +271,29 @@ class ProgramRun {
       std::lock_guard lock(state_);
       if (i < running_) facts_.ends[i] = exit;
       if (over_) return false;  // it was asked to end
-      if (exit != 0 && !first_bad_ && !parted_.count(i)) first_bad_ = i;
+      if (exit != 0 && !leaving_.has_parted(i)) bad_.push_back(i);
     }
-    if (exit != 0)
-      tell(nodes_[i].address,
-           was_killed(exit) ? "was killed" : fmt::format("ended with exit status {}", exit), "failed");
-    if (!rules_.alone || i == 0 || !was_killed(exit) || cancelled() || was_cancelled(i)) return false;
+    if (exit != 0) tell(nodes_[i].address, end_text(exit), "failed");
+    if (!rules_.alone || i == 0 || !was_killed(exit) || cancelled()) return false;
+    if (auto asked = members_[i]->was_cancelled(); asked && *asked) return false;
     std::lock_guard lock(state_);
-    if (leaving_.count(i) || ++facts_.restarts[i] > kMostRestarts) return false;
-    if (first_bad_ == i) first_bad_.reset();
+    if (leaving_.leaves(i) || ++facts_.restarts[i] > kMostRestarts) return false;
+    std::erase(bad_, i);
     return true;
   }
 
-  // By `radlc cancel`.
-  bool was_cancelled(size_t i) { return members_[i]->read("cancelled", 1).ok(); }
+  // By `radlc cancel`, on any of its nodes. Lost: a node cannot say it.
+  Result<bool> was_cancelled() {
+    std::atomic<bool> any{false};
+    Status asked = jobs::for_all(members_.size(), [&](size_t i) -> Status {
+      if (following_->is_lost(i)) return {};
+      auto one = members_[i]->was_cancelled();
+      if (one && *one) any = true;
+      return one.status();
+    });
+    if (any || asked.ok()) return any.load();
+    return Status(Code::Lost, asked.message());
+  }
 
   Status start_again(size_t i) {
     Status started = starting_.start(i);
@@ -303,54 +311,67 @@ class ProgramRun {
     const double timeout = program_.value("timeout_seconds", 0.0);
     if (timeout > 0 && since(begun_) > timeout)
       return Status(Code::Invalid, fmt::format("was not done within {:g} s", timeout));
-    switch (judge(rules_, processes_, as_missed(ends))) {
+    switch (judge(rules_, processes_, leaving_.as_missed(ends, processes_))) {
       case Verdict::GoesOn:
         return part_with_nodes();
       case Verdict::Failed:
-        return failed(ends);
+        return failed();
       case Verdict::Well:
         break;
     }
-    return Status();
+    auto asked = was_cancelled();
+    if (asked && !*asked) return Status();
+    again_ = false;
+    return asked ? by_command() : asked.status();
   }
 
-  // However a member ends that was asked to for its machine's sake, it is missed and has not failed.
-  jobs::Ends as_missed(jobs::Ends ends) {
-    std::lock_guard lock(state_);
-    for (size_t node : parted_)
-      if (auto end = ends.find(processes_[node].name); end != ends.end() && end->second > 0) end->second = -1;
-    return ends;
-  }
+  static Status by_command() { return {Code::Invalid, "was cancelled by `radlc cancel`"}; }
 
-  std::optional<Status> failed(const jobs::Ends& ends) {
-    following_->wait(kOthersSay);
-    size_t bad = 0;
+  // The first that failed, and those that did within a moment.
+  std::vector<FailedMember> failed_members() {
+    const auto until = ProgramClock::now() + kOthersSay;
+    jobs::Ends ends = following_->ends();
+    for (; ends.size() < processes_.size() && ProgramClock::now() < until; ends = following_->ends())
+      following_->wait(kOthersSay / 5);
+    std::vector<size_t> bad;
     {
       std::lock_guard lock(state_);
-      if (first_bad_) bad = *first_bad_;
+      bad = bad_;
     }
-    for (size_t i = 0; i < processes_.size(); ++i) {
+    std::vector<FailedMember> failed;
+    auto add = [&](size_t i) {
       auto end = ends.find(processes_[i].name);
-      if (!first_bad_ && end != ends.end() && end->second != 0) bad = i;
+      failed.push_back({members_[i].get(), processes_[i].name, end == ends.end() ? -1 : end->second});
+    };
+    for (size_t i : bad) add(i);
+    // Of nodes that are lost nobody has heard an end.
+    for (size_t i = 0; i < processes_.size() && bad.empty(); ++i) {
+      auto end = ends.find(processes_[i].name);
+      if (end != ends.end() && end->second != 0) add(i);
     }
+    return failed;
+  }
+
+  std::optional<Status> failed() {
+    std::vector<FailedMember> failed = failed_members();
     const Status lost = following_->lost();
-    if (!lost.ok() && (!rules_.alone || following_->is_lost(bad))) {
+    auto on_lost = [&](const FailedMember& each) {
+      return following_->is_lost(
+          static_cast<size_t>(std::find_if(members_.begin(), members_.end(),
+                                           [&](const auto& m) { return m.get() == each.member; }) -
+                              members_.begin()));
+    };
+    if (!lost.ok() && (!rules_.alone || failed.empty() || on_lost(failed[0]))) {
       again_ = false;  // the executor tries again, on new connections
       return Status(Code::Lost, lost.message());
     }
-    if (was_cancelled(bad)) {
+    if (auto asked = was_cancelled(); asked && *asked) {
       again_ = false;
-      return Status(Code::Invalid, "was cancelled by `radlc cancel`");
+      return by_command();
     }
-    auto end = ends.find(processes_[bad].name);
-    const int exit = end == ends.end() ? -1 : end->second;
-    std::string message = fmt::format(
-        "{}: {}", nodes_[bad].address,
-        was_killed(exit) ? std::string("was killed") : fmt::format("ended with exit status {}", exit));
-    auto tail = members_[bad]->log_tail(processes_[bad].name, 20);
-    if (!tail || tail->empty()) return Status(Code::Invalid, message);
-    const std::string said = log_.last_lines(*tail, 20);
-    return Status(Code::Invalid, message + "\n" + said).with_hint(start_hint(program_, exit, said));
+    std::erase_if(failed, on_lost);
+    return failure_of(program_, failed,
+                      [this](const std::string& text, int lines) { return log_.last_lines(text, lines); });
   }
 
   jobs::Ending ending(const Status& result) {
@@ -413,12 +434,11 @@ class ProgramRun {
   std::unique_ptr<jobs::Following> following_;
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
-  std::map<size_t, std::string> leaving_;  // nodes that are taken back -> when, as the cloud says it
-  std::set<size_t> parted_, deaf_;         // of them, without their member; of those that cannot hear
-  bool interrupted_ = false;               // part of an earlier run is gone
-  bool over_ = false;                      // there is a verdict
-  bool again_ = true;                      // another attempt may help
-  std::optional<size_t> first_bad_;        // the member that failed first
+  Leaving leaving_;
+  bool interrupted_ = false;  // part of an earlier run is gone
+  bool over_ = false;         // there is a verdict
+  bool again_ = true;         // another attempt may help
+  std::vector<size_t> bad_;   // members that failed, the first one first
   std::string signal_;
 };
 

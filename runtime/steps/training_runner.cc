@@ -12,6 +12,7 @@
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/services.h"
+#include "runtime/steps/jobs/silence.h"
 #include "runtime/steps/step_log.h"
 #include "runtime/steps/training/data.h"
 #include "runtime/steps/training/engine_bundle.h"
@@ -95,7 +96,11 @@ class TrainingRun {
   void tell(const std::string& node, const std::string& what, const char* state, double seconds = 0) {
     log_.line(fmt::format("{}: {} {}", node, what, state));
     std::lock_guard lock(emit_);
-    context_.emit({step_.id, node, "task", {{"name", what}, {"state", state}, {"seconds", seconds}}});
+    const bool notice = std::string_view(state) == "failed" || what == jobs::silence_text(false);
+    context_.emit({step_.id,
+                   node,
+                   "task",
+                   {{"name", what}, {"state", state}, {"seconds", seconds}, {"notice", notice}}});
   }
 
   // True when this very training runs already, or has ended well without having been brought back: then it is
@@ -281,6 +286,12 @@ class TrainingRun {
     };
     rules.on_service = [this](size_t node, const std::string& what) {
       tell(nodes_[node].address, what, "failed");
+    };
+    rules.on_silence = [this](size_t node, bool silent) {
+      tell(nodes_[node].address, jobs::silence_text(silent), silent ? "failed" : "ok");
+    };
+    rules.unreachable = [this](size_t node, const Status& why) {
+      tell(nodes_[node].address, "does not answer: " + why.message(), "failed");
     };
     rules.verdict = [this](const Ends& ends) { return verdict(ends); };
     rules.ending = [this](const Status& result) { return ending(result); };

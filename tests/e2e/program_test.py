@@ -336,6 +336,27 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.assertEqual(self.actions(self.file, *place), {})
         self.radlc("destroy", "--auto-approve", self.file, *place)
 
+    def test_what_is_excluded_is_not_sent_and_no_reason_to_run_again(self):
+        self.file = self.write("own.radl", "radl 2\nsystem worker ( cpu.count >= 1 )\ndeploy worker 1\nconfigure p ( program 'p' (\n"
+                               "  systems = system.worker, source = './own', main = 'sh', arguments = ['run.sh'], exclude = ['/notes.txt']\n) )\n")
+        self.write("own/run.sh", "find . -mindepth 1 > $RADL_RESULTS/seen\n")
+        self.write("own/.radlignore", "# big\n*.pt\n!keep.pt\n/data/\n")
+        for name in ("last.pt", "deep/last.pt", "deep/keep.pt", "data/a", "deep/data/b", "notes.txt", ".git/index", "__pycache__/x.pyc"):
+            self.write("own/" + name, "text")
+        (self.folder / "own/empty").mkdir()
+        plan = self.radlc("plan", self.file)
+        self.assertIn("sends 3 files (48 bytes), leaves out 3 files and 1 folder", plan)
+        self.apply()
+        self.assertEqual(sorted((self.folder / "p-results/seen").read_text().split()),
+                         ["./deep", "./deep/data", "./deep/data/b", "./deep/keep.pt", "./empty", "./run.sh"])
+        self.write("own/last.pt", "another")
+        self.write("own/data/more", "another")
+        self.edit(self.folder / "own/.radlignore", ("# big\n", ""))
+        self.assertEqual(self.actions(self.file), {})
+        self.edit(self.folder / "own/.radlignore", ("/data/\n", ""))
+        self.assertEqual([(a["id"], a["why"]) for a in self.plan(self.file)["actions"]], [("program/p", "source changed")])
+        self.destroy()
+
     def test_a_folder_of_results_says_what_in_it_is_the_users(self):
         self.apply()
         report = self.folder / "work-results/report.json"

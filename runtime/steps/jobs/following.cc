@@ -81,6 +81,7 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     if (rules_.services) follower.services = rules_.services(node);
     if (rules_.on_service)
       follower.on_service = [&](const std::string& what) { rules_.on_service(node, what); };
+    if (rules_.on_silence) follower.on_silence = [&](bool silent) { rules_.on_silence(node, silent); };
     follower.restart = restart;
     follower.stop = over;
     follower.unreachable = [&](const Status& why) {
@@ -150,6 +151,11 @@ void Following::wake() {
 void Following::wait(milliseconds time) {
   std::unique_lock lock(mutex_);
   news_.wait_for(lock, time);
+}
+
+Ends Following::ends() const {
+  std::lock_guard lock(mutex_);
+  return ends_;
 }
 
 Status Following::lost() const {

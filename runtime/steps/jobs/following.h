@@ -47,6 +47,8 @@ class Following {
     // Services of a node that are looked at, and a message about one of them; both may be empty.
     std::function<std::vector<std::string>(size_t node)> services;
     std::function<void(size_t node, const std::string& what)> on_service;
+    // A node says nothing (true), or something again; nothing is done about it yet. May be empty.
+    std::function<void(size_t node, bool silent)> on_silence;
     std::function<void(size_t node, const Status& why)> unreachable;
     // Of a node that says by its attributes how its cloud is asked: it is taken back; it cannot ask. May be
     // empty.
@@ -66,6 +68,8 @@ class Following {
   void wake();
   // Waits until something has ended or changed, or the time is over; for rules that want to hear the others.
   void wait(std::chrono::milliseconds time);
+  // What has ended so far.
+  Ends ends() const;
   // Why a node is not followed any more; ok where all are.
   Status lost() const;
   bool is_lost(size_t node) const;

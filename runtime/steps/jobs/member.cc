@@ -52,6 +52,7 @@ if [ -f run.json ]; then
   r=$(cat run.json)
   echo "run $r"
 fi
+if [ -f cancelled ]; then echo cancelled; fi
 for p in *.pid; do
   if [ ! -f "$p" ]; then continue; fi
   t=${{p%.pid}}
@@ -81,6 +82,8 @@ echo whole)sh",
       look.ports.push_back(static_cast<int>(std::strtol(rest.c_str() + rest.find(':') + 1, nullptr, 16)));
     else if (kind == "run")
       look.run = rest;
+    else if (kind == "cancelled")
+      look.cancelled = true;
     else if (kind == "running" || kind == "ended") {
       ProcessState state{kind == "running" ? ProcessState::Phase::Running : ProcessState::Phase::Ended, -1};
       size_t at = rest.rfind(' ');
@@ -132,6 +135,12 @@ Status Member::forget_run() {
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());
+}
+
+Result<bool> Member::was_cancelled() {
+  auto file = read("cancelled", 1);
+  if (!file && file.status().code() != Code::NotFound) return file.status();
+  return file.ok();
 }
 
 Status Member::start(const std::vector<Launch>& launches) {

@@ -56,6 +56,7 @@ class Member {
   // The digest of the run that the folder belongs to, empty if none; `home` and used ports come with it.
   struct Look {
     std::string run, home;
+    bool cancelled = false;  // by `radlc cancel`, since it was started
     std::vector<int> ports;
     std::vector<std::pair<std::string, ProcessState>> processes;  // by name
     ProcessState of(const std::string& name) const {
@@ -75,6 +76,8 @@ class Member {
   // Its processes were asked to end: however they did, nobody takes that for the run's own end. Also when the
   // run is cancelled.
   Status forget_run();
+  // By `radlc cancel`, which leaves a file that says so.
+  Result<bool> was_cancelled();
   // What an earlier start of a process left (its end, not its log) is removed; no earlier one goes on.
   Status start(const std::vector<Launch>& launches);
   // Asks processes to end, or kills them with all that they have started.
@@ -100,6 +103,9 @@ class Member {
     // Looked at every few seconds; a message about one that does not run, or runs again.
     std::vector<std::string> services;
     std::function<void(const std::string& what)> on_service;
+    // Nothing has come from the node for kSilentAfter (silence.h), and then something again. Nothing is done
+    // about it: the connection may yet go on. May be empty.
+    std::function<void(bool silent)> on_silence;
     // The node does not answer: said at once, given up after a while.
     std::function<void(const Status& why)> unreachable = [](const Status&) {};
   };

@@ -18,6 +18,7 @@
 #include "common/files.h"
 #include "common/own_folders.h"
 #include "common/tidy_path.h"
+#include "runtime/base/arriving_folder.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
@@ -84,23 +85,19 @@ std::vector<std::string> fields_of(std::string_view text) {
   return fields;
 }
 
-// A folder of ours in which archives of files are unpacked on their way; gone with this.
+// Archives of files, unpacked on their way.
 class Arriving {
  public:
-  Arriving(const std::string& local_folder, const std::string& work)
-      : local_(local_folder), folder_(work + "/arriving-" + to_hex(random_bytes(4))) {}
-  ~Arriving() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Arriving(const Arriving&) = delete;
-  Arriving& operator=(const Arriving&) = delete;
+  Arriving(const std::string& local_folder, const std::string& work) : local_(local_folder), folder_(work) {}
 
-  Status make() { return make_directories(folder_ + "/files", 0700); }
-  std::string archive() const { return folder_ + "/archive.tar"; }
+  Status make() {
+    Status made = folder_.open();
+    return made.ok() ? make_directories(folder_.path() + "/files", 0700) : made;
+  }
+  std::string archive() const { return folder_.path() + "/archive.tar"; }
   bool unpack(const Stop& stop) {
     ProcessRequest request;
-    request.argv = {"tar", "-C", folder_ + "/files", "-xf", archive(), "--no-same-owner"};
+    request.argv = {"tar", "-C", folder_.path() + "/files", "-xf", archive(), "--no-same-owner"};
     request.deadline = std::chrono::hours(1);
     request.stop = stop;
     auto done = run_process(request);
@@ -109,7 +106,7 @@ class Arriving {
   // What is not as it should be stays where it is.
   Status put(const std::string& name, const std::string& digest) {
     std::error_code error;
-    const std::string from = folder_ + "/files/" + name, to = local_ + "/" + name;
+    const std::string from = folder_.path() + "/files/" + name, to = local_ + "/" + name;
     if (!fs::is_regular_file(fs::symlink_status(from, error))) return {};
     auto arrived = sha256_file(from);
     if (!arrived || *arrived != digest) return {};
@@ -124,7 +121,8 @@ class Arriving {
   }
 
  private:
-  const std::string local_, folder_;
+  const std::string local_;
+  ArrivingFolder folder_;
 };
 
 Status make_link(const std::string& target, const std::string& path) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"
 #include "runtime/steps/jobs/services.h"
+#include "runtime/steps/jobs/silence.h"
 
 namespace radl::jobs {
 namespace {
@@ -25,6 +27,8 @@ constexpr size_t kLongestOther = size_t{1} << 17;
 // One look in ten, the first of them early.
 constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n      ";
 constexpr int kServicesEach = 4;  // of the looks
+constexpr const char* kSignOfLife = "alive";
+constexpr std::chrono::seconds kReachAgain{8};
 
 // A process may have written more than has come when it ends. The function `caught_up FILE MOST` waits until
 // $t, the tail, has read all of a file, as long as it reads and at most so many tenths of a second.
@@ -57,6 +61,11 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   // A process that has what asks is no part of the job.
   const std::string asking =
       notices.empty() ? "w=" : fmt::format("( {} ) < /dev/null > /dev/null & w=$!", notices);
+  // Looks may take their time; this does not wait for them.
+  const std::string signs = fmt::format(
+      "( exec 3>&2 2> /dev/null; while kill -0 $$; do echo {} >&3; sleep {} 3>&-; done ) < /dev/null > "
+      "/dev/null & s=$!",
+      kSignOfLife, kSignEverySeconds);
   std::string services;
   if (!follower.services.empty())
     services = fmt::format("[ $((looks % {})) != 1 ] || services{} >&2\n  ", kServicesEach,
@@ -66,7 +75,8 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
 {3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
 {11}
-trap 'kill $t $w 2>/dev/null' EXIT
+{12}
+trap 'kill $t $w $s 2>/dev/null' EXIT
 left="{2}" looks=0
 while [ -n "$left" ]; do
   now=$left left= looks=$((looks+1))
@@ -89,12 +99,12 @@ while [ -n "$left" ]; do
 done
 for f in{1}; do caught_up $f {10}; done
 sleep 0.2
-kill $t $w 2>/dev/null)sh",
+kill $t $w $s 2>/dev/null)sh",
                      shell_path(folder), files, left,
                      std::string(kProcessScript) + kCaughtUp + (follower.on_usage ? kUsageScript : "") +
                          (follower.services.empty() ? "" : kServicesScript),
                      mark, follower.on_usage ? kUsageLook : "", services, follower.before, follower.behind,
-                     kTenthsBeforeAnEnd, kTenthsForAll, asking);
+                     kTenthsBeforeAnEnd, kTenthsForAll, asking, signs);
 }
 
 void take_notice(const NoticeSpec& spec, const NoticeLine& line, const Member::Follower& follower) {
@@ -162,34 +172,81 @@ struct Followed {
 
 }  // namespace
 
+namespace {
+
+using FollowTime = std::chrono::steady_clock::time_point;
+
+FollowTime follow_now() { return std::chrono::steady_clock::now(); }
+
+// What comes over one connection after the other.
+class Hearing {
+ public:
+  Hearing(Followed& followed, const Member::Follower& follower, const NoticeSpec& notices)
+      : followed_(followed), follower_(follower), notices_(notices) {}
+
+  void begin() {
+    lines_ = Lines(kLongestLine);
+    others_ = Lines(kLongestOther);
+    now_.clear();
+    readings_.clear();
+    silence_.begin(follow_now());
+  }
+  void take(std::string_view piece, bool is_stderr) {
+    if (silence_.heard(follow_now()) && follower_.on_silence) follower_.on_silence(false);
+    heard_ = true;
+    if (is_stderr)
+      others_.add(piece, [&](std::string_view other, bool cut) {
+        if (!cut) take_other(std::string(other));
+      });
+    else
+      lines_.add(piece, [&](std::string_view line, bool) { followed_.take(std::string(line), now_); });
+  }
+  void listen() {
+    if (silence_.begins(follow_now()) && follower_.on_silence) follower_.on_silence(true);
+  }
+  // Whether anything has come since it was asked last.
+  bool take_heard() { return std::exchange(heard_, false); }
+  bool heard() const { return heard_; }
+
+ private:
+  void take_other(const std::string& line) {
+    if (line == kSignOfLife) return;
+    if (auto notice = read_notice(line)) return take_notice(notices_, *notice, follower_);
+    take_usage(line, readings_, follower_);
+    if (auto what = services_.take(line); what && follower_.on_service) follower_.on_service(*what);
+  }
+
+  Followed& followed_;
+  const Member::Follower& follower_;
+  const NoticeSpec& notices_;
+  Lines lines_{kLongestLine}, others_{kLongestOther};
+  std::map<std::string, size_t> now_;
+  std::map<std::string, UsageReading> readings_;
+  ServiceWatch services_;
+  Silence silence_;
+  bool heard_ = false;
+};
+
+}  // namespace
+
 Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
   Followed followed{names, follower};
-  ServiceWatch services;
-  auto unreachable_since = std::chrono::steady_clock::time_point::max();
   const auto declared = node_.attributes.find("eviction_notice");
   const NoticeSpec notices =
       follower.on_notice && declared != node_.attributes.end() ? notice_spec_in(*declared) : NoticeSpec();
+  Hearing hearing(followed, follower, notices);
+  std::optional<FollowTime> unreachable_since;
+  std::string first_why;
+  auto too_late = [&] { return unreachable_since && follow_now() - *unreachable_since > kReachAgain; };
   while (!follower.stop() && !followed.all_ended()) {
-    std::map<std::string, size_t> now;
-    Lines lines(kLongestLine), others(kLongestOther);
-    std::map<std::string, UsageReading> readings;
+    hearing.begin();
     ExecOptions options;
     options.deadline = std::chrono::hours(24 * 30);
-    options.stop = Stop::when([&] { return follower.stop() || !followed.again.empty(); });
-    options.on_output = [&](std::string_view piece, bool is_stderr) {
-      if (is_stderr) {
-        others.add(piece, [&](std::string_view other, bool cut) {
-          if (cut) return;
-          const std::string line(other);
-          if (auto notice = read_notice(line)) return take_notice(notices, *notice, follower);
-          take_usage(line, readings, follower);
-          if (auto what = services.take(line); what && follower.on_service) follower.on_service(*what);
-        });
-        return;
-      }
-      unreachable_since = std::chrono::steady_clock::time_point::max();
-      lines.add(piece, [&](std::string_view line, bool) { followed.take(std::string(line), now); });
-    };
+    options.stop = Stop::when([&] {
+      hearing.listen();
+      return follower.stop() || !followed.again.empty() || (too_late() && !hearing.heard());
+    });
+    options.on_output = [&](std::string_view piece, bool is_stderr) { hearing.take(piece, is_stderr); };
     const std::string asking = notice_script(notices);
     auto remote = node_.connect();
     auto result =
@@ -198,16 +255,18 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
                   follow_command(folder(), names, follower, followed.ended, followed.mark, asking), options)
             : Result<ExecResult>(remote.status());
     if (follower.stop() || (result && followed.all_ended())) break;
+    if (hearing.take_heard() && !result) unreachable_since.reset();
     if (followed.restart()) continue;
-    auto clock = std::chrono::steady_clock::now();
-    const Status why(
-        Code::Lost,
-        fmt::format("{}: {}", address(), result ? "the job's folder is gone" : result.status().message()));
-    if (unreachable_since > clock) {
-      unreachable_since = clock;
-      follower.unreachable(why);
+    std::string what = result ? "the job's folder is gone" : result.status().message();
+    // The attempt was ended here, which tells nothing.
+    if (!result && result.status().code() == Code::Cancelled && unreachable_since) what = first_why;
+    const Status why(Code::Lost, fmt::format("{}: {}", address(), what));
+    if (!unreachable_since) {
+      unreachable_since = follow_now();
+      first_why = what;
+      follower.unreachable(Status(Code::Lost, what));
     }
-    if (clock - unreachable_since > std::chrono::seconds(8)) return why;
+    if (too_late()) return why;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
   return {};

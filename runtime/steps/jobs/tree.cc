@@ -71,25 +71,24 @@ Status archive_of_commit(const Tree& tree, const Context& context, const std::st
   return done;
 }
 
-// For tar, whose patterns these are.
-std::string exactly(const std::string& name) {
-  std::string pattern;
-  for (char c : name)
-    pattern += std::string("*?[\\").find(c) == std::string::npos ? std::string(1, c) : std::string{'\\', c};
-  return pattern;
-}
-
+// By names, since what is left out may be more than arguments can hold.
 Status archive_of_folder(const Tree& tree, const Context& context, const std::string& archive) {
-  auto left_out = left_out_of(tree.path, tree.holding);
-  if (!left_out) return left_out.status();
-  std::vector<std::string> argv = {"tar", "-C", tree.path};
-  for (const std::string& folder : *left_out) argv.push_back("--exclude=./" + exactly(folder));
-  argv.insert(argv.end(), {"-czf", archive, "."});
-  return run_here(std::move(argv), context, tree.path);
+  auto parts = parts_of(tree.path, tree.contents);
+  if (!parts) return parts.status();
+  std::string names("./\0", 3);
+  for (const std::string& part : *parts) names += "./" + part + '\0';
+  const std::string list = archive + ".names";
+  if (Status written = write_file_atomic(list, names, 0600); !written.ok()) return written;
+  Status done =
+      run_here({"tar", "-C", tree.path, "--null", "--no-recursion", "--files-from=" + list, "-czf", archive},
+               context, tree.path);
+  std::error_code ignored;
+  fs::remove(list, ignored);
+  return done;
 }
 
 Status check_digest(const Tree& tree) {
-  auto now = path_digest(tree.path, tree.holding);
+  auto now = path_digest(tree.path, tree.contents);
   if (!now) return now.status();
   if (*now == tree.digest) return {};
   return Status(Code::Conflict, tree.path + ": is not what it was when the plan was made")

@@ -13,7 +13,7 @@ namespace radl::jobs {
 
 struct Tree {
   enum class Kind {
-    Folder,   // all that it holds, as `holding` counts it
+    Folder,   // all that it holds, as `contents` counts it
     File,     // a folder with this one file
     Archive,  // unpacked: .tar, .tar.*, .zip, .whl
     Git,      // `path` is its URL, `digest` the commit
@@ -21,7 +21,7 @@ struct Tree {
   Kind kind = Kind::Folder;
   std::string path;
   std::string digest;  // as the plan has it; one that does not fit any more is a Conflict
-  Holding holding = Holding::All;
+  Contents contents = {};
 };
 
 // Where it lies on nodes.

@@ -14,18 +14,21 @@ namespace radl::program {
 namespace {
 
 using jobs::Tree;
+using nlohmann::json_literals::operator""_json_pointer;
 
 // In the folder of the job, as a shell writes them.
 constexpr const char* kOfARun = "run-* enter hostfile ssh inputs results";
 constexpr const char* kAll = "run-* enter hostfile ssh inputs results source source.whole checkpoints";
 
-Tree tree_of(const Json& source) {
+Result<Tree> tree_of(const Json& source) {
   const std::string kind = source.value("kind", "");
-  if (kind == "git") return {Tree::Kind::Git, source.at("url"), source.at("commit")};
+  if (kind == "git") return Tree{Tree::Kind::Git, source.at("url"), source.at("commit")};
+  auto ignored = IgnoreRules::of(source.value("/sent/exclude"_json_pointer, std::vector<std::string>()));
+  if (!ignored) return ignored.status();
   const Tree::Kind what = kind == "folder" ? Tree::Kind::Folder
                           : kind == "file" ? Tree::Kind::File
                                            : Tree::Kind::Archive;
-  return {what, source.at("path"), source.at("sha256"), Holding::Sources};
+  return Tree{what, source.at("path"), source.at("sha256"), {Holding::Sources, std::move(*ignored)}};
 }
 
 Tree tree_of_input(const Json& input) {
@@ -91,13 +94,14 @@ Result<bool> Preparing::bring_source(size_t node, std::string& script) {
     script += "mkdir -p source\n";
     return false;
   }
-  const Tree tree = tree_of(program_["source"]);
-  auto sent = jobs::place_tree(nodes_[node], context_, tree);
+  const auto tree = tree_of(program_["source"]);
+  if (!tree) return tree.status();
+  auto sent = jobs::place_tree(nodes_[node], context_, *tree);
   if (!sent) return sent;
   script += fmt::format(
       "if [ ! -e source.whole ]; then\n  rm -rf source\n  mkdir source\n  cp -a {}/. source/\n"
       "  : > source.whole\nfi\n",
-      shell_path(jobs::tree_folder(tree)));
+      shell_path(jobs::tree_folder(*tree)));
   return sent;
 }
 

@@ -214,6 +214,7 @@ class Torch(RadlCase):
     def test_a_program_that_fails_says_so(self):
         program = self.folder / "torch/spirals/train.py"
         program.write_text(program.read_text().replace("    torch.manual_seed(0)\n", "    raise SystemExit('no such data')\n"))
+        self.edit(self.file, ("  retries = 2\n", "  restarts = 1\n"))  # each takes torchrun ten seconds and more
         self.apply("--input", "nodes=2", code=2)
         self.assertIn("program 'spirals'", self.err)
         self.assertIn("exit status 1", self.err)

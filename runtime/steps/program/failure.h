@@ -1,0 +1,26 @@
+// What is said of members that have failed: of each its end and the last lines of its own log.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/jobs/member.h"
+
+namespace radl::program {
+
+struct FailedMember {
+  jobs::Member* member = nullptr;
+  std::string process;  // as in file names
+  int exit = -1;
+};
+
+// "was killed", "ended with exit status 3".
+std::string end_text(int exit);
+
+// `failed`: not empty, the first that failed first; it is what the hint is about. `shown`: so many last lines
+// of a log, as they may be shown.
+Status failure_of(const Json& program, const std::vector<FailedMember>& failed,
+                  const std::function<std::string(const std::string& log, int lines)>& shown);
+
+}  // namespace radl::program
