@@ -21,6 +21,7 @@ using json::parse_json;
 using json::text_of;
 
 constexpr const char* kPage = "500";  // the most that a list gives at once
+constexpr const char* kQuotas = "https://console.cloud.google.com/iam-admin/quotas";
 constexpr size_t kMostPages = 10'000;
 
 bool is_rate(const std::string& reason) {
@@ -34,15 +35,6 @@ bool is_throttled(const http::Response& answer) {
   return answer.status == 403 && is_rate(error_in(parse_json(answer.body)).reason);
 }
 
-Status hinted(Status status, const std::string& reason) {
-  if (status.code() != Code::Auth) return status;
-  if (reason == "accessNotConfigured")
-    return std::move(status).with_hint("`gcloud services enable compute.googleapis.com`");
-  return std::move(status).with_hint(
-      "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
-      "needed");
-}
-
 Failure refusal(const http::Response& response, const std::string& what) {
   const Said said = error_in(parse_json(response.body));
   Failure failure;
@@ -52,9 +44,9 @@ Failure refusal(const http::Response& response, const std::string& what) {
   Code code = code_of(said.reason, response.status);
   // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
   if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
-  failure.status = hinted(Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
-                                                   said.message.empty() ? "" : ": " + said.message)),
-                          said.reason);
+  failure.status = Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
+                                            said.message.empty() ? "" : ": " + said.message))
+                       .with_hint(cure_of(said, code));
   return failure;
 }
 
@@ -63,6 +55,18 @@ Status unreachable_in(const Json& scope, const std::string& where) {
   const std::string code = text_of(member(scope, "warning"), "code");
   if (code != "UNREACHABLE") return {};
   return Status(Code::Retry, fmt::format("{}: {}", where, text_of(member(scope, "warning"), "message")));
+}
+
+// "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."; an operation tells more: its
+// {"quotaInfo": {"metricName", "limitName", "dimensions": {"region": "us-central1"}}}.
+std::string quota_in(const Json& error, const std::string& message) {
+  const size_t from = message.find("Quota '"), name = from + 7, end = message.find('\'', name);
+  if (from == message.npos || end == message.npos) return "";
+  std::string quota = message.substr(name, end - name), of;
+  for (const Json& detail : list_of(error, "errorDetails"))
+    for (const auto& [dimension, value] : member(member(detail, "quotaInfo"), "dimensions").items())
+      if (value.is_string()) of += (of.empty() ? "" : ", ") + dimension + " " + value.get<std::string>();
+  return of.empty() ? quota : fmt::format("{} ({})", quota, of);
 }
 
 }  // namespace
@@ -104,12 +108,23 @@ Said error_in(const Json& document) {
     said.reason = text_of(one, "reason");
     if (said.reason.empty()) said.reason = text_of(one, "code");
     said.message = http::one_line(text_of(one, "message"));
+    said.quota = quota_in(one, said.message);
     break;
   }
   if (std::string message = http::one_line(text_of(error, "message")); !message.empty())
     said.message = message;
   if (said.message.empty() && error.is_object()) said.message = said.reason;
   return said;
+}
+
+std::string cure_of(const Said& said, Code code) {
+  if (code == Code::Quota && said.quota.empty())
+    return "another availability_zone or instance_type; or later";
+  if (code == Code::Quota) return fmt::format("ask for more of {}: {}", said.quota, kQuotas);
+  if (code != Code::Auth) return "";
+  if (said.reason == "accessNotConfigured") return "`gcloud services enable compute.googleapis.com`";
+  return "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
+         "needed";
 }
 
 Answer Service::call(const Call& call, const Stop& stop) {

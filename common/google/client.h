@@ -55,10 +55,13 @@ std::string request_id();
 Code code_of(const std::string& reason, int http_status);
 
 // Of {"error": {"code", "message", "errors": [{"reason", "message"}]}} or an operation's {"error": {"errors":
-// [{"code", "message"}]}}; one line, "" when there is none.
+// [{"code", "message"}]}}; one line, "" when there is none. `quota`: which one is used up, and of what:
+// "NVIDIA_T4_GPUS (region us-central1)".
 struct Said {
-  std::string reason, message;
+  std::string reason, message, quota;
 };
 Said error_in(const nlohmann::json& document);
+// What to do about it; "": that is not known.
+std::string cure_of(const Said& said, Code code);
 
 }  // namespace radl::google

@@ -64,9 +64,9 @@ std::string cpu_metric(const std::string& type) {
   return upper(family) + "_CPUS";
 }
 
-// "NVIDIA T4" -> "NVIDIA_T4_GPUS"
+// NVIDIA's "T4": "NVIDIA_T4_GPUS"
 std::string gpu_metric(const InstanceType& type) {
-  std::string model = upper(type.gpu_model);
+  std::string model = upper(type.gpu_vendor + " " + type.gpu_model);
   std::replace(model.begin(), model.end(), ' ', '_');
   return model + "_GPUS";
 }
