@@ -127,7 +127,7 @@ std::string cure_of(const Said& said, Code code) {
          "needed";
 }
 
-Answer Service::call(const Call& call, const Stop& stop) {
+Answer Service::call(const Call& call, const http::Waits& waits) {
   const bool changes = call.method != "GET";
   http::JsonCall sent;
   sent.what = fmt::format("Compute Engine {} {}", call.method, call.path);
@@ -139,7 +139,7 @@ Answer Service::call(const Call& call, const Stop& stop) {
   sent.retries = http::json_retries();
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
-    auto made = session_.token(stop);
+    auto made = session_.token(waits.stop);
     if (!made.ok()) return made.status();
     token = *made;
     return std::pair<std::string, std::string>("Authorization", "Bearer " + token->value);
@@ -148,17 +148,17 @@ Answer Service::call(const Call& call, const Stop& stop) {
   sent.refusal = [&](const http::Response& response) { return refusal(response, sent.what); };
   sent.may_have_arrived = changes;
   sent.cut = changes ? Code::Lost : Code::Retry;
-  return http::call_json(session_.http(), sent, stop);
+  return http::call_json(session_.http(), sent, waits);
 }
 
-Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
-                     const std::function<void(const Json&)>& take) {
+Status Service::each(const std::string& path, const std::string& key, Parameters query,
+                     const http::Waits& waits, const std::function<void(const Json&)>& take) {
   query.emplace_back("maxResults", kPage);
   const size_t without_page = query.size();
   const std::string where = "Compute Engine GET " + path;
   std::set<std::string> pages;
   for (size_t page = 0; page < kMostPages; ++page) {
-    Answer answer = call({.method = "GET", .path = path, .query = query, .body = nullptr}, stop);
+    Answer answer = call({.method = "GET", .path = path, .query = query, .body = nullptr}, waits);
     if (!answer.ok()) return answer.failure().status;
     if (key.empty()) {
       for (const Json& item : list_of(answer.json(), "items")) take(item);

@@ -12,6 +12,7 @@
 
 #include "common/google/session.h"
 #include "common/http/answer.h"
+#include "common/http/waits.h"
 
 namespace radl::google {
 
@@ -34,10 +35,10 @@ class Service {
  public:
   Service(Session& session, std::string url) : session_(session), url_(std::move(url)) {}
 
-  Answer call(const Call& call, const Stop& stop);
+  Answer call(const Call& call, const http::Waits& waits);
   // Every element of a list, page after page. `key`: of an aggregated list the name of the elements in each
   // scope ("instances"); "" of a plain one. Where the service could not ask a zone, that is an error.
-  Status each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+  Status each(const std::string& path, const std::string& key, Parameters query, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
 
   Session& session() const { return session_; }

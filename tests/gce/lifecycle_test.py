@@ -4,6 +4,7 @@ import time
 import unittest
 
 from gce_case import SYSTEM, USER, GceCase
+from proxy import Answer
 
 FILE = f"""radl 2
 input workers ( type = 'integer' and default = 2 )
@@ -88,6 +89,23 @@ class Lifecycle(GceCase):
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+
+    def test_a_wait_that_google_asks_for_is_kept_and_said(self):
+        turned_away = []
+
+        def busy(request, forward=self.server.forward):
+            if turned_away or request.method != "POST" or not request.path.partition("?")[0].endswith("/instances"):
+                return forward(request)
+            turned_away.append(time.monotonic())
+            error = {"code": 429, "message": "Too many", "errors": [{"reason": "rateLimitExceeded", "message": "Too many"}]}
+            return Answer(429, [("Content-Type", "application/json"), ("Retry-After", "3")], json.dumps({"error": error}).encode())
+
+        self.server.forward = busy
+        said = self.apply("--input", "workers=0", timeout=300) + self.err
+        self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
+        self.assertEqual(len(turned_away), 1)
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
 
 
 class Accelerators(GceCase):

@@ -29,9 +29,10 @@ Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   const std::map<std::string, std::string> open = operations.open(wanted);
   std::set<std::string> running;
   if (open.size() > kFewOperations) {
-    Status listed = call.service.each(
-        call.root() + "aggregated/operations", "operations", {{"filter", "status != \"DONE\""}},
-        call.context.stop, [&](const Json& item) { running.insert(partial_of(text_of(item, "selfLink"))); });
+    Status listed =
+        call.service.each(call.root() + "aggregated/operations", "operations",
+                          {{"filter", "status != \"DONE\""}}, waits(call.context),
+                          [&](const Json& item) { running.insert(partial_of(text_of(item, "selfLink"))); });
     if (!listed.ok()) return listed;
   }
   for (const auto& [id, path] : open) {
