@@ -126,7 +126,7 @@ class Lifecycle(AzureCase):
 
     def test_a_premium_disk_on_a_size_without_premium_storage_is_an_error_of_the_plan(self):
         file = "radl 2\nsystem worker ( instance_type = '%s' and disk.0.type = 'Premium_LRS' )\ndeploy worker 1 azure\n"
-        self.radlc("plan", self.write("wrong.radl", file % "Standard_D2_v5"), code=2)
+        self.radlc("plan", self.write("wrong.radl", file % "Standard_D2_v5"), code=1)
         self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
         self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
 

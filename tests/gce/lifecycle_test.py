@@ -138,7 +138,7 @@ deploy worker 1 gce
 """
 
     def test_a_machine_that_takes_no_standard_disks_gets_others_and_a_pair_that_is_refused_is_an_error_of_the_plan(self):
-        self.radlc("plan", self.write("wrong.radl", self.FILE % " and disk.1.type = 'pd-standard'"), code=2)
+        self.radlc("plan", self.write("wrong.radl", self.FILE % " and disk.1.type = 'pd-standard'"), code=1)
         self.assertIn("disk.1.type = 'pd-standard': a machine of type c3-standard-4 takes no such disk", self.err)
         self.assertEqual(self.server.log, [])
         file = self.write("site.radl", self.FILE % "")
