@@ -72,7 +72,8 @@ double retry_after_of(const http::Response& response) {
 
 }  // namespace
 
-Answer Manager::send(const Call& call, const std::string& url, const Stop& stop, http::Response& response) {
+Answer Manager::send(const Call& call, const std::string& url, const http::Waits& waits,
+                     http::Response& response) {
   const bool changes = call.method != "GET";
   const std::string scope = manager_scope(session_.settings().site);
   http::JsonCall sent;
@@ -89,7 +90,7 @@ Answer Manager::send(const Call& call, const std::string& url, const Stop& stop,
   };
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
-    auto made = session_.token(scope, stop);
+    auto made = session_.token(scope, waits.stop);
     if (!made.ok()) return made.status();
     token = *made;
     return std::pair<std::string, std::string>("Authorization", "Bearer " + token->value);
@@ -98,17 +99,17 @@ Answer Manager::send(const Call& call, const std::string& url, const Stop& stop,
   sent.refusal = [&](const http::Response& answer) { return refusal(answer, sent.what); };
   sent.may_have_arrived = changes;
   sent.cut = changes ? Code::Lost : Code::Retry;
-  Answer answer = http::call_json(session_.http(), sent, stop, &response);
+  Answer answer = http::call_json(session_.http(), sent, waits, &response);
   if (const double here = least_remaining(response); here >= 0) remaining_ = here;
   return answer;
 }
 
-Answer Manager::call(const Call& call, const Stop& stop, Accepted* accepted) {
+Answer Manager::call(const Call& call, const http::Waits& waits, Accepted* accepted) {
   Parameters query = call.query;
   query.insert(query.begin(), {"api-version", call.version});
   http::Response response;
   Answer answer =
-      send(call, session_.settings().site.manager + "/" + call.path + "?" + http::query_string(query), stop,
+      send(call, session_.settings().site.manager + "/" + call.path + "?" + http::query_string(query), waits,
            response);
   if (!accepted || !answer.ok()) return answer;
   accepted->document = answer.json();
@@ -119,7 +120,8 @@ Answer Manager::call(const Call& call, const Stop& stop, Accepted* accepted) {
   return answer;
 }
 
-Status Manager::each(const Call& first, const Stop& stop, const std::function<void(const Json&)>& take) {
+Status Manager::each(const Call& first, const http::Waits& waits,
+                     const std::function<void(const Json&)>& take) {
   Parameters query = first.query;
   query.insert(query.begin(), {"api-version", first.version});
   const std::string& manager = session_.settings().site.manager;
@@ -129,7 +131,7 @@ Status Manager::each(const Call& first, const Stop& stop, const std::function<vo
   for (size_t page = 0; page < kMostPages; ++page) {
     if (!pages.insert(url).second) return Status(Code::Corrupt, where + ": its pages go round in a circle");
     http::Response response;
-    Answer answer = send(first, url, stop, response);
+    Answer answer = send(first, url, waits, response);
     if (!answer.ok()) return answer.failure().status;
     for (const Json& item : list_of(answer.json(), "value")) take(item);
     url = text_of(answer.json(), "nextLink");
@@ -142,12 +144,12 @@ Status Manager::each(const Call& first, const Stop& stop, const std::function<vo
   return Status(Code::Corrupt, where + ": too many pages");
 }
 
-Result<Progress> Manager::progress(const std::string& operation, const Stop& stop) {
+Result<Progress> Manager::progress(const std::string& operation, const http::Waits& waits) {
   if (!http::same_origin(operation, session_.settings().site.manager))
     return Status(Code::Corrupt,
                   "Azure: an operation is at another address, " + http::printable_url(operation));
   http::Response response;
-  Answer answer = send({}, operation, stop, response);
+  Answer answer = send({}, operation, waits, response);
   if (!answer.ok()) {
     // By its Location alone an operation that failed answers with its error.
     if (answer.failure().kind != Failure::Kind::Refused || answer.failure().http_status == 404 ||

@@ -14,6 +14,7 @@
 #include "common/azure/errors.h"
 #include "common/azure/session.h"
 #include "common/http/answer.h"
+#include "common/http/waits.h"
 
 namespace radl::azure {
 
@@ -53,19 +54,19 @@ class Manager {
 
   // A failure's status: as code_of() says, Retry, Timeout, Cancelled, Corrupt. `accepted`: more of a good
   // answer.
-  Answer call(const Call& call, const Stop& stop, Accepted* accepted = nullptr);
+  Answer call(const Call& call, const http::Waits& waits, Accepted* accepted = nullptr);
   // Every element of a list ("value"), page after page by its nextLink.
-  Status each(const Call& call, const Stop& stop,
+  Status each(const Call& call, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
   // Retry, Timeout, ..: it could not be asked. NotFound: nobody knows of it any more.
-  Result<Progress> progress(const std::string& operation, const Stop& stop);
+  Result<Progress> progress(const std::string& operation, const http::Waits& waits);
   // Requests that may still be made in the present hour or minute, as the last answer said; -1: it did not.
   double remaining() const { return remaining_; }
 
   Session& session() const { return session_; }
 
  private:
-  Answer send(const Call& call, const std::string& url, const Stop& stop, http::Response& response);
+  Answer send(const Call& call, const std::string& url, const http::Waits& waits, http::Response& response);
 
   Session& session_;
   std::atomic<double> remaining_{-1};

@@ -1,5 +1,7 @@
 #include "common/azure/errors.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "common/http/answer.h"
@@ -23,8 +25,9 @@ struct Known {
 
 constexpr std::string_view kNoRoom = "another availability_zone, machine type or region; or later";
 constexpr std::string_view kAskQuota =
-    "ask for more: portal.azure.com, Quotas, or `az quota update`; `az vm list-usage --location REGION` "
-    "shows them";
+    "ask for more: https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlade/~/myQuotas, or `az "
+    "quota "
+    "update`; `az vm list-usage --location REGION` shows them";
 constexpr std::string_view kRole = "docs/providers/azure.md, \"Permissions\", has a role that is enough";
 constexpr std::string_view kRegister =
     "`az provider register --namespace Microsoft.Compute`, and the same for Microsoft.Network";
@@ -110,6 +113,14 @@ const Known* find(const Said& said) {
   return nullptr;
 }
 
+// ".. as it results in exceeding approved standardNCASv3_T4Family Cores quota. ..": "standardNCASv3_T4Family
+// Cores".
+std::string quota_in(const std::string& message) {
+  constexpr std::string_view kApproved = "exceeding approved ";
+  const size_t at = message.find(kApproved), name = at + kApproved.size(), end = message.find(" quota", name);
+  return at == message.npos || end == message.npos ? "" : message.substr(name, end - name);
+}
+
 Said one_of(const Json& error) { return {text_of(error, "code"), http::one_line(text_of(error, "message"))}; }
 
 }  // namespace
@@ -131,7 +142,10 @@ Code code_of(const Said& said, int http_status) {
 }
 
 std::string cure_of(const Said& said, int http_status) {
-  if (const Known* known = find(said)) return std::string(known->cure);
+  const Known* known = find(said);
+  const std::string quota = known && known->cure == kAskQuota ? quota_in(said.message) : "";
+  if (!quota.empty()) return fmt::format("the quota is '{}': {}", quota, kAskQuota);
+  if (known) return std::string(known->cure);
   return http_status == 403 ? std::string(kRole) : "";
 }
 

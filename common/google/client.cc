@@ -21,6 +21,7 @@ using json::parse_json;
 using json::text_of;
 
 constexpr const char* kPage = "500";  // the most that a list gives at once
+constexpr const char* kQuotas = "https://console.cloud.google.com/iam-admin/quotas";
 constexpr size_t kMostPages = 10'000;
 
 bool is_rate(const std::string& reason) {
@@ -34,15 +35,6 @@ bool is_throttled(const http::Response& answer) {
   return answer.status == 403 && is_rate(error_in(parse_json(answer.body)).reason);
 }
 
-Status hinted(Status status, const std::string& reason) {
-  if (status.code() != Code::Auth) return status;
-  if (reason == "accessNotConfigured")
-    return std::move(status).with_hint("`gcloud services enable compute.googleapis.com`");
-  return std::move(status).with_hint(
-      "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
-      "needed");
-}
-
 Failure refusal(const http::Response& response, const std::string& what) {
   const Said said = error_in(parse_json(response.body));
   Failure failure;
@@ -52,9 +44,9 @@ Failure refusal(const http::Response& response, const std::string& what) {
   Code code = code_of(said.reason, response.status);
   // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
   if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
-  failure.status = hinted(Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
-                                                   said.message.empty() ? "" : ": " + said.message)),
-                          said.reason);
+  failure.status = Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
+                                            said.message.empty() ? "" : ": " + said.message))
+                       .with_hint(cure_of(said, code));
   return failure;
 }
 
@@ -63,6 +55,18 @@ Status unreachable_in(const Json& scope, const std::string& where) {
   const std::string code = text_of(member(scope, "warning"), "code");
   if (code != "UNREACHABLE") return {};
   return Status(Code::Retry, fmt::format("{}: {}", where, text_of(member(scope, "warning"), "message")));
+}
+
+// "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."; an operation tells more: its
+// {"quotaInfo": {"metricName", "limitName", "dimensions": {"region": "us-central1"}}}.
+std::string quota_in(const Json& error, const std::string& message) {
+  const size_t from = message.find("Quota '"), name = from + 7, end = message.find('\'', name);
+  if (from == message.npos || end == message.npos) return "";
+  std::string quota = message.substr(name, end - name), of;
+  for (const Json& detail : list_of(error, "errorDetails"))
+    for (const auto& [dimension, value] : member(member(detail, "quotaInfo"), "dimensions").items())
+      if (value.is_string()) of += (of.empty() ? "" : ", ") + dimension + " " + value.get<std::string>();
+  return of.empty() ? quota : fmt::format("{} ({})", quota, of);
 }
 
 }  // namespace
@@ -104,6 +108,7 @@ Said error_in(const Json& document) {
     said.reason = text_of(one, "reason");
     if (said.reason.empty()) said.reason = text_of(one, "code");
     said.message = http::one_line(text_of(one, "message"));
+    said.quota = quota_in(one, said.message);
     break;
   }
   if (std::string message = http::one_line(text_of(error, "message")); !message.empty())
@@ -112,7 +117,17 @@ Said error_in(const Json& document) {
   return said;
 }
 
-Answer Service::call(const Call& call, const Stop& stop) {
+std::string cure_of(const Said& said, Code code) {
+  if (code == Code::Quota && said.quota.empty())
+    return "another availability_zone or instance_type; or later";
+  if (code == Code::Quota) return fmt::format("ask for more of {}: {}", said.quota, kQuotas);
+  if (code != Code::Auth) return "";
+  if (said.reason == "accessNotConfigured") return "`gcloud services enable compute.googleapis.com`";
+  return "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
+         "needed";
+}
+
+Answer Service::call(const Call& call, const http::Waits& waits) {
   const bool changes = call.method != "GET";
   http::JsonCall sent;
   sent.what = fmt::format("Compute Engine {} {}", call.method, call.path);
@@ -124,7 +139,7 @@ Answer Service::call(const Call& call, const Stop& stop) {
   sent.retries = http::json_retries();
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
-    auto made = session_.token(stop);
+    auto made = session_.token(waits.stop);
     if (!made.ok()) return made.status();
     token = *made;
     return std::pair<std::string, std::string>("Authorization", "Bearer " + token->value);
@@ -133,17 +148,17 @@ Answer Service::call(const Call& call, const Stop& stop) {
   sent.refusal = [&](const http::Response& response) { return refusal(response, sent.what); };
   sent.may_have_arrived = changes;
   sent.cut = changes ? Code::Lost : Code::Retry;
-  return http::call_json(session_.http(), sent, stop);
+  return http::call_json(session_.http(), sent, waits);
 }
 
-Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
-                     const std::function<void(const Json&)>& take) {
+Status Service::each(const std::string& path, const std::string& key, Parameters query,
+                     const http::Waits& waits, const std::function<void(const Json&)>& take) {
   query.emplace_back("maxResults", kPage);
   const size_t without_page = query.size();
   const std::string where = "Compute Engine GET " + path;
   std::set<std::string> pages;
   for (size_t page = 0; page < kMostPages; ++page) {
-    Answer answer = call({.method = "GET", .path = path, .query = query, .body = nullptr}, stop);
+    Answer answer = call({.method = "GET", .path = path, .query = query, .body = nullptr}, waits);
     if (!answer.ok()) return answer.failure().status;
     if (key.empty()) {
       for (const Json& item : list_of(answer.json(), "items")) take(item);

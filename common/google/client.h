@@ -12,6 +12,7 @@
 
 #include "common/google/session.h"
 #include "common/http/answer.h"
+#include "common/http/waits.h"
 
 namespace radl::google {
 
@@ -34,10 +35,10 @@ class Service {
  public:
   Service(Session& session, std::string url) : session_(session), url_(std::move(url)) {}
 
-  Answer call(const Call& call, const Stop& stop);
+  Answer call(const Call& call, const http::Waits& waits);
   // Every element of a list, page after page. `key`: of an aggregated list the name of the elements in each
   // scope ("instances"); "" of a plain one. Where the service could not ask a zone, that is an error.
-  Status each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+  Status each(const std::string& path, const std::string& key, Parameters query, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
 
   Session& session() const { return session_; }
@@ -55,10 +56,13 @@ std::string request_id();
 Code code_of(const std::string& reason, int http_status);
 
 // Of {"error": {"code", "message", "errors": [{"reason", "message"}]}} or an operation's {"error": {"errors":
-// [{"code", "message"}]}}; one line, "" when there is none.
+// [{"code", "message"}]}}; one line, "" when there is none. `quota`: which one is used up, and of what:
+// "NVIDIA_T4_GPUS (region us-central1)".
 struct Said {
-  std::string reason, message;
+  std::string reason, message, quota;
 };
 Said error_in(const nlohmann::json& document);
+// What to do about it; "": that is not known.
+std::string cure_of(const Said& said, Code code);
 
 }  // namespace radl::google

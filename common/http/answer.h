@@ -21,9 +21,10 @@ struct Failure {
   Kind kind = Kind::Unknown;
   // The call, its host and the service's message; never a token. Its code is said by each client.
   Status status;
-  int http_status = 0;  // 0: no answer
-  std::string reason;   // the service's word for it: "quotaExceeded"; "" when it said none
-  std::string message;  // the service's own; "" when it said none
+  int http_status = 0;     // 0: no answer
+  std::string reason;      // the service's word for it: "quotaExceeded"; "" when it said none
+  std::string message;     // the service's own; "" when it said none
+  double retry_after = 0;  // seconds that the service asks to wait (Retry-After); 0: it did not say
 };
 
 class Answer {

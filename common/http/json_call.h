@@ -7,6 +7,7 @@
 
 #include "common/http/answer.h"
 #include "common/http/http.h"
+#include "common/http/waits.h"
 
 namespace radl::http {
 
@@ -36,6 +37,9 @@ Retries json_retries();
 
 // The document of a good answer; null where its body is empty, and of a GET that is answered with 202 and no
 // JSON: it is under way. `last`: gets the answer itself, where there was any.
-Answer call_json(Client& http, const JsonCall& call, const Stop& stop, Response* last = nullptr);
+// Where the service has too much to do and says when to come again, it is waited for as long as that, for two
+// minutes at most and within the stop, and whoever listens is told; longer waits are the caller's
+// (Failure::retry_after).
+Answer call_json(Client& http, const JsonCall& call, const Waits& waits, Response* last = nullptr);
 
 }  // namespace radl::http

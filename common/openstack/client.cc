@@ -204,8 +204,8 @@ http::Request Service::request_of(const Call& call, const Version& version) cons
   return request;
 }
 
-Answer Service::call(const Call& call, const Stop& stop) {
-  auto how = version(stop);
+Answer Service::call(const Call& call, const http::Waits& waits) {
+  auto how = version(waits.stop);
   if (!how.ok()) return http::no_answer(how.status(), false);
   http::JsonCall sent;
   sent.what = shown(call);
@@ -213,7 +213,7 @@ Answer Service::call(const Call& call, const Stop& stop) {
   sent.retries = http::json_retries();
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
-    auto made = session_.token(stop);
+    auto made = session_.token(waits.stop);
     if (!made.ok()) return made.status();
     token = *made;
     return std::pair<std::string, std::string>(kTokenHeader, token->id);
@@ -225,16 +225,16 @@ Answer Service::call(const Call& call, const Stop& stop) {
   sent.may_have_arrived = call.effect == Effect::Repeatable;
   sent.again = call.effect != Effect::Once;
   sent.cut = call.effect == Effect::Once ? Code::Lost : Code::Corrupt;
-  return http::call_json(session_.http(), sent, stop);
+  return http::call_json(session_.http(), sent, waits);
 }
 
-Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
-                     const std::function<void(const Json&)>& take) {
+Status Service::each(const std::string& path, const std::string& key, Parameters query,
+                     const http::Waits& waits, const std::function<void(const Json&)>& take) {
   query.emplace_back("limit", std::to_string(kPage));
   const size_t without_marker = query.size();
   std::set<std::string> markers;
   for (size_t page = 0; page < kMostPages; ++page) {
-    Answer answer = call({.path = path, .query = query}, stop);
+    Answer answer = call({.path = path, .query = query}, waits);
     if (!answer.ok()) return answer.failure().status;
     const Json& items = list_of(answer.json(), key);
     if (!member(answer.json(), key).is_array())

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/http/answer.h"
+#include "common/http/waits.h"
 #include "common/openstack/session.h"
 
 namespace radl::openstack {
@@ -43,10 +44,10 @@ class Service {
   // `type`: "compute"; `newest`: the newest microversion that we know, "" for a service without.
   Service(Session& session, std::string type, std::string newest = {});
 
-  Answer call(const Call& call, const Stop& stop);
+  Answer call(const Call& call, const http::Waits& waits);
   // Every element of `key` ("servers"), page after page: by the `KEY_links` of an answer, a `next` in it, or
   // with the last one's id as marker where a page is as long as was asked for.
-  Status each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+  Status each(const std::string& path, const std::string& key, Parameters query, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
   // Whether the service knows this microversion; asked once.
   Result<bool> knows(const std::string& microversion, const Stop& stop);

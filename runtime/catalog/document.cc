@@ -207,6 +207,18 @@ Status read_types(const Document& document, const Section& section,
   });
 }
 
+namespace {
+
+// "m5" and "large": "m5.large"; "n2-standard-*" and "8": "n2-standard-8".
+std::string type_of(std::string_view family, std::string_view size) {
+  if (family == "-") return std::string(size);
+  std::string type(family);
+  if (const size_t star = family.find('*'); star != family.npos) return type.replace(star, 1, size);
+  return type.append(1, '.').append(size);
+}
+
+}  // namespace
+
 Status read_prices(const Document& document, const Section& section,
                    const std::function<void(std::string&&, int64_t)>& take) {
   return each_line(section.body, [&](std::string_view line) -> Status {
@@ -217,10 +229,8 @@ Status read_prices(const Document& document, const Section& section,
       double units = 0;
       int64_t micros = -1;
       if (price != "-" && (!read_number(price, units) || !Money::parse(units, micros)))
-        return fault(document, line, fmt::format("the price of {}.{} is '{}'", family, size, price));
-      std::string type(family == "-" ? size : family);
-      if (family != "-") type.append(1, '.').append(size);
-      take(std::move(type), micros);
+        return fault(document, line, fmt::format("the price of {} is '{}'", type_of(family, size), price));
+      take(type_of(family, size), micros);
     }
     return {};
   });

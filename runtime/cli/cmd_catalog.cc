@@ -21,6 +21,9 @@
 namespace radl::cli::catalog_command {
 namespace {
 
+// The region that is shown where none is named.
+constexpr std::pair<const char*, const char*> kDefaultRegions[] = {{"gce", "us-central1"},
+                                                                   {"azure", "eastus"}};
 constexpr const char* kDefaultRegion = "us-east-1";
 // Of a large region it has half a gigabyte.
 constexpr uint64_t kLargestList = uint64_t{4} << 30;
@@ -35,7 +38,10 @@ struct Options {
 };
 
 std::string region_of(const Options& options) {
-  return options.regions.empty() ? kDefaultRegion : options.regions.front();
+  if (!options.regions.empty()) return options.regions.front();
+  for (const auto& [cloud, region] : kDefaultRegions)
+    if (options.cloud == cloud) return region;
+  return kDefaultRegion;
 }
 
 // The cloud and the region are known.
@@ -112,10 +118,13 @@ std::string gpu_text(const InstanceType& type) {
 }
 
 void print_table(const std::vector<const InstanceType*>& types) {
-  std::printf("%-18s %5s %11s  %-22s %-8s %14s %14s\n", "type", "cpu", "memory", "gpu", "arch", "on-demand/h",
-              "spot/h");
+  size_t wide = 18;
+  for (const InstanceType* type : types) wide = std::max(wide, type->name.size());
+  const int width = static_cast<int>(wide);
+  std::printf("%-*s %5s %11s  %-22s %-8s %14s %14s\n", width, "type", "cpu", "memory", "gpu", "arch",
+              "on-demand/h", "spot/h");
   for (const InstanceType* type : types) {
-    std::printf("%-18s %5s %11s  %-22s %-8s %14s %14s\n", shown(type->name).c_str(),
+    std::printf("%-*s %5s %11s  %-22s %-8s %14s %14s\n", width, shown(type->name).c_str(),
                 plain_number(type->cpu).c_str(), size_text(type->memory_bytes).c_str(),
                 shown(gpu_text(*type)).c_str(),
                 shown(type->runs("x86_64") ? "x86_64" : type->architectures).c_str(),

@@ -141,11 +141,14 @@ struct Asked {
   bool again = false;
   // Why not. Code::Quota: no capacity or quota for this offer; another offer may do.
   Status status;
+  double retry_after = 0;  // seconds that the cloud asks to wait before the next attempt; 0: it does not say
 
-  static Asked accepted(std::string id = {}) { return {Answer::Accepted, std::move(id), false, {}}; }
-  static Asked accepted_so_far(std::string id) { return {Answer::Accepted, std::move(id), true, {}}; }
-  static Asked refused(Status why) { return {Answer::Refused, {}, false, std::move(why)}; }
-  static Asked unknown(Status why) { return {Answer::Unknown, {}, false, std::move(why)}; }
+  static Asked accepted(std::string id = {}) { return {Answer::Accepted, std::move(id), false, {}, 0}; }
+  static Asked accepted_so_far(std::string id) { return {Answer::Accepted, std::move(id), true, {}, 0}; }
+  static Asked refused(Status why, double retry_after = 0) {
+    return {Answer::Refused, {}, false, std::move(why), retry_after};
+  }
+  static Asked unknown(Status why) { return {Answer::Unknown, {}, false, std::move(why), 0}; }
 };
 
 // ---- looking ----

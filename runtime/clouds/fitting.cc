@@ -300,6 +300,19 @@ void smallest_first(std::vector<const InstanceType*>& types, Market market) {
   });
 }
 
+Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& catalog) {
+  auto regions = catalog.regions(cloud.type);
+  if (!regions.ok()) return regions.status();
+  if (std::find(regions->begin(), regions->end(), cloud.region) != regions->end()) return {};
+  const std::string near = nearest(cloud.region, *regions);
+  if (near.empty()) return {};
+  return invalid(fmt::format("{}: there is no region '{}' of {}", node.address, cloud.region, cloud.type))
+      .with_hint(
+          fmt::format("did you mean {}? One that is newer than the catalogue is found with --refresh, or "
+                      "after `radlc catalog update FILE`",
+                      near));
+}
+
 Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
                                           const std::string& example) {
   const auto names = texts_wanted(node, "instance_type");

@@ -51,6 +51,8 @@ Offer offer_of(const InstanceType& type, Market market);
 
 // Of fitting_types(), those whose price is not known, which come last: the smallest first.
 void smallest_first(std::vector<const InstanceType*>& types, Market market);
+// Invalid: the catalogue does not know the region, and knows one that is spelled nearly so.
+Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& catalog);
 // Types that the file names, in a region that no catalogue knows: taken as they are named, without a price.
 // Invalid: it names none (`example` is what one looks like), or wants a price that nobody knows.
 Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,

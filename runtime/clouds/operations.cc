@@ -101,7 +101,7 @@ void Operations::add_to(const Context& context, const Query& query,
     if (auto pending = this->pending(id))
       seen.phase = pending->effect == Effect::Removes ? ResourcePhase::Leaving : ResourcePhase::Pending;
     else if (auto failed = this->failed(id); failed && seen.detail.empty())
-      seen.detail = failed->failed.message();
+      seen.detail = failed->failed.text();
   }
   for (bool has_failed : {false, true}) {
     for (const auto& [id, one] : all(has_failed)) {
@@ -113,7 +113,7 @@ void Operations::add_to(const Context& context, const Query& query,
       seen.type = one.type;
       seen.id = id;
       seen.phase = has_failed ? ResourcePhase::Broken : ResourcePhase::Pending;
-      if (has_failed) seen.detail = one.failed.message();
+      if (has_failed) seen.detail = one.failed.text();
       found.emplace(id, std::move(seen));
     }
   }

@@ -11,6 +11,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAskDeadline = std::chrono::minutes(2);
 constexpr milliseconds kDestroyDeadline = std::chrono::minutes(10);
+constexpr std::chrono::minutes kLongestAskedFor(10);
 
 }  // namespace
 
@@ -74,16 +75,20 @@ Json attributes_now(const ResourceRecord& record, Json seen) {
 }
 
 std::optional<milliseconds> next_attempt(Session& session, const std::string& id, const Status& error,
-                                         int& attempt) {
+                                         int& attempt, double retry_after) {
   if (!may_work_later(error.code()) || attempt >= session.options().attempts) return std::nullopt;
-  const milliseconds wait = backoff(session.options(), attempt, session.world().random);
+  const std::chrono::duration<double> asked_for(retry_after);
+  const milliseconds own = backoff(session.options(), attempt, session.world().random);
+  const milliseconds wait = std::max(
+      own,
+      std::chrono::ceil<milliseconds>(std::min<std::chrono::duration<double>>(asked_for, kLongestAskedFor)));
   tell_retry(session, id, error, attempt, wait);
   ++attempt;
   return wait;
 }
 
-Async<bool> Attempts::again(Status error) {
-  const std::optional<milliseconds> wait = next_attempt(session_, id_, error, attempt_);
+Async<bool> Attempts::again(Status error, double retry_after) {
+  const std::optional<milliseconds> wait = next_attempt(session_, id_, error, attempt_, retry_after);
   if (!wait) co_return false;
   bool waited = co_await park_.during(*wait);
   co_return waited;
@@ -148,7 +153,7 @@ Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, Resou
       if (!waited) co_return stopped_before_it_showed(record.address);
       continue;
     }
-    bool again = co_await attempts.again(asked.status);
+    bool again = co_await attempts.again(asked.status, asked.retry_after);
     if (!again) co_return asked.status;
   }
 }

@@ -31,16 +31,18 @@ Status stopped_before_it_showed(const std::string& address);
 // Its intent was recorded, and closed again.
 Status stopped_before_it_was_asked();
 
-// Another attempt at a call that failed, `attempt` by number: the wait before it. Nothing: none is worth it.
+// Another attempt at a call that failed, `attempt` by number: the wait before it, which is as long as a cloud
+// asks for (`retry_after`, seconds), but ten minutes at most. Nothing: none is worth it.
 std::optional<std::chrono::milliseconds> next_attempt(Session& session, const std::string& id,
-                                                      const Status& error, int& attempt);
+                                                      const Status& error, int& attempt,
+                                                      double retry_after = 0);
 
 // Counts the attempts of one call, waits between them.
 class Attempts {
  public:
   Attempts(Session& session, Park& park, const std::string& id) : session_(session), park_(park), id_(id) {}
   // False: not worth another, or the run stops.
-  Async<bool> again(Status error);
+  Async<bool> again(Status error, double retry_after = 0);
 
  private:
   Session& session_;

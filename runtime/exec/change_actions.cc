@@ -64,7 +64,7 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
       if (!waited) co_return result;
       continue;
     }
-    bool again = co_await attempts.again(result.status);
+    bool again = co_await attempts.again(result.status, asked.retry_after);
     if (!again) co_return result;
   }
 }
@@ -204,7 +204,7 @@ class Removing {
     Asked asked = ask_to_destroy(session_, *cloud_, record());
     if (asked.answer == Asked::Answer::Accepted) return Next::Look;
     if (asked.status.code() == Code::NotFound) return wait_until_shown();
-    const auto wait = next_attempt(session_, address_, asked.status, attempt_);
+    const auto wait = next_attempt(session_, address_, asked.status, attempt_, asked.retry_after);
     end(std::move(asked.status));
     if (!wait) return Next::Close;
     pause = *wait;

@@ -119,6 +119,7 @@ class Creating {
                                     order_for(session_, intent_of(session_, action_, *open_).resource));
     accepted_ = asked.answer == Asked::Answer::Accepted;
     more_ = asked.again;
+    retry_after_ = asked.retry_after;
     keep(std::move(asked.status));
     if (!accepted_ && !why_) keep({Code::Lost, "no answer came"});
     return asked.answer == Asked::Answer::Refused ? ask_again() : Next::Look;
@@ -188,7 +189,7 @@ class Creating {
   }
 
   Next ask_again() {
-    const auto wait = next_attempt(session_, action_.id, why(), attempt_);
+    const auto wait = next_attempt(session_, action_.id, why(), attempt_, retry_after_);
     if (!wait) return give_up();
     pause = *wait;
     return Next::Pause;
@@ -231,6 +232,7 @@ class Creating {
   size_t offer_;
   int attempt_ = 1, token_ = 1;           // tries of one token, and of how many
   bool accepted_ = false, more_ = false;  // of the last request
+  double retry_after_ = 0;                // seconds, of the last request
   bool anew_ = false;                     // of Close: with another token afterwards
   bool unfinished_ = false;               // of what was recorded
   std::unique_ptr<Status> why_;           // what it failed of

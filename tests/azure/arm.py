@@ -50,6 +50,7 @@ class Manager(Resources):
         self.violations, self.called = [], set()
         self.vcpu_quota, self.exhausted, self.broken, self.evicted = 100, False, False, []
         self.full, self.restricted = set(), {}  # types without room; type -> why
+        self.no_quota = {}  # type -> the quota of its family, of which there is none
         self.console = lambda path: ""
         self.lock = threading.RLock()
         self.numbers = itertools.count(2)

@@ -4,6 +4,7 @@ import time
 import unittest
 
 from azure_case import SYSTEM, AzureCase
+from proxy import Answer
 from radl_case import SOURCE
 
 FILE = f"""radl 2
@@ -95,6 +96,39 @@ class Lifecycle(AzureCase):
         self.arm.full, self.arm.vcpu_quota = set(), 1
         self.radlc("plan", "--refresh", file, code=None)
         self.assertRegex(self.err, r"azure\S*eastus: the quota \w+ is 1, others use 0 of it")
+
+    def test_a_wait_that_azure_asks_for_is_kept_and_said(self):
+        turned_away = []
+
+        def busy(request, forward=self.server.forward):
+            if turned_away or request.method != "PUT" or "/virtualMachines/" not in request.path:
+                return forward(request)
+            turned_away.append(request.path)
+            return Answer(429, [("Content-Type", "application/json"), ("Retry-After", "3")],
+                          json.dumps({"error": {"code": "TooManyRequests", "message": "The server rejected the request."}}).encode())
+
+        self.server.forward = busy
+        said = self.apply("--input", "workers=0", timeout=300) + self.err
+        self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
+        self.assertEqual(len(turned_away), 1)
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_a_quota_of_gpus_that_stops_a_launch_is_said_by_its_name_with_the_page_where_to_ask(self):
+        file = self.write("gpus.radl", "radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( gpu.count >= 1 and gpu.model = 'T4' and "
+                          "net_interface.0.connection = 'wan' )\ndeploy worker 1 azure\n")
+        self.arm.no_quota = {f"Standard_NC{cpus}as_T4_v3": "standardNCASv3_T4Family" for cpus in (4, 8, 16, 64)}
+        said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
+        self.assertIn("exceeding approved standardNCASv3_T4Family Cores quota", said)
+        self.assertIn("the quota is 'standardNCASv3_T4Family Cores': ask for more: https://portal.azure.com/#view/", said)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_a_premium_disk_on_a_size_without_premium_storage_is_an_error_of_the_plan(self):
+        file = "radl 2\nsystem worker ( instance_type = '%s' and disk.0.type = 'Premium_LRS' )\ndeploy worker 1 azure\n"
+        self.radlc("plan", self.write("wrong.radl", file % "Standard_D2_v5"), code=1)
+        self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
+        self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
 
     def test_a_resource_group_in_which_somebody_else_has_something_is_kept(self):
         self.apply("--input", "workers=0", timeout=300)

@@ -106,12 +106,21 @@ class Resources:
         size, spot = p["hardwareProfile"]["vmSize"], p.get("priority") == "Spot"
         if size in self.restricted:
             raise Refused(409, "SkuNotAvailable", f"The requested VM size for resource '{size}' is currently not available in location '{REGION}'.")
+        if size in self.no_quota:
+            raise Refused(409, "OperationNotAllowed", f"Operation could not be completed as it results in exceeding approved {self.no_quota[size]} Cores quota. "
+                          f"Additional details - Deployment Model: Resource Manager, Location: {REGION}, Current Limit: 0, Current Usage: 0, Additional Required: 4, "
+                          "(Minimum) New Limit Required: 4.")
         if self.exhausted or self._used() + VCPUS.get(size, 2) > self.vcpu_quota:
             raise Refused(409, "OperationNotAllowed", "Operation could not be completed as it results in exceeding approved Total Regional Cores quota.")
         if not spot and ("evictionPolicy" in p or "billingProfile" in p):
             raise Refused(400, "InvalidParameter", "evictionPolicy and billingProfile are for spot machines")
         if one.get("zones") and one["zones"][0] not in ("1", "2", "3"):
             raise Refused(400, "InvalidParameter", "zones")
+        kinds = [p["storageProfile"]["osDisk"]["managedDisk"].get("storageAccountType", "")]
+        kinds += [self.resources[key_of(disk["managedDisk"]["id"])]["sku"]["name"] for disk in p["storageProfile"].get("dataDisks", ())]
+        if any(kind.startswith(("Premium", "Ultra")) for kind in kinds) and not re.match(r"Standard_[A-Z]+[0-9-]+[a-z]*s", size):
+            raise Refused(400, "InvalidParameter", f"Requested operation cannot be performed because the VM size {size} does not support the storage account type "
+                          f"{kinds[0]} of disk.")
         login = p["osProfile"]
         keys = login["linuxConfiguration"]["ssh"]["publicKeys"]
         if login["adminUsername"].lower() in RESERVED or not login["computerName"] or len(login["computerName"]) > 64 or "." in login["computerName"]:

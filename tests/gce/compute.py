@@ -23,6 +23,7 @@ PAGE = 4
 IMAGES = {"debian-cloud": {"debian-12": "debian-12-bookworm-v20250101", "debian-12-arm64": "debian-12-bookworm-arm64-v20250101"},
           "ubuntu-os-cloud": {"ubuntu-2204-lts": "ubuntu-2204-jammy-v20250101"}}
 ARM = ("t2a", "c4a", "n4a")  # families of machine types
+NO_STANDARD = ("a3", "c3", "c3d", "h3", "z3")  # those that take no disk of type pd-standard, which is what a disk without a type is
 COLLECTIONS = {"networks": "global", "firewalls": "global", "subnetworks": "region", "addresses": "region", "routers": "region",
                "resourcePolicies": "region", "disks": "zone", "instances": "zone"}
 TAKES = {"instances": 0.3, "disks": 0.1}  # seconds; others half of a tenth
@@ -73,8 +74,9 @@ class Operation:
                  "targetLink": BASE + f"{PROJECT}/{self.target}", "status": self.status(), "progress": 100 if self.is_done else 0,
                  "selfLink": BASE + f"{PROJECT}/{self.path}", "clientOperationId": self.request}
         if self.is_done and self.failure:
-            code, message, status = self.failure
-            found |= {"error": {"errors": [{"code": code, "message": message}]}, "httpErrorStatusCode": status, "httpErrorMessage": "FAILED"}
+            code, message, status, *details = self.failure
+            error = {"code": code, "message": message} | ({"errorDetails": details} if details else {})
+            found |= {"error": {"errors": [error]}, "httpErrorStatusCode": status, "httpErrorMessage": "FAILED"}
         return found
 
 
@@ -86,6 +88,7 @@ class Compute:
         self.resources, self.operations, self.requests = {}, {}, {}
         self.violations, self.called = [], set()
         self.instance_quota, self.exhausted, self.broken = 100, False, False
+        self.gpu_quota = {}  # accelerator -> how many there may be; none: as many as are asked for
         self.full_zones = set()  # where machines are accepted and then fail, as a zone without room does
         self.guest_attributes = lambda path: {}
         self.lock = threading.RLock()
@@ -355,7 +358,7 @@ class Compute:
                 if (found["architecture"] == "ARM64") != (family in ARM):
                     raise Refused(400, "invalid", f"Invalid value for field 'resource.disks[0]': the image's architecture {found['architecture']} is not that of {family}")
             kind = disk["initializeParams"].get("diskType", "pd-standard") if "source" not in disk else self.resources[partial(disk["source"])].get("type", "pd-standard")
-            if family[1] == "4" and not kind.rpartition("/")[2].startswith("hyperdisk"):
+            if family[1] == "4" and not kind.rpartition("/")[2].startswith("hyperdisk") or family in NO_STANDARD and kind.endswith("pd-standard"):
                 raise Refused(400, "invalid", f"[{kind.rpartition('/')[2]}] features are not compatible for creating instance of {family}")
         for policy in one.get("resourcePolicies", ()):
             self._there(partial(policy))
@@ -364,6 +367,12 @@ class Compute:
         one |= {"status": "PROVISIONING", "labelFingerprint": self._print(one.get("labels"))}
         one.setdefault("tags", {})["fingerprint"] = self._print(one["tags"].get("items"))
         one.setdefault("metadata", {})["fingerprint"] = self._print(one["metadata"].get("items"))
+        for gpu in one.get("guestAccelerators", ()):
+            kind = gpu["acceleratorType"].rpartition("/")[2]
+            if gpu["acceleratorCount"] > self.gpu_quota.get(kind, 1000):
+                metric = f"{kind.replace('-tesla-', '-').replace('-', '_').upper()}_GPUS"
+                return ("QUOTA_EXCEEDED", f"Quota '{metric}' exceeded.  Limit: {self.gpu_quota[kind]}.0 in region {REGION}.", 403,
+                        {"quotaInfo": {"metricName": f"compute.googleapis.com/{metric.lower()}", "dimensions": {"region": REGION}}})
         if self.broken or zone in self.full_zones and not any('source' in disk for disk in one['disks']):
             return ("ZONE_RESOURCE_POOL_EXHAUSTED", f"The zone 'projects/{PROJECT}/zones/{zone}' does not have enough resources available to "
                     "fulfill the request.  Try a different zone, or try again later.", 503)

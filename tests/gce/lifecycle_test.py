@@ -4,6 +4,7 @@ import time
 import unittest
 
 from gce_case import SYSTEM, USER, GceCase
+from proxy import Answer
 
 FILE = f"""radl 2
 input workers ( type = 'integer' and default = 2 )
@@ -88,6 +89,64 @@ class Lifecycle(GceCase):
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+
+    def test_a_wait_that_google_asks_for_is_kept_and_said(self):
+        turned_away = []
+
+        def busy(request, forward=self.server.forward):
+            if turned_away or request.method != "POST" or not request.path.partition("?")[0].endswith("/instances"):
+                return forward(request)
+            turned_away.append(time.monotonic())
+            error = {"code": 429, "message": "Too many", "errors": [{"reason": "rateLimitExceeded", "message": "Too many"}]}
+            return Answer(429, [("Content-Type", "application/json"), ("Retry-After", "3")], json.dumps({"error": error}).encode())
+
+        self.server.forward = busy
+        said = self.apply("--input", "workers=0", timeout=300) + self.err
+        self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
+        self.assertEqual(len(turned_away), 1)
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
+
+class Accelerators(GceCase):
+    FILE = f"""radl 2
+network wan ( outbound = 'yes' )
+system worker ( gpu.count >= 1 and gpu.model = 'T4' and net_interface.0.connection = 'wan' and disk.0.os.credentials.username = '{USER}' )
+deploy worker 1 gce
+"""
+
+    def test_a_quota_that_stops_a_launch_is_said_by_its_name_with_the_page_where_to_ask(self):
+        file = self.write("site.radl", self.FILE)
+        self.compute.gpu_quota = {"nvidia-tesla-t4": 0}
+        said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
+        self.assertIn("Quota 'NVIDIA_T4_GPUS' exceeded", said)
+        self.assertIn("ask for more of NVIDIA_T4_GPUS (region europe-west1): https://console.cloud.google.com/iam-admin/quotas", said)
+        self.compute.gpu_quota = {}
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        (machine,) = self.ours().values()
+        self.assertEqual(machine["guestAccelerators"][0]["acceleratorCount"], 1)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+
+class Disks(GceCase):
+    FILE = f"""radl 2
+network wan ( outbound = 'yes' )
+system worker ( instance_type = 'c3-standard-4' and net_interface.0.connection = 'wan' and disk.1.size = 5G and disk.1.device = 'sdb' and
+  disk.0.os.credentials.username = '{USER}'%s )
+deploy worker 1 gce
+"""
+
+    def test_a_machine_that_takes_no_standard_disks_gets_others_and_a_pair_that_is_refused_is_an_error_of_the_plan(self):
+        self.radlc("plan", self.write("wrong.radl", self.FILE % " and disk.1.type = 'pd-standard'"), code=1)
+        self.assertIn("disk.1.type = 'pd-standard': a machine of type c3-standard-4 takes no such disk", self.err)
+        self.assertEqual(self.server.log, [])
+        file = self.write("site.radl", self.FILE % "")
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        kinds = {one["type"].rpartition("/")[2] for one in self.ours("disks").values()}
+        self.assertEqual(kinds, {"pd-balanced"})
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
 
 
 class OtherProcessors(GceCase):

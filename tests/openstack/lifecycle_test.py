@@ -4,6 +4,7 @@ import re
 import unittest
 
 from openstack_case import SYSTEM, OpenStackCase
+from proxy import Answer
 from radl_case import SOURCE
 
 NODES = f"""radl 2
@@ -118,6 +119,24 @@ class Whole(OpenStackCase):
         self.wait_until(lambda: not self.ours(), 60)
         self.assertRegex(self.radlc("apply", "--auto-approve", file, timeout=300), r"front\[0\]\s+gone")
         self.assertNotEqual(self.ours()[0].id, old)
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
+    def test_a_wait_that_a_service_asks_for_is_kept_and_said(self):
+        turned_away = []
+
+        def busy(request, forward=self.gate.forward):
+            if turned_away or request.action != "POST /servers":
+                return forward(request)
+            turned_away.append(request.action)
+            return Answer(429, [("Content-Type", "application/json"), ("Retry-After", "3")],
+                          json.dumps({"overLimit": {"code": 429, "message": "This request was rate-limited."}}).encode())
+
+        self.gate.forward = busy
+        file = self.write("site.radl", WHOLE)
+        said = self.radlc("apply", "--auto-approve", file, timeout=300) + self.err
+        self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
+        self.assertEqual(len(turned_away), 1)
         self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 

@@ -41,6 +41,7 @@ class DiskCloud : public Cloud {
   }
   std::atomic<int> creates{0}, destroys{0}, looks{0};
   double price = 0;
+  double retry_after = 0;  // seconds that it asks to wait with each refusal
   // An eventually consistent one: what is made shows only `appears_after` later by `clock`, and it says that
   // everything shows after `settle`.
   Clock* clock = nullptr;
@@ -251,10 +252,10 @@ class DiskCloud : public Cloud {
     return std::filesystem::path(folder_) / (context.infrastructure + "-" + token.substr(0, 12));
   }
   // What was done all the same, or may have been, is not known to the caller.
-  static Asked answer(const Status& fault, bool done) {
+  Asked answer(const Status& fault, bool done) const {
     bool lost =
         done || fault.code() == Code::Lost || fault.code() == Code::Timeout || fault.code() == Code::Internal;
-    return lost ? Asked::unknown(fault) : Asked::refused(fault);
+    return lost ? Asked::unknown(fault) : Asked::refused(fault, retry_after);
   }
   Wanted machine(const DesignInput& input, const ir::Node& node) const {
     auto memory = node.requirements.find("memory.size");

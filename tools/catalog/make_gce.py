@@ -1,127 +1,120 @@
 #!/usr/bin/env python3
-"""Makes runtime/catalog/data/gce.catalog: shapes of Compute Engine's machine types, and prices that are put together from what Google's
-Cloud Billing Catalog has for a vCPU, a GiB of memory and an accelerator, as read on the day AS_OF or in a copy of COPY_OF. What has no price here has
-its types with a price that is not known. The format that is written: docs/catalog.md.
+"""Makes runtime/catalog/data/gce.catalog from what others have read of Google's APIs, both under Apache-2.0:
+
+  --prices DATE:FILE   USD an hour by region, market and machine type, put together from the Cloud Billing Catalog
+                       (github.com/cloudpilot-ai/karpenter-provider-gcp pkg/providers/pricing/initial-prices.json)
+  --types FILE         shapes of machine types; NAME;CPUS;SHARED_CPU;MEMORY_GB;DEPRECATED;ZONE as `gcloud compute machine-types list` has them
+                       (github.com/Cyclenerd/google-cloud-pricing-cost-calculator tools/machinetypes.csv)
+  --offered DATE:FILE  which types each region has, also those without a price (the same, tools/machinetyperegion.csv)
+
+Accelerators that n1 machines take are in neither: ACCELERATORS. The format that is written: docs/catalog.md.
 """
-AS_OF, COPY_OF = "2026-09-25", "2025-03-02"  # of us-central1; of the other regions
+import argparse
+import csv
+import json
+import re
 
-# family -> (GiB a vCPU by kind, vCPUs that there are)
-FAMILIES = {
-    "e2": ({"standard": (4, (2, 4, 8, 16, 32)), "highmem": (8, (2, 4, 8, 16)), "highcpu": (1, (2, 4, 8, 16, 32))}),
-    "n1": ({"standard": (3.75, (1, 2, 4, 8, 16, 32, 64, 96)), "highmem": (6.5, (2, 4, 8, 16, 32, 64, 96)), "highcpu": (0.9, (2, 4, 8, 16, 32, 64, 96))}),
-    "n2": ({"standard": (4, (2, 4, 8, 16, 32, 48, 64, 80, 96, 128)), "highmem": (8, (2, 4, 8, 16, 32, 48, 64, 80, 96, 128)),
-            "highcpu": (1, (2, 4, 8, 16, 32, 48, 64, 80, 96))}),
-    "n2d": ({"standard": (4, (2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224)), "highmem": (8, (2, 4, 8, 16, 32, 48, 64, 80, 96)),
-             "highcpu": (1, (2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224))}),
-    "c2": ({"standard": (4, (4, 8, 16, 30, 60))}),
-    "t2a": ({"standard": (4, (1, 2, 4, 8, 16, 32, 48))}),
-    "c4a": ({"standard": (4, (1, 2, 4, 8, 16, 32, 48, 64, 72)), "highmem": (8, (1, 2, 4, 8, 16, 32, 48, 64, 72)),
-             "highcpu": (2, (1, 2, 4, 8, 16, 32, 48, 64, 72))}),
+from lines import dated, price_lines, type_line
+
+# USD an hour of one, on demand and spot, by region.
+ACCELERATORS_AS_OF = "2026-03-01"  # about: its spot prices are those of the spring of 2026
+ACCELERATORS_SOURCE = "SkyPilot's catalogue (github.com/skypilot-org/skypilot-catalog catalogs/v8/gcp/vms.csv at 006059e0)"
+US = ("us-central1", "us-east1", "us-west1")
+ACCELERATORS = {
+    "nvidia-tesla-t4": {
+        **{region: (.35, .175) for region in US},
+        "asia-east1": (.35, .1383), "asia-east2": (.44, .2004), "asia-northeast1": (.37, .1311), "asia-northeast3": (.37, .1539),
+        "asia-south1": (.41, .1701), "asia-southeast1": (.37, .1645), "asia-southeast2": (.4033, .1854), "australia-southeast1": (.44, .1746),
+        "europe-central2": (.41, .164), "europe-west1": (.35, .14), "europe-west2": (.399, .1181), "europe-west3": (.41, .164),
+        "europe-west4": (.3675, .175), "me-west1": (.385, .1093), "northamerica-northeast1": (.38538, .1868), "southamerica-east1": (.48, .2329),
+        "us-east4": (.37, .1644), "us-west2": (.42074, .164), "us-west3": (.42074, .1195), "us-west4": (.37, .1258)},
+    "nvidia-tesla-v100": {**{region: (2.48, 1.0885) for region in US}, "asia-east1": (2.48, .6356), "europe-west4": (2.604, 1.0443)},
+    "nvidia-tesla-p100": {**{region: (1.46, .7034) for region in US}, "asia-east1": (1.6, .144), "australia-southeast1": (1.6, .2839),
+                          "europe-west1": (1.6, .2816), "europe-west4": (1.533, .2341)},
+    "nvidia-tesla-p4": {"asia-southeast1": (.65, .0585), "australia-southeast1": (.65, .075), "europe-west4": (.63, .132),
+                        "northamerica-northeast1": (.65, .0738), "us-central1": (.6, .2236), "us-east4": (.6, .1734), "us-west2": (.72, .0794)},
 }
-# Families for arm64, and where they are.
-ARM = {"t2a": ("us-central1", "europe-west4", "asia-southeast1"),
-       "c4a": ("us-central1", "us-east1", "us-east4", "europe-west1", "europe-west3", "europe-west4", "asia-southeast1")}
-# Whole machines with accelerators: vCPU, GiB, how many, which.
-WITH_GPUS = {
-    "a2-highgpu-1g": (12, 85, 1, "a100"), "a2-highgpu-2g": (24, 170, 2, "a100"), "a2-highgpu-4g": (48, 340, 4, "a100"),
-    "a2-highgpu-8g": (96, 680, 8, "a100"),
-    "g2-standard-4": (4, 16, 1, "l4"), "g2-standard-8": (8, 32, 1, "l4"), "g2-standard-12": (12, 48, 1, "l4"), "g2-standard-16": (16, 64, 1, "l4"),
-    "g2-standard-24": (24, 96, 2, "l4"), "g2-standard-32": (32, 128, 1, "l4"), "g2-standard-48": (48, 192, 4, "l4"), "g2-standard-96": (96, 384, 8, "l4"),
-}
-# Accelerators: the catalogue's model, MiB of each. n1 machines take the first three, so many of each at so many vCPUs.
-GPUS = {"nvidia-tesla-t4": ("NVIDIA_T4", 16384), "nvidia-tesla-v100": ("NVIDIA_V100", 16384), "nvidia-tesla-p100": ("NVIDIA_P100", 16384),
-        "a100": ("NVIDIA_A100", 40960), "l4": ("NVIDIA_L4", 24576)}
+# So many of each, on n1-standard machines of so many vCPUs.
 ATTACHED = {"nvidia-tesla-t4": {1: (4, 8), 2: (8, 16), 4: (16, 32)}, "nvidia-tesla-v100": {1: (4, 8), 2: (8, 16), 4: (16, 32), 8: (32, 64)},
-            "nvidia-tesla-p100": {1: (4, 8), 2: (8, 16), 4: (16, 32)}}
-# USD an hour on demand: (vCPU, GiB) of families by region, as they stood in 2025-03 in the copy of the Cloud Billing Catalog that Apache Libcloud
-# carries. Regions are left out whose prices of n2d differ from what SkyPilot's catalogue had in 2026.
-FAMILY_PRICES = {
-    "asia-east1": {"e2": (0.02525538, 0.00338514), "n1": (0.036602, 0.004906), "n2": (0.036602, 0.004906), "n2d": (0.031844, 0.004268), "c2": (0.039347, 0.005274)},
-    "asia-east2": {"e2": (0.03051939, 0.00409032), "n1": (0.044231, 0.005928), "n2": (0.044231, 0.005928), "n2d": (0.038481, 0.005157), "c2": (0.047548, 0.006373)},
-    "asia-northeast1": {"e2": (0.02802642, 0.00373911), "n1": (0.040618, 0.005419), "n2": (0.040618, 0.005419), "n2d": (0.035338, 0.004715), "c2": (0.043664, 0.005825)},
-    "asia-northeast2": {"e2": (0.02802642, 0.00373911), "n1": (0.040618, 0.005419), "n2": (0.040618, 0.005419), "c2": (0.043664, 0.005825)},
-    "asia-northeast3": {"e2": (0.02802642, 0.00373911), "n1": (0.040618, 0.005419), "n2": (0.040618, 0.005419), "c2": (0.043664, 0.005825)},
-    "asia-southeast1": {"e2": (0.02690931, 0.00360594), "n1": (0.038999, 0.005226), "n2": (0.038999, 0.005226), "n2d": (0.033929, 0.004547), "c2": (0.041924, 0.005618)},
-    "asia-southeast2": {"e2": (0.029331147, 0.003930474), "n1": (0.04250891, 0.00569634), "n2": (0.04250891, 0.00569634), "n2d": (0.03698261, 0.00495623), "c2": (0.04569716, 0.00612362)},
-    "australia-southeast1": {"e2": (0.03095064, 0.00414759), "n1": (0.044856, 0.006011), "n2": (0.044856, 0.006011), "n2d": (0.039025, 0.00523), "c2": (0.04822, 0.006462)},
-    "europe-north1": {"e2": (0.02401614, 0.00321816), "n1": (0.034806, 0.004664), "n2": (0.034806, 0.004664), "n2d": (0.030281, 0.004058), "c2": (0.037416, 0.005014)},
-    "europe-west1": {"e2": (0.02399337, 0.00321609), "n1": (0.034773, 0.004661), "n2": (0.034773, 0.004661), "n2d": (0.030253, 0.004055), "c2": (0.037381, 0.005011)},
-    "europe-west2": {"e2": (0.0281037, 0.00376602), "n1": (0.04073, 0.005458), "n2": (0.04073, 0.005458), "n2d": (0.035435, 0.004748), "c2": (0.043785, 0.005867)},
-    "europe-west3": {"e2": (0.0281037, 0.00376602), "n1": (0.04073, 0.005458), "n2": (0.04073, 0.005458), "n2d": (0.035435, 0.004748), "c2": (0.043785, 0.005867)},
-    "europe-west4": {"e2": (0.02401338, 0.00321816), "n1": (0.034802, 0.004664), "n2": (0.034802, 0.004664), "n2d": (0.030278, 0.004058), "c2": (0.037412, 0.005014)},
-    "europe-west6": {"e2": (0.03051939, 0.00409032), "n1": (0.044231, 0.005928)},
-    "northamerica-northeast1": {"e2": (0.02401338, 0.00321816), "n1": (0.034802, 0.004664), "n2": (0.034802, 0.004664), "n2d": (0.030278, 0.004058), "c2": (0.037412, 0.005014)},
-    "southamerica-east1": {"e2": (0.0346242, 0.00464025), "n1": (0.05018, 0.006725), "n2": (0.05018, 0.006725), "n2d": (0.043657, 0.005851), "c2": (0.053944, 0.007229)},
-    "us-central1": {"e2": (0.02181159, 0.00292353), "n1": (0.031611, 0.004237), "n2": (0.031611, 0.004237), "n2d": (0.027502, 0.003686), "c2": (0.033982, 0.004555)},
-    "us-east4": {"e2": (0.02456745, 0.00329199), "n1": (0.035605, 0.004771), "n2": (0.035605, 0.004771), "n2d": (0.030976, 0.004151), "c2": (0.043785, 0.005129)},
-    "us-west2": {"e2": (0.0261993, 0.00351141), "n1": (0.03797, 0.005089), "n2": (0.03797, 0.005089), "n2d": (0.033034, 0.004427), "c2": (0.040818, 0.005471)},
-    "us-west3": {"e2": (0.0261993, 0.00351141), "n1": (0.03797, 0.005089), "n2": (0.03797, 0.005089), "n2d": (0.033034, 0.004427), "c2": (0.040818, 0.005471)},
-    "us-west4": {"e2": (0.02456745, 0.00329199), "n1": (0.035605, 0.004771), "n2": (0.04073, 0.004771), "n2d": (0.030976, 0.004151), "c2": (0.043785, 0.005129)},
-}
-AS_CENTRAL = ("us-east1", "us-west1")  # cost what us-central1 does
-# Of one accelerator, and of families that are machines with them; seen in the Cloud Billing Catalog.
-PRICES = {region: dict(prices) for region, prices in FAMILY_PRICES.items()}
-PRICES.update({region: dict(FAMILY_PRICES["us-central1"]) for region in AS_CENTRAL})
-PRICES["us-central1"].update({"a2": (0.031611, 0.004237), "g2": (0.024988, 0.002927), "nvidia-tesla-t4": 0.35, "a100": 2.933908, "l4": 0.56})
-# Where else there are machines of the families that every region has.
-REGIONS = ("asia-east1", "asia-east2", "asia-northeast1", "asia-northeast2", "asia-northeast3", "asia-south1", "asia-south2", "asia-southeast1",
-           "asia-southeast2", "australia-southeast1", "australia-southeast2", "europe-central2", "europe-north1", "europe-southwest1", "europe-west1", "europe-west2",
-           "europe-west3", "europe-west4", "europe-west6", "europe-west8", "europe-west9", "me-west1", "northamerica-northeast1",
-           "northamerica-northeast2", "southamerica-east1", "southamerica-west1", "us-east1", "us-east4", "us-east5", "us-south1", "us-west1", "us-west2",
-           "us-west3", "us-west4")
-ELSEWHERE = {"europe-west4": ("g2", "a2", "nvidia-tesla-t4", "nvidia-tesla-v100"), "us-east1": ("g2", "a2", "nvidia-tesla-t4"),
-             "us-west1": ("g2", "a2", "nvidia-tesla-t4", "nvidia-tesla-v100"), "europe-west1": ("nvidia-tesla-t4",)}
+            "nvidia-tesla-p100": {1: (4, 8), 2: (8, 16), 4: (16, 32)}, "nvidia-tesla-p4": {1: (4, 8), 2: (8, 16), 4: (16, 32)}}
+MODELS = {"nvidia-tesla-t4": ("NVIDIA_T4", 16384), "nvidia-tesla-v100": ("NVIDIA_V100", 16384), "nvidia-tesla-p100": ("NVIDIA_P100", 16384),
+          "nvidia-tesla-p4": ("NVIDIA_P4", 8192)}
+# Machines with processors of their own, by what their names begin with: model, MiB of each.
+BUILT_IN = {"a2-highgpu": ("NVIDIA_A100", 40960), "a2-megagpu": ("NVIDIA_A100", 40960), "a2-ultragpu": ("NVIDIA_A100_80GB", 81920),
+            "a3-highgpu": ("NVIDIA_H100", 81920), "a3-edgegpu": ("NVIDIA_H100", 81920), "a3-megagpu": ("NVIDIA_H100_MEGA", 81920),
+            "a3-ultragpu": ("NVIDIA_H200", 144384), "a4-highgpu": ("NVIDIA_B200", 183359), "a4x-highgpu": ("NVIDIA_GB200", 190464),
+            "g2-standard": ("NVIDIA_L4", 24576), "g4-standard": ("NVIDIA_RTX_PRO_6000", 98304)}
+L4S = {4: 1, 8: 1, 12: 1, 16: 1, 24: 2, 32: 1, 48: 4, 96: 8}
+# Of machines that share a core: the part of it that is theirs (Compute Engine, "Shared-core machine types").
+SHARED = {"e2-micro": .25, "e2-small": .5, "e2-medium": 1, "f1-micro": .2, "g1-small": .5}
+ARM = ("t2a", "c4a", "n4a", "a4x")
+# TPUs, whole hosts, and g4 machines with a share of a processor, which need other drivers.
+LEFT_OUT = re.compile(r"^(ct|tpu)|-metal$|^g4-standard-(6|12|24)$|^a4x-maxgpu")
 
 
-def shapes():
-    """name -> (family, vCPU, GiB, accelerators, which)"""
-    found = {}
-    for family, kinds in FAMILIES.items():
-        for kind, (memory, sizes) in kinds.items():
-            for cpus in sizes:
-                gib = {("n2", "standard", 128): 512, ("n2", "highmem", 128): 864}.get((family, kind, cpus), memory * cpus)
-                found[f"{family}-{kind}-{cpus}"] = (family, cpus, gib, 0, "")
-    for name, (cpus, gib, count, gpu) in WITH_GPUS.items():
-        found[name] = (name.split("-")[0], cpus, gib, count, gpu)
-    for gpu, counts in ATTACHED.items():
-        for count, sizes in counts.items():
-            for cpus in sizes:
-                found[f"n1-standard-{cpus}+{count}x{gpu}"] = ("n1", cpus, 3.75 * cpus, count, gpu)
-    return found
+def accelerators(name, cpus):
+    """(how many, model, MiB of each) of a machine type."""
+    kind = "-".join(name.split("-")[:2])
+    if kind not in BUILT_IN:
+        return 0, "-", 0
+    said = re.search(r"-(\d+)g\b", name)
+    count = int(said[1]) if said else L4S[cpus] if kind == "g2-standard" else cpus / 48
+    return count, *BUILT_IN[kind]
 
 
-def price(region, shape):
-    family, cpus, gib, count, gpu = shape
-    prices = PRICES.get(region, {})
-    if family not in prices or (count and gpu not in prices):
-        return "-"
-    return f"{cpus * prices[family][0] + gib * prices[family][1] + (count * prices[gpu] if count else 0):.6g}"
+def split(name):
+    found = re.fullmatch(r"(.+-)(\d+)(\+.*|-.*)?", name)
+    return (f"{found[1]}*{found[3] or ''}", found[2]) if found else None
 
 
-def is_there(region, shape):
-    family, _, _, count, gpu = shape
-    if family in ARM:
-        return region in ARM[family]
-    if region == "us-central1":
-        return True
-    if count:
-        return (gpu if family == "n1" else family) in ELSEWHERE.get(region, ())
-    return family in ("e2", "n2") or family in PRICES.get(region, {})
+def attached():
+    """name -> (vCPU, accelerator, how many)"""
+    return {f"n1-standard-{cpus}+{count}x{gpu}": (cpus, gpu, count)
+            for gpu, counts in ATTACHED.items() for count, sizes in counts.items() for cpus in sizes}
+
+
+def with_accelerators(region, market, prices):
+    index = ("on_demand", "spot").index(market)
+    return {name: prices[f"n1-standard-{cpus}"] + count * ACCELERATORS[gpu][region][index]
+            for name, (cpus, gpu, count) in attached().items() if region in ACCELERATORS[gpu] and f"n1-standard-{cpus}" in prices}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter=";"))
 
 
 def main():
-    types = shapes()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prices", type=dated, required=True)
+    parser.add_argument("--types", required=True)
+    parser.add_argument("--offered", type=dated, required=True)
+    given = parser.parse_args()
+    shapes = {row["NAME"]: row for row in read(given.types) if not row["DEPRECATED"] and not LEFT_OUT.search(row["NAME"])}
+    offered = {}
+    for row in read(given.offered[1]):
+        offered.setdefault(row["ZONE"], set()).add(row["NAME"])
+    with open(given.prices[1], encoding="utf-8") as file:
+        prices = json.load(file)["prices"]
     lines = ["radl-catalog 2", "cloud gce", "currency USD",
-             "source shapes: Compute Engine documentation, machine families",
-             f"source on-demand {AS_OF}: put together from the prices of vCPU, memory and accelerator in the Cloud Billing Catalog (us-central1)",
-             f"source on-demand {COPY_OF}: the same, from the copy in Apache Libcloud (other regions)", "",
-             "[types]"]
-    for name, (family, cpus, gib, count, gpu) in sorted(types.items()):
-        model, memory = GPUS[gpu] if count else ("-", 0)
-        lines.append(f"{name} {cpus} {round(gib * 1024)} {count} {model} {memory} 0/0 - {'arm64' if family in ARM else 'x86_64'} 0")
-    for region in sorted({*REGIONS, *PRICES}):
-        lines += ["", f"[on-demand {region} {AS_OF if region == 'us-central1' else COPY_OF}]"]
-        lines += [f"- {name} {price(region, shape)}" for name, shape in sorted(types.items()) if is_there(region, shape)]
+             f"source prices {given.prices[0]}: Google's Cloud Billing Catalog, as github.com/cloudpilot-ai/karpenter-provider-gcp has it (Apache-2.0)",
+             f"source shapes {given.offered[0]}: Compute Engine's lists of machine types, as "
+             "github.com/Cyclenerd/google-cloud-pricing-cost-calculator has them (Apache-2.0)",
+             f"source accelerators of n1 {ACCELERATORS_AS_OF}, about: {ACCELERATORS_SOURCE}", "", "[types]"]
+    for name, row in sorted(shapes.items()):
+        cpus = int(row["CPUS"])
+        architecture = "arm64" if name.split("-")[0] in ARM else "x86_64"
+        lines.append(type_line(name, SHARED.get(name, cpus), float(row["MEMORY_GB"]) * 1024, *accelerators(name, cpus), architecture))
+    for name, (cpus, gpu, count) in sorted(attached().items()):
+        lines.append(type_line(name, cpus, cpus * 3.75 * 1024, count, *MODELS[gpu]))
+    for region, markets in sorted(prices.items()):
+        for market, known in sorted(markets.items()):
+            there = {name: price for name, price in known.items() if name in shapes}
+            if market == "on_demand":
+                there.update({name: None for name in offered.get(region, ()) if name in shapes and name not in there})
+            lines += ["", f"[{market.replace('_', '-')} {region} {given.prices[0]}]", *price_lines(there, split)]
+            if with_gpus := with_accelerators(region, market, known):
+                lines += ["", f"[{market.replace('_', '-')} {region} {ACCELERATORS_AS_OF}]", *price_lines(with_gpus, split)]
     print("\n".join(lines))
 
 

@@ -46,7 +46,7 @@ Posted send(Asking& call, const std::string& method, const std::string& id, cons
                                      .query = {},
                                      .body = std::move(body),
                                      .headers = std::move(headers)},
-                                    call.context.stop, &posted.accepted_as);
+                                    waits(call.context), &posted.accepted_as);
   if (answer.ok()) {
     posted.asked = Asked::accepted();
     return posted;
@@ -57,7 +57,7 @@ Posted send(Asking& call, const std::string& method, const std::string& id, cons
       posted.asked = Asked::unknown(failure.status);
       break;
     case Failure::Kind::Throttled:
-      posted.asked = Asked::refused({Code::Retry, failure.status.message()});
+      posted.asked = Asked::refused({Code::Retry, failure.status.message()}, failure.retry_after);
       break;
     case Failure::Kind::NotSent:
     case Failure::Kind::Refused:
@@ -74,7 +74,7 @@ Result<Json> read(Asking& call, const std::string& id, const char* version, cons
                                      .query = query,
                                      .body = nullptr,
                                      .headers = {}},
-                                    call.context.stop);
+                                    waits(call.context));
   if (!answer.ok()) return answer.failure().status;
   return answer.json();
 }
@@ -89,7 +89,7 @@ Result<const std::vector<Json>*> list(Asking& call, const std::string& path, con
                                     .query = query,
                                     .body = nullptr,
                                     .headers = {}},
-                                   call.context.stop, [&](const Json& item) { items.push_back(item); });
+                                   waits(call.context), [&](const Json& item) { items.push_back(item); });
   if (!asked.ok() && asked.code() != Code::NotFound) return asked;
   if (!asked.ok()) items.clear();
   return &(call.listed[path] = std::move(items));
@@ -120,7 +120,7 @@ std::string last_part(const std::string& id) {
 Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   Operations& operations = call.memory.operations;
   for (const auto& [id, url] : operations.open(wanted)) {
-    auto now = call.manager.progress(url, call.context.stop);
+    auto now = call.manager.progress(url, waits(call.context));
     // Operations are kept for some days: of one that is not there any more the resource itself tells.
     if (!now.ok() && now.status().code() != Code::NotFound) return now.status();
     if (!now.ok() || now->done)

@@ -13,6 +13,7 @@
 #include "runtime/clouds/azure/memory.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/marks.h"
+#include "runtime/clouds/waiting.h"
 
 namespace radl::azure {
 

@@ -93,7 +93,7 @@ class AzureCloud : public Cloud, public TakesOver {
                                    .query = {},
                                    .body = nullptr,
                                    .headers = {}},
-                                  context.stop);
+                                  waits(context));
     if (!answer.ok()) return answer.failure().status;
     return text_of(answer.json(), "subscriptionId");
   }

@@ -14,18 +14,21 @@ namespace {
 constexpr std::string_view kScheme = "azr://";
 
 struct Distribution {
-  const char *flavour, *version, *image, *first_generation;
+  const char *flavour, *version, *image, *first_generation, *arm;
 };
 // Those that their makers publish without a price of their own. The first of a flavour is its usual one.
 constexpr Distribution kDistributions[] = {
-    {"debian", "12", "Debian/debian-12/12-gen2/latest", "Debian/debian-12/12/latest"},
-    {"debian", "11", "Debian/debian-11/11-gen2/latest", "Debian/debian-11/11/latest"},
+    {"debian", "12", "Debian/debian-12/12-gen2/latest", "Debian/debian-12/12/latest",
+     "Debian/debian-12/12-arm64/latest"},
+    {"debian", "11", "Debian/debian-11/11-gen2/latest", "Debian/debian-11/11/latest", ""},
     {"ubuntu", "22.04", "Canonical/0001-com-ubuntu-server-jammy/22_04-lts-gen2/latest",
-     "Canonical/0001-com-ubuntu-server-jammy/22_04-lts/latest"},
+     "Canonical/0001-com-ubuntu-server-jammy/22_04-lts/latest",
+     "Canonical/0001-com-ubuntu-server-jammy/22_04-lts-arm64/latest"},
     {"ubuntu", "24.04", "Canonical/ubuntu-24_04-lts/server/latest",
-     "Canonical/ubuntu-24_04-lts/server-gen1/latest"},
+     "Canonical/ubuntu-24_04-lts/server-gen1/latest", "Canonical/ubuntu-24_04-lts/server-arm64/latest"},
     {"ubuntu", "20.04", "Canonical/0001-com-ubuntu-server-focal/20_04-lts-gen2/latest",
-     "Canonical/0001-com-ubuntu-server-focal/20_04-lts/latest"}};
+     "Canonical/0001-com-ubuntu-server-focal/20_04-lts/latest",
+     "Canonical/0001-com-ubuntu-server-focal/20_04-lts-arm64/latest"}};
 
 // What stands behind azr://; "" where it is no image.
 std::string parsed(const std::string& text) {
@@ -153,6 +156,12 @@ std::string first_generation(const std::string& image) {
   for (const Distribution& one : kDistributions)
     if (image == one.image) return one.first_generation;
   return "";
+}
+
+std::string for_arm(const std::string& image) {
+  for (const Distribution& one : kDistributions)
+    if (image == one.image) return one.arm;
+  return image;
 }
 
 bool is_first_generation(const std::string& type) {

@@ -16,6 +16,8 @@ Result<std::string> image_wanted(const ir::Node& node);
 // The same image for machine types that start the old way (generation 1) alone; "" where it needs no other.
 std::string first_generation(const std::string& image);
 bool is_first_generation(const std::string& machine_type);
+// The same image for arm64, itself where it is one that the file names; "" where none is known.
+std::string for_arm(const std::string& image);
 // The id of the snapshot that an image text means; "": it means none.
 std::string snapshot_of(const std::string& image);
 // Of a spec's "image". NotFound: it is not there.

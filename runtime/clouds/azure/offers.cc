@@ -6,6 +6,7 @@
 
 #include "runtime/clouds/azure/images.h"
 #include "runtime/clouds/azure/places.h"
+#include "runtime/clouds/azure/sizes.h"
 #include "runtime/clouds/fitting.h"
 
 namespace radl::azure {
@@ -21,8 +22,23 @@ std::string restricted(const DesignInput& input, const std::string& type, const 
   return "";
 }
 
+// Not every image is made for NVMe, and nothing says it before Azure refuses the machine: whoever wants such
+// a size names it.
+void pass_over_nvme(std::vector<const InstanceType*>& types) {
+  auto needs = [](const InstanceType* type) { return needs_nvme(type->name); };
+  if (!std::all_of(types.begin(), types.end(), needs)) std::erase_if(types, needs);
+}
+
+// A survey has asked what the region has.
+Status check_place(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
+  const Json& asked = member(input.survey.facts, "families");
+  if (asked.is_object() && !asked.empty()) return {};
+  return check_region(node, cloud, input.catalog);
+}
+
 Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node, const DesignInput& input,
                                      Market market) {
+  if (Status right = check_disk_types(disk_rules(), node); !right.ok()) return right;
   auto types = input.catalog.types("azure", cloud.region);
   if (!types.ok()) return types.status();
   std::vector<Offer> offers;
@@ -35,6 +51,11 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
     auto fit = fitting_types({node, *types, "Azure in " + cloud.region, architecture}, market);
     if (!fit.ok()) return fit.status();
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
+    if (texts_wanted(node, "instance_type").empty()) pass_over_nvme(*fit);
+    const std::string first = fit->front()->name;
+    std::erase_if(*fit,
+                  [&](const InstanceType* type) { return !takes_disks(disk_rules(), node, type->name); });
+    if (fit->empty()) return disks_not_taken(disk_rules(), node, first);
     for (const InstanceType* type : *fit) offers.push_back(offer_of(*type, market));
   }
   std::string why;
@@ -62,6 +83,7 @@ double highest_price(const ir::Node& node) {
 Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
   if (node.requirements.count("cpu.performance"))
     return invalid(fmt::format("{}: cpu.performance: Azure's machine types have none", node.address));
+  if (Status right = check_place(cloud, node, input); !right.ok()) return right;
   auto image = image_wanted(node);
   if (!image.ok()) return image.status();
   const Market market = market_wanted(node);
@@ -76,6 +98,12 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   for (Offer& offer : *offers) {
     offer.zone = zone_named(node);
     if (!old.empty() && is_first_generation(offer.name)) offer.spec["image"] = old;
+    if (!is_arm(offer.name)) continue;
+    offer.spec["image"] = for_arm(*image);
+    if (offer.spec["image"] == "")
+      return invalid(fmt::format("{}: {} has processors for arm64, and no image of {} for them is known",
+                                 node.address, offer.name, *image))
+          .with_hint("name one: disk.0.image.url = 'azr://PUBLISHER/OFFER/SKU/VERSION'");
   }
   return offers;
 }

@@ -8,7 +8,7 @@ Posted post(Asking& call, const std::string& path, Json body, const std::string&
   query.emplace_back("requestId", google::request_id());
   google::Answer answer = call.service.call(
       {.method = method, .path = call.root() + path, .query = std::move(query), .body = std::move(body)},
-      call.context.stop);
+      waits(call.context));
   Posted posted;
   if (answer.ok()) {
     posted.asked = Asked::accepted();
@@ -21,7 +21,7 @@ Posted post(Asking& call, const std::string& path, Json body, const std::string&
       posted.asked = Asked::unknown(failure.status);
       break;
     case google::Failure::Kind::Throttled:
-      posted.asked = Asked::refused({Code::Retry, failure.status.message()});
+      posted.asked = Asked::refused({Code::Retry, failure.status.message()}, failure.retry_after);
       break;
     case google::Failure::Kind::NotSent:
     case google::Failure::Kind::Refused:
@@ -39,7 +39,7 @@ Result<Json> read(Asking& call, const std::string& path, const Parameters& query
                          .path = path.empty() ? "projects/" + call.project : call.root() + path,
                          .query = query,
                          .body = nullptr},
-                        call.context.stop);
+                        waits(call.context));
   if (!answer.ok()) return answer.failure().status;
   return answer.json();
 }

@@ -8,6 +8,7 @@
 #include "common/json_values.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/gce/memory.h"
+#include "runtime/clouds/waiting.h"
 
 namespace radl::gce {
 

@@ -11,6 +11,7 @@
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/design_builder.h"
 #include "runtime/clouds/fitting.h"
+#include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
@@ -189,9 +190,7 @@ class Designer : private DesignBuilder {
   }
 
   // A disk is made before it is known which machine comes: its kind is that of the first one.
-  static std::string disk_type(const std::vector<Offer>& offers) {
-    return needs_hyperdisk(offers.front().name) ? kHyperdisk : "";
-  }
+  static std::string disk_type(const std::vector<Offer>& offers) { return usual_disk(offers.front().name); }
 
   Status add_features(const ir::Node& node, const std::vector<Offer>& offers, Json& spec,
                       std::vector<std::string>& references) {

@@ -83,7 +83,7 @@ class GceCloud : public Cloud, public TakesOver {
     if (!call.ok()) return call.status();
     google::Answer answer =
         service_.call({.method = "GET", .path = "projects/" + (*call)->project, .query = {}, .body = nullptr},
-                      context.stop);
+                      waits(context));
     if (!answer.ok()) return answer.failure().status;
     return text_of(answer.json(), "id");
   }

@@ -69,7 +69,7 @@ Result<Image> image_in(const Json& item) {
 
 Result<Json> read_path(Asking& call, const std::string& path) {
   google::Answer answer =
-      call.service.call({.method = "GET", .path = path, .query = {}, .body = nullptr}, call.context.stop);
+      call.service.call({.method = "GET", .path = path, .query = {}, .body = nullptr}, waits(call.context));
   if (!answer.ok()) return answer.failure().status;
   return answer.json();
 }

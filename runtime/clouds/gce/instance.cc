@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/instance_change.h"
 #include "runtime/clouds/user_data.h"
 
@@ -44,7 +45,10 @@ class Instance : public Kind {
     const bool gpus = has_own_gpus(from.name) || has_own_gpus(to.name);
     if (gpus || from.count != to.count || from.accelerator != to.accelerator)
       return replace("graphics processors are attached as the machine is made");
-    if (needs_hyperdisk(from.name) != needs_hyperdisk(to.name))
+    const std::string unsaid = usual_disk(from.name);
+    const std::string root =
+        after.value("root", Json::object()).value("type", unsaid.empty() ? "pd-standard" : unsaid);
+    if (!disk_rules().takes(to.name, root))
       return replace("machines of that type take disks of another kind");
     return {Impact::Kind::Restart, "the machine is stopped to change its type"};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/user_data.h"
@@ -37,7 +38,7 @@ Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {
         fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.disk_gib));
   Json made = {{"sourceImage", image.path}, {"labels", labels_for(call.context, order)}};
   if (size > 0) made["diskSizeGb"] = std::to_string(static_cast<long long>(size));
-  const std::string kind = root.value("type", needs_hyperdisk(type.name) ? kHyperdisk : "");
+  const std::string kind = root.value("type", usual_disk(type.name));
   if (!kind.empty()) made["diskType"] = fmt::format("{}zones/{}/diskTypes/{}", call.root(), zone, kind);
   Json disks = Json::array();
   disks.push_back({{"boot", true}, {"autoDelete", true}, {"initializeParams", std::move(made)}});

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "common/json_values.h"
+#include "common/text.h"
 #include "runtime/clouds/fitting.h"
+#include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/zones.h"
@@ -20,8 +23,46 @@ std::vector<std::string> zones_for(const Place& place, const ir::Node& node, con
   return zones_of(place.cloud.region, input.survey);
 }
 
+// A survey has asked for the region, and knows its zones.
+Status check_place(const Place& place, const ir::Node& node, const DesignInput& input) {
+  const std::string& region = place.cloud.region;
+  if (json::list_of(input.survey.facts, "zones").empty())
+    if (Status known = check_region(node, place.cloud, input.catalog); !known.ok()) return known;
+  const std::vector<std::string> zones = zones_of(region, input.survey);
+  const std::string zone = zones_for(place, node, input).front();
+  if (std::find(zones.begin(), zones.end(), zone) != zones.end()) return {};
+  return invalid(
+             fmt::format("{}: availability_zone = '{}': Compute Engine has no such zone", node.address, zone))
+      .with_hint(
+          fmt::format("{} has {}; --refresh asks for those that it has now", region, join(zones, ", ")));
+}
+
+// Disks are made before it is known which machine comes: those whose type nobody says are of the first one's.
+bool takes_unsaid(const ir::Node& node, const std::string& machine, const std::string& first) {
+  const bool unsaid = std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
+    return disk.index > 0 && disk.size_bytes && disk.type.empty();
+  });
+  const std::string kind = usual_disk(first);
+  return !unsaid || disk_rules().takes(machine, kind.empty() ? "pd-standard" : kind);
+}
+
+Result<std::vector<Offer>> with_disks(const ir::Node& node, const std::vector<const InstanceType*>& types,
+                                      Market market) {
+  const size_t most = std::max(kTypesOffered, texts_wanted(node, "instance_type").size());
+  std::vector<Offer> offers;
+  for (const InstanceType* type : types) {
+    if (offers.size() == most) break;
+    if (!takes_disks(disk_rules(), node, type->name)) continue;
+    if (offers.empty() || takes_unsaid(node, type->name, offers.front().name))
+      offers.push_back(offer_of(*type, market));
+  }
+  if (offers.empty()) return disks_not_taken(disk_rules(), node, types.front()->name);
+  return offers;
+}
+
 Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, const DesignInput& input,
                                      Market market) {
+  if (Status right = check_disk_types(disk_rules(), node); !right.ok()) return right;
   auto types = input.catalog.types("gce", place.cloud.region);
   if (!types.ok()) return types.status();
   Result<std::vector<Offer>> offers = std::vector<Offer>();
@@ -32,10 +73,9 @@ Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, c
     const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
     auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region, architecture}, market);
     if (!fit.ok()) return fit.status();
-    const size_t most = std::max(kTypesOffered, texts_wanted(node, "instance_type").size());
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
-    for (const InstanceType* type : *fit)
-      if (offers->size() < most) offers->push_back(offer_of(*type, market));
+    offers = with_disks(node, *fit, market);
+    if (!offers.ok()) return offers;
   }
   auto arm_image = image_wanted(node, true);
   if (!arm_image.ok()) return arm_image.status();
@@ -57,6 +97,7 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& node, 
   if (node.requirements.count("cpu.performance"))
     return invalid(
         fmt::format("{}: cpu.performance: Compute Engine's machine types have none", node.address));
+  if (Status right = check_place(place, node, input); !right.ok()) return right;
   auto offers = in_market(node, place, input, market_wanted(node));
   if (!offers.ok()) return offers;
   if (falls_back(node))

@@ -16,9 +16,10 @@ Status failure_of(const Json& operation) {
   const google::Said said = google::error_in(operation);
   if (said.message.empty()) return {};
   const int status = static_cast<int>(number_of(operation, "httpErrorStatusCode"));
-  return {google::code_of(said.reason, status), said.reason.empty() || said.message == said.reason
-                                                    ? said.message
-                                                    : fmt::format("{}: {}", said.reason, said.message)};
+  const Code code = google::code_of(said.reason, status);
+  const bool plain = said.reason.empty() || said.message == said.reason;
+  return Status(code, plain ? said.message : fmt::format("{}: {}", said.reason, said.message))
+      .with_hint(google::cure_of(said, code));
 }
 
 }  // namespace
@@ -28,9 +29,10 @@ Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   const std::map<std::string, std::string> open = operations.open(wanted);
   std::set<std::string> running;
   if (open.size() > kFewOperations) {
-    Status listed = call.service.each(
-        call.root() + "aggregated/operations", "operations", {{"filter", "status != \"DONE\""}},
-        call.context.stop, [&](const Json& item) { running.insert(partial_of(text_of(item, "selfLink"))); });
+    Status listed =
+        call.service.each(call.root() + "aggregated/operations", "operations",
+                          {{"filter", "status != \"DONE\""}}, waits(call.context),
+                          [&](const Json& item) { running.insert(partial_of(text_of(item, "selfLink"))); });
     if (!listed.ok()) return listed;
   }
   for (const auto& [id, path] : open) {

@@ -39,7 +39,7 @@ Status survey_own(Asking& call, Json& facts) {
   const std::string filter = fmt::format("name eq \"{}.*\"", name_prefix(call.context, call.cloud));
   facts["own"] = Json::object();
   return call.service.each(call.root() + "aggregated/instances", "instances", {{"filter", filter}},
-                           call.context.stop, [&](const Json& item) {
+                           waits(call.context), [&](const Json& item) {
                              const InstanceNow now = instance_in(item);
                              count_own(facts, now.type.text(), now.spot ? Market::Spot : Market::OnDemand);
                            });
@@ -64,9 +64,9 @@ std::string cpu_metric(const std::string& type) {
   return upper(family) + "_CPUS";
 }
 
-// "NVIDIA T4" -> "NVIDIA_T4_GPUS"
+// NVIDIA's "T4": "NVIDIA_T4_GPUS"
 std::string gpu_metric(const InstanceType& type) {
-  std::string model = upper(type.gpu_model);
+  std::string model = upper(type.gpu_vendor + " " + type.gpu_model);
   std::replace(model.begin(), model.end(), ' ', '_');
   return model + "_GPUS";
 }

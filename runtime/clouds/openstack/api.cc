@@ -26,7 +26,7 @@ Posted post(Service& service, const Context& context, const std::string& path, J
             bool again_is_harmless, const std::string& method) {
   Call call{.method = method, .path = path, .query = {}, .body = std::move(body)};
   call.effect = again_is_harmless ? Effect::Repeatable : Effect::Once;
-  Answer answer = service.call(call, context.stop);
+  Answer answer = service.call(call, waits(context));
   Posted posted;
   if (answer.ok()) {
     posted.asked = Asked::accepted();
@@ -42,7 +42,7 @@ Posted post(Service& service, const Context& context, const std::string& path, J
       posted.asked = Asked::unknown(std::move(why));
       break;
     case Failure::Kind::Throttled:
-      posted.asked = Asked::refused({Code::Retry, why.message()});
+      posted.asked = Asked::refused({Code::Retry, why.message()}, failure.retry_after);
       break;
     case Failure::Kind::NotSent:
     case Failure::Kind::Refused:
@@ -58,7 +58,7 @@ Posted remove(Service& service, const Context& context, const std::string& path)
 
 Result<Json> read(Service& service, const Context& context, const std::string& path,
                   const Parameters& query) {
-  Answer answer = service.call({.method = "GET", .path = path, .query = query}, context.stop);
+  Answer answer = service.call({.method = "GET", .path = path, .query = query}, waits(context));
   if (!answer.ok()) return answer.failure().status;
   return answer.json();
 }

@@ -7,6 +7,7 @@
 #include "common/openstack/client.h"
 #include "common/openstack/values.h"
 #include "runtime/clouds/cloud.h"
+#include "runtime/clouds/waiting.h"
 
 namespace radl::openstack {
 

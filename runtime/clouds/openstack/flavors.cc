@@ -153,7 +153,7 @@ Result<std::vector<const Flavor*>> fitting_flavors(const ir::Node& node, const s
 Result<std::vector<Flavor>> flavors_there(Asking& call) {
   return call.memory.flavors.get("", [&]() -> Result<std::vector<Flavor>> {
     std::vector<Flavor> flavors;
-    Status asked = call.services.compute.each("/flavors/detail", "flavors", {}, call.context.stop,
+    Status asked = call.services.compute.each("/flavors/detail", "flavors", {}, waits(call.context),
                                               [&](const Json& item) {
                                                 Flavor flavor = flavor_in(item);
                                                 if (!flavor.id.empty()) flavors.push_back(std::move(flavor));

@@ -85,7 +85,7 @@ Candidate candidate_in(const Json& item) {
 Result<std::vector<Candidate>> candidates(Asking& call, const Parameters& query) {
   std::vector<Candidate> found;
   Status asked =
-      call.services.image.each("/images", "images", query, call.context.stop, [&](const Json& item) {
+      call.services.image.each("/images", "images", query, waits(call.context), [&](const Json& item) {
         if (text_of(item, "status") == "active") found.push_back(candidate_in(item));
       });
   if (!asked.ok()) return asked;

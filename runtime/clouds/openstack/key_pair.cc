@@ -32,7 +32,7 @@ class KeyPair : public Kind {
 
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return call.services.compute.each(
-        "/os-keypairs", "keypairs", {}, call.context.stop, [&](const Json& item) {
+        "/os-keypairs", "keypairs", {}, waits(call.context), [&](const Json& item) {
           const std::string name = text_of(member(item, "keypair"), "name");
           const Mark mark{call.context.infrastructure, key_address(call.cloud),
                           token_in_name(name, call.context.infrastructure)};

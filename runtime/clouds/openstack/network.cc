@@ -102,7 +102,7 @@ class Subnet : public Kind {
   static Result<std::string> free_range(Asking& call, const std::string& pattern) {
     if (pattern.find('*') == pattern.npos) return pattern;
     std::set<std::string> taken;
-    Status asked = call.services.network.each("/subnets", "subnets", {}, call.context.stop,
+    Status asked = call.services.network.each("/subnets", "subnets", {}, waits(call.context),
                                               [&](const Json& item) { taken.insert(text_of(item, "cidr")); });
     if (!asked.ok()) return asked;
     for (const std::string& range : ranges_of(pattern, taken.size() + 1))

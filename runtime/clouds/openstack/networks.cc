@@ -29,7 +29,7 @@ Result<std::vector<NetworkNow>> networks_there(Asking& call) {
   return call.memory.networks.get("", [&]() -> Result<std::vector<NetworkNow>> {
     std::vector<NetworkNow> networks;
     Status asked =
-        call.services.network.each("/networks", "networks", {}, call.context.stop, [&](const Json& item) {
+        call.services.network.each("/networks", "networks", {}, waits(call.context), [&](const Json& item) {
           NetworkNow one{text_of(item, "id"), text_of(item, "name"), text_of(item, "project_id")};
           if (one.project.empty()) one.project = text_of(item, "tenant_id");
           one.external = flag_of(item, "router:external");

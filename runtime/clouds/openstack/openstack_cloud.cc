@@ -117,7 +117,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
               .query = {},
               .body = {{"os-getConsoleOutput", Json::object()}},
               .effect = Effect::Repeatable};
-    Answer answer = services_.compute.call(call, context.stop);
+    Answer answer = services_.compute.call(call, waits(context));
     // A console is a comfort: clouds may have none, and not let their users see it.
     if (!answer.ok() && answer.failure().http_status >= 400 && answer.failure().http_status < 500)
       return std::vector<std::string>();
@@ -240,7 +240,7 @@ Status mark_in_metadata(Asking& call, Service& service, const std::string& path,
 Status look_in_network(Asking& call, const Wish& wish, const char* type, const std::string& path,
                        const std::string& key, const std::function<void(const Json&, Seen&)>& fill,
                        std::vector<Seen>& seen) {
-  return call.services.network.each(path, key, {}, call.context.stop, [&](const Json& item) {
+  return call.services.network.each(path, key, {}, waits(call.context), [&](const Json& item) {
     const Mark mark = from_line(text_of(item, "description"));
     Seen one;
     one.id = text_of(item, "id");

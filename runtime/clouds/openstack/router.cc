@@ -76,7 +76,7 @@ class Router : public Kind {
   static Result<std::set<std::string>> subnets_of(Asking& call, const std::string& router) {
     std::set<std::string> subnets;
     Status asked = call.services.network.each(
-        "/ports", "ports", {{"device_id", router}}, call.context.stop, [&](const Json& item) {
+        "/ports", "ports", {{"device_id", router}}, waits(call.context), [&](const Json& item) {
           if (!text_of(item, "device_owner").starts_with("network:router_interface") &&
               !text_of(item, "device_owner").starts_with("network:ha_router_replicated_interface"))
             return;

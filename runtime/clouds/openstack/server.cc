@@ -93,7 +93,7 @@ class Server : public Kind {
   static Status all_of(Asking& call, const Wish& wish, std::vector<ServerNow>& found) {
     const auto flavors = known_flavors(call);
     return call.services.compute.each(
-        "/servers/detail", "servers", {}, call.context.stop, [&](const Json& item) {
+        "/servers/detail", "servers", {}, waits(call.context), [&](const Json& item) {
           ServerNow now = server_in(item, flavors);
           if (!now.id.empty() && wish.wants(call.context, now.id, from_metadata(now.metadata)))
             found.push_back(std::move(now));

@@ -112,7 +112,7 @@ Status add_addresses(Asking& call, std::vector<ServerNow>& servers) {
   std::map<std::string, ServerNow*> by_id;
   for (ServerNow& server : servers) by_id[server.id] = &server;
   Status asked =
-      call.services.network.each("/ports", "ports", query, call.context.stop, [&](const Json& item) {
+      call.services.network.each("/ports", "ports", query, waits(call.context), [&](const Json& item) {
         auto owner = by_id.find(text_of(item, "device_id"));
         if (owner != by_id.end()) owner->second->ports.push_back(port_in(item));
       });
@@ -121,7 +121,7 @@ Status add_addresses(Asking& call, std::vector<ServerNow>& servers) {
   for (ServerNow& server : servers)
     std::sort(server.ports.begin(), server.ports.end(),
               [](const PortNow& a, const PortNow& b) { return a.id < b.id; });
-  return call.services.network.each("/floatingips", "floatingips", {}, call.context.stop,
+  return call.services.network.each("/floatingips", "floatingips", {}, waits(call.context),
                                     [&](const Json& item) { take_floating(item, servers); });
 }
 

@@ -46,19 +46,20 @@ struct Ours {
 };
 Result<Ours> ours_of(Asking& call, const std::vector<Flavor>& flavors) {
   Ours ours;
-  Status asked =
-      call.services.compute.each("/servers/detail", "servers", {}, call.context.stop, [&](const Json& item) {
-        if (!from_metadata(member(item, "metadata")).ours(call.context)) return;
-        ++ours.servers;
-        const Json& flavor = member(item, "flavor");
-        ours.cores += number_of(flavor, "vcpus");
-        ours.memory_mib += number_of(flavor, "ram");
-        for (const Flavor& one : flavors) {
-          if (one.id != text_of(flavor, "id")) continue;
-          ours.cores += one.type.cpu;
-          ours.memory_mib += one.type.memory_bytes / kMiB;
-        }
-      });
+  Status asked = call.services.compute.each("/servers/detail", "servers", {}, waits(call.context),
+                                            [&](const Json& item) {
+                                              if (!from_metadata(member(item, "metadata")).ours(call.context))
+                                                return;
+                                              ++ours.servers;
+                                              const Json& flavor = member(item, "flavor");
+                                              ours.cores += number_of(flavor, "vcpus");
+                                              ours.memory_mib += number_of(flavor, "ram");
+                                              for (const Flavor& one : flavors) {
+                                                if (one.id != text_of(flavor, "id")) continue;
+                                                ours.cores += one.type.cpu;
+                                                ours.memory_mib += one.type.memory_bytes / kMiB;
+                                              }
+                                            });
   if (!asked.ok()) return asked;
   return ours;
 }
@@ -101,7 +102,7 @@ void survey_network(Asking& call, const std::string& project, Json& quotas) {
     if (!quotas.contains(name)) continue;
     double own = 0;
     Status asked = call.services.network.each(
-        where.first, where.second, {}, call.context.stop,
+        where.first, where.second, {}, waits(call.context),
         [&](const Json& item) { own += from_line(text_of(item, "description")).ours(call.context) ? 1 : 0; });
     if (asked.ok()) quotas[name]["ours"] = own;
   }
@@ -114,7 +115,7 @@ void survey_volumes(Asking& call, Json& quotas) {
   const Json& absolute = member(member(*limits, "limits"), "absolute");
   double count = 0, size = 0;
   Status asked =
-      call.services.volume.each("/volumes/detail", "volumes", {}, call.context.stop, [&](const Json& item) {
+      call.services.volume.each("/volumes/detail", "volumes", {}, waits(call.context), [&](const Json& item) {
         if (!from_metadata(member(item, "metadata")).ours(call.context)) return;
         ++count;
         size += number_of(item, "size");

@@ -66,7 +66,7 @@ class Volume : public Kind {
 
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return call.services.volume.each(
-        "/volumes/detail", "volumes", {}, call.context.stop, [&](const Json& item) {
+        "/volumes/detail", "volumes", {}, waits(call.context), [&](const Json& item) {
           const Mark mark = from_metadata(member(item, "metadata"));
           Seen one;
           one.id = text_of(item, "id");

@@ -312,6 +312,31 @@ TEST(GoogleClient, WhatAnErrorMeansIsSaidByItsReason) {
   EXPECT_EQ(code_of("invalid", 400), Code::Invalid);
 }
 
+TEST(GoogleClient, AQuotaIsSaidByItsNameWithThePageWhereToAskForMore) {
+  const nlohmann::json operation = {
+      {"error",
+       {{"errors",
+         {{{"code", "QUOTA_EXCEEDED"},
+           {"message", "Quota 'GPUS_PER_GPU_FAMILY' exceeded.  Limit: 0.0 in region us-central1."},
+           {"errorDetails",
+            {{{"quotaInfo",
+               {{"metricName", "compute.googleapis.com/gpus_per_gpu_family"},
+                {"dimensions", {{"gpu_family", "NVIDIA_H100"}, {"region", "us-central1"}}}}}}}}}}}}}};
+  const Said said = error_in(operation);
+  EXPECT_EQ(said.quota, "GPUS_PER_GPU_FAMILY (gpu_family NVIDIA_H100, region us-central1)");
+  EXPECT_EQ(cure_of(said, Code::Quota),
+            "ask for more of GPUS_PER_GPU_FAMILY (gpu_family NVIDIA_H100, region us-central1): "
+            "https://console.cloud.google.com/iam-admin/quotas");
+  const Said at_once = error_in(
+      {{"error",
+        {{"message", "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0"},
+         {"errors",
+          {{{"reason", "quotaExceeded"}, {"message", "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0"}}}}}}});
+  EXPECT_EQ(at_once.quota, "NVIDIA_T4_GPUS");
+  EXPECT_NE(cure_of({"ZONE_RESOURCE_POOL_EXHAUSTED", "no room", ""}, Code::Quota).find("availability_zone"),
+            std::string::npos);
+}
+
 TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
   bool unreachable = false;
   test::ScriptedServer server([&](const std::string& request) {

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <thread>
 
+#include "catalog/azure_catalog.h"
 #include "catalog/ec2_catalog.h"
+#include "catalog/gce_catalog.h"
 #include "common/files.h"
 
 namespace radl {
@@ -26,12 +28,68 @@ std::vector<std::string> names(const std::vector<const InstanceType*>& types, si
 std::string fault_of(const std::string& rest) { return check_catalog(kHead + rest, "f").message(); }
 
 TEST(Catalog, TheBuiltInOneIsWholeAndDated) {
-  Status right = check_catalog({kEc2Catalog, sizeof kEc2Catalog - 1}, "ec2");
-  EXPECT_TRUE(right.ok()) << right.text();
   const Catalog catalog = built_in_catalog();
-  EXPECT_EQ(catalog.as_of("ec2")->size(), 10u);
-  EXPECT_FALSE(catalog.sources("ec2")->empty());
-  EXPECT_GE(catalog.regions("ec2")->size(), 30u);
+  for (const auto& [cloud, text, regions] :
+       {std::tuple{"ec2", std::string_view(kEc2Catalog, sizeof kEc2Catalog - 1), 30u},
+        {"gce", std::string_view(kGceCatalog, sizeof kGceCatalog - 1), 43u},
+        {"azure", std::string_view(kAzureCatalog, sizeof kAzureCatalog - 1), 57u}}) {
+    Status right = check_catalog(text, cloud);
+    EXPECT_TRUE(right.ok()) << right.text();
+    EXPECT_EQ(catalog.as_of(cloud)->size(), 10u);
+    EXPECT_FALSE(catalog.sources(cloud)->empty());
+    EXPECT_GE(catalog.regions(cloud)->size(), regions) << cloud;
+  }
+}
+
+// The part of a region's types that has a price in a market.
+double priced(const Catalog& catalog, const char* cloud, const std::string& region, Market market) {
+  const auto types = *catalog.types(cloud, region);
+  const auto known = std::count_if(types.begin(), types.end(),
+                                   [&](const InstanceType* type) { return type->price(market).has_value(); });
+  return types.empty() ? 0 : static_cast<double>(known) / static_cast<double>(types.size());
+}
+
+TEST(Catalog, GoogleAndAzureHaveTheirFamiliesInEachRegionWithPrices) {
+  const Catalog catalog = built_in_catalog();
+  for (const std::string& region : *catalog.regions("gce")) {
+    EXPECT_GT(priced(catalog, "gce", region, Market::OnDemand), 0.8) << region;
+    EXPECT_GT(priced(catalog, "gce", region, Market::Spot), 0.8) << region;
+    EXPECT_NE(*catalog.find("gce", region, "n2-standard-8"), nullptr) << region;
+  }
+  for (const std::string& region : *catalog.regions("azure")) {
+    EXPECT_GT(priced(catalog, "azure", region, Market::OnDemand), 0.95) << region;
+    EXPECT_NE(*catalog.find("azure", region, "Standard_D4s_v5"), nullptr) << region;
+  }
+  for (const char* name :
+       {"e2-standard-4", "c3-standard-22", "c4-highmem-8", "n4-standard-2", "t2d-standard-4",
+        "a2-ultragpu-1g", "a3-highgpu-8g", "g2-standard-4", "m3-ultramem-32",
+        "n1-standard-4+1xnvidia-tesla-t4", "n1-standard-8+1xnvidia-tesla-v100"})
+    for (Market market : {Market::OnDemand, Market::Spot})
+      EXPECT_TRUE((*catalog.find("gce", "us-central1", name))->price(market)) << name;
+  for (const char* name :
+       {"Standard_B2s", "Standard_D4as_v6", "Standard_E8ds_v5", "Standard_F4s_v2", "Standard_L8s_v3",
+        "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_ND96isr_H100_v5"})
+    EXPECT_TRUE((*catalog.find("azure", "eastus", name))->on_demand) << name;
+  // What the source had for Windows is Linux's: the sizes of a family cost the same for each vCPU.
+  const auto price = [&](const char* name) {
+    return (*catalog.find("azure", "eastus", name))->on_demand->per_hour.micros;
+  };
+  EXPECT_EQ(price("Standard_D2as_v5") * 8, price("Standard_D16as_v5"));
+  EXPECT_EQ((*catalog.find("gce", "us-central1", "e2-micro"))->cpu, 0.25) << "a part of a core is no core";
+}
+
+TEST(Catalog, AFamilyWithAStarHasTheSizeInItsPlace) {
+  Catalog catalog;
+  ASSERT_TRUE(
+      catalog
+          .add("radl-catalog 2\ncloud gce\ncurrency USD\n[types]\nn2-standard-8 8 1 0 - 0 0/0 - x86_64 0\n"
+               "c3-standard-4-lssd 4 1 0 - 0 0/0 - x86_64 0\n[on-demand r 2026-01-01]\n"
+               "n2-standard-* 8 0.5\nc3-standard-*-lssd 4 0.25\n",
+               "f")
+          .ok());
+  EXPECT_EQ((*catalog.find("gce", "r", "n2-standard-8"))->on_demand->per_hour.text(), "0.50 USD");
+  EXPECT_EQ((*catalog.find("gce", "r", "c3-standard-4-lssd"))->on_demand->per_hour.text(), "0.25 USD");
+  EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\nn2-* 2 x\n"), "f:5: the price of n2-2 is 'x'");
 }
 
 TEST(Catalog, EveryFamilyThatPeoplePickAmongIsThere) {

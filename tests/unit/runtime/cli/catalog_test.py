@@ -225,6 +225,51 @@ class Catalog(unittest.TestCase):
         self.assertEqual(one["on_demand"], {"per_hour": {"micros": 400000, "currency": "USD"}, "as_of": "2026-01-02"})
         self.assertEqual(one["spot"], {"per_hour": {"micros": 120000, "currency": "USD"}, "as_of": "2026-01-03"})
 
+    def made_by(self, tool, *arguments):
+        tool = pathlib.Path(__file__).resolve().parents[4] / "tools/catalog" / tool
+        made = subprocess.run(["python3", "-B", tool, *arguments], cwd=self.at, check=True, timeout=60, capture_output=True, text=True)
+        (self.at / "made").write_text(made.stdout)
+
+    def test_the_tool_that_makes_googles_file(self):
+        prices = {"us-east1": {"on_demand": {"n1-standard-4": 2, "zz9-standard-8": 1.5}, "spot": {"n1-standard-4": 1, "zz9-standard-8": 0.5}}}
+        head = "NAME;CPUS;SHARED_CPU;MEMORY_GB;DEPRECATED;ZONE\n"
+        (self.at / "prices").write_text(json.dumps({"prices": prices}))
+        rows = ["zz9-standard-8;8;False;32.00;;", "n1-standard-4;4;False;15.00;;", "zz9-old-1;1;False;1.00;DEPRECATED;", "a4-highgpu-8g;224;False;3968.00;;",
+                "e2-micro;2;True;1.00;;"]
+        (self.at / "types").write_text(head + "\n".join(rows))
+        (self.at / "offered").write_text(head + "\n".join(row + "us-east1" for row in rows))
+        self.made_by("make_gce.py", "--prices", "2026-08-03:prices", "--types", "types", "--offered", "2026-08-17:offered")
+        self.environment["XDG_DATA_HOME"] = str(self.at / "data-gce")
+        self.good("update", "--cloud", "gce", "made")
+        types = {one["name"]: one for one in self.types("--cloud", "gce", "--region", "us-east1", "--type", "zz9*")}
+        self.assertEqual(list(types), ["zz9-standard-8"])
+        self.assertEqual(types["zz9-standard-8"]["spot"], {"per_hour": {"micros": 500000, "currency": "USD"}, "as_of": "2026-08-03"})
+        text = (self.at / "made").read_text()
+        self.assertIn("n1-standard-*+1xnvidia-tesla-t4 4 2.35\n", text, "with what the accelerator costs there")
+        self.assertIn("- a4-highgpu-8g - e2-micro -\n", text, "it can be had, and nobody knows for what")
+        self.assertIn("e2-micro 0.25 1024 ", text)
+
+    def test_the_tool_that_makes_azures_file(self):
+        shape = '"Standard_%s": { InstanceType: "Standard_%s", SkuFamily: "f", VCPU: %d, MemoryMb: 8192, GPU: %d, Architecture: "%s", },\n'
+        names = (("D2as_v5", 2, 0, "amd64"), ("D4as_v5", 4, 0, "amd64"), ("D2s_v5", 2, 0, "amd64"), ("D2ps_v9", 2, 0, "arm64"), ("NC4as_T4_v3", 4, 1, "amd64"),
+                 ("DC2as_v5", 2, 0, "amd64"))
+        (self.at / "types").write_text("".join(shape % (name, name, *rest) for name, *rest in names))
+        region = 'initialOnDemandPrices["%s"] = map[string]float64{\n"Standard_D2as_v5": %s,\n"Standard_D4as_v5": %s,\n"Standard_D2s_v5": 0.1,\n' \
+                 '"Standard_D2ps_v9": %s,\n"Standard_NC4as_T4_v3": 0.5,\n"Standard_DC2as_v5": 0.1,\n"Standard_E9zz_v5": 1.0,\n}\n'
+        (self.at / "prices").write_text("// generated at 2026-06-18T03:43:41Z\n" + region % ("eastus", "0.178", "0.172", "0.07") +
+                                        region % ("westus", "0.086", "0.172", "0.0") + region % ("ukwest", "0.086", "0.172", "0.07"))
+        (self.at / "old").write_text("radl-catalog 2\nsource spot 2024-06-01: a test\n[spot eastus 2024-06-01]\n- Standard_D2as_v5 0.01\n")
+        self.made_by("make_azure.py", "--prices", "prices", "--types", "types", "--spot", "old")
+        text = (self.at / "made").read_text()
+        self.assertIn("[on-demand eastus 2026-06-18]\nStandard_D*as_v5 2 0.086 4 0.172\nStandard_D*ps_v9 2 0.07\n", text, "what Windows costs is taken off")
+        self.assertIn("Standard_D*ps_v9 2 -\n", text, "a price that cannot be right is none")
+        self.assertIn("[spot eastus 2024-06-01]\nStandard_D*as_v5 2 0.01\n", text)
+        self.assertNotIn("DC2as", text)
+        self.environment["XDG_DATA_HOME"] = str(self.at / "data-azure")
+        self.good("update", "--cloud", "azure", "made")
+        (one,) = self.types("--cloud", "azure", "--region", "ukwest", "--type", "*ps_v9")
+        self.assertEqual(one["architectures"], ["arm64"])
+
 
 if __name__ == "__main__":
     unittest.main()

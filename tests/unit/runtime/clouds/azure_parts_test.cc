@@ -6,6 +6,7 @@
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/azure/places.h"
 #include "runtime/clouds/azure/ranges.h"
+#include "runtime/clouds/azure/sizes.h"
 #include "runtime/clouds/azure/survey.h"
 #include "tests/support/runtime_programs.h"
 
@@ -72,6 +73,77 @@ TEST(AzurePlaces, AreNamedByTheFile) {
   }
   EXPECT_EQ(zone_named(node_with({{"availability_zone", "3"}})), "3");
   EXPECT_FALSE(is_region_name("West Europe"));
+}
+
+// Why a node cannot be in a place; "" where it can.
+std::string refused(const ir::Node& node, const CloudId& cloud = kHere, const Survey& survey = {}) {
+  static const Catalog catalog = built_in_catalog();
+  const ir::Program program;
+  return check_node(cloud, node, {program, {}, survey, catalog}).text();
+}
+
+TEST(AzurePlaces, ARegionThatThereIsNotIsSaidWithTheOneThatIsMeant) {
+  const CloudId wrong{"azure", "", "westeurop"};
+  const ir::Node node = node_with({{"instance_type", "Standard_D2s_v5"}});
+  const std::string said = refused(node, wrong);
+  EXPECT_NE(said.find("there is no region 'westeurop'"), std::string::npos) << said;
+  EXPECT_NE(said.find("did you mean westeurope?"), std::string::npos) << said;
+  Survey survey;
+  survey.facts = {{"families", {{"Standard_D2s_v5", "standardDSv5Family"}}}};
+  EXPECT_EQ(refused(node, wrong, survey), "") << "Azure itself has answered for it";
+  EXPECT_EQ(refused(node, {"azure", "", "atlantiscentral"}), "") << "nothing like it is known: it may be new";
+}
+
+TEST(AzureSizes, PremiumDisksAreForSizesWithAnS) {
+  auto with = [](const char* machine, const char* disk, int index) {
+    ir::Node node = node_with({{"instance_type", machine}});
+    ir::Disk one;
+    one.index = index;
+    one.type = disk;
+    one.size_bytes = 40e9;
+    node.disks.push_back(one);
+    return node;
+  };
+  const std::string said = refused(with("Standard_D2_v5", "Premium_LRS", 1));
+  EXPECT_NE(said.find("disk.1.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("it takes Standard_LRS, StandardSSD_LRS, StandardSSD_ZRS;"), std::string::npos) << said;
+  EXPECT_EQ(refused(with("Standard_D2_v5", "StandardSSD_LRS", 0)), "");
+  for (const char* size : {"Standard_D2s_v5", "Standard_D2as_v5", "Standard_B2s", "Standard_DS2_v2",
+                           "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_HB120rs_v3"})
+    EXPECT_EQ(refused(with(size, "Premium_LRS", 0)), "") << size;
+  EXPECT_NE(refused(with("Standard_D2s_v5", "Premum_LRS", 0)).find("did you mean Premium_LRS?"),
+            std::string::npos);
+  EXPECT_NE(refused(with("Standard_D2s_v5", "UltraSSD_LRS", 0)).find("cannot start from"), std::string::npos);
+}
+
+TEST(AzureSizes, ThoseWithNvmeAloneAndThoseForArmAreTakenWhereTheFileSaysSo) {
+  EXPECT_TRUE(needs_nvme("Standard_D2s_v6") && needs_nvme("Standard_L8s_v4") &&
+              needs_nvme("Standard_FX2ms_v2"));
+  EXPECT_FALSE(needs_nvme("Standard_D2s_v5") || needs_nvme("Standard_L8s_v3") || needs_nvme("Standard_B2s"));
+  EXPECT_TRUE(is_arm("Standard_D2ps_v5") && is_arm("Standard_B2pls_v2"));
+  EXPECT_FALSE(is_arm("Standard_D2s_v5") || is_arm("Standard_NC4as_T4_v3"));
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["cpu.count"].min = 4;
+  auto chosen = designed(program);
+  ASSERT_TRUE(chosen.ok()) << chosen.status().text();
+  for (const Offer& offer : find(*chosen, "worker[0]")->offers)
+    EXPECT_FALSE(needs_nvme(offer.name)) << offer.name;
+  program.nodes[0].requirements["instance_type"].equals = "Standard_D4as_v6";
+  EXPECT_TRUE(designed(program).ok());
+  program.nodes[0].requirements.erase("instance_type");
+  program.nodes[0].requirements["cpu.arch"].equals = "arm64";
+  auto arm = designed(program);
+  ASSERT_TRUE(arm.ok()) << arm.status().text();
+  const Wanted& machine = *find(*arm, "worker[0]");
+  for (const Offer& offer : machine.offers) {
+    EXPECT_TRUE(is_arm(offer.name)) << offer.name;
+    EXPECT_EQ(offered_spec(machine.spec, offer)["image"], "Debian/debian-12/12-arm64/latest");
+  }
+  program.nodes[0].requirements["disk.0.os.flavour"].equals = "debian";
+  program.nodes[0].requirements["disk.0.os.version"].equals = "11";
+  EXPECT_NE(designed(program).status().text().find("processors for arm64"), std::string::npos);
 }
 
 TEST(AzureRanges, DoNotOverlapAndStayWhereTheyAre) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/clouds/gce/design.h"
+#include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
@@ -67,6 +68,84 @@ TEST(GceZones, AreNamedByTheFileOrKnownOfTheRegion) {
   EXPECT_EQ(region_named(node_with({}, "gce://us-east1-b/debian-12")), "us-east1");
   EXPECT_EQ(zones_of("europe-west1", {}),
             (std::vector<std::string>{"europe-west1-b", "europe-west1-c", "europe-west1-d"}));
+}
+
+// Why a node cannot be in a place; "" where it can.
+std::string refused(const ir::Node& node, const CloudId& cloud, const Survey& survey = {}) {
+  static const Catalog catalog = built_in_catalog();
+  const ir::Program program;
+  return check_node({cloud, ""}, node, {program, {}, survey, catalog}).text();
+}
+
+TEST(GceZones, ARegionOrZoneThatThereIsNotIsSaidWithTheOneThatIsMeant) {
+  const CloudId wrong{"gce", "", "europe-wst1"}, here{"gce", "", "europe-west1"};
+  std::string said = refused(node_with({{"instance_type", "n2-standard-4"}}), wrong);
+  EXPECT_NE(said.find("there is no region 'europe-wst1'"), std::string::npos) << said;
+  EXPECT_NE(said.find("did you mean europe-west1?"), std::string::npos) << said;
+  said = refused(node_with({{"availability_zone", "europe-west1-a"}}), here);
+  EXPECT_NE(said.find("availability_zone = 'europe-west1-a': Compute Engine has no such zone"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("europe-west1 has europe-west1-b, europe-west1-c, europe-west1-d"), std::string::npos);
+  EXPECT_EQ(refused(node_with({{"availability_zone", "europe-west1-b"}}), here), "");
+  Survey survey;  // Google's word counts more than what was known when the catalogue was made
+  survey.facts = {{"zones", {"europe-wst1-q"}}};
+  EXPECT_EQ(refused(node_with({{"instance_type", "n9-standard-4"}, {"availability_zone", "europe-wst1-q"}}),
+                    wrong, survey),
+            "");
+}
+
+TEST(GceDisks, AMachineTakesSomeTypesAndAnotherIsAnErrorBeforeAnybodyPays) {
+  const CloudId here{"gce", "", "europe-west1"};
+  auto with = [](const char* machine, const char* disk, int index) {
+    ir::Node node = node_with({});
+    if (*machine) node.requirements["instance_type"].equals = machine;
+    ir::Disk one;
+    one.index = index;
+    one.type = disk;
+    one.size_bytes = 40e9;
+    node.disks.push_back(one);
+    return node;
+  };
+  for (const auto& [machine, disk] : {std::pair{"c3-standard-4", "pd-standard"},
+                                      {"c4-standard-4", "pd-balanced"},
+                                      {"n4-standard-4", "pd-ssd"},
+                                      {"e2-standard-4", "hyperdisk-balanced"},
+                                      {"n1-standard-4+1xnvidia-tesla-t4", "hyperdisk-balanced"}}) {
+    const std::string said = refused(with(machine, disk, 0), here);
+    EXPECT_NE(said.find(std::string("disk.0.type = '") + disk + "': a machine of type " + machine), said.npos)
+        << said;
+    EXPECT_NE(said.find("it takes "), said.npos) << said;
+  }
+  EXPECT_NE(refused(with("c3-standard-4", "pd-standard", 1), here)
+                .find("it takes pd-balanced, pd-ssd, pd-extreme, "),
+            std::string::npos);
+  for (const auto& [machine, disk] : {std::pair{"c3-standard-4", "pd-balanced"},
+                                      {"c4-standard-4", "hyperdisk-balanced"},
+                                      {"n2-standard-4", "pd-standard"},
+                                      {"n9-standard-4", "hyperdisk-balanced"}})
+    EXPECT_EQ(refused(with(machine, disk, 1), {"gce", "", "mars-central1"}), "") << machine;
+  EXPECT_NE(refused(with("", "pd-standrad", 1), here).find("did you mean pd-standard?"), std::string::npos);
+  EXPECT_NE(refused(with("n2-standard-4", "hyperdisk-extreme", 0), here).find("cannot start from"),
+            std::string::npos);
+  // Where the file names no type, one is taken that takes the disk.
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Disk data;
+  data.index = 1, data.size_bytes = 10e9, data.type = "hyperdisk-balanced";
+  program.nodes[0].disks = {data};
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  for (const Offer& offer : find(*design, "worker[0]")->offers)
+    EXPECT_TRUE(disk_rules().takes(offer.name, "hyperdisk-balanced")) << offer.name;
+}
+
+TEST(GceDisks, OneOfNoTypeIsOfOneThatTheMachineTakes) {
+  EXPECT_EQ(usual_disk("n2-standard-4"), "");
+  EXPECT_EQ(usual_disk("n1-standard-4+1xnvidia-tesla-t4"), "");
+  EXPECT_EQ(usual_disk("c3-standard-4"), "pd-balanced");
+  EXPECT_EQ(usual_disk("a3-highgpu-8g"), "pd-balanced");
+  EXPECT_EQ(usual_disk("c4-standard-4"), kHyperdisk);
+  EXPECT_EQ(usual_disk("c4n-standard-4"), kHyperdisk) << "of a family that the table does not have";
 }
 
 TEST(GceMarks, NamesAreOfTheTokenAndOfOneInfrastructureInOneRegion) {
@@ -163,7 +242,6 @@ TEST(GceDesign, AMachineOfAnotherProcessorStartsFromItsOwnImage) {
     const Wanted& machine = *find(*design, "worker[0]");
     for (const Offer& offer : machine.offers) {
       EXPECT_TRUE(is_arm(offer.name)) << offer.name;
-      EXPECT_FALSE(offer.facts.priced) << "no price of these was seen";
       const std::string image = offered_spec(machine.spec, offer)["image"];
       EXPECT_TRUE(image.ends_with(std::string("/family/") + family)) << image;
     }
@@ -206,6 +284,7 @@ InstanceType machine(const char* name, double cpu, double gpu = 0, const char* m
   type.name = name;
   type.cpu = cpu;
   type.gpu = gpu;
+  if (gpu > 0) type.gpu_vendor = "NVIDIA";
   type.gpu_model = model;
   return type;
 }
@@ -225,7 +304,7 @@ TEST(GceQuotas, AreNamedByFamilyAndModel) {
             (Amounts{{"INSTANCES", 1}, {"CPUS_ALL_REGIONS", 4}, {"CPUS", 4}}));
   EXPECT_EQ(taken(machine("n2d-standard-8", 8), Market::OnDemand, {}),
             (Amounts{{"INSTANCES", 1}, {"CPUS_ALL_REGIONS", 8}, {"N2D_CPUS", 8}}));
-  const InstanceType graphics = machine("n1-standard-8+2xnvidia-tesla-t4", 8, 2, "NVIDIA T4");
+  const InstanceType graphics = machine("n1-standard-8+2xnvidia-tesla-t4", 8, 2, "T4");
   EXPECT_EQ(taken(graphics, Market::OnDemand, {}), (Amounts{{"INSTANCES", 1},
                                                             {"CPUS_ALL_REGIONS", 8},
                                                             {"CPUS", 8},
@@ -269,6 +348,10 @@ TEST(GceQuotas, GraphicsProcessorsThatAProjectWasNotGivenAreTold) {
   survey.facts = {{"quotas", {{"GPUS_ALL_REGIONS", {{"limit", 0}, {"used", 0}}}}}, {"own", Json::object()}};
   const Status refused = designed(program, survey).status();
   EXPECT_EQ(refused.code(), Code::Quota);
+  Survey of_model;  // by the name that Google gives it, of the model that the catalogue has
+  of_model.facts = {{"quotas", {{"NVIDIA_T4_GPUS", {{"limit", 0}, {"used", 0}}}}}, {"own", Json::object()}};
+  EXPECT_NE(designed(program, of_model).status().text().find("the quota NVIDIA_T4_GPUS is 0"),
+            std::string::npos);
   EXPECT_NE(refused.text().find("the quota GPUS_ALL_REGIONS is 0, others use 0 of it, and this needs 1"),
             std::string::npos)
       << refused.text();

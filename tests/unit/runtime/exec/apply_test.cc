@@ -58,6 +58,20 @@ TEST_F(ApplyTest, APassingFaultIsTriedAgainAndNothingIsMadeTwice) {
   EXPECT_GT(bench.fake.clock.passed(), 0) << "it waited before it tried again";
 }
 
+TEST_F(ApplyTest, ACloudThatAsksToWaitIsGivenThatTimeButNotMoreThanTenMinutes) {
+  bench.cloud.fail_next({"create", "worker[0]", retry()});
+  bench.cloud.retry_after = 300;
+  ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
+  EXPECT_GE(bench.fake.clock.passed(), 300'000);
+  EXPECT_LT(bench.fake.clock.passed(), 600'000);
+  bench.cloud.fail_next({"destroy", "worker[0]", retry()});
+  bench.cloud.retry_after = 86'400;
+  const auto before = bench.fake.clock.passed();
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_GE(bench.fake.clock.passed() - before, 600'000);
+  EXPECT_LT(bench.fake.clock.passed() - before, 700'000);
+}
+
 TEST_F(ApplyTest, AfterSoManyAttemptsItFails) {
   bench.options.attempts = 3;
   for (int i = 0; i < 3; ++i) bench.cloud.fail_next({"create", "worker[0]", retry()});
