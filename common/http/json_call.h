@@ -38,7 +38,7 @@ Retries json_retries();
 // The document of a good answer; null where its body is empty, and of a GET that is answered with 202 and no
 // JSON: it is under way. `last`: gets the answer itself, where there was any.
 // Where the service has too much to do and says when to come again, it is waited for as long as that, for two
-// minutes at most and within the stop, and whoever listens is reported; longer waits are the caller's
+// minutes at most and within the stop, and whoever listens hears of it; longer waits are the caller's
 // (Failure::retry_after).
 Answer call_json(Client& http, const JsonCall& call, const Waits& waits, Response* last = nullptr);
 

@@ -10,6 +10,7 @@
 namespace radl::http {
 
 struct Waits {
+  Waits() = default;  // as long as it takes
   Waits(const Stop& until) : stop(until) {}
   Waits(const Stop& until, std::function<void(const std::string& line)> listener)
       : stop(until), tell(std::move(listener)) {}

@@ -15,6 +15,9 @@ namespace {
 
 using Types = std::vector<const InstanceType*>;
 
+// Letters of a region's name; what differs in more may be one that is newer than the catalogue.
+constexpr int kSlip = 2;
+
 bool holds_ignoring_case(std::string_view text, std::string_view part) {
   return to_lower(text).find(to_lower(part)) != std::string::npos;
 }
@@ -305,7 +308,7 @@ Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& c
   if (!regions.ok()) return regions.status();
   if (std::find(regions->begin(), regions->end(), cloud.region) != regions->end()) return {};
   const std::string near = nearest(cloud.region, *regions);
-  if (near.empty()) return {};
+  if (near.empty() || edit_distance(near, cloud.region) > kSlip) return {};
   return invalid(fmt::format("{}: there is no region '{}' of {}", node.address, cloud.region, cloud.type))
       .with_hint(
           fmt::format("did you mean {}? One that is newer than the catalogue is found with --refresh, or "
