@@ -152,6 +152,7 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.prepare = [&project](const Snapshot& snapshot) { return use_state_of(project, snapshot); };
   question.scaled = &project.scaled;
   question.leave_jobs = project.scale.has_value();
+  question.tell = [](const std::string& line) { std::fprintf(stderr, "%s\n", shown(line).c_str()); };
   question.measured = [] { return measured_by(newest_runs(user_data_file("runs.jsonl"))); };
   return question;
 }

@@ -75,6 +75,7 @@ std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const 
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
   context.work_directory = work_directory;
   context.secrets = question.secrets;
+  if (question.tell) context.log = question.tell;
   std::map<std::string, std::vector<const ir::Node*>> used;
   for (const ir::Node& node : program.nodes) used[question.clouds->id_for(node)].push_back(&node);
   std::map<std::string, Survey> surveys;

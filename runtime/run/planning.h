@@ -34,6 +34,8 @@ struct PlanQuestion {
   bool leave_jobs = false;  // PlanOptions
   // What earlier runs took (measured_by()); called where the plan does something.
   std::function<std::map<std::string, double>()> measured = {};
+  // Hears a line where a cloud that is surveyed keeps the plan waiting; none: nobody.
+  std::function<void(const std::string& line)> tell = {};
 };
 
 // What the program's clouds have on offer now, by CloudId::text(); `failed`: why not, for those that do not

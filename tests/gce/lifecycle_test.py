@@ -94,16 +94,23 @@ class Lifecycle(GceCase):
         turned_away = []
 
         def busy(request, forward=self.server.forward):
-            if turned_away or request.method != "POST" or not request.path.partition("?")[0].endswith("/instances"):
+            path = request.path.partition("?")[0]
+            wanted = ("POST", "/instances") if not turned_away else ("GET", "/regions/europe-west1")
+            if len(turned_away) == 2 or request.method != wanted[0] or not path.endswith(wanted[1]):
                 return forward(request)
-            turned_away.append(time.monotonic())
+            turned_away.append(path)
             error = {"code": 429, "message": "Too many", "errors": [{"reason": "rateLimitExceeded", "message": "Too many"}]}
             return Answer(429, [("Content-Type", "application/json"), ("Retry-After", "3")], json.dumps({"error": error}).encode())
 
         self.server.forward = busy
+        self.radlc("plan", "--refresh", self.file)
+        self.assertNotIn("asks to wait", self.err)
         said = self.apply("--input", "workers=0", timeout=300) + self.err
         self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
         self.assertEqual(len(turned_away), 1)
+        self.radlc("plan", "--refresh", "--input", "workers=0", self.file)
+        self.assertEqual(len(turned_away), 2)
+        self.assertIn("asks to wait 3 s", self.err)
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 

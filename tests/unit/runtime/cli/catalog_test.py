@@ -66,6 +66,12 @@ class Catalog(unittest.TestCase):
     def types(self, *arguments):
         return json.loads(self.good("list", "--json", *arguments))
 
+    def test_without_a_region_a_usual_one_of_the_cloud_is_shown(self):
+        for cloud, region in (("ec2", "us-east-1"), ("gce", "us-central1"), ("azure", "eastus")):
+            self.assertIn(f" in {region}, by price", self.good("list", "--cloud", cloud))
+        done = self.run_it("list", "--cloud", "gce", "--region", "europe-wst1")
+        self.assertIn("did you mean europe-west1?", done.stderr)
+
     def test_the_cheapest_comes_first(self):
         types = self.types("--region", "eu-west-1", "--cpu", "4", "--memory", "16", "--arch", "x86_64")
         prices = [one["on_demand"]["per_hour"]["micros"] for one in types if one["on_demand"]]
