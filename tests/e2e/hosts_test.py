@@ -132,7 +132,11 @@ class Hosts(RadlCase):
         """As a user has it who says ControlMaster in ~/.ssh/config; gives what closes it."""
         ssh = ["ssh", "-F", self.environment["RADL_SSH_CONFIG"]]
         subprocess.run([*ssh, "-fNM", name], check=True, stdin=subprocess.DEVNULL, capture_output=True)
-        close = lambda: subprocess.run([*ssh, "-O", "exit", name], check=False, capture_output=True)
+        master = int(subprocess.run([*ssh, "-O", "check", name], check=True, capture_output=True, text=True).stderr.split("pid=")[1].split(")")[0])
+
+        def close():  # ssh does not wait for the end of what it asks to end
+            subprocess.run([*ssh, "-O", "exit", name], check=False, capture_output=True)
+            self.wait_until(lambda: master not in self.processes())
         self.addCleanup(close)
         return close
 
