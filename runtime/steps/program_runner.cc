@@ -29,7 +29,6 @@ namespace {
 using namespace program;
 using jobs::kTakenBack;
 using jobs::Process;
-using jobs::ProcessState;
 using ProgramClock = std::chrono::steady_clock;
 
 constexpr int kMostRestarts = 5;                  // of one member by itself
@@ -126,28 +125,12 @@ class ProgramRun {
     });
     if (looked.ok()) looked = preparing_.look();
     if (!looked.ok()) return looked;
-    bool same = true, running = false, whole = true, ended_early = false;
-    for (const auto& look : looks_) {
-      same &= look.run == step_.digest;
-      ended_early |= look.cancelled;
-    }
-    const ProcessState chief = looks_[0].of(processes_[0].name);
-    const bool chief_is_done = rules_.chief && chief.phase == ProcessState::Phase::Ended && chief.exit == 0;
-    for (const Process& process : processes_) {
-      const ProcessState state = looks_[process.node].of(process.name);
-      running |= state.phase == ProcessState::Phase::Running;
-      const bool good = state.phase == ProcessState::Phase::Running ||
-                        (state.phase == ProcessState::Phase::Ended && state.exit >= 0 &&
-                         (state.exit == 0 || program_.value("may_fail", false)));
-      whole &= good || ((rules_.alone || chief_is_done) && process.node > 0 &&
-                        state.phase == ProcessState::Phase::Ended);
-    }
-    // However what was cancelled has ended, that was not its own end. What still ends is followed there.
-    if (ended_early && !running) whole = false;
-    interrupted_ = same && !whole;
-    if (!same || !whole) return false;
+    const Left left = what_is_left(rules_, processes_, looks_, step_.digest);
+    interrupted_ = left.same && !left.whole;
+    if (!left.same || !left.whole) return false;
     if (Status known = starting_.join(looks_); !known.ok()) return known;
-    tell("", running ? "joining the program that is under way" : "the program has ended meanwhile", "ok");
+    tell("", left.running ? "joining the program that is under way" : "the program has ended meanwhile",
+         "ok");
     return true;
   }
 

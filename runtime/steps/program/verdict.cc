@@ -40,6 +40,29 @@ Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes
   return working + well < rules.least ? Verdict::Failed : Verdict::GoesOn;
 }
 
+Left what_is_left(const EndRules& rules, const std::vector<jobs::Process>& processes,
+                  const std::vector<jobs::Member::Look>& looks, const std::string& run) {
+  using Phase = jobs::ProcessState::Phase;
+  Left left;
+  bool cancelled = false;
+  for (const auto& look : looks) {
+    left.same &= look.run == run;
+    cancelled |= look.cancelled;
+  }
+  const jobs::ProcessState chief = looks[0].of(processes[0].name);
+  const bool chief_is_done = rules.chief && chief.phase == Phase::Ended && chief.exit == 0;
+  for (const jobs::Process& process : processes) {
+    const jobs::ProcessState state = looks[process.node].of(process.name);
+    const bool ended = state.phase == Phase::Ended, running = state.phase == Phase::Running;
+    left.running |= running;
+    left.whole &= running || (ended && state.exit >= 0 && (state.exit == 0 || rules.may_fail)) ||
+                  (ended && process.node > 0 && (rules.alone || chief_is_done));
+  }
+  // However what was cancelled has ended, that was not its own end. What still ends is followed to there.
+  if (cancelled && !left.running) left.whole = false;
+  return left;
+}
+
 std::string start_hint(const nlohmann::json& program, int exit, std::string_view said) {
   const std::string main = program.value("main", "");
   if (exit == 127 && said.ends_with(fmt::format(" {}: not found", main))) {

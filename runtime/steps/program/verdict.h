@@ -24,6 +24,15 @@ enum class Verdict { GoesOn, Well, Failed };
 // `processes`: the first is the chief's.
 Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes, const jobs::Ends& ends);
 
+// What an earlier radlc has left of a program on its nodes.
+struct Left {
+  bool same = true;      // of this very run
+  bool running = false;  // a member is
+  bool whole = true;     // all members run, or have ended as they should
+};
+Left what_is_left(const EndRules& rules, const std::vector<jobs::Process>& processes,
+                  const std::vector<jobs::Member::Look>& looks, const std::string& run);
+
 // Whether this end came from outside: a signal, a lost node.
 inline bool was_killed(int exit) { return exit < 0 || exit >= 128; }
 
