@@ -140,6 +140,7 @@ def main():
     forget_mistakes(on_demand, types)
     lines = ["radl-catalog 2", "cloud azure", "currency USD",
              f"source on-demand {day}: Azure's retail prices, Linux, as github.com/Azure/karpenter-provider-azure has them (Apache-2.0)",
+             "source on-demand of D and E v5 with AMD and of B v2: where that list has the price of Windows, less Windows' surcharge for each vCPU",
              "source shapes: Azure's list of sizes, as github.com/kubernetes/autoscaler has it (Apache-2.0)", *sources, "", "[types]"]
     for name, shape in sorted(types.items()):
         architecture = {"arm64": "arm64"}.get(shape["Architecture"], "x86_64")
