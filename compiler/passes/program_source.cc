@@ -46,14 +46,14 @@ Complaint excluded(const ir::Json& given, std::vector<std::string>& patterns) {
   return {};
 }
 
-Complaint folder(const std::string& path, const ir::Json& exclude, ProgramSource& into) {
+Complaint folder(const std::string& path, const ir::Json& exclude, LocalFiles& files, ProgramSource& into) {
   std::vector<std::string> patterns;
   if (auto bad = ignore_file(path + "/" + std::string(kIgnoreFile), patterns)) return bad;
   if (auto bad = excluded(exclude, patterns)) return bad;
   auto rules = IgnoreRules::of(patterns);
   if (!rules) return wrong("exclude", rules.status().message());
   into.ignored = std::move(*rules);
-  auto sum = sum_folder(path, {Holding::Sources, into.ignored});
+  const auto& sum = files.sources(path, patterns, into.ignored);
   if (!sum) return no_file(sum.status());
   ir::Json sent = {{"files", sum->files}, {"bytes", sum->bytes}};
   if (!patterns.empty()) {
@@ -74,7 +74,7 @@ Complaint program_source(const ir::Json& given, LocalFiles& files, ProgramSource
   const ir::Json exclude = given.value("exclude", ir::Json::array());
   const bool git = path.starts_with("git::");
   std::error_code error;
-  if (!git && fs::is_directory(path, error)) return folder(path, exclude, into);
+  if (!git && fs::is_directory(path, error)) return folder(path, exclude, files, into);
   if (!exclude.empty())
     return wrong("exclude", "'exclude' leaves files out of a folder, and 'source' is none");
   if (path.empty()) return {};

@@ -78,6 +78,16 @@ Result<FolderSum> sum_folder(const std::string& root, const Contents& contents) 
   return sum;
 }
 
+const Result<FolderSum>& LocalFiles::sources(const std::string& path,
+                                             const std::vector<std::string>& patterns,
+                                             const IgnoreRules& rules) {
+  std::pair key(path, patterns);
+  auto found = sources_.find(key);
+  if (found == sources_.end())
+    found = sources_.emplace(std::move(key), sum_folder(path, {Holding::Sources, rules})).first;
+  return found->second;
+}
+
 Result<std::string> LocalFiles::digest(const std::string& path) {
   auto found = known_.find(path);
   if (found == known_.end()) found = known_.emplace(path, path_digest(path)).first;

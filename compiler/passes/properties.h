@@ -27,11 +27,15 @@ class LocalFiles {
  public:
   // Of a file's bytes, or of a whole folder.
   Result<std::string> digest(const std::string& path);
+  // Of a folder of sources, less what the patterns leave out; `rules`: of those patterns.
+  const Result<FolderSum>& sources(const std::string& path, const std::vector<std::string>& patterns,
+                                   const IgnoreRules& rules);
   // Of a dataset's files (common/dataset_digest.h).
   Result<std::string> dataset_digest(const std::string& path);
 
  private:
   std::map<std::string, Result<std::string>> known_;
+  std::map<std::pair<std::string, std::vector<std::string>>, Result<FolderSum>> sources_;
   std::map<std::string, Result<std::string>> datasets_;
 };
 
