@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <ctime>
 #include <set>
 
 #include "common/http/json_call.h"
-#include "common/http/retry.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
 
@@ -66,10 +64,6 @@ double least_remaining(const http::Response& response) {
   return least;
 }
 
-double retry_after_of(const http::Response& response) {
-  return http::parse_retry_after(response.header("retry-after"), std::time(nullptr)).value_or(0);
-}
-
 }  // namespace
 
 Answer Manager::send(const Call& call, const std::string& url, const http::Waits& waits,
@@ -116,7 +110,7 @@ Answer Manager::call(const Call& call, const http::Waits& waits, Accepted* accep
   accepted->operation = response.header("azure-asyncoperation");
   if (accepted->operation.empty() && response.status == 202)
     accepted->operation = response.header("location");
-  accepted->retry_after = retry_after_of(response);
+  accepted->retry_after = http::retry_after_of(response);
   return answer;
 }
 
@@ -158,7 +152,7 @@ Result<Progress> Manager::progress(const std::string& operation, const http::Wai
     return Progress{true, answer.failure().status, 0};
   }
   Progress progress;
-  progress.retry_after = retry_after_of(response);
+  progress.retry_after = http::retry_after_of(response);
   const std::string status = text_of(answer.json(), "status");
   if (status == "Failed" || status == "Canceled") {
     progress.done = true;

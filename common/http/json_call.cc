@@ -18,10 +18,6 @@ constexpr int kRefused = 401, kUnderWay = 202, kBusy = 503;
 constexpr double kShort = 1,
                  kLong = 120;  // seconds: what the client waits anyway, and what is left to the caller
 
-double retry_after_of(const Response& response) {
-  return parse_retry_after(response.header("retry-after"), std::time(nullptr)).value_or(0);
-}
-
 // The seconds after which a request that was turned away is to be sent again from here; 0: not from here.
 double worth_waiting(const JsonCall& call, const Response& response) {
   const bool busy = response.status == kBusy && call.request.idempotent;
@@ -64,6 +60,10 @@ Request json_request(const std::string& method, const std::string& url, const nl
   request.stall_seconds = 60;
   request.user_agent = "radlc";
   return request;
+}
+
+double retry_after_of(const Response& response) {
+  return parse_retry_after(response.header("retry-after"), std::time(nullptr)).value_or(0);
 }
 
 Retries json_retries() {

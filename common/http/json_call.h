@@ -35,6 +35,9 @@ Request json_request(const std::string& method, const std::string& url, const nl
 // Five attempts, at most 15 s apart.
 Retries json_retries();
 
+// Seconds that an answer asks to wait (Retry-After); 0: it does not say.
+double retry_after_of(const Response& response);
+
 // The document of a good answer; null where its body is empty, and of a GET that is answered with 202 and no
 // JSON: it is under way. `last`: gets the answer itself, where there was any.
 // Where the service has too much to do and says when to come again, it is waited for as long as that, for two
