@@ -32,7 +32,7 @@ constexpr const char* kPricing = "https://pricing.us-east-1.amazonaws.com";
 struct Options {
   std::string cloud = "ec2", type, file, gpu_model, gpu_vendor, architecture;
   std::vector<std::string> regions;
-  double cpu = 0, memory_gib = 0, gpu = 0, price = 0;
+  double cpu = 0, memory_gib = 0, gpu = 0, gpu_memory_gib = 0, price = 0;
   size_t most = 0;
   bool spot = false, json = false, all = false, from_price_list = false;
 };
@@ -73,6 +73,7 @@ ir::Node wanted_by(const Options& options) {
   at_least("cpu.count", options.cpu);
   at_least("memory.size", options.memory_gib * 1073741824.0);
   at_least("gpu.count", options.gpu);
+  at_least("gpu.memory", options.gpu_memory_gib * 1073741824.0);
   if (options.price > 0) node.requirements["price"].max = options.price;
   equal("gpu.model", options.gpu_model);
   equal("gpu.vendor", options.gpu_vendor);
@@ -346,6 +347,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   list->add_option("--cpu", options->cpu, "virtual cores at least");
   list->add_option("--memory", options->memory_gib, "GiB at least");
   list->add_option("--gpu", options->gpu, "graphics processors at least");
+  list->add_option("--gpu-memory", options->gpu_memory_gib, "GiB of each graphics processor at least");
   list->add_option("--gpu-model", options->gpu_model, "a part of its name, such as V100");
   list->add_option("--gpu-vendor", options->gpu_vendor, "such as NVIDIA");
   list->add_option("--arch", options->architecture, "x86_64 or arm64");

@@ -17,6 +17,8 @@ using Types = std::vector<const InstanceType*>;
 
 // Letters of a region's name; what differs in more may be one that is newer than the catalogue.
 constexpr int kSlip = 2;
+constexpr double kMiB = 1024.0 * 1024;  // GPUs' memory is given in these, and cut: 24 GB are 22888
+constexpr const char* kGpuAmounts[] = {"gpu.count", "gpu.memory"};
 
 bool holds_ignoring_case(std::string_view text, std::string_view part) {
   return to_lower(text).find(to_lower(part)) != std::string::npos;
@@ -28,6 +30,7 @@ struct Measure {
   // nullopt: it is not known of this type, which then meets no bound.
   std::function<std::optional<double>(const InstanceType&)> value;
   std::function<std::string(double)> text;
+  double cut = 0;  // what the catalogue's figures may lack by their unit
 };
 
 std::vector<Measure> measures(Market market) {
@@ -36,6 +39,11 @@ std::vector<Measure> measures(Market market) {
       {"cpu.count", [](const InstanceType& t) -> Value { return t.cpu; }, plain_number},
       {"memory.size", [](const InstanceType& t) -> Value { return t.memory_bytes; }, size_text},
       {"gpu.count", [](const InstanceType& t) -> Value { return t.gpu; }, plain_number},
+      {"gpu.memory",
+       [](const InstanceType& t) {
+         return t.gpu_memory_bytes > 0 ? Value(t.gpu_memory_bytes) : std::nullopt;
+       },
+       size_text, kMiB},
       {"cpu.performance", [](const InstanceType& t) { return t.ecu > 0 ? Value(t.ecu) : std::nullopt; },
        [](double ecu) { return plain_number(ecu) + " ECU"; }},
       {"price",
@@ -81,8 +89,10 @@ std::vector<Trait> traits() {
 }
 
 bool asks_for_gpus(const ir::Node& node) {
-  auto count = node.requirements.find("gpu.count");
-  return count != node.requirements.end() && !within(count->second, 0);
+  return std::any_of(std::begin(kGpuAmounts), std::end(kGpuAmounts), [&](const char* feature) {
+    auto amount = node.requirements.find(feature);
+    return amount != node.requirements.end() && !within(amount->second, 0);
+  });
 }
 
 bool names_gpus(const ir::Node& node) {
@@ -156,9 +166,11 @@ class Filter {
     if (wanted == fitting_.node.requirements.end() || (!wanted->second.min && !wanted->second.max)) return {};
     if (Status known = check_unit(measure, wanted->second); !known.ok()) return known;
     const Types before = left_;
+    ir::Requirement enough = wanted->second;
+    if (enough.min) *enough.min -= measure.cut;
     keep([&](const InstanceType& type) {
       std::optional<double> value = measure.value(type);
-      return value && within(wanted->second, *value);
+      return value && within(enough, *value);
     });
     return left_.empty() ? with_passed_over(none_has(measure, wanted->second, before)) : Status();
   }

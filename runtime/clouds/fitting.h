@@ -2,7 +2,7 @@
 // has instance types.
 //
 // The features are RADL's (docs/features.md): cpu.count, cpu.arch, cpu.performance, memory.size, gpu.count,
-// gpu.vendor, gpu.model, price, spot and instance_type.
+// gpu.memory, gpu.vendor, gpu.model, price, spot and instance_type.
 #pragma once
 
 #include <string>

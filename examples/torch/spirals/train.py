@@ -42,6 +42,19 @@ def agree(path, model, optimizer, device):
     return epoch
 
 
+def device_and_group():
+    """The worker's device and the group that averages gradients: NCCL where each has a GPU of its own. It refuses several
+    workers on one GPU, as local nodes have it; gloo takes them."""
+    dist.init_process_group("gloo")
+    if not torch.cuda.is_available():
+        return torch.device("cpu"), None
+    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    torch.cuda.set_device(device)
+    gpus = [None] * dist.get_world_size()
+    dist.all_gather_object(gpus, str(torch.cuda.get_device_properties(device).uuid))
+    return device, dist.new_group(backend="nccl") if len(set(gpus)) == len(gpus) else None
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--epochs", type=int, default=30)
@@ -49,15 +62,13 @@ def main():
     arguments.add_argument("--results", type=pathlib.Path, default=os.environ.get("RADL_RESULTS", "."))
     options = arguments.parse_args()
 
-    gpu = torch.cuda.is_available()
-    dist.init_process_group("nccl" if gpu else "gloo")
-    device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if gpu else torch.device("cpu")
+    device, group = device_and_group()
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2)).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     begin = agree(options.checkpoint, model, optimizer, device)
     print(f"worker {dist.get_rank()} of {dist.get_world_size()} goes on at epoch {begin}", flush=True)
-    parallel = DistributedDataParallel(model)
+    parallel = DistributedDataParallel(model, process_group=group)
     data = spirals(3000)
     sampler = DistributedSampler(data)
     loader = DataLoader(data, batch_size=64, sampler=sampler)

@@ -7,8 +7,8 @@
 #include <set>
 #include <string_view>
 
-#include "runtime/clouds/hosts/facts.h"
 #include "runtime/clouds/hosts/machine.h"
+#include "runtime/clouds/machine_facts.h"
 #include "runtime/clouds/naming.h"
 
 namespace radl::hosts {

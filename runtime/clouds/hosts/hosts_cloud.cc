@@ -14,10 +14,10 @@
 #include "common/guarded.h"
 #include "runtime/clouds/hosts/access.h"
 #include "runtime/clouds/hosts/design.h"
-#include "runtime/clouds/hosts/facts.h"
 #include "runtime/clouds/hosts/machine.h"
 #include "runtime/clouds/hosts/root.h"
 #include "runtime/clouds/hosts/sight.h"
+#include "runtime/clouds/machine_facts.h"
 #include "runtime/net/lease.h"
 
 namespace radl::hosts {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "runtime/clouds/hosts/access.h"
-#include "runtime/clouds/hosts/facts.h"
+#include "runtime/clouds/machine_facts.h"
 #include "runtime/net/ssh/keys.h"
 
 namespace radl::hosts {

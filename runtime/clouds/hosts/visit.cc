@@ -55,18 +55,22 @@ if [ -r $b/block_size_bytes ]; then
   n=$((n * 0x$size)); [ "$n" -le "$total" ] || total=$n
 fi
 say memory_bytes "$total"
-gpus=0; vendor=; model=
+gpus=0; memory=0; vendor=; model=
 for d in /sys/bus/pci/devices/*; do
   [ -r "$d/class" ] && [ -r "$d/vendor" ] || continue
   read -r c < "$d/class"; read -r v < "$d/vendor"
   case $v in 0x10de) v=NVIDIA;; 0x1002) v=AMD;; *) continue;; esac
   case $c in 0x0300*|0x0302*|0x0380*) gpus=$((gpus + 1)); vendor=$v;; esac
 done
-if command -v nvidia-smi >/dev/null 2>&1 && list=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null); then
+if command -v nvidia-smi >/dev/null 2>&1 && list=$(nvidia-smi --query-gpu=memory.total,name --format=csv,noheader,nounits 2>/dev/null); then
   n=$(printf '%s\n' "$list" | grep -c .) || n=0
-  if [ "$n" -gt 0 ]; then gpus=$n; vendor=NVIDIA; model=$(printf '%s\n' "$list" | head -n 1); fi
+  if [ "$n" -gt 0 ]; then
+    gpus=$n; vendor=NVIDIA; model=${list#*, }; model=${model%%"$nl"*}
+    memory=$(printf '%s\n' "$list" | sort -n | head -n 1); memory=${memory%%,*}
+    case $memory in ''|*[!0-9]*) memory=0;; esac
+  fi
 fi
-say gpu_count "$gpus"; say gpu_vendor "$vendor"; say gpu_model "$model"
+say gpu_count "$gpus"; say gpu_memory_bytes "$((memory * 1048576))"; say gpu_vendor "$vendor"; say gpu_model "$model"
 if [ -r /etc/os-release ]; then
   f=$(. /etc/os-release && printf '%s\n%s.' "${ID:-}" "${VERSION_ID:-}")
   f=${f%.}; say os_flavour "${f%%"$nl"*}"; say os_version "${f#*"$nl"}"

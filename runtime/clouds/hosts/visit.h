@@ -18,7 +18,7 @@ struct Marker {
 };
 
 struct Visit {
-  nlohmann::json facts;  // facts.h
+  nlohmann::json facts;  // runtime/clouds/machine_facts.h
   Marker marker;
   bool has_key = false;  // the key that was asked for stands in ~/.ssh/authorized_keys
 };

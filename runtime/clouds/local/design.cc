@@ -1,4 +1,5 @@
 #include "runtime/clouds/local/design.h"
+#include "runtime/clouds/local/gpus.h"
 
 #include <fmt/format.h>
 
@@ -85,8 +86,6 @@ class NodeDesigner {
     std::string os = text_wanted(node_, "disk.0.os.name");
     if (!os.empty() && os != "linux")
       return cannot(fmt::format("disk.0.os.name = '{}': cloud local makes nodes of this Linux computer", os));
-    if (number_wanted(node_, "gpu.count").value_or(0) > 0)
-      return cannot("gpu.count: cloud local has no GPU to give");
     for (size_t i = 0; i == 0 || i < node_.interfaces.size(); ++i) {
       const std::string name = full_host_name(node_, i);
       if (name.empty()) continue;
@@ -107,6 +106,7 @@ class NodeDesigner {
     names();
     if (auto cpus = number_wanted(node_, "cpu.count")) made_.spec["cpu_count"] = *cpus;
     if (auto memory = number_wanted(node_, "memory.size")) made_.spec["memory_bytes"] = *memory;
+    if (asks_for_gpus(node_)) note("its nodes share the GPUs of this computer");
     auto stop = auto_stop_wanted(node_);
     if (!stop.ok()) return std::move(stop).status();
     if (*stop) made_.spec["stop"] = to_json(**stop);

@@ -14,6 +14,7 @@
 #include "common/files.h"
 #include "runtime/clouds/local/common_network.h"
 #include "runtime/clouds/local/design.h"
+#include "runtime/clouds/local/gpus.h"
 #include "runtime/clouds/local/hosts_file.h"
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
@@ -50,7 +51,9 @@ class LocalCloud : public Cloud {
 
   Result<Survey> survey(const Context&, const ir::Program&) override { return Survey(); }
   Status can_make(const ir::Node& node, const DesignInput&) const override {
-    return options_.wrong.empty() ? can_make_node(node) : invalid(options_.wrong);
+    if (!options_.wrong.empty()) return invalid(options_.wrong);
+    if (Status made = can_make_node(node); !made.ok() || !asks_for_gpus(node)) return made;
+    return check_gpus(node, gpus());
   }
   Result<Design> design(const DesignInput& input) const override {
     if (!options_.wrong.empty()) return invalid(options_.wrong);
@@ -69,6 +72,11 @@ class LocalCloud : public Cloud {
   Pace pace() const override { return {std::chrono::milliseconds(2), std::chrono::milliseconds(50)}; }
 
  private:
+  // Asked when the first node wants some: most plans ask for none.
+  const Json& gpus() const {
+    std::call_once(gpus_asked_, [this] { gpus_ = gpus_of_this_computer(); });
+    return gpus_;
+  }
   Asked create_key(const Context& context, const Order& order);
   Asked create_network(const Context& context, const Order& order);
   Asked create_node(const Context& context, const Order& order);
@@ -87,6 +95,8 @@ class LocalCloud : public Cloud {
   Options options_;
   std::mutex mutex_;  // addresses, the key, the network, and what follows
   CommonNetwork network_;
+  mutable std::once_flag gpus_asked_;
+  mutable Json gpus_;
   std::set<std::string> making_;  // ids of nodes whose making has not returned
 };
 

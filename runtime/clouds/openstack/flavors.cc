@@ -11,7 +11,7 @@
 namespace radl::openstack {
 namespace {
 
-constexpr const char* kFeatures[] = {"cpu.count",  "memory.size", "gpu.count",
+constexpr const char* kFeatures[] = {"cpu.count",  "memory.size", "gpu.count",    "gpu.memory",
                                      "gpu.vendor", "gpu.model",   "instance_type"};
 // An image says for which architecture it is, a flavor does not.
 constexpr const char* kAnyArchitecture = "x86_64,arm64,i386";

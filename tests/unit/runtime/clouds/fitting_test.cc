@@ -71,6 +71,25 @@ TEST_F(Fit, GpusByCountVendorAndModel) {
       << fault();
 }
 
+// As they are sold: an L4 has 24 GB, which are 22.4 GiB.
+TEST_F(Fit, GpusByTheMemoryOfEach) {
+  bound("gpu.memory", 16e9);  // without a count: one is enough
+  for (const InstanceType* type : *fit()) {
+    EXPECT_GT(type->gpu, 0) << type->name;
+    EXPECT_EQ(type->gpu_vendor, "NVIDIA") << type->name;
+  }
+  EXPECT_EQ(cheapest(), "g4dn.xlarge");
+  bound("gpu.memory", 24e9);
+  EXPECT_EQ(cheapest(), "g6.xlarge");
+  bound("gpu.count", 8);
+  bound("gpu.memory", 80e9);
+  EXPECT_EQ(cheapest(), "p4de.24xlarge");
+  bound("gpu.memory", 1e12);
+  EXPECT_NE(fault().find("worker[0]: gpu.memory: no instance type of EC2 in us-east-1 has that"),
+            std::string::npos)
+      << fault();
+}
+
 // Of EC2's GPUs AMD's are the cheapest.
 TEST_F(Fit, GpusAreNvidiasUnlessTheFileSaysOtherwise) {
   bound("gpu.count", 1);

@@ -1,9 +1,9 @@
 // What a file says of existing machines, and what the plan makes of it.
 #include <gtest/gtest.h>
 
-#include "runtime/clouds/hosts/facts.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/hosts/machine.h"
+#include "runtime/clouds/machine_facts.h"
 #include "tests/support/test_nodes.h"
 
 namespace radl::hosts {
@@ -114,6 +114,7 @@ TEST(Facts, AreComparedAsTheFileSaysIt) {
   const Json facts{{"cpu_count", 8},
                    {"memory_bytes", 17179869184.0},
                    {"gpu_count", 1},
+                   {"gpu_memory_bytes", 40536.0 * 1024 * 1024},
                    {"gpu_vendor", "NVIDIA"},
                    {"gpu_model", "NVIDIA A100-SXM4-40GB"},
                    {"architecture", "x86_64"},
@@ -152,6 +153,8 @@ TEST(Facts, AreComparedAsTheFileSaysIt) {
   EXPECT_FALSE(met("cpu.count", max(4)));
   EXPECT_TRUE(met("memory.size", min(17179869184.0)));
   EXPECT_FALSE(met("gpu.count", min(2)));
+  EXPECT_TRUE(met("gpu.memory", min(40e9)));
+  EXPECT_FALSE(met("gpu.memory", min(80e9)));
   EXPECT_TRUE(met("gpu.vendor", equal("nvidia")));
   EXPECT_TRUE(met("gpu.model", equal("A100")));
   EXPECT_FALSE(met("gpu.model", equal("H100")));

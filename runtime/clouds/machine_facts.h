@@ -1,9 +1,9 @@
 // Facts of a machine, and whether they are what a file asks for.
 //
-// Facts: {cpu_count, memory_bytes, gpu_count, gpu_vendor, gpu_model, architecture, os, os_flavour,
-// os_version, disk_bytes (the root file system), disk_free_bytes, disks: [{name, bytes}], hostname, user,
-// home, address (of the machine's own interface), sudo ("root", "passwordless", "password": it asks for one,
-// "no")}.
+// Facts: {cpu_count, memory_bytes, gpu_count, gpu_memory_bytes (the least of them; 0: not known), gpu_vendor,
+// gpu_model, architecture, os, os_flavour, os_version, disk_bytes (the root file system), disk_free_bytes,
+// disks: [{name, bytes}], hostname, user, home, address (of the machine's own interface), sudo ("root",
+// "passwordless", "password": it asks for one, "no")}.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@
 
 #include "compiler/ir/ir.h"
 
-namespace radl::hosts {
+namespace radl {
 
 using Json = nlohmann::json;
 
@@ -26,4 +26,4 @@ std::string unmet_text(const std::vector<std::string>& unmet);  // all of them, 
 // The same requirements; one that is not met has what is there in its place: {"cpu.count": {"found": 2}}.
 Json as_observed(const Json& requirements, const Json& facts);
 
-}  // namespace radl::hosts
+}  // namespace radl

@@ -1,4 +1,4 @@
-#include "runtime/clouds/hosts/facts.h"
+#include "runtime/clouds/machine_facts.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "common/human.h"
 #include "common/text.h"
 
-namespace radl::hosts {
+namespace radl {
 namespace {
 
 struct Checked {
@@ -21,10 +21,11 @@ struct Checked {
   double allowance = 1;  // what is there is enough when it is so much of what is asked for
 };
 // A disk of 20 GB holds a file system that is somewhat smaller.
-constexpr std::array<Checked, 10> kChecked{{{"cpu.count", "cpu_count"},
+constexpr std::array<Checked, 11> kChecked{{{"cpu.count", "cpu_count"},
                                             {"cpu.arch", "architecture"},
                                             {"memory.size", "memory_bytes", true},
                                             {"gpu.count", "gpu_count"},
+                                            {"gpu.memory", "gpu_memory_bytes", true},
                                             {"gpu.vendor", "gpu_vendor"},
                                             {"gpu.model", "gpu_model"},
                                             {"disk.0.size", "disk_bytes", true, 0.9},
@@ -160,4 +161,4 @@ Json as_observed(const Json& requirements, const Json& facts) {
   return all;
 }
 
-}  // namespace radl::hosts
+}  // namespace radl
