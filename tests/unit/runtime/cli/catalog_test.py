@@ -192,6 +192,21 @@ class Catalog(unittest.TestCase):
                 self.assertEqual(costs, GPU_COSTS.replace("TODAY", today))
             self.assertEqual({one["gpu_vendor"] for one in self.types("--cloud", cloud, "--region", region, "--gpu", "1")}, {"AMD", "Intel", "NVIDIA"})
 
+    def test_local_nodes_have_the_gpus_of_this_computer(self):
+        smi = self.at / "bin/nvidia-smi"
+        smi.parent.mkdir()
+        smi.write_text("#!/bin/sh\necho '15360, Tesla T4'\n")
+        smi.chmod(0o755)
+        self.environment["PATH"] = f"{smi.parent}:{os.environ['PATH']}"
+        for feature, code, says in (("gpu.count >= 1 and gpu.memory >= 16G", 0, "its nodes share the GPUs of this computer"),
+                                    ("gpu.count >= 2", 1, "node[0]: gpu.count >= 2: it has 1"),
+                                    ("gpu.memory >= 24Gi", 1, "node[0]: gpu.memory >= 24 GiB: it has 15 GiB"),
+                                    ("gpu.model = 'V100'", 1, "gpu.model = V100: it has Tesla T4")):
+            (self.at / "site.radl").write_text(f"radl 2\nsystem node ( {feature} )\ndeploy node 1 local\ncontextualize ()\n")
+            self.assertIn(says, self.plan(code=code))
+        smi.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n")
+        self.assertIn("it has none; nvidia-smi says: NVIDIA-SMI has failed", self.plan(code=1))
+
     def test_a_price_list_without_bounds_is_not_written_to_the_disk(self):
         class Endless(Server):
             def do_GET(self):
