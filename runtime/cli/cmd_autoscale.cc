@@ -13,6 +13,7 @@
 #include "runtime/cli/signals.h"
 #include "runtime/net/node_path.h"
 #include "runtime/plan/autoscaling.h"
+#include "runtime/plan/values.h"
 
 namespace radl::cli::autoscale_command {
 namespace {
@@ -20,7 +21,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{300};
-constexpr std::chrono::seconds kOneLook{20}, kAfterFailure{10};
+constexpr std::chrono::seconds kOneLook{20}, kAfterFailure{10}, kLongestPause{30};
+// A look of so long is followed by a pause of so many times that: what asks a scheduler may be a whole
+// program.
+constexpr int kPause = 4;
 constexpr double kLockTimeout = 3600;
 
 // One resource `elastic`, and what is known of it.
@@ -43,12 +47,34 @@ std::string folder_of(const ElasticRules& rules) {
   return shell_path((rules.directory.empty() ? "~/.radl/elastic" : rules.directory) + "/" + rules.name);
 }
 
-std::string look_script(const ElasticRules& rules) {
+// "" where there is none. Invalid: a value in it is not known.
+Result<std::string> wanted_command(const ElasticRules& rules, const Snapshot& state,
+                                   const ir::Secrets& secrets) {
+  std::string missing;
+  auto unknown_value = [&](const std::string& name) {
+    std::optional<Json> value = known_value(state, name);
+    if (!value) missing = name;
+    return value;
+  };
+  auto secret_value = [&](const std::string& name) -> std::optional<Json> {
+    if (auto found = secrets.find(name); found != secrets.end()) return Json(found->second);
+    missing = "the secret " + name;
+    return std::nullopt;
+  };
+  const Json command = ir::substitute(rules.wanted, unknown_value, secret_value);
+  if (!missing.empty())
+    return invalid(fmt::format("`wanted` needs {}, which is not known", missing))
+        .with_hint("`radlc apply` makes it known");
+  return command.is_string() ? command.get<std::string>() : std::string();
+}
+
+// The command may hold secrets, so it is no argument.
+std::string look_script(const ElasticRules& rules, const std::string& wanted) {
   std::string script = fmt::format("cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n",
                                    folder_of(rules));
-  if (!rules.wanted.empty())
-    script += fmt::format("n=$(cd && /bin/sh -c {} </dev/null) || exit 1\necho wanted $n\n",
-                          shell_quote(rules.wanted));
+  if (!wanted.empty())
+    script += fmt::format("w={}\nn=$(cd && (eval \"$w\") </dev/null) || exit 1\necho wanted $n\n",
+                          shell_quote(wanted));
   return script;
 }
 
@@ -176,8 +202,15 @@ class Relay {
   Result<bool> try_look(Watched& watched, const Stop& stop) {
     auto nodes = load_nodes(options_.project);
     if (!nodes.ok()) return std::move(nodes).status();
-    auto text = run_on(watched, *nodes, look_script(watched.rules), stop);
+    auto wanted = wanted_command(watched.rules, nodes->state, project_->compiled.secrets);
+    if (!wanted.ok()) return std::move(wanted).status().at(watched.rules.node);
+    const Clock::time_point begin = Clock::now();
+    auto text = run_on(watched, *nodes, look_script(watched.rules, *wanted), stop);
     if (!text.ok()) return std::move(text).status();
+    if (!wanted->empty()) {
+      const Clock::time_point end = Clock::now();
+      watched.not_before = end + std::min<Clock::duration>(kPause * (end - begin), kLongestPause);
+    }
     auto look = read_elastic_look(*text);
     if (!look.ok()) return std::move(look).status();
     const std::vector<int> now = nodes_now(*project_, nodes->state, watched.rules.system);

@@ -23,6 +23,12 @@ double number_of(const Json& properties, const char* name, double otherwise) {
   return found != properties.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
+// null where there is none.
+Json command_of(const Json& properties, const char* name) {
+  auto found = properties.find(name);
+  return found == properties.end() || *found == "" ? Json() : *found;
+}
+
 ElasticRules rules_of(const ir::Step& step, const ir::Resource& resource) {
   const Json& given = resource.properties;
   ElasticRules rules;
@@ -34,8 +40,8 @@ ElasticRules rules_of(const ir::Step& step, const ir::Resource& resource) {
   if (const double max = number_of(given, "max", -1); max >= 0) rules.max = static_cast<int>(max);
   rules.idle_seconds = number_of(given, "idle", rules.idle_seconds);
   rules.directory = text_of(given, "directory");
-  rules.wanted = text_of(given, "wanted");
-  rules.drain = text_of(given, "drain");
+  rules.wanted = command_of(given, "wanted");
+  rules.drains = !command_of(given, "drain").is_null();
   rules.drain_seconds = number_of(given, "drain_timeout", rules.drain_seconds);
   return rules;
 }
@@ -130,6 +136,22 @@ std::vector<ElasticRules> elastic_rules(const ir::Program& program) {
   return all;
 }
 
+Status check_elastic(const ir::Program& program) {
+  for (const ir::Step& step : program.steps) {
+    for (const ir::Resource& resource : step.resources) {
+      if (resource.type != "elastic") continue;
+      for (const char* name : {"system", "min", "max", "idle", "directory", "drain_timeout"}) {
+        auto found = resource.properties.find(name);
+        if (found == resource.properties.end()) continue;
+        if (ir::unknowns_in(*found).empty() && ir::secrets_in(*found).empty()) continue;
+        return invalid(fmt::format("elastic '{}' of {}: '{}' must be known when it is planned", resource.name,
+                                   step.id, name));
+      }
+    }
+  }
+  return {};
+}
+
 Result<std::vector<int>> chosen_nodes(const std::string& system, const std::vector<int>& now,
                                       const ScaleWish& wish) {
   std::set<int> left(now.begin(), now.end());
@@ -171,6 +193,7 @@ Scalings still_chosen(const Scalings& scaled, const std::map<std::string, int>& 
 }
 
 Status plan_scaling(Draft& draft) {
+  if (Status known = check_elastic(draft.input.program); !known.ok()) return known;
   const Snapshot& snapshot = draft.input.snapshot;
   const PlanOptions& options = draft.input.options;
   const Scalings& now = options.scaled ? *options.scaled : snapshot.scaled;
@@ -198,7 +221,7 @@ Status plan_scaling(Draft& draft) {
 
 void plan_drains(Draft& draft) {
   for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
-    if (rules.drain.empty() || draft.is_made_anew(rules.node)) continue;
+    if (!rules.drains || draft.is_made_anew(rules.node)) continue;
     // Before its step has run nothing knows of the nodes.
     auto step = draft.input.snapshot.steps.find(rules.step);
     if (step != draft.input.snapshot.steps.end() && step->second.status == StepStatus::Done)

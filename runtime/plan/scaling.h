@@ -22,11 +22,15 @@ struct ElasticRules {
   std::optional<int> max;
   double idle_seconds = 300;
   std::string directory;  // on the node: where it is asked for nodes
-  std::string wanted;     // command on the node that prints how many nodes are wanted; empty: none
-  std::string drain;      // command on the node before others go; empty: none
+  // Command on the node that prints how many nodes are wanted, with its unknown values and secrets
+  // (compiler/ir/ir.h); null: none.
+  Json wanted;
+  bool drains = false;  // there is a command on the node before others go
   double drain_seconds = 600;
 };
 std::vector<ElasticRules> elastic_rules(const ir::Program& program);
+// Invalid: a bound, the system or the folder is known only after apply. Names it.
+Status check_elastic(const ir::Program& program);
 
 struct ScaleWish {
   std::optional<int> count;  // how many nodes; absent: as many as are left without `without`

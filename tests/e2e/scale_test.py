@@ -8,6 +8,7 @@ from radl_case import RadlCase
 CLUSTER = """radl 2
 description grows (name = 'grows')
 input workers ( type = integer, default = 2 )
+input word ( type = string, sensitive = yes )
 network lan ()
 system front ( net_interface.0.connection = 'lan' )
 system worker ( net_interface.0.connection = 'lan' )
@@ -19,8 +20,8 @@ configure head (
     min = 1
     max = 4
     idle = 1s
-    wanted = 'cat ~/wanted'
-    drain = 'echo "$RADL_NODES / $RADL_ORDINALS / $(cat ~/members)" >> ~/drained; [ ! -e ~/busy ]'
+    wanted = '[ ${self.private_ip} != ${input.word} ] && cat ~/wanted'
+    drain = '[ ${self.private_ip} ] && echo "$RADL_NODES / $RADL_ORDINALS / $(cat ~/members)" >> ~/drained; [ ! -e ~/busy ]'
   )
 )
 configure member ( command 'echo x >> ~/runs' () )
@@ -34,7 +35,7 @@ output members ( value = join([w.address for w in worker[*]], ' ') )
 class Scale(RadlCase):
     def setUp(self):
         super().setUp()
-        self.environment["RADL_LOCAL_ISOLATION"] = "off"
+        self.environment.update(RADL_LOCAL_ISOLATION="off", RADL_INPUT_word="a-secret-word")
         self.file = self.write("cluster.radl", CLUSTER)
 
     def tearDown(self):

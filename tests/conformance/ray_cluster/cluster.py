@@ -11,6 +11,23 @@ from radl_case import SOURCE, RadlCase
 PYTHON = os.environ["RADL_RAY_PYTHON"]
 
 
+ASK = """import json, socket, time, ray
+ray.init(address="auto", log_to_driver=False)
+
+@ray.remote(num_cpus=1)
+def where():
+    time.sleep(40)
+    return socket.gethostname()
+
+@ray.remote(num_cpus=64)
+def nowhere():
+    return None
+
+too_big = nowhere.remote()
+print(json.dumps({"hosts": len(set(ray.get([where.remote() for _ in range(4)])))}))
+"""
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -38,6 +55,31 @@ class Cluster(RadlCase):
         self.assertEqual(list(self.actions(self.file, *self.given)), ["program/tune"])
         self.radlc("apply", "--auto-approve", self.file, *self.given, timeout=500)
         self.assertIn("Best hyperparameters found", (self.folder / "ray/results/logs/head[0].log").read_text())
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left(state="ray/.radl")
+
+    def nodes(self):
+        return sorted(r["address"] for r in self.show(self.file)["resources"] if r["address"].startswith("worker["))
+
+    def test_workers_come_for_tasks_that_wait_and_go_when_they_are_idle(self):
+        text = self.file.read_text()
+        begin, end = text.index("use 'std/training/ray'"), text.index("output dashboard")
+        self.file.write_text(text[:begin] + text[end:])
+        self.edit(self.file, ("  cpus = input.cpus\n", "  cpus = input.cpus\n  idle = 10s\n  most = 2\n"))
+        self.write("ray/ask.py", ASK)
+        given = ["--input", f"python={PYTHON}", "--input", "workers=0"]
+        self.radlc("apply", "--auto-approve", self.file, *given, timeout=500)
+        self.assertEqual(self.nodes(), [])
+        scaling = self.start("autoscale", self.file, *given)
+        self.radlc("cp", self.file, str(self.folder / "ray/ask.py"), "head:ask.py")
+        # Each asks for all of a node, and one for what none ever has.
+        said = self.radlc("exec", self.file, "head", "-c", f"{PYTHON} ask.py", timeout=400)
+        self.assertEqual(json.loads(said.strip().splitlines()[-1])["hosts"], 3, said)
+        self.assertEqual(self.nodes(), ["worker[0]", "worker[1]"], "more than `most`, or they went at once")
+        self.wait_until(lambda: self.nodes() == [], 180, lambda: f"idle workers stay: {self.nodes()}")
+        self.assertIsNone(scaling.poll(), "autoscale has ended")
+        scaling.terminate()
+        out, err = scaling.communicate(timeout=60)
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_nothing_left(state="ray/.radl")
 

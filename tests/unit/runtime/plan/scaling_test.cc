@@ -110,6 +110,24 @@ TEST_F(ScalePlans, NodesAreDrainedBeforeTheyGoAndBeforeTheHeadLearnsOfIt) {
   EXPECT_EQ(plan_from_json(to_json(plan))->find(drain->id)->spec, drain->spec) << "a saved plan has it";
 }
 
+// `drain = 'leave ${self.private_ip}'`: the address is in the state.
+TEST_F(ScalePlans, ACommandThatNamesAnAddressDrainsToo) {
+  auto with = [](int workers, const char* property, Json value) {
+    ir::Program program = site(workers);
+    for (ir::Step& step : program.steps)
+      for (ir::Resource& resource : step.resources)
+        if (resource.type == "elastic") resource.properties[property] = value;
+    return program;
+  };
+  const Json command{{"$join", {"leave ", ir::unknown("server[0].private_ip")}}};
+  bench.applied(with(2, "drain", command));
+  EXPECT_NE(bench.plan(with(1, "drain", command)).find("server[0]/drain worker"), nullptr);
+  EXPECT_EQ(bench.plan(with(1, "drain", "")).find("server[0]/drain worker"), nullptr);
+  EXPECT_EQ(elastic_rules(with(1, "wanted", command)).front().wanted, command);
+  EXPECT_EQ(check_elastic(with(1, "max", ir::unknown("server[0].port"))).message(),
+            "elastic 'workers' of server[0]/head: 'max' must be known when it is planned");
+}
+
 TEST_F(ScalePlans, WhatIsHalfRemovedOrNeverSetUpIsNotDrained) {
   bench.applied(site(2));
   bench.snapshot.resources.at("worker[1]").status = ResourceStatus::Deleting;
