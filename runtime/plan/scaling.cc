@@ -100,6 +100,8 @@ void drain_before(Draft& draft, const ElasticRules& rules) {
   if (removals.empty()) return;
   Action drain;
   drain.id = fmt::format("{}/drain {}", rules.node, rules.system);
+  // Two schedulers of one node may have the same system: a node of HDFS and of Spark.
+  if (draft.step_actions.count(drain.id)) drain.id += " of " + rules.name;
   drain.verb = Verb::Run;
   drain.is_step = true;
   drain.step_kind = ir::step_kind_name(ir::StepKind::Native);
@@ -117,7 +119,8 @@ void drain_before(Draft& draft, const ElasticRules& rules) {
   if (draft.resource_action(rules.node)) drain.needs.push_back(rules.node);
   // Its node learns of the new list of nodes when they are drained.
   for (Action& action : plan.actions) {
-    if (action.is_step && action.verb == Verb::Run && action.nodes == drain.nodes)
+    if (action.is_step && action.verb == Verb::Run && action.nodes == drain.nodes &&
+        !action.spec.contains("drains"))
       action.needs.push_back(drain.id);
   }
   draft.step_actions[drain.id] = plan.actions.size();

@@ -128,6 +128,24 @@ TEST_F(ScalePlans, ACommandThatNamesAnAddressDrainsToo) {
             "elastic 'workers' of server[0]/head: 'max' must be known when it is planned");
 }
 
+TEST_F(ScalePlans, TwoSchedulersOfANodeDrainEach) {
+  auto both = [](int workers) {
+    ir::Program program = site(workers);
+    for (ir::Step& step : program.steps)
+      if (step.recipe == "head")
+        step.resources.push_back({"elastic", "files", {{"system", "worker"}, {"drain", "copy"}}, {}});
+    return program;
+  };
+  bench.applied(both(2));
+  const Plan plan = bench.plan(both(1));
+  const Action *one = plan.find("server[0]/drain worker"),
+               *other = plan.find("server[0]/drain worker of files");
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(plan.find("worker[1]")->removed_after, (std::vector<std::string>{one->id, other->id}));
+  for (const Action* drain : {one, other})
+    for (const std::string& need : drain->needs) EXPECT_TRUE(need != one->id && need != other->id) << need;
+}
+
 TEST_F(ScalePlans, WhatIsHalfRemovedOrNeverSetUpIsNotDrained) {
   bench.applied(site(2));
   bench.snapshot.resources.at("worker[1]").status = ResourceStatus::Deleting;
