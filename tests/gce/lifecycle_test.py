@@ -80,7 +80,7 @@ class Lifecycle(GceCase):
 
     def test_a_zone_without_room_is_left_for_another_and_a_quota_is_told(self):
         self.compute.full_zones = {"europe-west1-b"}
-        self.apply(timeout=300)
+        self.assertNotRegex(self.apply(timeout=300), r"(front|worker)\S+: (front|worker)\S+:", "what it is of is said once")
         zones = {address: path.split("/")[1] for address, (path, _) in self.addresses().items()}
         self.assertNotIn("europe-west1-b", [zone for address, zone in zones.items() if address.startswith("worker")])
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
@@ -89,6 +89,28 @@ class Lifecycle(GceCase):
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+
+    def test_what_a_policy_or_no_billing_forbids_is_said_at_once(self):
+        answers = [(412, "conditionNotMet", "Constraint constraints/compute.vmExternalIpAccess violated for project 424242424242."),
+                   (403, "forbidden", "This API method requires billing to be enabled. Please enable billing on project #radlc-tests.")]
+
+        def refused(request, forward=self.server.forward):
+            if request.method != "POST" or not request.path.partition("?")[0].endswith("/instances"):
+                return forward(request)
+            asked.append(request.path)
+            status, reason, message = answers[0]
+            error = {"code": status, "message": message, "errors": [{"reason": reason, "message": message}]}
+            return Answer(status, [("Content-Type", "application/json")], json.dumps({"error": error}).encode())
+
+        self.server.forward = refused
+        for words in ("a policy of the organization forbids it", "the project needs a billing account"):
+            asked = []
+            said = self.apply("--input", "workers=0", code=None) + self.err
+            self.assertIn(words, said)
+            self.assertEqual(len(asked), 1, "tried once")
+            answers.pop(0)
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
 
     def test_a_wait_that_google_asks_for_is_kept_and_said(self):
         turned_away = []
@@ -122,15 +144,18 @@ system worker ( gpu.count >= 1 and gpu.model = 'T4' and net_interface.0.connecti
 deploy worker 1 gce
 """
 
-    def test_a_quota_that_stops_a_launch_is_said_by_its_name_with_the_page_where_to_ask(self):
+    def test_a_quota_that_stops_a_launch_is_said_by_its_name_and_a_zone_without_them_is_left_for_another(self):
         file = self.write("site.radl", self.FILE)
         self.compute.gpu_quota = {"nvidia-tesla-t4": 0}
         said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
         self.assertIn("Quota 'NVIDIA_T4_GPUS' exceeded", said)
         self.assertIn("ask for more of NVIDIA_T4_GPUS (region europe-west1): https://console.cloud.google.com/iam-admin/quotas", said)
         self.compute.gpu_quota = {}
-        self.radlc("apply", "--auto-approve", file, timeout=300)
-        (machine,) = self.ours().values()
+        self.compute.without = {"europe-west1-b": ["nvidia-tesla-t4"]}
+        said = self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertRegex(said, r"worker\[0\]: .*acceleratorTypes/nvidia-tesla-t4' was not found: trying .* in europe-west1-c")
+        ((path, machine),) = self.ours().items()
+        self.assertNotIn("europe-west1-b", path)
         self.assertEqual(machine["guestAccelerators"][0]["acceleratorCount"], 1)
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
