@@ -6,6 +6,7 @@ import unittest
 from openstack_case import SYSTEM, OpenStackCase
 from proxy import Answer
 from radl_case import SOURCE
+from site_of_tests import Baseline
 
 NODES = f"""radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
@@ -101,7 +102,7 @@ class Whole(OpenStackCase):
         server = self.ours()[0]
         addresses = [a["addr"] for places in server.addresses.values() for a in places]
         self.assertTrue(any(a.startswith("203.0.113.") for a in addresses) or self.made("floating address"))
-        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.assertNotIn("Changed outside", self.radlc("plan", "--refresh", "--detailed-exitcode", file))
         self.radlc("apply", "--auto-approve", file, "--input", "team=red")
         self.assertEqual([s.id for s in self.ours()], [server.id], "a tag changes in place")
         self.assertEqual(self.ours()[0].metadata["team"], "red")
@@ -138,6 +139,25 @@ class Whole(OpenStackCase):
         self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
         self.assertEqual(len(turned_away), 1)
         self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
+    def test_a_plan_that_looks_tells_of_networks_that_will_not_do(self):
+        network = self.project.cloud.network
+        six = network.create_network(name="six")
+        network.create_subnet(network_id=six.id, name="six", ip_version=6, cidr="fd00:78::/64", ipv6_address_mode="slaac", ipv6_ra_mode="slaac")
+        self.baseline = Baseline(self.project)
+        for features, words in (("provider_id = 'nope'", "network lan: provider_id = 'nope': there is no such network; there are inside, outside, six"),
+                                ("provider_id = 'six'", "network lan: network six has IPv6 addresses alone, and radlc reaches its machines by IPv4"),
+                                ("outbound = 'yes' and provider_id = 'inside'", "the network is not external, so it has no floating addresses"),
+                                ("create = 'yes' and cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is no range of IPv4 addresses")):
+            with self.subTest(features=features):
+                file = self.write("site.radl", NODES.replace("outbound = 'no'", features))
+                self.radlc("plan", "--refresh", file, code=None)
+                self.assertIn(words, self.err)
+                self.radlc("apply", "--auto-approve", file, code=None)
+                self.assertIn(words, self.err)
+                self.radlc("destroy", "--auto-approve", file)
+        self.radlc("plan", "--refresh", self.write("site.radl", NODES))
         self.assert_project_is_as_before()
 
     def test_a_plan_that_looks_tells_of_the_quota(self):

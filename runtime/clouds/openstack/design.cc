@@ -25,10 +25,6 @@ constexpr size_t kLargestUserData = 49149;
 constexpr double kBootSeconds = 45, kRequestSeconds = 1;
 constexpr const char* kUsualRange = "10.*.*.0/24";
 
-bool is_made(const ir::Network& network) {
-  return says_yes(network, "create") && text_wanted(network, "provider_id").empty();
-}
-
 // Whether its machines get addresses of an external network's, or are in the public network itself.
 bool has_floating(const ir::Node& node, const DesignInput& input) {
   if (says_no(node, "elastic_ip")) return false;
@@ -90,7 +86,7 @@ class Designer : private DesignBuilder {
     if (network.is_public && says_yes(network, "create"))
       note(fmt::format("network {}: a public network is not made: it is the cloud's external one",
                        network.name));
-    if (is_made(network) && !network.is_public) add_made(network);
+    if (is_made(network)) add_made(network);
   }
 
   // create = 'yes': a network, its subnet, and a router to the outside.
@@ -115,7 +111,7 @@ class Designer : private DesignBuilder {
       for (const ir::Network* network : networks_of(input_, node)) {
         if (network->name != interface.network || (network->is_public && floating)) continue;
         Json one = {{"name", network->name}};
-        if (is_made(*network) && !network->is_public) {
+        if (is_made(*network)) {
           one["made"] = net_address(cloud_, input_, *network, "net");
           for (const char* what : {"net", "subnet", "router"})
             references.push_back(net_address(cloud_, input_, *network, what));
@@ -220,6 +216,8 @@ class Designer : private DesignBuilder {
 };
 
 Status check_networks(const ir::Node& node, const DesignInput& input) {
+  for (const ir::Network* network : networks_of(input, node))
+    if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
   if (text_wanted(node, "elastic_ip") != "no") return {};
   for (const ir::Network* network : networks_of(input, node))
     if (network->is_public && text_wanted(*network, "provider_id").empty())
@@ -231,6 +229,10 @@ Status check_networks(const ir::Node& node, const DesignInput& input) {
 }
 
 }  // namespace
+
+bool is_made(const ir::Network& network) {
+  return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
+}
 
 std::string region_named(const ir::Node& node) {
   const auto zones = texts_wanted(node, "availability_zone");

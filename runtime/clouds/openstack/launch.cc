@@ -24,7 +24,8 @@ Result<std::string> network_of(Asking& call, const Order& order, const Json& wan
   if (const std::string made = text_of(wanted, "made"); !made.empty()) return id_of_reference(order, made);
   const std::string provider = text_of(wanted, "provider");
   auto found = provider.empty() ? default_network(call) : network_named(call, provider);
-  if (!found.ok()) return Status(found.status()).at("network " + text_of(wanted, "name"));
+  const Status reached = found.ok() ? has_ipv4(*found) : found.status();
+  if (!reached.ok()) return Status(reached).at("network " + text_of(wanted, "name"));
   return found->id;
 }
 

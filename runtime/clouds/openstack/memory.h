@@ -26,7 +26,7 @@ struct Flavor {
 
 struct NetworkNow {
   std::string id, name, project;
-  bool external = false, shared = false, of_radlc = false;
+  bool external = false, shared = false, of_radlc = false, only_ipv6 = false;
   std::vector<std::string> subnets;
 };
 
