@@ -78,6 +78,22 @@ class Lifecycle(GceCase):
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_a_machine_that_is_taken_back_before_it_answers_is_noticed_and_made_by_the_next_apply(self):
+        self.machines.boots = False
+        process = self.start("apply", "--auto-approve", self.file, "--input", "workers=1")
+        self.wait_until(lambda: any(one["status"] == "RUNNING" and path.split("/")[-1].find("worker") >= 0 for path, one in self.ours().items()), 60)
+        time.sleep(1)  # what does not show is gone only once the cloud has settled
+        (worker,) = [path for path in self.ours() if "worker" in path]
+        self.compute.preempt(worker)
+        self.machines.boots = True
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 2, out + err)
+        self.assertIn("worker[0] is gone before it became reachable: it was taken back or deleted", err)
+        self.apply("--input", "workers=1", timeout=300)
+        self.assertEqual(sorted(self.addresses()), ["front[0]", "worker[0]"])
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_zone_without_room_is_left_for_another_and_a_quota_is_told(self):
         self.compute.full_zones = {"europe-west1-b"}
         self.assertNotRegex(self.apply(timeout=300), r"(front|worker)\S+: (front|worker)\S+:", "what it is of is said once")
