@@ -3,7 +3,7 @@ import json
 import re
 import unittest
 
-from openstack_case import SYSTEM, OpenStackCase
+from openstack_case import SYSTEM, USER, OpenStackCase
 from proxy import Answer
 from radl_case import SOURCE
 from site_of_tests import Baseline
@@ -163,6 +163,25 @@ class Whole(OpenStackCase):
                 self.assertIn(words, self.err)
                 self.radlc("destroy", "--auto-approve", file)
         self.radlc("plan", "--refresh", self.write("site.radl", NODES))
+        self.assert_project_is_as_before()
+
+    def test_a_flavor_has_room_for_the_image_or_the_root_disk_is_a_volume(self):
+        create = self.project.cloud.image.create_image
+        image = create(name="needs", disk_format="raw", container_format="bare", data=b"\0" * 1024, min_disk=5, min_ram=1024, allow_duplicates=True)
+        large = create(name="large", disk_format="raw", container_format="bare", data=b"\0" * 1024, min_disk=5, allow_duplicates=True)
+        self.addCleanup(self.project.cloud.image.delete_image, image.id)
+        self.addCleanup(self.project.cloud.image.delete_image, large.id)
+        text = f"radl 2\nsystem node ( %s and disk.0.image.url = 'ost://127.0.0.1/%s' and disk.0.os.credentials.username = '{USER}' )\ndeploy node 1 openstack\n"
+        file = self.write("site.radl", text % ("cpu.count >= 1", "needs"))
+        self.assertIn("t.small", self.radlc("plan", "--refresh", file))
+        self.apply_and_look(file, "t.small", [])
+        self.apply_and_look(self.write("site.radl", text % ("instance_type = 't.tiny'", "large")), "t.tiny", [5])
+
+    def apply_and_look(self, file, flavor, root_volumes):
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual([self.project.flavor_of(s) for s in self.ours()], [flavor])
+        self.assertEqual([volume.size for volume in self.project.cloud.block_storage.volumes()], root_volumes)
+        self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 
     def test_a_plan_that_looks_tells_of_the_quota(self):

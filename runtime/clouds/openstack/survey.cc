@@ -39,6 +39,8 @@ Status survey_images(Asking& call, const ir::Program& program, const std::string
     auto image = find_image(call, wanted->text);
     if (!image.ok()) return Status(image.status()).at(node.address);
     facts["images"][wanted->text] = image->id;
+    facts["needs"][wanted->text] = {{"memory_bytes", image->min_memory_bytes},
+                                    {"disk_gib", image->min_disk_gib}};
   }
   return {};
 }
