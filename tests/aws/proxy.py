@@ -155,6 +155,10 @@ class Proxy:
         with self._lock:
             self._open += more
 
+    def speak_tls(self, context):
+        """From now on, at an https address."""
+        self._tls, self.url = context, self.url.replace("http:", "https:")
+
     def wait_for_the_last(self, seconds=120):
         """Until the server has done what a client asked for that has ended since: one that was killed leaves requests under way, and
         on a busy computer they may take longer than the time in which the tests let a cloud settle."""

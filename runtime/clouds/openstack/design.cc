@@ -215,6 +215,19 @@ class Designer : private DesignBuilder {
   std::set<std::string> placements_;
 };
 
+// As far as they were looked at. "nova:compute1" names a host of a zone, which administrators may.
+Status check_zone(const ir::Node& node, const DesignInput& input) {
+  const std::string zone = zone_named(node);
+  const Json& there = list_of(input.survey.facts, "zones");
+  std::vector<std::string> names;
+  for (const Json& one : there)
+    if (one.is_string()) names.push_back(one.get<std::string>());
+  const std::string plain = zone.substr(0, zone.find(':'));
+  if (zone.empty() || names.empty() || std::find(names.begin(), names.end(), plain) != names.end()) return {};
+  return invalid(fmt::format("{}: availability_zone = '{}': the cloud has no such zone", node.address, zone))
+      .with_hint("it has " + join(names, ", "));
+}
+
 Status check_networks(const ir::Node& node, const DesignInput& input) {
   for (const ir::Network* network : networks_of(input, node))
     if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
@@ -262,6 +275,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (!os.empty() && os != "linux")
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_zone(node, input); !right.ok()) return right;
   if (Status right = check_networks(node, input); !right.ok()) return right;
   if (auto policy = group_policy(node); !policy.ok()) return policy.status();
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();

@@ -228,6 +228,21 @@ TEST(OpenStackDesign, ARootDiskThatIsAVolumeTakesFromTheQuotaOfVolumes) {
   EXPECT_TRUE(designed(program, survey).ok()) << "the flavor's own disk is enough";
 }
 
+TEST(OpenStackDesign, AZoneThatThereIsNotIsSaidWhereTheyWereLookedAt) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  Survey survey;
+  const Catalog catalog = built_in_catalog();
+  auto said = [&](const char* zone) {
+    program.nodes[0].requirements["availability_zone"].equals = zone;
+    return check_node(kPlace, program.nodes[0], input_of(program, survey, catalog));
+  };
+  EXPECT_TRUE(said("mars").ok()) << "without a look nobody knows";
+  survey.facts["zones"] = {"nova", "gpu"};
+  for (const char* right : {"nova", "RegionOne/gpu", "nova:compute1"}) EXPECT_TRUE(said(right).ok()) << right;
+  EXPECT_EQ(said("mars").message(), "worker[0]: availability_zone = 'mars': the cloud has no such zone");
+  EXPECT_EQ(said("mars").hint(), "it has nova, gpu");
+}
+
 TEST(OpenStackDesign, ARangeThatIsNoneOfIpv4IsSaidByThePlan) {
   ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
   Survey survey;
