@@ -101,6 +101,11 @@ constexpr Known kKnown[] = {
 // What uses it goes first, and that takes a while: "InUseSubnetCannotBeDeleted".
 constexpr Known kInUse{"", Code::Retry, ""};
 constexpr Known kLimit{"", Code::Quota, kAskQuota};
+// "The selected VM size '..' cannot boot Hypervisor Generation '2'."
+constexpr Known kGeneration{
+    "", Code::Invalid,
+    "another instance_type, or an image of the generation that it boots: of most images there is a "
+    "SKU with gen2 in its name, and one without"};
 
 const Known* find(const Said& said) {
   for (const Known& one : kKnown)
@@ -110,6 +115,7 @@ const Known* find(const Said& said) {
   // "Operation could not be completed as it results in exceeding approved Total Regional Cores quota."
   if (said.code == "OperationNotAllowed" && to_lower(said.message).find("quota") != std::string::npos)
     return &kLimit;
+  if (said.message.find("cannot boot Hypervisor Generation") != std::string::npos) return &kGeneration;
   return nullptr;
 }
 
@@ -118,6 +124,13 @@ const Known* find(const Said& said) {
 std::string quota_in(const std::string& message) {
   constexpr std::string_view kApproved = "exceeding approved ";
   const size_t at = message.find(kApproved), name = at + kApproved.size(), end = message.find(" quota", name);
+  return at == message.npos || end == message.npos ? "" : message.substr(name, end - name);
+}
+
+// ".. not registered to use namespace 'Microsoft.Network'. ..": "Microsoft.Network".
+std::string namespace_in(const std::string& message) {
+  constexpr std::string_view kNamespace = "namespace '";
+  const size_t at = message.find(kNamespace), name = at + kNamespace.size(), end = message.find('\'', name);
   return at == message.npos || end == message.npos ? "" : message.substr(name, end - name);
 }
 
@@ -145,6 +158,9 @@ std::string cure_of(const Said& said, int http_status) {
   const Known* known = find(said);
   const std::string quota = known && known->cure == kAskQuota ? quota_in(said.message) : "";
   if (!quota.empty()) return fmt::format("the quota is '{}': {}", quota, kAskQuota);
+  const std::string service = known && known->cure == kRegister ? namespace_in(said.message) : "";
+  if (!service.empty())
+    return fmt::format("`az provider register --namespace {}`, once; it takes some minutes", service);
   if (known) return std::string(known->cure);
   return http_status == 403 ? std::string(kRole) : "";
 }

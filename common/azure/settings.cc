@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "common/client_certificate.h"
@@ -132,6 +134,14 @@ Result<std::string> read_certificate(const std::string& path, const std::string&
           "is its password");
 }
 
+Status check_subscription(const std::string& id, const std::string& origin) {
+  const bool may_be =
+      std::all_of(id.begin(), id.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
+  if (may_be) return {};
+  return invalid(fmt::format("{} = '{}': must be the id of a subscription, not its name", origin, id))
+      .with_hint("`az account list` shows the ids");
+}
+
 std::string manager_scope(const Site& site) {
   // A server of one's own (RADL_AZURE_ENDPOINT) stands for the site's.
   for (const Site& one : kSites)
@@ -160,7 +170,9 @@ Result<Settings> load_settings(const Environment& environment) {
   if (settings.credential.kind == Credential::Kind::None)
     settings.credential = of_managed_identity(environment);
   const Credential::Kind found = settings.credential.kind;
-  if (found != Credential::Kind::None && found != Credential::Kind::Machine) return settings;
+  const Status right = check_subscription(settings.subscription, "AZURE_SUBSCRIPTION_ID");
+  if (found != Credential::Kind::None && found != Credential::Kind::Machine)
+    return right.ok() ? Result<Settings>(std::move(settings)) : right;
   auto login = find_az_login(environment, first(environment, {"AZURE_TENANT_ID"}));
   if (found == Credential::Kind::None) {
     if (!login.ok()) return login.status();
@@ -168,7 +180,9 @@ Result<Settings> load_settings(const Environment& environment) {
   } else if (login.ok()) {
     settings.credential.otherwise = std::make_shared<const Credential>(std::move(login->credential));
   }
-  if (login.ok() && settings.subscription.empty()) settings.subscription = login->subscription;
+  // az takes a subscription's name as well: its profile has the id.
+  if (login.ok()) settings.subscription = login->subscription;
+  if (!login.ok() && !right.ok()) return right;
   return settings;
 }
 

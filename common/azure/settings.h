@@ -40,6 +40,9 @@ Settings load_places(const Environment& environment = process_environment);
 // "https://management.azure.com/.default": the scope of the Resource Manager's tokens.
 std::string manager_scope(const Site& site);
 
+// Invalid where `id`, which `origin` names, is no id but a name.
+Status check_subscription(const std::string& id, const std::string& origin);
+
 // Internal to common/azure: private key and certificate of a file, in plain PEM. Invalid names `origin` and
 // the file.
 Result<std::string> read_certificate(const std::string& path, const std::string& password,

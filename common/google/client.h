@@ -51,18 +51,4 @@ class Service {
 // A UUID that no other request has: for the query's requestId.
 std::string request_id();
 
-// By the reason of an error ("quotaExceeded", of an operation "ZONE_RESOURCE_POOL_EXHAUSTED") and the HTTP
-// status: Quota, Auth, NotFound, Exists, Retry, Invalid.
-Code code_of(const std::string& reason, int http_status);
-
-// Of {"error": {"code", "message", "errors": [{"reason", "message"}]}} or an operation's {"error": {"errors":
-// [{"code", "message"}]}}; one line, "" when there is none. `quota`: which one is used up, and of what:
-// "NVIDIA_T4_GPUS (region us-central1)".
-struct Said {
-  std::string reason, message, quota;
-};
-Said error_in(const nlohmann::json& document);
-// What to do about it; "": that is not known.
-std::string cure_of(const Said& said, Code code);
-
 }  // namespace radl::google

@@ -136,6 +136,9 @@ Status take(const Json& file, Credential& made, int depth) {
   if (type == "external_account") return take_external(file, made);
   if (type == "external_account_authorized_user") return take_workforce_user(file, made);
   if (type == "impersonated_service_account" && depth == 0) return take_impersonated(file, made, depth);
+  if (file.contains("installed") || file.contains("web"))
+    return invalid(made.origin + ": holds an OAuth client's id, which is no login")
+        .with_hint("log in with it: `gcloud auth application-default login --client-id-file FILE`");
   return invalid(
       fmt::format("{}: its type is none of service_account, authorized_user, external_account, "
                   "external_account_authorized_user and impersonated_service_account",
@@ -147,7 +150,11 @@ Status take(const Json& file, Credential& made, int depth) {
 Result<Credential> parse_credential(const std::string& text, const std::string& origin,
                                     std::string* project) {
   const Json file = json::parse_json(text);
-  if (!file.is_object()) return invalid(origin + ": is no JSON object");
+  if (!file.is_object())
+    return invalid(origin + ": is no JSON object")
+        .with_hint(
+            "a service account's key is a JSON file (no P12, no PEM): `gcloud iam service-accounts keys "
+            "create FILE`");
   Credential made;
   made.origin = origin;
   if (Status taken = take(file, made, 0); !taken.ok()) return taken;

@@ -27,6 +27,12 @@ int number_in(std::string_view text) {
   return number;
 }
 
+// Gateways of some clouds, and Nova of old, say 413 where others say 429; the same status tells of a quota,
+// and then there is no time at which to come again.
+bool is_throttled(const http::Response& answer) {
+  return answer.status == 429 || (answer.status == 413 && http::retry_after_of(answer) > 0);
+}
+
 // A quota is refused with 403 or 413 (Nova), 409 (Neutron), 413 (Cinder); the words tell it from a policy.
 bool is_quota(int status, const std::string& message) {
   if (status == 413) return true;
@@ -47,8 +53,9 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
   Failure failure;
   failure.http_status = response.status;
   failure.message = error_message(response.body);
-  failure.kind = http::kind_of_status(response.status, response.status == 429);
-  Code code = code_of(response.status, failure.message);
+  const bool throttled = is_throttled(response);
+  failure.kind = http::kind_of_status(response.status, throttled);
+  Code code = throttled ? Code::Retry : code_of(response.status, failure.message);
   // A page that is not there without a service's own words is a gateway's, or that of a wrong endpoint: it
   // tells of no resource.
   const bool own = !failure.message.empty() || response.body.find("Not Found") != std::string::npos;
@@ -200,7 +207,7 @@ http::Request Service::request_of(const Call& call, const Version& version) cons
   request.ca_file = session_.settings().ca_file;
   request.user_agent = "radlc (" + type_ + ")";
   request.rate = session_.rate();
-  request.throttled = [](const http::Response& r) { return r.status == 429; };
+  request.throttled = is_throttled;
   return request;
 }
 

@@ -30,6 +30,8 @@ std::string hint_of(const Settings& settings) {
   if (settings.method == "oidc_access_token") return "an access token is good for an hour: get a new one";
   if (settings.method == "application_credential")
     return "it may have ended or been deleted: `openstack application credential list`";
+  if (settings.method == "token")
+    return "a token is good for some hours: `openstack token issue` gives a new one";
   return "check user, password, domains and project: `openstack token issue`";
 }
 
@@ -60,8 +62,16 @@ Result<Token> Session::ask(const std::string& url, const std::string& body, cons
   // A body that came apart on its way is asked for again.
   for (int again = 0; again < 3 && answer.ok() && answer->ok() && parse_json(answer->body).is_null(); ++again)
     answer = http_.send(request, retries);
-  if (!answer.ok()) return Status(answer.status()).at(settings_.origin);
-  if (answer->status == 401)
+  if (!answer.ok()) {
+    Status failed = Status(answer.status()).at(settings_.origin);
+    if (failed.message().find("certificate is not trusted") == failed.message().npos) return failed;
+    return std::move(failed).with_hint(
+        "`cacert: FILE` in clouds.yaml, or OS_CACERT, names the cloud's authority");
+  }
+  // A token that is none any more "could not be found"; another page is that of a wrong address.
+  const std::string said = to_lower(text_of(member(parse_json(answer->body), "error"), "message"));
+  const bool ended = answer->status == 404 && settings_.method == "token" && said.find("token") != said.npos;
+  if (answer->status == 401 || ended)
     return Status(Code::Auth, what + " refuses the credentials").with_hint(hint_of(settings_));
   if (answer->status == 300 || answer->status == 404)
     return Status(Code::Auth, fmt::format("{} has no such page (HTTP status {})", what, answer->status))
@@ -161,7 +171,14 @@ Result<std::string> Session::endpoint(const std::string& type, const Stop& stop)
   for (const std::string& name : types)
     if (auto given = settings_.endpoints.find(name); given != settings_.endpoints.end()) return given->second;
   if (auto given = settings_.endpoints.find(type); given != settings_.endpoints.end()) return given->second;
-  return endpoint_in(**known, settings_, types);
+  auto found = endpoint_in(**known, settings_, types);
+  // Without a project Keystone shows no services.
+  return !found.ok() && (*known)->project_id.empty() ? no_project(settings_) : found;
+}
+
+Status no_project(const Settings& settings) {
+  return Status(Code::Auth, settings.origin + ": names no project, and machines belong to one")
+      .with_hint("set OS_PROJECT_NAME, or `project_name` in clouds.yaml");
 }
 
 }  // namespace radl::openstack

@@ -50,6 +50,8 @@ class Session {
 };
 
 // Of a catalogue; `types`: the names that the service may have, the first that is there counts.
+// Auth: who they are for belongs to no project.
+Status no_project(const Settings& settings);
 Result<std::string> endpoint_in(const Token& token, const Settings& settings,
                                 const std::vector<std::string>& types);
 

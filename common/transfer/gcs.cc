@@ -8,6 +8,7 @@
 
 #include "common/digest.h"
 #include "common/google/client.h"
+#include "common/google/errors.h"
 #include "common/json_values.h"
 #include "common/text.h"
 #include "common/transfer/answers.h"
@@ -133,7 +134,7 @@ Status Gcs::error(const http::Response& answer, const std::string& key) const {
     message = trim(answer.body.substr(0, answer.body.find('\n')));
   if (answer.status == 404 && (key.empty() || message.find("bucket does not exist") != message.npos))
     return no_container(address(""));
-  Code code = google::code_of(said.reason, answer.status);
+  Code code = google::code_of(said, answer.status);
   if (answer.status == 412) code = Code::Conflict;
   if (answer.status == 408 || answer.status == 429 || answer.status >= 500) code = Code::Retry;
   Status failed(code, fmt::format("{}: HTTP status {}{}{}", address(key), answer.status,

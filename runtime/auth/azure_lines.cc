@@ -18,6 +18,8 @@ Result<azure::Settings> azure_settings(const AuthFile& file, const AuthLine& lin
     if (auto at = line.values.find(key); at != line.values.end()) values[key] = trim(at->second);
   }
   if (values["subscription_id"].empty()) return Status(Code::Auth, where + ": has no subscription_id");
+  if (Status id = azure::check_subscription(values["subscription_id"], where + ": subscription_id"); !id.ok())
+    return Status(Code::Auth, id.message()).with_hint(id.hint());
   azure::Credential credential;
   credential.origin = "\"" + line.id + "\" of " + file.path;
   credential.client_id = values["client_id"];

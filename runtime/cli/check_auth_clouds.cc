@@ -134,8 +134,8 @@ std::string render_text(const std::string& name, const CloudAccount& account) {
     line("expires", fmt::format("in {} minutes", (account.expires - std::time(nullptr)) / 60));
   if (!account.quotas_status.ok()) line("quotas", "unknown: " + account.quotas_status.message());
   for (const CloudQuota& quota : account.quotas) {
-    const std::string limit = quota.limit < 0 ? "no limit" : fmt::format("{:g}", quota.limit);
-    line("quota", fmt::format("{:g} of {}  {}", quota.used, limit, quota.name));
+    const std::string limit = quota.limit < 0 ? "no limit" : plain_number(quota.limit);
+    line("quota", fmt::format("{} of {}  {}", plain_number(quota.used), limit, quota.name));
   }
   line("permissions", permissions_text(account));
   return text;

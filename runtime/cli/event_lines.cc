@@ -14,6 +14,14 @@ namespace {
 
 constexpr double kMetricEverySeconds = 5;
 
+// "node[0]: no room": an error may begin with what it is of.
+std::string of_item(const Event& event) {
+  std::string text =
+      event.message.starts_with(event.id + ": ") ? event.message : event.id + ": " + event.message;
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string notice_text(const Event& event) {
@@ -45,7 +53,7 @@ std::string EventLines::text_of(const Event& event) {
                          duration_text(seconds), what);
     }
     case EventKind::ActionRetry:
-      return fmt::format("{}: {}; trying again in {}", event.id, event.message,
+      return fmt::format("{}; trying again in {}", of_item(event),
                          duration_text(event.data.value("wait_seconds", 0.0)));
     case EventKind::ActionFailed:
       return fmt::format("{}: {}failed{} after {}{}", event.id, style_.red(), style_.off(),

@@ -112,7 +112,10 @@ class Filter {
     const std::string named = join(named_, ", ");
     std::vector<std::string> names;
     for (const InstanceType* type : fitting_.types) names.push_back(type->name);
-    const std::string near = nearest(named, names);
+    const auto whole = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return name.ends_with("_" + named);  // as Azure's portal shows "Standard_D2s_v5"
+    });
+    const std::string near = whole == names.end() ? nearest(named, names) : *whole;
     return invalid(fmt::format("{}: instance_type = '{}': {} has no such type", fitting_.node.address, named,
                                fitting_.cloud))
         .with_hint(!near.empty()        ? "did you mean " + near + "?"

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/address_range.h"
 #include "common/text.h"
 
 namespace radl {
@@ -82,6 +85,16 @@ std::vector<std::string> image_urls(const ir::Node& node) {
   for (const ir::Disk& disk : node.disks)
     if (disk.index == 0) return disk.image_urls;
   return {};
+}
+
+Status check_range(const ir::Network& network) {
+  const std::string range = text_wanted(network, "cidr");
+  std::string first = range;
+  std::replace(first.begin(), first.end(), '*', '0');
+  const bool six = range.find(':') != range.npos;
+  if (range.empty() || (address_range(first) && !six)) return {};
+  return invalid(fmt::format("network {}: cidr = '{}' is no range of IPv4 addresses", network.name, range))
+      .with_hint("such as 10.1.2.0/24, or 10.1.*.0/24 for the first one that is free");
 }
 
 bool within(const ir::Requirement& wanted, double value) {

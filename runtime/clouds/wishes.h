@@ -25,6 +25,8 @@ Result<Json> tags_wanted(const ir::Node& node);
 std::string os_version_wanted(const ir::Node& node);
 // Of disk 0.
 std::vector<std::string> image_urls(const ir::Node& node);
+// Invalid: the `cidr` of a network that is made is no range of IPv4 addresses. '*' stands for an octet.
+Status check_range(const ir::Network& network);
 // Whether a number is within the bounds; nothing else of the requirement is looked at.
 bool within(const ir::Requirement& wanted, double value);
 

@@ -220,8 +220,10 @@ class Creating {
     if (!another) return Next::Over;
     const Offer& next = action_.offers[++offer_];
     const std::string market = next.facts.market.empty() ? "" : " " + next.facts.market;
+    std::string why = why_->message();  // as clouds say it, with a full stop or without
+    while (why.ends_with('.')) why.pop_back();
     tell(session_, action_.id,
-         why_->message() + ": trying " + next.name + market + (next.zone.empty() ? "" : " in " + next.zone));
+         why + ": trying " + next.name + market + (next.zone.empty() ? "" : " in " + next.zone));
     return Next::Open;
   }
 

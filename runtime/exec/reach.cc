@@ -13,6 +13,8 @@ using std::chrono::milliseconds;
 
 // Between two logins at a machine that boots.
 constexpr milliseconds kFirstLogin{50}, kLongestLogin{2000};
+// A machine that is silent for so long is looked at: it may have been taken back. A look ends in that time.
+constexpr milliseconds kSilence{15000}, kLook{15000};
 
 bool is_to_be_reached(Session& session, const std::string& address) {
   const ir::Node* node = session.node(address);
@@ -65,6 +67,37 @@ Async<Status> record_reached(Session& session, Park& park, const std::string& ad
   co_return reached;
 }
 
+// Why a silent machine will never answer; ok where it may, or where that is not known.
+Status why_silent(const std::string& address, const Sight& sight) {
+  if (!sight.status.ok()) return {};
+  const std::string detail = sight.seen && !sight.seen->detail.empty() ? ": " + sight.seen->detail : "";
+  if (!sight.seen || sight.seen->phase == ResourcePhase::Leaving)
+    return {Code::Conflict,
+            address + " is gone before it became reachable: it was taken back or deleted" + detail};
+  if (sight.seen->phase == ResourcePhase::Stopped)
+    return {Code::Conflict, address + " was stopped before it became reachable" + detail};
+  if (sight.seen->phase == ResourcePhase::Broken)
+    return {Code::Conflict, address + " broke before it became reachable" + detail};
+  return {};
+}
+
+// True as soon as it takes connections. `lost` says why it never will.
+Async<bool> wait_for_answer(Session& session, Park& park, const std::string& address,
+                            Scheduler::TimePoint end, Status& lost) {
+  while (true) {
+    bool answers = co_await park.answers(address, std::min(end, session.in(kSilence)));
+    if (answers || session.stop_starting() || session.world().clock.now() >= end) co_return answers;
+    std::optional<ResourceRecord> record = session.resource(address);
+    Cloud* cloud = record ? session.run.clouds->find(record->cloud) : nullptr;
+    if (!cloud) continue;
+    Watch watch{Watch::For::Settled, "",   record->id, address, shows_by(session, *cloud, *record),
+                session.in(kLook),   false};
+    std::unique_ptr<Sight> sight = co_await park.sight(*cloud, std::move(watch));
+    lost = why_silent(address, *sight);
+    if (!lost.ok()) co_return false;
+  }
+}
+
 }  // namespace
 
 Async<Status> wait_until_reachable(Session& session, Park& park, const std::string& address) {
@@ -73,8 +106,16 @@ Async<Status> wait_until_reachable(Session& session, Park& park, const std::stri
   const auto end = session.in(session.options().boot_deadline);
   // Until something listens there a login is of no use, and would hold a thread until it is given up.
   bool answers = true;
-  if (is_reached_directly(session, address)) answers = co_await park.answers(address, end);
+  Status lost;
+  if (is_reached_directly(session, address)) {
+    answers = co_await wait_for_answer(session, park, address, end, lost);
+  }
   if (!answers && session.stop_starting()) co_return stopped_waiting(address);
+  if (!lost.ok()) {
+    Async<Status> recording = record_reached(session, park, address, std::move(lost), end);
+    co_await recording.finished();
+    co_return recording.take();
+  }
   std::string told;
   for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
     std::optional<Status> over = log_in(session, address, end, wait, told);

@@ -48,7 +48,10 @@ class Faulted:
             out, _ = process.communicate()
             self.fail(f"radlc {arguments} did not end in {seconds} s: {[r.action for r in self.server.log[-10:]]}\n{out}")
         finally:
-            self.server.victim = self.server.faults = None
+            self.server.victim = None
+            settled = self.server.wait_for_the_last()
+            self.server.faults = None
+        self.assertTrue(settled, "requests are still under way")
         self.said.append(f"--- radlc {' '.join(map(str, arguments))}: {process.returncode} {self.server.treated[first:]}\n{out}")
         return process.returncode, out
 

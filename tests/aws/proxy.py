@@ -120,6 +120,7 @@ class Proxy:
         self.faults, self.extras, self.victim = faults, extras, None
         self.log, self.treated = [], []
         self._lock = threading.Lock()
+        self._open = 0  # connections
         self._tls = tls
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self._listener.getsockname()[1]
@@ -147,9 +148,32 @@ class Proxy:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
+            self._count(1)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
+    def _count(self, more):
+        with self._lock:
+            self._open += more
+
+    def speak_tls(self, context):
+        """From now on, at an https address."""
+        self._tls, self.url = context, self.url.replace("http:", "https:")
+
+    def wait_for_the_last(self, seconds=120):
+        """Until the server has done what a client asked for that has ended since: one that was killed leaves requests under way, and
+        on a busy computer they may take longer than the time in which the tests let a cloud settle."""
+        deadline = time.monotonic() + seconds
+        while self._open and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return not self._open
+
     def _serve(self, connection):
+        try:
+            self._serve_all(connection)
+        finally:
+            self._count(-1)
+
+    def _serve_all(self, connection):
         try:
             if self._tls:
                 connection = self._tls.wrap_socket(connection, server_side=True)

@@ -50,6 +50,7 @@ class Manager(Resources):
         self.violations, self.called = [], set()
         self.vcpu_quota, self.exhausted, self.broken, self.evicted = 100, False, False, []
         self.full, self.restricted = set(), {}  # types without room; type -> why
+        self.state = "Enabled"  # of the subscription
         self.no_quota = {}  # type -> the quota of its family, of which there is none
         self.console = lambda path: ""
         self.lock = threading.RLock()
@@ -132,7 +133,10 @@ class Manager(Resources):
         if parameters.get("subscriptionId") != SUBSCRIPTION:
             raise Refused(404, "SubscriptionNotFound", f"The subscription '{parameters.get('subscriptionId')}' could not be found.")
         if name == "subscriptions_get":
-            return document(200, {"subscriptionId": SUBSCRIPTION, "tenantId": TENANT, "state": "Enabled"})
+            return document(200, {"subscriptionId": SUBSCRIPTION, "tenantId": TENANT, "displayName": "Tests", "state": self.state})
+        if self.state == "Disabled" and method in ("PUT", "PATCH", "POST"):
+            raise Refused(409, "ReadOnlyDisabledSubscription", f"The subscription '{SUBSCRIPTION}' is disabled and therefore marked as read only. You cannot "
+                          "perform any write actions on this subscription until it is re-enabled.")
         path = split.path.split(f"/subscriptions/{SUBSCRIPTION}/")[1]
         special = {"usage_list": self._usages, "resource_skus_list": self._skus, "virtual_machine_images_list": self._images,
                    "virtual_machine_images_get": self._images}.get(name)
@@ -356,6 +360,10 @@ class Manager(Resources):
         key = path.lower()
         if key.count("/") == 1:
             one = self._there(path)
+            if one["properties"]["provisioningState"] == "Deleting":  # the first one goes on
+                under_way = next(name for name, o in self.operations.items() if o.target == key and o.kind == "delete" and not o.is_done)
+                where = f"{self.base()}/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Tests/locations/{REGION}/operationResults/{under_way}?api-version=1"
+                return document(202, None, [("Location", where), ("Retry-After", "0"), *self._limits()])
             one["properties"]["provisioningState"] = "Deleting"
 
             def all_of_it(_well):

@@ -6,6 +6,7 @@ import unittest
 from azure_case import SYSTEM, AzureCase
 from proxy import Answer
 from radl_case import SOURCE
+from resources import SUBSCRIPTION
 
 FILE = f"""radl 2
 input workers ( type = 'integer' and default = 2 )
@@ -51,7 +52,7 @@ class Lifecycle(AzureCase):
         said = {resource["id"] for resource in self.show(self.file)["resources"]}
         self.assertEqual(said, set(self.arm.everything()) - set(self.before), "all that is there is in the state, and nothing else")
         self.radlc("plan", "--detailed-exitcode", self.file)
-        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.assertNotIn("Changed outside", self.radlc("plan", "--refresh", "--detailed-exitcode", self.file))
         self.apply("--input", "team=red")
         self.assertEqual(self.addresses()["front[0]"][0], machines["front[0]"][0], "a tag changes in place")
         self.assertEqual(self.addresses()["front[0]"][1]["tags"]["team"], "red")
@@ -129,6 +130,45 @@ class Lifecycle(AzureCase):
         self.radlc("plan", self.write("wrong.radl", file % "Standard_D2_v5"), code=1)
         self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
         self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
+
+    def test_a_subscription_that_is_disabled_is_said_by_a_plan_that_looks_and_by_an_apply(self):
+        self.arm.state = "Disabled"
+        self.radlc("plan", "--refresh", self.file, code=None)
+        self.assertIn("(Tests) is disabled: nothing can be made in it", self.err)
+        said = self.radlc("apply", "--auto-approve", self.file, code=None) + self.err
+        self.assertIn("ReadOnlyDisabledSubscription", said)
+        self.assertIn("the subscription is disabled: portal.azure.com, Subscriptions", said)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_a_resource_group_that_somebody_deletes_is_waited_for_and_made_again(self):
+        self.apply("--input", "workers=0", timeout=300)
+        [group] = self.ours("resourceGroups")
+        self.arm.pace = 100  # five seconds
+        deleted = self.arm.handle("DELETE", f"/subscriptions/{SUBSCRIPTION}/{group}?api-version=2022-09-01", {}, b"")
+        self.assertEqual(deleted.status, 202)
+        self.arm.pace = 1
+        said = self.apply("--input", "workers=0", timeout=300)
+        self.assertRegex(said, r"resource_group\.azure:/eastus +gone")
+        self.assertEqual(len(self.ours()), 2)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, "--input", "workers=0")
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_a_policy_that_forbids_a_machine_is_said_and_what_was_made_goes(self):
+        def denied(request, forward=self.server.forward):
+            if request.method != "PUT" or "/virtualMachines/" not in request.path:
+                return forward(request)
+            error = {"code": "RequestDisallowedByPolicy", "target": "radlc", "message": "Resource 'radlc' was disallowed by policy. Policy identifiers: "
+                     "'[{\"policyAssignment\":{\"name\":\"Allowed virtual machine size SKUs\"}}]'."}
+            return Answer(403, [("Content-Type", "application/json")], json.dumps({"error": error}).encode())
+
+        self.server.forward = denied
+        said = self.apply("--input", "workers=0", timeout=300, code=None) + self.err
+        self.assertIn("Allowed virtual machine size SKUs", said)
+        self.assertIn("a policy of the subscription forbids it: ask who looks after it", said)
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
 
     def test_a_resource_group_in_which_somebody_else_has_something_is_kept(self):
         self.apply("--input", "workers=0", timeout=300)

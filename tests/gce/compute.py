@@ -89,6 +89,7 @@ class Compute:
         self.violations, self.called = [], set()
         self.instance_quota, self.exhausted, self.broken = 100, False, False
         self.gpu_quota = {}  # accelerator -> how many there may be; none: as many as are asked for
+        self.without = {}  # zone -> machine types and accelerators that it does not have
         self.full_zones = set()  # where machines are accepted and then fail, as a zone without room does
         self.guest_attributes = lambda path: {}
         self.lock = threading.RLock()
@@ -343,7 +344,14 @@ class Compute:
             raise Refused(400, "required", "Required field 'resource.disks' or 'resource.networkInterfaces' not specified")
         if f"zones/{zone}/machineTypes/" not in one.get("machineType", ""):
             raise Refused(400, "invalid", f"Invalid value for field 'resource.machineType': '{one.get('machineType')}'")
-        family = one["machineType"].rpartition("/")[2].partition("-")[0]
+        machine = one["machineType"].rpartition("/")[2]
+        family = machine.partition("-")[0]
+        if machine in self.without.get(zone, ()):
+            raise Refused(400, "invalid", f"Invalid value for field 'resource.machineType': '{one['machineType']}'. Machine type with name '{machine}' does not "
+                          f"exist in zone '{zone}'.")
+        for gpu in one.get("guestAccelerators", ()):
+            if gpu["acceleratorType"].rpartition("/")[2] in self.without.get(zone, ()):
+                raise Refused(404, "notFound", f"The resource '{partial(gpu['acceleratorType'])}' was not found")
         scheduling = one.setdefault("scheduling", {})
         if (one.get("guestAccelerators") or scheduling.get("provisioningModel") == "SPOT") and scheduling.get("onHostMaintenance") != "TERMINATE":
             raise Refused(400, "invalid", "Instances with guest accelerators and spot instances do not support live migration")

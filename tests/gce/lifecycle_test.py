@@ -48,7 +48,7 @@ class Lifecycle(GceCase):
         said = {resource["id"] for resource in self.show(self.file)["resources"]}
         self.assertEqual(said, set(self.compute.everything()) - set(self.before), "all that is there is in the state, and nothing else")
         self.radlc("plan", "--detailed-exitcode", self.file)
-        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.assertNotIn("Changed outside", self.radlc("plan", "--refresh", "--detailed-exitcode", self.file))
         self.apply("--input", "team=red")
         self.assertEqual(self.addresses()["front[0]"][0], machines["front[0]"][0], "a label changes in place")
         self.assertEqual(self.addresses()["front[0]"][1]["labels"]["team"], "red")
@@ -78,9 +78,25 @@ class Lifecycle(GceCase):
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_a_machine_that_is_taken_back_before_it_answers_is_noticed_and_made_by_the_next_apply(self):
+        self.machines.boots = False
+        process = self.start("apply", "--auto-approve", self.file, "--input", "workers=1")
+        self.wait_until(lambda: any(one["status"] == "RUNNING" and path.split("/")[-1].find("worker") >= 0 for path, one in self.ours().items()), 60)
+        time.sleep(1)  # what does not show is gone only once the cloud has settled
+        (worker,) = [path for path in self.ours() if "worker" in path]
+        self.compute.preempt(worker)
+        self.machines.boots = True
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 2, out + err)
+        self.assertIn("worker[0] is gone before it became reachable: it was taken back or deleted", err)
+        self.apply("--input", "workers=1", timeout=300)
+        self.assertEqual(sorted(self.addresses()), ["front[0]", "worker[0]"])
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_zone_without_room_is_left_for_another_and_a_quota_is_told(self):
         self.compute.full_zones = {"europe-west1-b"}
-        self.apply(timeout=300)
+        self.assertNotRegex(self.apply(timeout=300), r"(front|worker)\S+: (front|worker)\S+:", "what it is of is said once")
         zones = {address: path.split("/")[1] for address, (path, _) in self.addresses().items()}
         self.assertNotIn("europe-west1-b", [zone for address, zone in zones.items() if address.startswith("worker")])
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
@@ -89,6 +105,28 @@ class Lifecycle(GceCase):
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+
+    def test_what_a_policy_or_no_billing_forbids_is_said_at_once(self):
+        answers = [(412, "conditionNotMet", "Constraint constraints/compute.vmExternalIpAccess violated for project 424242424242."),
+                   (403, "forbidden", "This API method requires billing to be enabled. Please enable billing on project #radlc-tests.")]
+
+        def refused(request, forward=self.server.forward):
+            if request.method != "POST" or not request.path.partition("?")[0].endswith("/instances"):
+                return forward(request)
+            asked.append(request.path)
+            status, reason, message = answers[0]
+            error = {"code": status, "message": message, "errors": [{"reason": reason, "message": message}]}
+            return Answer(status, [("Content-Type", "application/json")], json.dumps({"error": error}).encode())
+
+        self.server.forward = refused
+        for words in ("a policy of the organization forbids it", "the project needs a billing account"):
+            asked = []
+            said = self.apply("--input", "workers=0", code=None) + self.err
+            self.assertIn(words, said)
+            self.assertEqual(len(asked), 1, "tried once")
+            answers.pop(0)
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
 
     def test_a_wait_that_google_asks_for_is_kept_and_said(self):
         turned_away = []
@@ -122,15 +160,18 @@ system worker ( gpu.count >= 1 and gpu.model = 'T4' and net_interface.0.connecti
 deploy worker 1 gce
 """
 
-    def test_a_quota_that_stops_a_launch_is_said_by_its_name_with_the_page_where_to_ask(self):
+    def test_a_quota_that_stops_a_launch_is_said_by_its_name_and_a_zone_without_them_is_left_for_another(self):
         file = self.write("site.radl", self.FILE)
         self.compute.gpu_quota = {"nvidia-tesla-t4": 0}
         said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
         self.assertIn("Quota 'NVIDIA_T4_GPUS' exceeded", said)
         self.assertIn("ask for more of NVIDIA_T4_GPUS (region europe-west1): https://console.cloud.google.com/iam-admin/quotas", said)
         self.compute.gpu_quota = {}
-        self.radlc("apply", "--auto-approve", file, timeout=300)
-        (machine,) = self.ours().values()
+        self.compute.without = {"europe-west1-b": ["nvidia-tesla-t4"]}
+        said = self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertRegex(said, r"worker\[0\]: .*acceleratorTypes/nvidia-tesla-t4' was not found: trying .* in europe-west1-c")
+        ((path, machine),) = self.ours().items()
+        self.assertNotIn("europe-west1-b", path)
         self.assertEqual(machine["guestAccelerators"][0]["acceleratorCount"], 1)
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()

@@ -2,6 +2,8 @@
 import http.server
 import json
 import pathlib
+import ssl
+import subprocess
 import threading
 import unittest
 import urllib.request
@@ -163,6 +165,54 @@ class Credentials(OpenStackCase):
                                 OS_REGION_NAME=REGION)
         [found] = self.check()
         self.assertEqual(found["project_id"], self.project.id)
+
+    def test_without_a_project_or_in_another_region_that_alone_is_said(self):
+        file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/debian-12' )\ndeploy a 1 openstack\n")
+        for variable, value, words in (("OS_PROJECT_NAME", None, "names no project, and machines belong to one"),
+                                       ("OS_REGION_NAME", "Nowhere", f"no service of type compute in region Nowhere; it is in {REGION}")):
+            with self.subTest(variable=variable):
+                before = self.environment.pop(variable)
+                if value:
+                    self.environment[variable] = value
+                [found] = self.check(code=2 if value is None else None)
+                self.assertIn(words, found["error"])
+                self.assertEqual(found.get("unknown", {}), {})
+                for command in (("plan", "--refresh"), ("apply", "--auto-approve")):
+                    self.radlc(*command, file, code=None)
+                    self.assertIn(words, self.err)
+                self.environment[variable] = before
+        self.radlc("destroy", "--auto-approve", file)
+        self.assertEqual(self.baseline.changes(), ([], []))
+
+    def test_a_token_that_has_ended_is_refused_with_how_to_get_a_new_one(self):
+        token = self.project.cloud.auth_token
+        body = json.dumps({"auth": {"identity": {"methods": ["password"], "password": {"user": {
+            "name": self.project.name, "domain": {"id": "default"}, "password": PASSWORD}}}}}).encode()
+        address = f"http://{services.HOST}:{services.PORTS['keystone']}/v3/auth/tokens"
+        with urllib.request.urlopen(urllib.request.Request(address, body, {"Content-Type": "application/json"}), timeout=60) as answer:
+            ended = answer.headers["X-Subject-Token"]
+        gone = urllib.request.Request(address, headers={"X-Auth-Token": token, "X-Subject-Token": ended}, method="DELETE")
+        urllib.request.urlopen(gone, timeout=60).close()
+        self.without_variables()
+        self.environment.update(OS_AUTH_URL=self.gate.auth_url, OS_AUTH_TYPE="v3token", OS_TOKEN=ended, OS_PROJECT_NAME=self.project.name,
+                                OS_REGION_NAME=REGION)
+        [found] = self.check(code=2)
+        self.assertIn("refuses the credentials (a token is good for some hours: `openstack token issue` gives a new one)", found["error"])
+        self.assertNotIn(ended, json.dumps(found) + self.err)
+
+    def test_a_cloud_of_an_authority_of_its_own_is_trusted_where_that_is_named(self):
+        key, certificate = self.ground / "key.pem", self.ground / "certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",
+                        "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.gate.speak_tls(context)
+        self.environment["OS_AUTH_URL"] = self.gate.auth_url
+        [found] = self.check(code=None)
+        self.assertIn("OS_CACERT, names the cloud's authority", found["error"])
+        self.environment["OS_CACERT"] = str(certificate)
+        [found] = self.check()
+        self.assertEqual((found["project_id"], found["missing"]), (self.project.id, []))
 
     def test_a_wrong_password_is_refused_and_not_shown(self):
         self.environment["OS_PASSWORD"] = "wr0ng-and-secret"

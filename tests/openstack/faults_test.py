@@ -60,7 +60,10 @@ class Faulted(OpenStackCase):
             out, _ = process.communicate()
             self.fail(f"radlc {arguments} did not end in {seconds} s: {[r.action for r in self.gate.log[-10:]]}\n{out}")
         finally:
-            self.gate.victim = self.gate.faults = None
+            self.gate.victim = None
+            settled = self.gate.wait_for_the_last()
+            self.gate.faults = None
+        self.assertTrue(settled, "requests are still under way")
         self.said.append(f"--- radlc {' '.join(map(str, arguments))}: {process.returncode} {self.gate.treated[first:]}\n{out}")
         return process.returncode, out
 

@@ -3,9 +3,10 @@ import json
 import re
 import unittest
 
-from openstack_case import SYSTEM, OpenStackCase
+from openstack_case import SYSTEM, USER, OpenStackCase
 from proxy import Answer
 from radl_case import SOURCE
+from site_of_tests import Baseline
 
 NODES = f"""radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
@@ -101,7 +102,7 @@ class Whole(OpenStackCase):
         server = self.ours()[0]
         addresses = [a["addr"] for places in server.addresses.values() for a in places]
         self.assertTrue(any(a.startswith("203.0.113.") for a in addresses) or self.made("floating address"))
-        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.assertNotIn("Changed outside", self.radlc("plan", "--refresh", "--detailed-exitcode", file))
         self.radlc("apply", "--auto-approve", file, "--input", "team=red")
         self.assertEqual([s.id for s in self.ours()], [server.id], "a tag changes in place")
         self.assertEqual(self.ours()[0].metadata["team"], "red")
@@ -123,20 +124,63 @@ class Whole(OpenStackCase):
         self.assert_project_is_as_before()
 
     def test_a_wait_that_a_service_asks_for_is_kept_and_said(self):
+        """As Nova and Neutron say it, the one before them that has no room, and Nova of old, which had a status of its own for it."""
+        waits = {"POST /servers": (429, "3", "This request was rate-limited."), "GET /flavors/detail": (503, "4", "The service is unavailable."),
+                 "POST /routers": (413, "5", "This request was rate-limited.")}
         turned_away = []
 
         def busy(request, forward=self.gate.forward):
-            if turned_away or request.action != "POST /servers":
+            if request.action in turned_away or request.action not in waits:
                 return forward(request)
             turned_away.append(request.action)
-            return Answer(429, [("Content-Type", "application/json"), ("Retry-After", "3")],
-                          json.dumps({"overLimit": {"code": 429, "message": "This request was rate-limited."}}).encode())
+            status, seconds, message = waits[request.action]
+            return Answer(status, [("Content-Type", "application/json"), ("Retry-After", seconds)],
+                          json.dumps({"overLimit": {"code": status, "message": message}}).encode())
 
         self.gate.forward = busy
         file = self.write("site.radl", WHOLE)
         said = self.radlc("apply", "--auto-approve", file, timeout=300) + self.err
-        self.assertRegex(said, r"127\.0\.0\.1:\d+ has too much to do and asks to wait 3 s")
-        self.assertEqual(len(turned_away), 1)
+        for seconds in (3, 4, 5):
+            self.assertRegex(said, rf"127\.0\.0\.1:\d+ has too much to do and asks to wait {seconds} s")
+        self.assertEqual(sorted(turned_away), sorted(waits))
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
+    def test_a_plan_that_looks_tells_of_networks_that_will_not_do(self):
+        network = self.project.cloud.network
+        six = network.create_network(name="six")
+        network.create_subnet(network_id=six.id, name="six", ip_version=6, cidr="fd00:78::/64", ipv6_address_mode="slaac", ipv6_ra_mode="slaac")
+        self.baseline = Baseline(self.project)
+        for features, words in (("provider_id = 'nope'", "network lan: provider_id = 'nope': there is no such network; there are inside, outside, six"),
+                                ("provider_id = 'six'", "network lan: network six has IPv6 addresses alone, and radlc reaches its machines by IPv4"),
+                                ("outbound = 'yes' and provider_id = 'inside'", "the network is not external, so it has no floating addresses"),
+                                ("create = 'yes' and cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is no range of IPv4 addresses")):
+            with self.subTest(features=features):
+                file = self.write("site.radl", NODES.replace("outbound = 'no'", features))
+                self.radlc("plan", "--refresh", file, code=None)
+                self.assertIn(words, self.err)
+                self.radlc("apply", "--auto-approve", file, code=None)
+                self.assertIn(words, self.err)
+                self.radlc("destroy", "--auto-approve", file)
+        self.radlc("plan", "--refresh", self.write("site.radl", NODES))
+        self.assert_project_is_as_before()
+
+    def test_a_flavor_has_room_for_the_image_or_the_root_disk_is_a_volume(self):
+        create = self.project.cloud.image.create_image
+        image = create(name="needs", disk_format="raw", container_format="bare", data=b"\0" * 1024, min_disk=5, min_ram=1024, allow_duplicates=True)
+        large = create(name="large", disk_format="raw", container_format="bare", data=b"\0" * 1024, min_disk=5, allow_duplicates=True)
+        self.addCleanup(self.project.cloud.image.delete_image, image.id)
+        self.addCleanup(self.project.cloud.image.delete_image, large.id)
+        text = f"radl 2\nsystem node ( %s and disk.0.image.url = 'ost://127.0.0.1/%s' and disk.0.os.credentials.username = '{USER}' )\ndeploy node 1 openstack\n"
+        file = self.write("site.radl", text % ("cpu.count >= 1", "needs"))
+        self.assertIn("t.small", self.radlc("plan", "--refresh", file))
+        self.apply_and_look(file, "t.small", [])
+        self.apply_and_look(self.write("site.radl", text % ("instance_type = 't.tiny'", "large")), "t.tiny", [5])
+
+    def apply_and_look(self, file, flavor, root_volumes):
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual([self.project.flavor_of(s) for s in self.ours()], [flavor])
+        self.assertEqual([volume.size for volume in self.project.cloud.block_storage.volumes()], root_volumes)
         self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 

@@ -46,11 +46,11 @@ class Machines(threading.Thread):
             marker = f"&marker={page['servers'][-1]['id']}"
 
     def _addresses(self):
-        """Server -> its addresses, floating ones included, as Neutron has them."""
+        """Server -> its IPv4 addresses, floating ones included, as Neutron has them: not every kernel has IPv6."""
         ports = {p.id: p for p in self.project.site.admin.network.ports(project_id=self.project.id)}
         found = {}
         for port in ports.values():
-            found.setdefault(port.device_id, set()).update(fixed["ip_address"] for fixed in port.fixed_ips)
+            found.setdefault(port.device_id, set()).update(fixed["ip_address"] for fixed in port.fixed_ips if ":" not in fixed["ip_address"])
         for address in self.project.site.admin.network.ips(project_id=self.project.id):
             if address.port_id in ports:
                 found.setdefault(ports[address.port_id].device_id, set()).add(address.floating_ip_address)

@@ -31,6 +31,7 @@ WINDOWS = {"D*as_v5": .046, "D*ads_v5": .046, "E*as_v5": .046, "E*ads_v5": .046,
 SMALL = {f"B2{kind}{size}s_v2": (f"B*{kind}ls_v2", .565 / (1 if size == "l" else 4)) for kind in ("", "a", "p") for size in "lt"}
 # A family that costs so much less or more than elsewhere, beside D*s_v5, is a mistake of the source's: its price counts as not known.
 PLAUSIBLE = (.35, 1.35)
+LESS_THAN_A_GIB = {"B1ls": 512}  # MiB: the list of sizes has 0
 SHARES = {"NV6ads_A10_v5": "0.166667", "NV12ads_A10_v5": "0.333333", "NV18ads_A10_v5": "0.5"}
 
 
@@ -144,7 +145,7 @@ def main():
              "source shapes: Azure's list of sizes, as github.com/kubernetes/autoscaler has it (Apache-2.0)", *sources, "", "[types]"]
     for name, shape in sorted(types.items()):
         architecture = {"arm64": "arm64"}.get(shape["Architecture"], "x86_64")
-        lines.append(type_line("Standard_" + name, int(shape["VCPU"]), int(shape["MemoryMb"]), *gpus(name, int(shape["GPU"])), architecture))
+        lines.append(type_line("Standard_" + name, int(shape["VCPU"]), int(shape["MemoryMb"]) or LESS_THAN_A_GIB[name], *gpus(name, int(shape["GPU"])), architecture))
     sections = [("on-demand", region, day, known) for region, known in on_demand.items()]
     sections += [("spot", region, of, known) for (region, of), known in spot.items()]
     for market, region, of, known in sorted(sections, key=lambda one: one[:3]):

@@ -43,7 +43,6 @@ class Disk : public Kind {
   Status fill(Asking&, const Json& item, Seen& seen) const override {
     const Json& properties = member(item, "properties");
     seen.spec = {{"size_gib", static_cast<long long>(number_of(properties, "diskSizeGB"))}};
-    seen.attributes = {{"status", text_of(properties, "diskState")}};
     return {};
   }
 };

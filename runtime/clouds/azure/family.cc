@@ -22,7 +22,9 @@ class Family : public LoadedFamily<Options> {
           .with_hint(
               "set AZURE_DEFAULTS_LOCATION, `az config set defaults.location=NAME`, or the file's "
               "availability_zone = 'westeurope'");
-    return is_region_name(region) ? Status() : invalid(fmt::format("cloud azure: '{}' is no region", region));
+    if (is_region_name(region)) return {};
+    return invalid(fmt::format("cloud azure: '{}' is no region", region))
+        .with_hint("a region is written as eastus, a zone as eastus-1, -2 or -3");
   }
 
   Result<std::unique_ptr<Cloud>> make_of(const CloudId& id, http::Client& http, const Options& options,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/text.h"
 #include "runtime/clouds/azure/images.h"
 
 namespace radl::azure {
@@ -41,6 +42,21 @@ Status survey_types(Asking& call, Json& facts) {
   return {};
 }
 
+// One that is disabled can be read, and what it has be removed; nothing can be made.
+Status check_state(Asking& call) {
+  const std::string path = "subscriptions/" + call.subscription;
+  Answer answer = call.manager.call(
+      {.method = "GET", .path = path, .version = kSubscriptions, .query = {}, .body = nullptr, .headers = {}},
+      waits(call.context));
+  if (!answer.ok()) return answer.failure().status;
+  const std::string state = text_of(answer.json(), "state"), name = text_of(answer.json(), "displayName");
+  if (state != "Disabled" && state != "Deleted") return {};
+  return status_of({"ReadOnlyDisabledSubscription",
+                    fmt::format("Azure says that subscription {}{} is {}: nothing can be made in it",
+                                call.subscription, name.empty() ? "" : " (" + name + ")", to_lower(state))},
+                   409);
+}
+
 }  // namespace
 
 Result<Json> take_survey(Asking& call, const ir::Program& program) {
@@ -49,6 +65,7 @@ Result<Json> take_survey(Asking& call, const ir::Program& program) {
                 {"families", Json::object()},
                 {"quotas", Json::object()},
                 {"own", Json::object()}};
+  if (Status state = check_state(call); !state.ok()) return state;
   if (Status asked = survey_types(call, facts); !asked.ok()) return asked;
   auto usages =
       list(call, fmt::format("providers/Microsoft.Compute/locations/{}/usages", call.cloud.region), kCompute);

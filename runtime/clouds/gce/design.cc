@@ -279,6 +279,8 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
     return invalid(fmt::format("{}: placement_group = '{}': must be cluster or spread in Compute Engine",
                                node.address, placement));
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
+  for (const ir::Network* network : networks_of(input, node))
+    if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
                                node_host_name(node), fault->message));

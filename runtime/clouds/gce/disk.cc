@@ -48,7 +48,6 @@ class Disk : public Kind {
       seen.detail = "Compute Engine says of the disk: " + status;
     }
     seen.spec = {{"size_gib", static_cast<long long>(count_of(item, "sizeGb"))}};
-    seen.attributes = {{"status", status}};
     return true;
   }
 };

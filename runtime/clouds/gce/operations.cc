@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "common/google/errors.h"
 #include "runtime/clouds/gce/api.h"
 
 namespace radl::gce {
@@ -16,7 +17,7 @@ Status failure_of(const Json& operation) {
   const google::Said said = google::error_in(operation);
   if (said.message.empty()) return {};
   const int status = static_cast<int>(number_of(operation, "httpErrorStatusCode"));
-  const Code code = google::code_of(said.reason, status);
+  const Code code = google::code_of(said, status);
   const bool plain = said.reason.empty() || said.message == said.reason;
   return Status(code, plain ? said.message : fmt::format("{}: {}", said.reason, said.message))
       .with_hint(google::cure_of(said, code));

@@ -25,10 +25,6 @@ constexpr size_t kLargestUserData = 49149;
 constexpr double kBootSeconds = 45, kRequestSeconds = 1;
 constexpr const char* kUsualRange = "10.*.*.0/24";
 
-bool is_made(const ir::Network& network) {
-  return says_yes(network, "create") && text_wanted(network, "provider_id").empty();
-}
-
 // Whether its machines get addresses of an external network's, or are in the public network itself.
 bool has_floating(const ir::Node& node, const DesignInput& input) {
   if (says_no(node, "elastic_ip")) return false;
@@ -90,7 +86,7 @@ class Designer : private DesignBuilder {
     if (network.is_public && says_yes(network, "create"))
       note(fmt::format("network {}: a public network is not made: it is the cloud's external one",
                        network.name));
-    if (is_made(network) && !network.is_public) add_made(network);
+    if (is_made(network)) add_made(network);
   }
 
   // create = 'yes': a network, its subnet, and a router to the outside.
@@ -115,7 +111,7 @@ class Designer : private DesignBuilder {
       for (const ir::Network* network : networks_of(input_, node)) {
         if (network->name != interface.network || (network->is_public && floating)) continue;
         Json one = {{"name", network->name}};
-        if (is_made(*network) && !network->is_public) {
+        if (is_made(*network)) {
           one["made"] = net_address(cloud_, input_, *network, "net");
           for (const char* what : {"net", "subnet", "router"})
             references.push_back(net_address(cloud_, input_, *network, what));
@@ -219,7 +215,22 @@ class Designer : private DesignBuilder {
   std::set<std::string> placements_;
 };
 
+// As far as they were looked at. "nova:compute1" names a host of a zone, which administrators may.
+Status check_zone(const ir::Node& node, const DesignInput& input) {
+  const std::string zone = zone_named(node);
+  const Json& there = list_of(input.survey.facts, "zones");
+  std::vector<std::string> names;
+  for (const Json& one : there)
+    if (one.is_string()) names.push_back(one.get<std::string>());
+  const std::string plain = zone.substr(0, zone.find(':'));
+  if (zone.empty() || names.empty() || std::find(names.begin(), names.end(), plain) != names.end()) return {};
+  return invalid(fmt::format("{}: availability_zone = '{}': the cloud has no such zone", node.address, zone))
+      .with_hint("it has " + join(names, ", "));
+}
+
 Status check_networks(const ir::Node& node, const DesignInput& input) {
+  for (const ir::Network* network : networks_of(input, node))
+    if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
   if (text_wanted(node, "elastic_ip") != "no") return {};
   for (const ir::Network* network : networks_of(input, node))
     if (network->is_public && text_wanted(*network, "provider_id").empty())
@@ -231,6 +242,10 @@ Status check_networks(const ir::Node& node, const DesignInput& input) {
 }
 
 }  // namespace
+
+bool is_made(const ir::Network& network) {
+  return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
+}
 
 std::string region_named(const ir::Node& node) {
   const auto zones = texts_wanted(node, "availability_zone");
@@ -260,6 +275,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (!os.empty() && os != "linux")
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_zone(node, input); !right.ok()) return right;
   if (Status right = check_networks(node, input); !right.ok()) return right;
   if (auto policy = group_policy(node); !policy.ok()) return policy.status();
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();

@@ -17,6 +17,8 @@ struct Place {
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input);
 Result<Design> design_resources(const Place& place, const DesignInput& input);
 
+// Whether the file's network becomes one of OpenStack's: a public one is the cloud's external one.
+bool is_made(const ir::Network& network);
 // The region and the zone of availability_zone = 'REGION/ZONE' or 'ZONE'; "" where it says none.
 std::string region_named(const ir::Node& node);
 std::string zone_named(const ir::Node& node);

@@ -172,7 +172,18 @@ Result<std::vector<Flavor>> flavors_there(Asking& call) {
   });
 }
 
-Result<Flavor> flavor_for(Asking& call, const Order& order) {
+const Flavor* first_for(const std::vector<const Flavor*>& fit, const Image& image, double root_gib) {
+  auto has_memory = [&](const Flavor* one) { return one->type.memory_bytes >= image.min_memory_bytes; };
+  // A flavor without a disk gives the image's own size.
+  auto has_room = [&](const Flavor* one) {
+    return has_memory(one) && (one->disk_gib == 0 || std::max(one->disk_gib, root_gib) >= image.min_disk_gib);
+  };
+  auto found = std::find_if(fit.begin(), fit.end(), has_room);
+  if (found == fit.end()) found = std::find_if(fit.begin(), fit.end(), has_memory);
+  return found == fit.end() ? nullptr : *found;
+}
+
+Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) {
   auto flavors = flavors_there(call);
   if (!flavors.ok()) return flavors.status();
   const std::string cloud = call.cloud.text();
@@ -191,7 +202,11 @@ Result<Flavor> flavor_for(Asking& call, const Order& order) {
   const ir::Node wish = node_of_wish(order.address, order.spec.value("flavor", Json::object()));
   auto fit = fitting_flavors(wish, *flavors, cloud);
   if (!fit.ok()) return fit.status();
-  return *fit->front();
+  if (!image) return *fit->front();
+  const double root = number_of(member(order.spec, "root"), "size_gib");
+  if (const Flavor* found = first_for(*fit, *image, root)) return *found;
+  return invalid(fmt::format("{}: image {} needs {:.0f} MiB of memory, and no flavor that fits has as much",
+                             order.address, image->name, image->min_memory_bytes / kMiB));
 }
 
 }  // namespace radl::openstack

@@ -25,7 +25,13 @@ Result<std::vector<const Flavor*>> fitting_flavors(const ir::Node& node, const s
 
 // All that the project may use; asked once.
 Result<std::vector<Flavor>> flavors_there(Asking& call);
-// The one for a spec: its "type" by name or id, else the smallest that fits its "flavor".
-Result<Flavor> flavor_for(Asking& call, const Order& order);
+// The one for a spec: its "type" by name or id, else the smallest that fits its "flavor" and, where that is
+// said, has room for the image.
+Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image = nullptr);
+
+// Of flavors that fit, the smallest that an image of these needs starts on, with a root disk of `root_gib`
+// (0: the flavor's own); else the smallest with its memory, whose root disk is to be a volume; nullptr: there
+// is none.
+const Flavor* first_for(const std::vector<const Flavor*>& fit, const Image& image, double root_gib);
 
 }  // namespace radl::openstack

@@ -79,6 +79,7 @@ Candidate candidate_in(const Json& item) {
   if (one.image.user.empty()) one.image.user = user_of_image(distribution + " " + one.image.name);
   one.image.min_disk_gib =
       std::max(number_of(item, "min_disk"), std::ceil(number_of(item, "virtual_size") / kGiB));
+  one.image.min_memory_bytes = number_of(item, "min_ram") * kMiB;
   return one;
 }
 

@@ -24,7 +24,8 @@ Result<std::string> network_of(Asking& call, const Order& order, const Json& wan
   if (const std::string made = text_of(wanted, "made"); !made.empty()) return id_of_reference(order, made);
   const std::string provider = text_of(wanted, "provider");
   auto found = provider.empty() ? default_network(call) : network_named(call, provider);
-  if (!found.ok()) return Status(found.status()).at("network " + text_of(wanted, "name"));
+  const Status reached = found.ok() ? has_ipv4(*found) : found.status();
+  if (!reached.ok()) return Status(reached).at("network " + text_of(wanted, "name"));
   return found->id;
 }
 
@@ -51,15 +52,17 @@ Status add_disks(Asking& call, const Order& order, const Image& image, const Fla
   if (wanted > 0 && wanted < image.min_disk_gib)
     return invalid(
         fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.min_disk_gib));
-  const bool of_volume = root.contains("type") || (wanted > 0 && flavor.disk_gib < wanted) ||
+  const bool too_small = flavor.disk_gib > 0 && flavor.disk_gib < image.min_disk_gib;
+  const bool of_volume = root.contains("type") || (wanted > 0 && flavor.disk_gib < wanted) || too_small ||
                          (flavor.disk_gib == 0 && call.services.volume.present(call.context.stop).ok());
   Json disks = Json::array();
   if (of_volume) {
     if (Status there = call.services.volume.present(call.context.stop); !there.ok())
       return there.code() == Code::NotFound
-                 ? invalid(fmt::format(
-                       "{}: disk.0.size: flavor {} has {} GiB, and the cloud has no block storage for more",
-                       order.address, flavor.type.name, flavor.disk_gib))
+                 ? invalid(
+                       fmt::format("{}: disk.0.size: flavor {} has {} GiB, {} GiB are needed, and the cloud "
+                                   "has no block storage for more",
+                                   order.address, flavor.type.name, flavor.disk_gib, least))
                  : there;
     Json disk = {{"boot_index", 0},
                  {"uuid", image.id},
@@ -115,7 +118,7 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   const Json& spec = order.spec;
   auto image = find_image(call, spec.value("image", ""));
   if (!image.ok()) return image.status();
-  auto flavor = flavor_for(call, order);
+  auto flavor = flavor_for(call, order, &*image);
   if (!flavor.ok()) return flavor.status();
   auto joined = join_networks(call, order);
   if (!joined.ok()) return joined.status();

@@ -15,7 +15,7 @@ inline constexpr double kMiB = 1024.0 * 1024, kGiB = 1024 * kMiB;
 
 struct Image {
   std::string id, name, user, system;  // login, "debian 12"
-  double min_disk_gib = 0;
+  double min_disk_gib = 0, min_memory_bytes = 0;
 };
 
 struct Flavor {
@@ -26,7 +26,7 @@ struct Flavor {
 
 struct NetworkNow {
   std::string id, name, project;
-  bool external = false, shared = false, of_radlc = false;
+  bool external = false, shared = false, of_radlc = false, only_ipv6 = false;
   std::vector<std::string> subnets;
 };
 

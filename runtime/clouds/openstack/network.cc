@@ -70,7 +70,7 @@ class Subnet : public Kind {
     Json body = {{"name", name_for(call.context, order)},
                  {"description", to_line(mark_of(call.context, order))},
                  {"network_id", *network},
-                 {"ip_version", cidr->find(':') == cidr->npos ? 4 : 6},
+                 {"ip_version", 4},
                  {"cidr", *cidr}};
     if (order.spec.contains("nameservers")) body["dns_nameservers"] = order.spec["nameservers"];
     if (order.spec.contains("gateway")) body["gateway_ip"] = order.spec["gateway"];

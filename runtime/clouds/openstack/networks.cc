@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "common/text.h"
 
@@ -23,6 +24,19 @@ std::vector<NetworkNow> those(const std::vector<NetworkNow>& networks, Keeps kee
   return kept;
 }
 
+// Networks all of whose subnets are seen, and are for IPv6. Those of others may be hidden.
+Status find_ipv6_only(Asking& call, std::vector<NetworkNow>& networks) {
+  std::map<std::string, size_t> subnets;  // of IPv6, by network
+  Status asked =
+      call.services.network.each("/subnets", "subnets", {}, waits(call.context), [&](const Json& item) {
+        if (number_of(item, "ip_version") == 6) ++subnets[text_of(item, "network_id")];
+      });
+  if (!asked.ok()) return asked;
+  for (NetworkNow& one : networks)
+    one.only_ipv6 = !one.subnets.empty() && subnets[one.id] == one.subnets.size();
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<NetworkNow>> networks_there(Asking& call) {
@@ -39,9 +53,17 @@ Result<std::vector<NetworkNow>> networks_there(Asking& call) {
             if (subnet.is_string()) one.subnets.push_back(subnet.get<std::string>());
           if (!one.id.empty()) networks.push_back(std::move(one));
         });
+    if (asked.ok()) asked = find_ipv6_only(call, networks);
     if (!asked.ok()) return asked;
     return networks;
   });
+}
+
+Status has_ipv4(const NetworkNow& network) {
+  if (!network.only_ipv6) return {};
+  return invalid(fmt::format("network {} has IPv6 addresses alone, and radlc reaches its machines by IPv4",
+                             network.name.empty() ? network.id : network.name))
+      .with_hint("name another one: provider_id = 'NAME' for the network, or create = 'yes'");
 }
 
 Result<NetworkNow> network_named(Asking& call, const std::string& name) {
@@ -62,8 +84,9 @@ Result<NetworkNow> default_network(Asking& call) {
   if (!all.ok()) return all.status();
   auto token = call.services.session.token(call.context.stop);
   if (!token.ok()) return token.status();
-  const auto usable = those(
-      *all, [](const NetworkNow& one) { return !one.external && !one.of_radlc && !one.subnets.empty(); });
+  const auto usable = those(*all, [](const NetworkNow& one) {
+    return !one.external && !one.of_radlc && !one.subnets.empty() && !one.only_ipv6;
+  });
   auto own = those(usable, [&](const NetworkNow& one) { return one.project == (*token)->project_id; });
   const auto& found = own.empty() ? usable : own;
   if (found.size() == 1) return found.front();

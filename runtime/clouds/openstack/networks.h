@@ -13,6 +13,8 @@ Result<std::vector<NetworkNow>> networks_there(Asking& call);
 
 // The network of this name or id. NotFound names what there is.
 Result<NetworkNow> network_named(Asking& call, const std::string& name);
+// Invalid: machines in it would have no address that radlc reaches.
+Status has_ipv4(const NetworkNow& network);
 // The one that machines are in where the file names none: the project's only one of its own, else the only
 // one that is shared. Invalid: there is none, or more than one.
 Result<NetworkNow> default_network(Asking& call);

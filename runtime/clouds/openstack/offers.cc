@@ -6,6 +6,7 @@
 
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/openstack/images.h"
 
 namespace radl::openstack {
 namespace {
@@ -36,6 +37,21 @@ Result<std::vector<Flavor>> surveyed(const Survey& survey) {
   std::vector<Flavor> flavors;
   for (const Json& one : list_of(survey.facts, "flavors")) flavors.push_back(flavor_from_json(one));
   return flavors;
+}
+
+// The one that will be taken: what the image needs is known where it was looked at.
+const Flavor& started(const Place& place, const ir::Node& node, const Survey& survey,
+                      const std::vector<const Flavor*>& fit) {
+  auto wanted = image_wanted(node, place.host, place.egi_site);
+  const Json& needs = wanted.ok() ? member(member(survey.facts, "needs"), wanted->text) : Json::object();
+  Image image;
+  image.min_memory_bytes = number_of(needs, "memory_bytes");
+  image.min_disk_gib = number_of(needs, "disk_gib");
+  double root = 0;
+  for (const ir::Disk& disk : node.disks)
+    if (disk.index == 0 && disk.size_bytes) root = *disk.size_bytes / kGiB;
+  const Flavor* found = first_for(fit, image, root);
+  return found ? *found : *fit.front();
 }
 
 Status check_market(const ir::Node& node) {
@@ -79,7 +95,7 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& writte
   if (!flavors->empty()) {
     auto fit = fitting_flavors(node, *flavors, cloud);
     if (!fit.ok()) return fit.status();
-    if (!exact) return std::vector<Offer>{unpriced(*fit->front())};
+    if (!exact) return std::vector<Offer>{unpriced(started(place, node, input.survey, *fit))};
     for (const Flavor* one : *fit) {
       offers.push_back(unpriced(*one));
       offers.back().spec = {{"type", one->type.name}};

@@ -105,9 +105,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
     if (!refused_.ok()) return refused_;
     auto token = session_.token(context.stop);
     if (!token.ok()) return token.status();
-    if ((*token)->project_id.empty())
-      return Status(Code::Auth, session_.settings().origin + ": names no project, and machines belong to one")
-          .with_hint("set OS_PROJECT_NAME, or `project_name` in clouds.yaml");
+    if ((*token)->project_id.empty()) return no_project(session_.settings());
     return (*token)->project_id;
   }
 

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "common/http/url.h"
 #include "common/human.h"
+#include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/flavors.h"
 #include "runtime/clouds/openstack/images.h"
+#include "runtime/clouds/openstack/networks.h"
 
 namespace radl::openstack {
 namespace {
@@ -36,6 +39,37 @@ Status survey_images(Asking& call, const ir::Program& program, const std::string
     auto image = find_image(call, wanted->text);
     if (!image.ok()) return Status(image.status()).at(node.address);
     facts["images"][wanted->text] = image->id;
+    facts["needs"][wanted->text] = {{"memory_bytes", image->min_memory_bytes},
+                                    {"disk_gib", image->min_disk_gib}};
+  }
+  return {};
+}
+
+Result<NetworkNow> network_meant(Asking& call, const ir::Network& network, bool floating, bool is_there) {
+  const std::string provider = text_wanted(network, "provider_id");
+  // A router leads to the external network as well.
+  if (floating || is_made(network)) return external_network(call, floating ? provider : "");
+  if (!provider.empty()) return network_named(call, provider);
+  return is_there ? Result<NetworkNow>(NetworkNow()) : default_network(call);
+}
+
+// Networks that the file names, and the one that is meant where it names none. `is_there`: machines are in
+// one already, whatever networks have come since.
+Status survey_networks(Asking& call, const ir::Program& program, bool is_there) {
+  for (const ir::Node& node : program.nodes) {
+    bool inside = false;
+    for (const ir::Interface& interface : node.interfaces) {
+      for (const ir::Network& network : program.networks) {
+        if (network.name != interface.network || network.reference) continue;
+        const bool floating = network.is_public && !says_no(node, "elastic_ip");
+        inside |= !floating;
+        auto found = network_meant(call, network, floating, is_there);
+        const Status reached = !found.ok() ? found.status() : floating ? Status() : has_ipv4(*found);
+        if (!reached.ok()) return Status(reached).at("network " + network.name).at(node.address);
+      }
+    }
+    if (inside || is_there) continue;
+    if (auto found = default_network(call); !found.ok()) return Status(found.status()).at(node.address);
   }
   return {};
 }
@@ -64,19 +98,17 @@ Result<Ours> ours_of(Asking& call, const std::vector<Flavor>& flavors) {
   return ours;
 }
 
-Status survey_compute(Asking& call, const std::vector<Flavor>& flavors, Json& quotas) {
+Status survey_compute(Asking& call, const Ours& ours, Json& quotas) {
   auto limits = read(call.services.compute, call.context, "/limits");
   if (!limits.ok()) return limits.status();
-  auto ours = ours_of(call, flavors);
-  if (!ours.ok()) return ours.status();
   const Json& absolute = member(member(*limits, "limits"), "absolute");
   auto take = [&](const char* name, const char* limit, const char* used, double own) {
     if (member(absolute, limit).is_number())
       quotas[name] = quota(number_of(absolute, limit), number_of(absolute, used), own);
   };
-  take("instances", "maxTotalInstances", "totalInstancesUsed", ours->servers);
-  take("cores", "maxTotalCores", "totalCoresUsed", ours->cores);
-  take("memory_mib", "maxTotalRAMSize", "totalRAMUsed", ours->memory_mib);
+  take("instances", "maxTotalInstances", "totalInstancesUsed", ours.servers);
+  take("cores", "maxTotalCores", "totalCoresUsed", ours.cores);
+  take("memory_mib", "maxTotalRAMSize", "totalRAMUsed", ours.memory_mib);
   return {};
 }
 
@@ -127,6 +159,19 @@ void survey_volumes(Asking& call, Json& quotas) {
                                number_of(absolute, "totalGigabytesUsed"), size);
 }
 
+// GiB of the volume that a machine's root disk is where its flavor's own does not do (launch.cc); 0: none.
+double root_volume(const Wanted& wanted, const Survey& survey) {
+  const Json& root = member(wanted.spec, "root");
+  const double size = number_of(root, "size_gib");
+  const Json& there = list_of(survey.facts, "flavors");
+  const auto flavor = std::find_if(there.begin(), there.end(), [&](const Json& one) {
+    return flavor_from_json(one).type.name == wanted.offers[wanted.chosen].name;
+  });
+  const double own = flavor == there.end() ? size : flavor_from_json(*flavor).disk_gib;
+  const bool needed = root.contains("type") || size > own || (own == 0 && flavor != there.end());
+  return needed ? std::max(size, 1.0) : 0;
+}
+
 }  // namespace
 
 Result<Json> take_survey(Asking& call, const ir::Program& program, const std::string& host) {
@@ -141,7 +186,10 @@ Result<Json> take_survey(Asking& call, const ir::Program& program, const std::st
   for (const Flavor& flavor : *flavors) facts["flavors"].push_back(to_json(flavor));
   if (Status asked = survey_images(call, program, host, facts); !asked.ok()) return asked;
   facts["quotas"] = Json::object();
-  if (Status asked = survey_compute(call, *flavors, facts["quotas"]); !asked.ok()) return asked;
+  auto ours = ours_of(call, *flavors);
+  if (!ours.ok()) return ours.status();
+  if (Status asked = survey_networks(call, program, ours->servers > 0); !asked.ok()) return asked;
+  if (Status asked = survey_compute(call, *ours, facts["quotas"]); !asked.ok()) return asked;
   survey_network(call, (*token)->project_id, facts["quotas"]);
   survey_volumes(call, facts["quotas"]);
   return facts;
@@ -161,6 +209,10 @@ Status check_quotas(const DesignInput& input, const Design& design) {
     if (auto name = by_type.find(wanted.type); name != by_type.end()) needed[name->second] += 1;
     if (wanted.type == "volume") needed["volume_gib"] += number_of(wanted.spec, "size_gib");
     if (wanted.offers.empty()) continue;
+    if (const double gib = root_volume(wanted, input.survey); gib > 0) {
+      needed["volumes"] += 1;
+      needed["volume_gib"] += gib;
+    }
     needed["cores"] += wanted.offers[wanted.chosen].facts.cpu;
     needed["memory_mib"] += wanted.offers[wanted.chosen].facts.memory_bytes / kMiB;
   }

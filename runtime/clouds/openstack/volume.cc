@@ -76,7 +76,6 @@ class Volume : public Kind {
           one.phase = phase_of_volume(text_of(item, "status"));
           if (one.phase == ResourcePhase::Broken) one.detail = "Cinder says: " + text_of(item, "status");
           one.spec = {{"size_gib", static_cast<long long>(number_of(item, "size"))}};
-          one.attributes = {{"status", text_of(item, "status")}};
           seen.push_back(std::move(one));
         });
   }

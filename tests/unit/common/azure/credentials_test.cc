@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "common/azure/client.h"
+#include "common/azure/errors.h"
 #include "common/digest.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
@@ -303,6 +304,38 @@ TEST_F(AzureCredentials, WithoutAzItsPlainFilesAreTaken) {
   EXPECT_EQ(field(request, "refresh_token"), "refresh-1");
   variables_["AZURE_SUBSCRIPTION_ID"] = "no-such";
   EXPECT_EQ(load().status().code(), Code::NotFound);
+}
+
+TEST_F(AzureCredentials, ASubscriptionIsAnIdAndByItsNameThatOfAzsProfile) {
+  variables_["AZURE_SUBSCRIPTION_ID"] = "n 1";
+  put(".azure/azureProfile.json",
+      R"({"subscriptions": [{"id": "sub-1", "tenantId": "t-1", "isDefault": false, "name": "n 1",
+          "user": {"name": "client-9", "type": "servicePrincipal"}}]})");
+  put(".azure/service_principal_entries.json",
+      R"([{"client_id": "client-9", "tenant": "t-1", "client_secret": "s"}])");
+  auto named = load();
+  ASSERT_TRUE(named.ok()) << named.status().text();
+  EXPECT_EQ(named->subscription, "sub-1");
+  variables_["AZURE_CLIENT_ID"] = variables_["AZURE_TENANT_ID"] = variables_["AZURE_CLIENT_SECRET"] = "x";
+  auto wrong = load();
+  EXPECT_EQ(wrong.status().code(), Code::Invalid);
+  EXPECT_EQ(wrong.status().message(),
+            "AZURE_SUBSCRIPTION_ID = 'n 1': must be the id of a subscription, not its name");
+  variables_["AZURE_SUBSCRIPTION_ID"] = "sub-1";
+  EXPECT_TRUE(load().ok());
+}
+
+TEST(AzureErrors, SayWhatToDoAboutTheNamespaceAndTheGenerationThatTheyName) {
+  const Said unregistered{"MissingSubscriptionRegistration",
+                          "The subscription is not registered to use namespace 'Microsoft.Network'. See .."};
+  EXPECT_EQ(cure_of(unregistered, 409),
+            "`az provider register --namespace Microsoft.Network`, once; it takes some minutes");
+  EXPECT_NE(cure_of({"MissingSubscriptionRegistration", ""}, 409).find("Microsoft.Compute"),
+            std::string::npos);
+  const Said generation{"BadRequest",
+                        "The selected VM size 'Standard_A1_v2' cannot boot Hypervisor Generation '2'. .."};
+  EXPECT_EQ(code_of(generation, 400), Code::Invalid);
+  EXPECT_NE(cure_of(generation, 400).find("gen2"), std::string::npos);
 }
 
 TEST_F(AzureCredentials, APrincipalThatAzHasLoggedInByItsCertificateIsTaken) {

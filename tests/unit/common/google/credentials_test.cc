@@ -9,6 +9,7 @@
 
 #include "common/digest.h"
 #include "common/google/client.h"
+#include "common/google/errors.h"
 #include "common/google/jwt.h"
 #include "common/google/settings.h"
 #include "common/json_values.h"
@@ -299,17 +300,58 @@ TEST(GoogleSession, AServiceAccountByOthersInBetweenIsAskedForByAllOfThem) {
   EXPECT_EQ((*token)->value, "of-the-account");
 }
 
+TEST(GoogleCredentials, AFileThatIsNoKeyIsSaidWithWhatOneIs) {
+  for (const char* text : {"{\"type\": \"service_acc", "-----BEGIN PRIVATE KEY-----\n", "[]"}) {
+    auto made = parse_credential(text, "key.json");
+    EXPECT_EQ(made.status().message(), "key.json: is no JSON object");
+    EXPECT_NE(made.status().hint().find("gcloud iam service-accounts keys create"), std::string::npos);
+  }
+  auto client = parse_credential(R"({"installed": {"client_id": "x", "client_secret": "hush"}})", "key.json");
+  EXPECT_NE(client.status().message().find("OAuth client's id"), std::string::npos);
+  EXPECT_EQ(client.status().text().find("hush"), std::string::npos);
+}
+
 TEST(GoogleClient, WhatAnErrorMeansIsSaidByItsReason) {
-  EXPECT_EQ(code_of("rateLimitExceeded", 403), Code::Retry);
-  EXPECT_EQ(code_of("quotaExceeded", 403), Code::Quota);
-  EXPECT_EQ(code_of("QUOTA_EXCEEDED", 403), Code::Quota);
-  EXPECT_EQ(code_of("ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", 503), Code::Quota);
-  EXPECT_EQ(code_of("forbidden", 403), Code::Auth);
-  EXPECT_EQ(code_of("alreadyExists", 409), Code::Exists);
-  EXPECT_EQ(code_of("resourceInUseByAnotherResource", 400), Code::Retry);
-  EXPECT_EQ(code_of("conditionNotMet", 412), Code::Retry);
-  EXPECT_EQ(code_of("notFound", 404), Code::NotFound);
-  EXPECT_EQ(code_of("invalid", 400), Code::Invalid);
+  EXPECT_EQ(code_of({"rateLimitExceeded", "", ""}, 403), Code::Retry);
+  EXPECT_EQ(code_of({"quotaExceeded", "", ""}, 403), Code::Quota);
+  EXPECT_EQ(code_of({"QUOTA_EXCEEDED", "", ""}, 403), Code::Quota);
+  EXPECT_EQ(code_of({"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "", ""}, 503), Code::Quota);
+  EXPECT_EQ(code_of({"forbidden", "", ""}, 403), Code::Auth);
+  EXPECT_EQ(code_of({"alreadyExists", "", ""}, 409), Code::Exists);
+  EXPECT_EQ(code_of({"resourceInUseByAnotherResource", "", ""}, 400), Code::Retry);
+  EXPECT_EQ(code_of({"conditionNotMet", "", ""}, 412), Code::Retry);
+  EXPECT_EQ(code_of({"notFound", "", ""}, 404), Code::NotFound);
+  EXPECT_EQ(code_of({"invalid", "", ""}, 400), Code::Invalid);
+}
+
+TEST(GoogleClient, WhatOneZoneLacksIsTriedInAnotherAndWhatAPolicyForbidsIsNotTriedAgain) {
+  const Said machine{"invalid",
+                     "Invalid value for field 'resource.machineType': '..'. Machine type with name "
+                     "'c3-standard-4' does not exist in zone 'z'.",
+                     ""};
+  EXPECT_EQ(code_of(machine, 400), Code::Quota);
+  EXPECT_EQ(code_of({"notFound",
+                     "The resource 'projects/p/zones/z/acceleratorTypes/nvidia-tesla-t4' was not found", ""},
+                    404),
+            Code::Quota);
+  EXPECT_EQ(code_of({"notFound", "The resource 'projects/p/zones/z/disks/d' was not found", ""}, 404),
+            Code::NotFound);
+  const Said policy{"conditionNotMet",
+                    "Constraint constraints/compute.vmExternalIpAccess violated for project 42.", ""};
+  EXPECT_EQ(code_of(policy, 412), Code::Invalid);
+  EXPECT_NE(cure_of(policy, Code::Invalid).find("policy of the organization"), std::string::npos);
+}
+
+TEST(GoogleClient, AProjectWithoutBillingOrSuspendedIsNotTakenForOneWithoutTheRole) {
+  EXPECT_NE(cure_of({"forbidden", "This API method requires billing to be enabled. ..", ""}, Code::Auth)
+                .find("billing account"),
+            std::string::npos);
+  EXPECT_NE(
+      cure_of({"forbidden", "Consumer 'projects/p' has been suspended.", ""}, Code::Auth).find("suspended"),
+      std::string::npos);
+  EXPECT_NE(
+      cure_of({"forbidden", "Required 'compute.instances.create' permission", ""}, Code::Auth).find("roles"),
+      std::string::npos);
 }
 
 TEST(GoogleClient, AQuotaIsSaidByItsNameWithThePageWhereToAskForMore) {

@@ -116,6 +116,24 @@ TEST(OpenStackClient, QuotasAndPoliciesAreToldApart) {
   }
 }
 
+TEST(OpenStackClient, A413WithATimeAtWhichToComeAgainIsWaitedForAndIsNoQuota) {
+  int asked = 0;
+  World world([&](const std::string&) {
+    const Json busy = {{"overLimit", {{"code", 413}, {"message", "This request was rate-limited."}}}};
+    return ++asked == 1 ? test::http_answer(413, "Retry-After: 2\r\n", busy.dump())
+                        : answer(200, Json::object());
+  });
+  Service service(*world.session, "compute");
+  std::string told;
+  http::Waits waits;
+  waits.tell = [&](const std::string& line) { told = line; };
+  Call call{
+      .method = "POST", .path = "/servers", .query = {}, .body = Json::object(), .effect = Effect::Once};
+  EXPECT_TRUE(service.call(call, waits).ok());
+  EXPECT_EQ(asked, 2);
+  EXPECT_NE(told.find("asks to wait 2 s"), std::string::npos) << told;
+}
+
 TEST(OpenStackClient, TheNewestVersionThatBothKnowIsAskedFor) {
   for (const auto& [newest, asked] : {std::pair{"2.60", "2.60"}, {"2.95", "2.90"}}) {
     std::string seen;

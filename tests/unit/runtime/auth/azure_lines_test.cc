@@ -35,9 +35,11 @@ TEST(AzureLines, AUsersPasswordIsTaken) {
 }
 
 TEST(AzureLines, WhatIsMissingIsSaidWithoutASecret) {
-  for (const char* line : {"type = Azure; client_id = c; secret = hush; tenant = t",
-                           "type = Azure; subscription_id = s; client_id = c; secret = hush",
-                           "type = Azure; subscription_id = s; username = u"}) {
+  for (const char* line :
+       {"type = Azure; client_id = c; secret = hush; tenant = t",
+        "type = Azure; subscription_id = Pay as you go; client_id = c; secret = hush; tenant = t",
+        "type = Azure; subscription_id = s; client_id = c; secret = hush",
+        "type = Azure; subscription_id = s; username = u"}) {
     auto settings = azure_settings_of(line);
     ASSERT_EQ(settings.status().code(), Code::Auth) << line;
     EXPECT_NE(settings.status().text().find("auth.dat:1"), std::string::npos) << settings.status().text();

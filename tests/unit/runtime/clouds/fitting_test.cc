@@ -163,6 +163,17 @@ TEST_F(Fit, ATypeByNameOrPattern) {
   EXPECT_EQ(status.hint(), "did you mean p3.2xlarge?");
 }
 
+TEST_F(Fit, ATypeWithoutItsBeginningIsSaidWithIt) {
+  const Catalog catalog = built_in_catalog();
+  auto types = catalog.types("azure", "eastus");
+  ASSERT_TRUE(types.ok());
+  ir::Node node;
+  node.address = "worker[0]";
+  node.requirements["instance_type"].equals = "D2s_v5";
+  auto fit = fitting_types({node, *types, "Azure in eastus", ""});
+  EXPECT_EQ(fit.status().hint(), "did you mean Standard_D2s_v5?") << fit.status().text();
+}
+
 TEST_F(Fit, SeveralTypesComeInTheirOrder) {
   text("instance_type", "m5.xlarge, p3.2xlarge, m5.large");
   auto types = fit();

@@ -200,6 +200,65 @@ TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
   EXPECT_TRUE(designed(program, survey).ok()) << "what is already ours counts once";
 }
 
+TEST(OpenStackDesign, ARootDiskThatIsAVolumeTakesFromTheQuotaOfVolumes) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 2}).build();
+  for (ir::Node& node : program.nodes) {
+    ir::Disk disk;
+    disk.index = 0;
+    disk.size_bytes = 21474836480.0;
+    node.disks.push_back(disk);
+  }
+  Flavor flavor;
+  flavor.id = "1";
+  flavor.disk_gib = 10;
+  flavor.type.name = "m1.small";
+  flavor.type.cpu = 2;
+  flavor.type.memory_bytes = 8589934592.0;
+  Survey survey;
+  survey.facts["flavors"] = {to_json(flavor)};
+  survey.facts["quotas"]["volume_gib"] = {{"limit", 39}, {"used", 0}, {"ours", 0}};
+  EXPECT_NE(designed(program, survey)
+                .status()
+                .message()
+                .find("volume_gib is 39, others use 0 of it, and this needs 40"),
+            std::string::npos)
+      << designed(program, survey).status().text();
+  flavor.disk_gib = 20;
+  survey.facts["flavors"] = {to_json(flavor)};
+  EXPECT_TRUE(designed(program, survey).ok()) << "the flavor's own disk is enough";
+}
+
+TEST(OpenStackDesign, AZoneThatThereIsNotIsSaidWhereTheyWereLookedAt) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  Survey survey;
+  const Catalog catalog = built_in_catalog();
+  auto said = [&](const char* zone) {
+    program.nodes[0].requirements["availability_zone"].equals = zone;
+    return check_node(kPlace, program.nodes[0], input_of(program, survey, catalog));
+  };
+  EXPECT_TRUE(said("mars").ok()) << "without a look nobody knows";
+  survey.facts["zones"] = {"nova", "gpu"};
+  for (const char* right : {"nova", "RegionOne/gpu", "nova:compute1"}) EXPECT_TRUE(said(right).ok()) << right;
+  EXPECT_EQ(said("mars").message(), "worker[0]: availability_zone = 'mars': the cloud has no such zone");
+  EXPECT_EQ(said("mars").hint(), "it has nova, gpu");
+}
+
+TEST(OpenStackDesign, ARangeThatIsNoneOfIpv4IsSaidByThePlan) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  Survey survey;
+  const Catalog catalog = built_in_catalog();
+  program.networks[0].features["create"] = "yes";
+  for (const char* right : {"10.0.0.0/24", "10.*.*.0/24", ""}) {
+    program.networks[0].features["cidr"] = right;
+    EXPECT_TRUE(check_node(kPlace, program.nodes[0], input_of(program, survey, catalog)).ok()) << right;
+  }
+  for (const char* wrong : {"10.0.0.0/33", "fd00:1::/64", "10.0.0.0", "10.*.0/24"}) {
+    program.networks[0].features["cidr"] = wrong;
+    const Status said = check_node(kPlace, program.nodes[0], input_of(program, survey, catalog));
+    EXPECT_NE(said.message().find("is no range of IPv4 addresses"), std::string::npos) << wrong;
+  }
+}
+
 TEST(OpenStackQuotas, AMachineTakesFromThreeOfThem) {
   InstanceType type;
   type.cpu = 4;
