@@ -93,7 +93,9 @@ class Spark(RadlCase):
         self.assertEqual(self.report()["metrics"]["total"], sum(range(40)))
 
         self.apply()  # starts the lost node again
-        self.radlc("scale", "-y", self.file, *self.given, "worker", "2", "--node", "worker[0]", timeout=300)
+        out = self.radlc("scale", "-y", self.file, *self.given, "worker", "2", "--node", "worker[0]", timeout=300)
+        for scheduler in ("spark", "datanodes"):
+            self.assertIn(f"elastic '{scheduler}'", out, "it was not drained")
         self.wait_until(lambda: len(self.workers_alive()) == 2, 60, "the workers are not two")
         told = [str(p) for p in self.folder.rglob("*")
                 if p.is_file() and not p.is_symlink() and "/view/" not in str(p) and secret.encode() in p.read_bytes()]

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "runtime/clouds/local/node_directory.h"
@@ -90,6 +91,14 @@ struct TrainingTest : testing::Test {
     }
     return n;
   }
+  // The chief ends no earlier.
+  void wait_for_another_start() {
+    wait_until([&] {
+      auto starts = read_file(job_file("worker[1]", "starts"));
+      return starts && std::count(starts->begin(), starts->end(), '\n') > 1;
+    });
+    std::filesystem::remove(job_file("server[0]", "hold"));
+  }
   void wait_for_steps() {
     bool started = wait_until([&] {
       auto text = read_file(job_file("server[0]", "progress-ps-0.jsonl"));
@@ -140,10 +149,12 @@ TEST_F(TrainingTest, AKilledWorkerIsStartedAgain) {
   step.training["job"]["epochs"] = 25;
   std::thread killer([&] {
     wait_for_steps();
+    std::ofstream(job_file("server[0]", "hold")) << "on";
     // It has begun for good when it has said so.
     wait_until([&] { return bool(read_file(job_file("worker[1]", "starts"))); });
     auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
     if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+    wait_for_another_start();
   });
   auto outcome = run();
   killer.join();
@@ -158,11 +169,13 @@ TEST_F(TrainingTest, AnEngineThatHasLostItsShellIsEnded) {
   step.training["job"]["epochs"] = 25;
   std::thread killer([&] {
     wait_for_steps();
+    std::ofstream(job_file("server[0]", "hold")) << "on";
     wait_until([&] { return bool(read_file(job_file("worker[1]", "starts"))); });
     auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
     if (pid) kill(std::atoi(pid->c_str()), SIGKILL);
     wait_until([&] { return contains(*read_file(context.log_path), "worker/1 started again"); });
     EXPECT_TRUE(wait_until([&] { return engines_of("worker[1]", "worker-1") == 1; }));
+    wait_for_another_start();
   });
   auto outcome = run();
   killer.join();
