@@ -36,18 +36,6 @@ dist.destroy_process_group()
 """
 
 
-# Two kinds of pictures in folders, as torchvision's ImageFolder reads them.
-PICTURES = """import pathlib, sys, torch, torchvision
-for part, count in (("train", 48), ("val", 12)):
-    for kind in (0, 1):
-        folder = pathlib.Path(sys.argv[1]) / part / str(kind)
-        folder.mkdir(parents=True)
-        for n in range(count // 2):
-            noise = torch.randint(0, 100, (3, 64, 64), generator=torch.Generator().manual_seed(n), dtype=torch.uint8)
-            torchvision.io.write_png(noise + kind * 100, str(folder / f"{n}.png"))
-"""
-
-
 class Torch(RadlCase):
     def setUp(self):
         super().setUp()
@@ -193,7 +181,7 @@ class Torch(RadlCase):
             self.skipTest(why)
         shutil.copy(program, self.folder / "torch/imagenet.py")
         pictures = self.folder / "torch/pictures"
-        subprocess.run([PYTHON, "-c", PICTURES, str(pictures)], check=True)
+        subprocess.run([PYTHON, str(SOURCE / "tests/conformance/pictures.py"), str(pictures), "48", "12"], check=True)
         epochs = 12
         self.edit(self.file, ("source = './spirals'", "source = './imagenet.py'\n  inputs = { pictures = './pictures' }"),
                   ("main = 'train.py'", "main = 'imagenet.py'"), ("input epochs (", "input unused ("),

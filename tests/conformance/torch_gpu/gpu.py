@@ -41,17 +41,6 @@ while not gate.exists():
 dist.destroy_process_group()
 """
 
-PICTURES = """import pathlib, sys, torch, torchvision
-for part, count in (("train", 64), ("val", 16)):
-    for kind in (0, 1):
-        folder = pathlib.Path(sys.argv[1]) / part / str(kind)
-        folder.mkdir(parents=True)
-        for n in range(count // 2):
-            noise = torch.randint(0, 100, (3, 64, 64), generator=torch.Generator().manual_seed(n), dtype=torch.uint8)
-            torchvision.io.write_png(noise + kind * 100, str(folder / f"{n}.png"))
-"""
-
-
 def names():
     answer = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=True)
     return answer.stdout.splitlines()
@@ -123,7 +112,7 @@ class Gpu(RadlCase):
     def test_the_public_imagenet_program_on_two_nodes_that_share_the_gpu(self):
         self.public("imagenet", "main.py")
         pictures = self.folder / "pictures"
-        subprocess.run([PYTHON, "-c", PICTURES, str(pictures)], check=True)
+        subprocess.run([PYTHON, str(SOURCE / "tests/conformance/pictures.py"), str(pictures), "64", "16"], check=True)
         file = self.program("main.py", "['--arch', 'resnet18', '--epochs', 2, '--batch-size', 16, '--workers', 2, '--dist-url', 'env://', "
                             "'--dist-backend', 'gloo', '$RADL_INPUTS/pictures']")
         self.edit(file, ("options = {", "options = { inputs = { pictures = './pictures' },"))
