@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -26,6 +27,20 @@ std::optional<std::string> address_range(std::string_view text) {
   char shown[INET6_ADDRSTRLEN];
   if (::inet_ntop(family, bytes.data(), shown, sizeof shown) == nullptr) return std::nullopt;
   return std::string(shown) + "/" + std::to_string(prefix);
+}
+
+bool ranges_overlap(std::string_view a, std::string_view b) {
+  // The shorter prefix of both: two ranges overlap where one holds the other.
+  auto prefix = [](std::string_view range) {
+    size_t bits = 0;
+    const std::string_view length = range.substr(std::min(range.size(), range.find('/') + 1));
+    std::from_chars(length.data(), length.data() + length.size(), bits);
+    return bits;
+  };
+  const std::string shorter = "/" + std::to_string(std::min(prefix(a), prefix(b)));
+  if (!address_range(a) || !address_range(b)) return false;
+  return address_range(std::string(a.substr(0, a.find('/'))) + shorter) ==
+         address_range(std::string(b.substr(0, b.find('/'))) + shorter);
 }
 
 }  // namespace radl

@@ -11,4 +11,7 @@ namespace radl {
 // whoever is given such a range shows it afterwards. nullopt: it is no address with the length of a prefix.
 std::optional<std::string> address_range(std::string_view text);
 
+// Whether an address is in both; false where one is no range.
+bool ranges_overlap(std::string_view a, std::string_view b);
+
 }  // namespace radl

@@ -13,6 +13,7 @@
 #include "common/text.h"
 
 namespace radl::openstack {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -42,10 +43,7 @@ bool is_quota(int status, const std::string& message) {
 
 Code code_of(int status, const std::string& message) {
   if (is_quota(status, message)) return Code::Quota;
-  const std::string lower = to_lower(message);
-  const bool no_room =
-      lower.find("no valid host") != lower.npos || lower.find("no more ip addresses") != lower.npos;
-  if (no_room) return Code::Quota;
+  if (tells_of_no_room(message)) return Code::Quota;
   return http::code_of_status(status);
 }
 
@@ -112,6 +110,14 @@ std::string version_root(const std::string& url) {
 }
 
 }  // namespace
+
+bool tells_of_no_room(const std::string& message) {
+  const std::string lower = to_lower(message);
+  for (const char* words :
+       {"no valid host", "not enough hosts", "exhausted all hosts", "no more ip addresses"})
+    if (lower.find(words) != lower.npos) return true;
+  return false;
+}
 
 int compare_versions(const std::string& a, const std::string& b) {
   const auto left = split(a, '.'), right = split(b, '.');

@@ -38,6 +38,9 @@ struct Call {
 using http::Answer;
 using http::Failure;
 
+// Whether a service says by these words that there is no room for what was asked of it (no host, no address).
+bool tells_of_no_room(const std::string& message);
+
 // One service of the cloud. Thread-safe.
 class Service {
  public:

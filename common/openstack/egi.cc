@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kServer = "https://is.cloud.egi.eu";
-constexpr std::string_view kScheme = "appdb://";
+constexpr std::string_view kScheme = "egi://", kOldScheme = "appdb://";
 
 Result<Json> ask(http::Client& http, const std::string& path, const std::string& what, const Stop& stop) {
   const char* given = std::getenv("RADL_EGI_INFO");
@@ -32,6 +32,15 @@ Result<Json> ask(http::Client& http, const std::string& path, const std::string&
   Json document = parse_json(answer->body);
   if (document.is_null()) return Status(Code::Corrupt, "EGI's cloud information: the answer is no JSON");
   return document;
+}
+
+// AppDB's names are the last part of the image's page there, or its title.
+bool is_called(const Json& image, const EgiImageUrl& wanted) {
+  if (text_of(image, "egi_id") == wanted.name) return true;
+  if (!wanted.of_appdb) return false;
+  const std::string page = text_of(image, "mpuri");
+  return equal_ignoring_case(text_of(image, "name"), wanted.name) ||
+         page.find("/" + wanted.name + ":") != page.npos || page.ends_with("/" + wanted.name);
 }
 
 }  // namespace
@@ -52,41 +61,48 @@ Result<EgiSite> find_egi_site(http::Client& http, const std::string& site, const
   return found;
 }
 
+bool is_egi_image(const std::string& url) { return url.starts_with(kScheme) || url.starts_with(kOldScheme); }
+
 Result<EgiImageUrl> parse_egi_image(const std::string& url) {
-  if (!url.starts_with(kScheme)) return invalid(fmt::format("'{}' is no appdb:// URL", url));
+  if (!is_egi_image(url)) return invalid(fmt::format("'{}' is no egi:// or appdb:// URL", url));
   EgiImageUrl image;
-  std::string rest = url.substr(kScheme.size());
+  image.of_appdb = url.starts_with(kOldScheme);
+  std::string rest = url.substr(image.of_appdb ? kOldScheme.size() : kScheme.size());
   if (const size_t question = rest.find('?'); question != rest.npos) {
     image.vo = rest.substr(question + 1);
     rest.resize(question);
   }
   const size_t slash = rest.find('/');
   if (slash != rest.npos) image.site = rest.substr(0, slash);
-  image.name = slash == rest.npos ? rest : rest.substr(slash + 1);
-  if (image.name.empty()) return invalid(fmt::format("'{}': must be appdb://SITE/NAME?VO", url));
+  if (slash != rest.npos || image.of_appdb) image.name = slash == rest.npos ? rest : rest.substr(slash + 1);
+  if (image.name.empty())
+    return invalid(fmt::format("'{}': must be {}", url,
+                               image.of_appdb ? "appdb://SITE/NAME?VO" : "egi://SITE/PROJECT/IMAGE:TAG?VO"));
   return image;
 }
 
 Result<std::string> find_egi_image(http::Client& http, const EgiImageUrl& image, const Stop& stop) {
-  auto images = ask(http, fmt::format("/site/{}/images", http::percent_encode(image.site)),
-                    fmt::format("site '{}'", image.site), stop);
+  const std::string site = "/site/" + http::percent_encode(image.site),
+                    named = fmt::format("site '{}'", image.site);
+  Result<Json> images = not_found("");
+  if (!image.vo.empty())
+    images = ask(http, fmt::format("{}/{}/images", site, http::percent_encode(image.vo)), named, stop);
+  // Of all organisations, where the service does not know this one by itself.
+  if (images.status().code() == Code::NotFound) images = ask(http, site + "/images", named, stop);
   if (!images.ok()) return images.status();
   std::string found, version;
   for (const Json& one : images->is_array() ? *images : Json::array()) {
-    // The name in AppDB is the last part of the image's page there, or its title.
-    const std::string page = text_of(one, "mpuri"), vo = text_of(one, "vo");
+    const std::string vo = text_of(one, "vo");
     if (!image.vo.empty() && !vo.empty() && vo != image.vo) continue;
-    const bool named = equal_ignoring_case(text_of(one, "name"), image.name) ||
-                       text_of(one, "egi_id") == image.name ||
-                       page.find("/" + image.name + ":") != page.npos || page.ends_with("/" + image.name);
-    if (!named || (!found.empty() && text_of(one, "version") <= version)) continue;
+    if (!is_called(one, image) || (!found.empty() && text_of(one, "version") <= version)) continue;
     found = text_of(one, "id");
     version = text_of(one, "version");
   }
   if (found.empty())
     return not_found(fmt::format("EGI's site '{}' has no image '{}'{}", image.site, image.name,
                                  image.vo.empty() ? "" : " of " + image.vo));
-  return found;
+  // "https://keystone.example.org:5000/v3#ID" of sites that publish their endpoint with it.
+  return found.substr(found.rfind('#') + 1);
 }
 
 }  // namespace radl::openstack

@@ -1,5 +1,5 @@
 // EGI's federated cloud: which Keystone a site has, and which project a virtual organisation has there; and
-// the images that AppDB published, as sites have them.
+// the images that EGI publishes, as sites have them.
 // Source: EGI's cloud information API (https://is.cloud.egi.eu), its OpenAPI description at /docs.
 #pragma once
 
@@ -20,12 +20,15 @@ struct EgiSite {
 Result<EgiSite> find_egi_site(http::Client& http, const std::string& site, const std::string& vo,
                               const Stop& stop);
 
-// "appdb://SITE/NAME?VO" or "appdb://NAME?VO"; Invalid: it is no such URL.
+// "egi://SITE/PROJECT/IMAGE:TAG?VO", as EGI names its images, and "appdb://SITE/NAME?VO" or
+// "appdb://NAME?VO", as it did when AppDB published them. Invalid: it is no such URL.
+bool is_egi_image(const std::string& url);
 struct EgiImageUrl {
-  std::string site, name, vo;  // site and vo may be empty
+  std::string site, name, vo;  // vo may be empty, and AppDB's site
+  bool of_appdb = false;
 };
 Result<EgiImageUrl> parse_egi_image(const std::string& url);
-// The id in Glance of what AppDB calls `name`. NotFound: the site has none.
+// The id in Glance of what EGI calls `name`, of the newest version. NotFound: the site has none.
 Result<std::string> find_egi_image(http::Client& http, const EgiImageUrl& image, const Stop& stop);
 
 }  // namespace radl::openstack

@@ -175,6 +175,7 @@ struct Seen {
   // services say so before: eviction_notice, how it asks them (`interruption` of docs/job.md).
   Json attributes = Json::object();
   std::string detail;
+  bool no_room = false;  // of Broken: for want of capacity or quota; another offer may do
 };
 
 struct Query {

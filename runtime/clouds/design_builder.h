@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -89,36 +89,20 @@ class DesignBuilder {
     std::string zone;                     // that it must be in; "": any
     std::vector<std::string> references;  // of each
     std::string type_unsaid = {};  // of one whose type the file does not say; "": the cloud's own choice
+    // What a URL of `disk.N.image.url` calls a disk that is there already; "": it is none of this cloud's.
+    // Without it, further disks are empty ones.
+    std::function<Result<std::string>(const std::string& url)> existing = {};
+    std::string own_type = {};  // the `disk.N.type` of disks of the machine's own; "": the cloud has none
   };
-  // The disks of a node: the first is spec["root"], each further one with a size a resource that
-  // spec["volumes"] names by the device's letter.
+  // The disks of a node: the first is spec["root"], the further ones spec["volumes"] by the device's letter:
+  // the address of a resource, {"existing": NAME} for one that is there already, which is attached and stays,
+  // or {"own_gib": SIZE} for one that goes with the machine.
   Status add_volumes(const ir::Node& node, const Volumes& volumes, Json& spec,
-                     std::vector<std::string>& references) {
-    constexpr double kGiB = 1024.0 * 1024 * 1024;
-    for (const ir::Disk& disk : node.disks) {
-      Json made = Json::object();
-      if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
-      if (!disk.type.empty()) made["type"] = disk.type;
-      if (disk.index == 0) {
-        if (!made.empty()) spec["root"] = std::move(made);
-        continue;
-      }
-      if (!disk.image_urls.empty())
-        return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty one in {}",
-                                   node.address, disk.index, volumes.cloud));
-      if (!made.contains("size_gib")) continue;
-      if (!volumes.type_unsaid.empty() && disk.type.empty()) made["type"] = volumes.type_unsaid;
-      if (!volumes.zone.empty()) made["zone"] = volumes.zone;
-      const std::string address = part_address("volume", node, disk.index);
-      const std::string summary =
-          fmt::format("{} of {} GiB for {}", volumes.noun, made["size_gib"].get<long long>(), node.address);
-      add(address, volumes.type, summary, std::move(made), volumes.references);
-      spec["volumes"][std::string(1, device_letter(disk))] = address;
-      references.push_back(address);
-    }
-    for (const std::string& text : disk_notes(node)) note(text);
-    return {};
-  }
+                     std::vector<std::string>& references);
+
+  // Says that this node gets a disk that is there already. Invalid: another node does.
+  Status claim(const ir::Node& node, const std::string& feature, const std::string& noun,
+               const std::string& name);
 
   // Says which of these features a network has that the cloud does nothing about.
   void note_without_effect(const ir::Network& network, std::initializer_list<const char*> features) {
@@ -140,9 +124,15 @@ class DesignBuilder {
   Design design_;
 
  private:
+  // Null: it has no size.
+  Result<Json> further_disk(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes, Json made,
+                            std::vector<std::string>& references);
+  Result<Json> existing_disk(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes);
+
   const double seconds_;
   const UserDataLimit limit_;
   const std::map<std::string, std::vector<std::string>> recipes_;  // for cloud_init, by node
+  std::map<std::string, std::string> existing_;  // disks that are there: the node that gets it
   std::set<std::string> noted_;
 };
 

@@ -163,7 +163,10 @@ class Creating {
   }
   Next removed(const Status& status) {
     if (!status.ok()) return end(not_known(why(), status));
-    return nothing_there(why_unfit(*std::exchange(seen_, nullptr)));
+    const auto unfit = std::exchange(seen_, nullptr);
+    if (!unfit->no_room) return nothing_there(why_unfit(*unfit));
+    keep({Code::Quota, why_unfit(*unfit)});
+    return give_up();
   }
 
   Async<Status> record(Park& park) {

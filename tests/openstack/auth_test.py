@@ -20,7 +20,7 @@ class EgiSite:
     TOKEN = "of-egi-check-in"
 
     def __init__(self, gate, project, answers):
-        self.gate, self.project, self.before = gate, project, gate.extras
+        self.gate, self.project, self.before, self.documents = gate, project, gate.extras, answers
         gate.extras = self
         outer = self
 
@@ -152,6 +152,15 @@ class Credentials(OpenStackCase):
         file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'appdb://TEST-SITE/egi.debian.12?vo.example' )\ndeploy a 1\n")
         plan = self.plan("--refresh", "--auth", auth, file)
         self.assertTrue(any("openstack:egi" in json.dumps(a) for a in plan["actions"]), plan["actions"])
+        egi.documents["/site/TEST-SITE/vo.example/images"] = [
+            {"id": "gone", "name": "Debian", "egi_id": "egi_vm_images/debian:12", "vo": "vo.example", "version": "2025.01"},
+            {"id": f"{self.gate.auth_url}#{image}", "name": "Debian", "egi_id": "egi_vm_images/debian:12", "vo": "vo.example", "version": "2026.01"}]
+        self.edit(file, ("appdb://TEST-SITE/egi.debian.12?vo.example", "egi://TEST-SITE/egi_vm_images/debian:12?vo.example"))
+        plan = self.plan("--refresh", "--auth", auth, file)
+        self.assertTrue(any("openstack:egi" in json.dumps(a) for a in plan["actions"]), plan["actions"])
+        self.edit(file, ("debian:12?", "debian:13?"))
+        self.radlc("plan", "--refresh", "--auth", auth, file, code=None)
+        self.assertIn("EGI's site 'TEST-SITE' has no image 'egi_vm_images/debian:13' of vo.example", self.err)
         wrong = self.write("auth2.dat", "id = egi; type = EGI; host = TEST-SITE; vo = vo.example; token = 'ended-and-secret'\n")
         wrong.chmod(0o600)
         [refused] = self.check("--auth", wrong, code=2)

@@ -74,20 +74,25 @@ class Machines(threading.Thread):
                 self.errors.append(repr(error))
 
     def _follow(self, seen, addresses):
+        # First what goes: a new machine may have the address of one that is no more, or of one whose port has gone before it.
+        for name in [n for n in self.views if n not in seen]:
+            self._remove(name)
+        for name in [n for n in self.running if n in seen]:
+            if seen[name]["status"] == "SHUTOFF" or (seen[name]["status"] == "ACTIVE" and not addresses.get(name)):
+                self.running.discard(name)
+                self.views[name].stop()
+            kept = [one for one in self.views[name].addresses if one in addresses.get(name, ())]
+            if name in self.running and seen[name]["status"] == "ACTIVE" and kept and kept != self.views[name].addresses:
+                self.views[name].listen(kept)
         for name, record in seen.items():
             here = sorted(addresses.get(name, ()))
-            if not record["metadata"].get("radlc:token"):
-                continue  # somebody else's
-            if record["status"] in ("ACTIVE", "VERIFY_RESIZE") and name not in self.running and self.boots and here:
+            if not record["metadata"].get("radlc:token") or not here:
+                continue  # somebody else's, or going
+            if record["status"] in ("ACTIVE", "VERIFY_RESIZE") and name not in self.running and self.boots:
                 self.running.add(name)
                 self._boot(name, record, here)
             elif name in self.running and record["status"] == "ACTIVE" and self.views[name].addresses != here:
                 self.views[name].listen(here)
-            elif name in self.running and record["status"] == "SHUTOFF":
-                self.running.discard(name)
-                self.views[name].stop()
-        for name in [n for n in self.views if n not in seen]:
-            self._remove(name)
 
     def _boot(self, name, record, addresses):
         key = self._admin(f"/os-keypairs/{record['key_name']}?user_id={self.project.user_id}")["keypair"]["public_key"]

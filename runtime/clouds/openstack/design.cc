@@ -14,7 +14,8 @@
 #include "runtime/clouds/openstack/flavors.h"
 #include "runtime/clouds/openstack/images.h"
 #include "runtime/clouds/openstack/offers.h"
-#include "runtime/clouds/openstack/survey.h"
+#include "runtime/clouds/openstack/quotas.h"
+#include "runtime/clouds/openstack/volumes.h"
 #include "runtime/clouds/port_rules.h"
 
 namespace radl::openstack {
@@ -23,7 +24,7 @@ namespace {
 // Before it is encoded: 65,535 bytes after that (Nova's API, "user_data").
 constexpr size_t kLargestUserData = 49149;
 constexpr double kBootSeconds = 45, kRequestSeconds = 1;
-constexpr const char* kUsualRange = "10.*.*.0/24";
+constexpr const char* kOwnDisks = "ephemeral";  // `disk.N.type` of disks of the flavor's own room
 
 // Whether its machines get addresses of an external network's, or are in the public network itself.
 bool has_floating(const ir::Node& node, const DesignInput& input) {
@@ -148,6 +149,10 @@ class Designer : private DesignBuilder {
   }
 
   void add_floating(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    if (std::string fixed = fixed_public_ip(node, input_.program); !fixed.empty()) {
+      spec["public_ip"] = std::move(fixed);
+      return;
+    }
     std::string pool;
     for (const ir::Network* network : networks_of(input_, node))
       if (network->is_public && pool.empty()) pool = text_wanted(*network, "provider_id");
@@ -163,13 +168,15 @@ class Designer : private DesignBuilder {
     auto image = image_wanted(node, place_.host, place_.egi_site);
     if (!image.ok()) return image.status();
     spec["image"] = image->text;
+    if (Status right = check_boot_volume(node, image->text); !right.ok()) return right;
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
     if (!user.empty()) spec["user"] = user;
     if (std::string zone = zone_named(node); !zone.empty()) spec["zone"] = zone;
     if (texts_wanted(node, "availability_zone").size() > 1)
       note(fmt::format("system '{}': of its zones the first one is taken", node.system));
-    if (Status added =
-            add_volumes(node, {"volume", "volume", "OpenStack", zone_named(node), {}}, spec, references);
+    if (Status added = add_volumes(
+            node, {"volume", "volume", "OpenStack", zone_named(node), {}, {}, existing(), kOwnDisks}, spec,
+            references);
         !added.ok())
       return added;
     auto stop = auto_stop_wanted(node);
@@ -192,6 +199,22 @@ class Designer : private DesignBuilder {
           "that has one; where there is none radlc must reach the network's own addresses",
           node.system));
     return {};
+  }
+
+  std::function<Result<std::string>(const std::string&)> existing() const {
+    return [this](const std::string& url) -> Result<std::string> { return volume_in_url(url, place_.host); };
+  }
+
+  // A machine that starts from a volume that is there takes it as it is.
+  Status check_boot_volume(const ir::Node& node, const std::string& image) {
+    if (!names_volume(image)) return {};
+    for (const ir::Disk& disk : node.disks)
+      if (disk.index == 0 && (disk.size_bytes || !disk.type.empty()))
+        return invalid(
+            fmt::format("{}: disk.0.{}: the machine starts from a volume that is there, which "
+                        "stays as it is",
+                        node.address, disk.size_bytes ? "size" : "type"));
+    return claim(node, node.address + ": disk.0.image.url", "volume", image.substr(image.find(':') + 1));
   }
 
   bool is_in_public(const ir::Node& node) const {
@@ -228,6 +251,23 @@ Status check_zone(const ir::Node& node, const DesignInput& input) {
       .with_hint("it has " + join(names, ", "));
 }
 
+// As far as they were looked at; of the root disk's as well.
+Status check_disks(const ir::Node& node, const DesignInput& input) {
+  std::vector<std::string> types;
+  for (const Json& one : list_of(input.survey.facts, "volume_types"))
+    if (one.is_string()) types.push_back(one.get<std::string>());
+  for (const ir::Disk& disk : node.disks) {
+    const bool own = disk.index > 0 && disk.type == kOwnDisks;
+    if (disk.type.empty() || own || (!disk.image_urls.empty() && disk.index > 0) || types.empty()) continue;
+    if (std::find(types.begin(), types.end(), disk.type) != types.end()) continue;
+    const std::string near = nearest(disk.type, types);
+    return invalid(fmt::format("{}: disk.{}.type = '{}': the cloud has no such type of volumes", node.address,
+                               disk.index, disk.type))
+        .with_hint(near.empty() ? "it has " + join(types, ", ") : "did you mean " + near + "?");
+  }
+  return {};
+}
+
 Status check_networks(const ir::Node& node, const DesignInput& input) {
   for (const ir::Network* network : networks_of(input, node))
     if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
@@ -245,6 +285,16 @@ Status check_networks(const ir::Node& node, const DesignInput& input) {
 
 bool is_made(const ir::Network& network) {
   return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
+}
+
+std::string fixed_public_ip(const ir::Node& node, const ir::Program& program) {
+  if (says_no(node, "elastic_ip")) return "";
+  for (const ir::Interface& interface : node.interfaces)
+    for (const ir::Network& network : program.networks)
+      if (network.name == interface.network && network.is_public && !network.reference &&
+          !interface.fixed_ip.empty())
+        return interface.fixed_ip;
+  return "";
 }
 
 std::string region_named(const ir::Node& node) {
@@ -277,6 +327,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_zone(node, input); !right.ok()) return right;
   if (Status right = check_networks(node, input); !right.ok()) return right;
+  if (Status right = check_disks(node, input); !right.ok()) return right;
   if (auto policy = group_policy(node); !policy.ok()) return policy.status();
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();

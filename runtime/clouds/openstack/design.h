@@ -23,4 +23,10 @@ bool is_made(const ir::Network& network);
 std::string region_named(const ir::Node& node);
 std::string zone_named(const ir::Node& node);
 
+// Of a network that is made, where the file does not say.
+inline constexpr const char* kUsualRange = "10.*.*.0/24";
+
+// The public address that the file names for a node, which is there already; "": none.
+std::string fixed_public_ip(const ir::Node& node, const ir::Program& program);
+
 }  // namespace radl::openstack

@@ -19,9 +19,9 @@ bool is_of_site(const Settings& settings, const EgiImageUrl& image) {
 class Family : public LoadedFamily<Options> {
  public:
   Family(LoadOptions load, std::string account)
-      : LoadedFamily("openstack", {"ost", "appdb"}, std::move(load)), account_(std::move(account)) {}
+      : LoadedFamily("openstack", {"ost", "egi", "appdb"}, std::move(load)), account_(std::move(account)) {}
 
-  // ost://HOST[:PORT]/IMAGE names Keystone's host, appdb://SITE/NAME?VO a site of EGI's and an organisation.
+  // ost://HOST[:PORT]/IMAGE names Keystone's host, egi://SITE/NAME?VO a site of EGI's and an organisation.
   bool serves_image(const std::string& account, const std::string& url) const override {
     const Result<Options>& options = loaded().options();
     if (!options.ok()) return true;

@@ -56,9 +56,14 @@ void take_extra(InstanceType& type, const Json& extra) {
   }
 }
 
+// Flavors have no price. A core of what is rented mostly comes with 4 GiB: one with a core less and a hundred
+// times the memory is not smaller.
+double size_of(const Flavor& flavor) { return flavor.type.cpu + flavor.type.memory_bytes / (4 * kGiB); }
+
 bool smaller(const Flavor* a, const Flavor* b) {
-  return std::tie(a->type.gpu, a->type.cpu, a->type.memory_bytes, a->disk_gib, a->type.name) <
-         std::tie(b->type.gpu, b->type.cpu, b->type.memory_bytes, b->disk_gib, b->type.name);
+  const double first = size_of(*a), second = size_of(*b);
+  return std::tie(a->type.gpu, first, a->disk_gib, a->type.name) <
+         std::tie(b->type.gpu, second, b->disk_gib, b->type.name);
 }
 
 }  // namespace
@@ -203,6 +208,13 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
   auto fit = fitting_flavors(wish, *flavors, cloud);
   if (!fit.ok()) return fit.status();
   if (!image) return *fit->front();
+  std::vector<std::string> full;
+  for (const Flavor* one : *fit)
+    if (call.memory.is_full(one->type.name)) full.push_back(one->type.name);
+  std::erase_if(*fit, [&](const Flavor* one) { return call.memory.is_full(one->type.name); });
+  if (fit->empty())
+    return Status(Code::Quota, fmt::format("{}: no host has room for a flavor that fits: {}", order.address,
+                                           join(full, ", ")));
   const double root = number_of(member(order.spec, "root"), "size_gib");
   if (const Flavor* found = first_for(*fit, *image, root)) return *found;
   return invalid(fmt::format("{}: image {} needs {:.0f} MiB of memory, and no flavor that fits has as much",

@@ -1,4 +1,10 @@
 // A public address that a machine has as long as it is there, and keeps when it is made anew.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "common/text.h"
 #include "runtime/clouds/openstack/networks.h"
 
 namespace radl::openstack {
@@ -48,6 +54,27 @@ class FloatingIp : public Kind {
 };
 
 }  // namespace
+
+Result<FloatingNow> floating_address(Asking& call, const std::string& address) {
+  std::vector<std::string> there;
+  std::optional<FloatingNow> found;
+  Status asked = call.services.network.each(
+      "/floatingips", "floatingips", {}, waits(call.context), [&](const Json& item) {
+        FloatingNow one{text_of(item, "id"), text_of(item, "floating_ip_address"), text_of(item, "port_id"),
+                        text_of(member(item, "port_details"), "device_id")};
+        there.push_back(one.address);
+        if (one.address == address) found = std::move(one);
+      });
+  if (!asked.ok()) return asked;
+  if (found) {
+    if (!found->port.empty() && found->server.empty()) found->server = "port " + found->port;
+    return *found;
+  }
+  std::sort(there.begin(), there.end());
+  return not_found(fmt::format("the project has no floating address {}", address))
+      .with_hint(there.empty() ? "it has none: `openstack floating ip create` reserves one, or leave it out"
+                               : "it has " + join(there, ", "));
+}
 
 std::unique_ptr<Kind> make_floating_ip() { return std::make_unique<FloatingIp>(); }
 

@@ -23,4 +23,7 @@ std::vector<GroupRule> rules_in(const Json& list);
 // The body of a request for one.
 Json rule_body(const InboundRule& rule, const std::string& group, bool of_this_computer);
 
+// Invalid: a group is called so that neither `token` has made nor, where that is empty, this infrastructure.
+Status is_new_group(Asking& call, const std::string& name, const std::string& token);
+
 }  // namespace radl::openstack

@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 
 #include "common/http/url.h"
 #include "common/openstack/egi.h"
 #include "common/text.h"
 #include "runtime/clouds/fitting.h"
+#include "runtime/clouds/openstack/volumes.h"
 
 namespace radl::openstack {
 namespace {
 
-constexpr std::string_view kScheme = "ost://", kEgiScheme = "appdb://", kSystem = "system:";
+constexpr std::string_view kScheme = "ost://", kSystem = "system:", kVolumeText = "volume:";
 
 bool is_uuid(const std::string& text) {
   if (text.size() != 36 && text.size() != 32) return false;
@@ -22,7 +24,7 @@ bool is_uuid(const std::string& text) {
 }
 
 Result<ImageWanted> of_url(const ir::Node& node, const std::string& url) {
-  if (url.starts_with(kEgiScheme)) {
+  if (is_egi_image(url)) {
     auto parsed = parse_egi_image(url);
     if (!parsed.ok()) return Status(parsed.status()).at(node.address);
     return ImageWanted{url, "", parsed->site};
@@ -36,8 +38,11 @@ Result<ImageWanted> of_url(const ir::Node& node, const std::string& url) {
                     node.address, url));
   std::string host = rest.substr(0, slash);
   host = host.substr(0, host.find(':'));
-  auto name = http::percent_decode(rest.substr(slash + 1));
-  return ImageWanted{name.ok() ? *name : rest.substr(slash + 1), to_lower(host), ""};
+  std::string name = rest.substr(slash + 1);
+  const bool is_volume = name.starts_with("volume/");
+  if (is_volume || name.starts_with("image/")) name.erase(0, name.find('/') + 1);
+  if (auto plain = http::percent_decode(name); plain.ok()) name = *plain;
+  return ImageWanted{(is_volume ? std::string(kVolumeText) : "") + name, to_lower(host), ""};
 }
 
 std::string by_system(const ir::Node& node) {
@@ -118,10 +123,28 @@ Result<Image> newest_of_system(Asking& call, const std::string& text) {
                      : "name one: disk.0.image.url = 'ost://HOST/NAME'; it has " + join(names, ", "));
 }
 
+// The login is that of the image that the volume was made of.
+Result<Image> ask_volume(Asking& call, const std::string& name) {
+  auto volume = volume_named(call, name);
+  if (!volume.ok()) return volume.status();
+  if (!volume->bootable) return invalid(fmt::format("volume {} is not bootable", name));
+  Json like = volume->image;
+  like["id"] = volume->id;
+  like["name"] = text_of(volume->image, "image_name");
+  Image image = candidate_in(like).image;
+  image.name = name;
+  image.min_disk_gib = 0;
+  // Cinder writes all of these as texts.
+  image.min_memory_bytes = std::strtod(text_of(volume->image, "min_ram").c_str(), nullptr) * kMiB;
+  image.is_volume = true;
+  return image;
+}
+
 Result<Image> ask_image(Asking& call, const std::string& text) {
   if (text.starts_with(kSystem)) return newest_of_system(call, text);
+  if (text.starts_with(kVolumeText)) return ask_volume(call, text.substr(kVolumeText.size()));
   std::string wanted = text;
-  if (text.starts_with(kEgiScheme)) {
+  if (is_egi_image(text)) {
     auto url = parse_egi_image(text);
     if (!url.ok()) return url.status();
     const Settings& settings = call.services.session.settings();
@@ -129,7 +152,7 @@ Result<Image> ask_image(Asking& call, const std::string& text) {
     if (url->vo.empty()) url->vo = settings.egi_vo;
     if (url->site.empty())
       return invalid(fmt::format("'{}' names no site of EGI's", text))
-          .with_hint("write appdb://SITE/NAME?VO, or use a line of type EGI in the auth file");
+          .with_hint("write egi://SITE/NAME?VO, or use a line of type EGI in the auth file");
     auto id = find_egi_image(call.services.session.http(), *url, call.context.stop);
     if (!id.ok()) return id.status();
     wanted = *id;
@@ -160,18 +183,25 @@ Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host, 
   const std::vector<std::string> urls = image_urls(node);
   if (urls.empty()) return ImageWanted{by_system(node), "", ""};
   std::optional<ImageWanted> first;
+  std::vector<ImageWanted> fit;
   for (const std::string& url : urls) {
     if (is_uuid(url)) return ImageWanted{url, "", ""};
-    if (!url.starts_with(kScheme) && !url.starts_with(kEgiScheme)) continue;
+    if (!url.starts_with(kScheme) && !is_egi_image(url)) continue;
     auto image = of_url(node, url);
     if (!image.ok()) return image;
-    if (is_of(image->host, host) && is_of(image->site, site)) return image;
+    if (is_of(image->host, host) && is_of(image->site, site)) fit.push_back(*image);
     if (!first) first = std::move(*image);
   }
+  // Volumes are for one machine each: every node of the system takes its own of a list.
+  if (fit.size() > 1 && names_volume(fit.front().text))
+    return fit[std::min(fit.size() - 1, static_cast<size_t>(node.ordinal))];
+  if (!fit.empty()) return fit.front();
   if (first) return std::move(*first);
   return invalid(fmt::format("{}: disk.0.image.url = '{}' is no image of OpenStack (ost://HOST/IMAGE)",
                              node.address, urls.front()));
 }
+
+bool names_volume(const std::string& image) { return image.starts_with(kVolumeText); }
 
 std::string user_of_image(const std::string& name) {
   const std::string lower = to_lower(name);

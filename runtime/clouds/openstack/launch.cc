@@ -8,12 +8,14 @@
 #include "runtime/clouds/openstack/images.h"
 #include "runtime/clouds/openstack/networks.h"
 #include "runtime/clouds/openstack/server.h"
+#include "runtime/clouds/openstack/volumes.h"
 #include "runtime/clouds/user_data.h"
 
 namespace radl::openstack {
 namespace {
 
 constexpr size_t kLongestName = 255;
+constexpr const char* kOwnDisk = "own";  // a further disk that has no id
 
 struct Joined {
   Json networks = Json::array();
@@ -45,8 +47,44 @@ Result<Joined> join_networks(Asking& call, const Order& order) {
   return joined;
 }
 
-// The root disk: the flavor's own, or a volume where it is too small or the file names a kind of disk.
-Status add_disks(Asking& call, const Order& order, const Image& image, const Flavor& flavor, Json& server) {
+// The root disk as a volume of its own, made of the image.
+Result<Json> root_volume(Asking& call, const Order& order, const Image& image, const Flavor& flavor,
+                         double least) {
+  const Json root = order.spec.value("root", Json::object());
+  if (Status there = call.services.volume.present(call.context.stop); !there.ok())
+    return there.code() == Code::NotFound
+               ? invalid(
+                     fmt::format("{}: disk.0.size: flavor {} has {} GiB, {} GiB are needed, and the cloud "
+                                 "has no block storage for more",
+                                 order.address, flavor.type.name, flavor.disk_gib, least))
+               : there;
+  Json disk = {{"boot_index", 0},
+               {"uuid", image.id},
+               {"source_type", "image"},
+               {"destination_type", "volume"},
+               {"volume_size", static_cast<long long>(std::max(1.0, std::ceil(least)))},
+               {"delete_on_termination", true}};
+  if (!root.contains("type")) return disk;
+  auto typed = call.services.compute.knows("2.67", call.context.stop);
+  if (!typed.ok()) return typed.status();
+  if (!*typed) return invalid(order.address + ": disk.0.type: this cloud's Nova is too old for it");
+  disk["volume_type"] = root["type"];
+  return disk;
+}
+
+// The root disk: a volume that is there, or the flavor's own, or a new volume where that is too small or the
+// file names a kind of disk. Null: the flavor's own.
+Result<Json> root_disk(Asking& call, const Order& order, const Image& image, const Flavor& flavor) {
+  if (image.is_volume) {
+    auto volume = volume_named(call, image.id);
+    if (!volume.ok()) return Status(volume.status()).at(order.address);
+    if (Status free = is_free(call, *volume); !free.ok()) return Status(free).at(order.address);
+    return Json{{"boot_index", 0},
+                {"uuid", image.id},
+                {"source_type", "volume"},
+                {"destination_type", "volume"},
+                {"delete_on_termination", false}};
+  }
   const Json root = order.spec.value("root", Json::object());
   const double wanted = number_of(root, "size_gib"), least = std::max(wanted, image.min_disk_gib);
   if (wanted > 0 && wanted < image.min_disk_gib)
@@ -55,47 +93,54 @@ Status add_disks(Asking& call, const Order& order, const Image& image, const Fla
   const bool too_small = flavor.disk_gib > 0 && flavor.disk_gib < image.min_disk_gib;
   const bool of_volume = root.contains("type") || (wanted > 0 && flavor.disk_gib < wanted) || too_small ||
                          (flavor.disk_gib == 0 && call.services.volume.present(call.context.stop).ok());
-  Json disks = Json::array();
-  if (of_volume) {
-    if (Status there = call.services.volume.present(call.context.stop); !there.ok())
-      return there.code() == Code::NotFound
-                 ? invalid(
-                       fmt::format("{}: disk.0.size: flavor {} has {} GiB, {} GiB are needed, and the cloud "
-                                   "has no block storage for more",
-                                   order.address, flavor.type.name, flavor.disk_gib, least))
-                 : there;
-    Json disk = {{"boot_index", 0},
-                 {"uuid", image.id},
-                 {"source_type", "image"},
-                 {"destination_type", "volume"},
-                 {"volume_size", static_cast<long long>(std::max(1.0, std::ceil(least)))},
-                 {"delete_on_termination", true}};
-    if (root.contains("type")) {
-      auto typed = call.services.compute.knows("2.67", call.context.stop);
-      if (!typed.ok()) return typed.status();
-      if (!*typed) return invalid(order.address + ": disk.0.type: this cloud's Nova is too old for it");
-      disk["volume_type"] = root["type"];
-    }
-    disks.push_back(std::move(disk));
+  return of_volume ? root_volume(call, order, image, flavor, least) : Result<Json>(Json());
+}
+
+// A further disk: one of the machine's own, or a volume by its id.
+Result<Json> further_disk(Asking& call, const Order& order, const Json& wanted) {
+  if (const double own = number_of(wanted, "own_gib"); own > 0)
+    return Json{{"boot_index", -1},
+                {"source_type", "blank"},
+                {"destination_type", "local"},
+                {"volume_size", static_cast<long long>(own)},
+                {"delete_on_termination", true}};
+  Result<std::string> id = std::string();
+  if (const std::string name = text_of(wanted, "existing"); !name.empty()) {
+    auto volume = volume_named(call, name);
+    if (!volume.ok()) return Status(volume.status()).at(order.address);
+    if (Status free = is_free(call, *volume); !free.ok()) return Status(free).at(order.address);
+    id = volume->id;
   } else {
-    server["imageRef"] = image.id;
+    id = id_of_reference(order, wanted.get<std::string>());
+    if (!id.ok()) return id.status();
   }
+  return Json{{"boot_index", -1},
+              {"uuid", *id},
+              {"source_type", "volume"},
+              {"destination_type", "volume"},
+              {"delete_on_termination", false}};
+}
+
+Status add_disks(Asking& call, const Order& order, const Image& image, const Flavor& flavor, Json& server) {
+  auto root = root_disk(call, order, image, flavor);
+  if (!root.ok()) return root.status();
   const Json further = order.spec.value("volumes", Json::object());
-  if (!further.empty() && !of_volume)
+  Json disks = Json::array();
+  if (!root->is_null())
+    disks.push_back(std::move(*root));
+  else if (!further.empty())
     disks.push_back({{"boot_index", 0},
                      {"uuid", image.id},
                      {"source_type", "image"},
                      {"destination_type", "local"},
                      {"delete_on_termination", true}});
-  for (const auto& [letter, address] : further.items()) {
-    auto id = id_of_reference(order, address.get<std::string>());
-    if (!id.ok()) return id.status();
-    disks.push_back({{"boot_index", -1},
-                     {"uuid", *id},
-                     {"source_type", "volume"},
-                     {"destination_type", "volume"},
-                     {"delete_on_termination", false}});
-    server["metadata"]["radlc:volume-" + letter] = *id;
+  if (!image.is_volume && (disks.empty() || text_of(disks.front(), "destination_type") == "local"))
+    server["imageRef"] = image.id;
+  for (const auto& [letter, wanted] : further.items()) {
+    auto disk = further_disk(call, order, wanted);
+    if (!disk.ok()) return disk.status();
+    server["metadata"]["radlc:volume-" + letter] = disk->contains("uuid") ? (*disk)["uuid"] : Json(kOwnDisk);
+    disks.push_back(std::move(*disk));
   }
   if (!disks.empty()) server["block_device_mapping_v2"] = std::move(disks);
   return {};
@@ -138,6 +183,7 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   for (const auto& [name, value] : tags.items()) metadata[name] = value;
   metadata[kUserKey] = user;
   metadata[kFlavorKey] = spec.contains("type") ? "" : flavor->type.name;
+  if (spec.contains("public_ip")) metadata[kAddressOfOthersKey] = spec["public_ip"];
   if (!joined->public_network.empty()) metadata[kPublicKey] = joined->public_network;
   auto hostname = call.services.compute.knows("2.90", call.context.stop);
   if (!hostname.ok()) return hostname.status();

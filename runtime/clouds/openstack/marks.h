@@ -29,6 +29,8 @@ inline constexpr const char* kKeyKey = "radlc:key";    // SHA256 fingerprint of 
 inline constexpr const char* kUserKey = "radlc:user";  // of the login
 inline constexpr const char* kFlavorKey =
     "radlc:flavor";  // the flavor that was chosen for what was asked for
+inline constexpr const char* kAddressOfOthersKey =
+    "radlc:floating-address";  // one that was there already, which the file names
 inline constexpr const char* kPublicKey = "radlc:public-network";  // whose addresses are public: its id
 
 Json to_metadata(const Mark& mark);

@@ -2,6 +2,9 @@
 // requests with the same token came to.
 #pragma once
 
+#include <functional>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@ inline constexpr double kMiB = 1024.0 * 1024, kGiB = 1024 * kMiB;
 struct Image {
   std::string id, name, user, system;  // login, "debian 12"
   double min_disk_gib = 0, min_memory_bytes = 0;
+  bool is_volume = false;  // one that is there already, from which the machine starts
 };
 
 struct Flavor {
@@ -36,6 +40,30 @@ class Memory : public CloudMemory {
   Known<std::vector<Flavor>> flavors;
   Known<std::vector<NetworkNow>> networks;
   Creations creations;
+
+  // Flavors that no host had room for: others that fit come before them.
+  void note_full(const std::string& flavor) {
+    std::lock_guard guard(mutex_);
+    full_.insert(flavor);
+  }
+  bool is_full(const std::string& flavor) const {
+    std::lock_guard guard(mutex_);
+    return full_.count(flavor) > 0;
+  }
+
+  // Ranges of networks that are made at the same time: no two choose the same. `choose` is given what was
+  // chosen;
+  // "" chooses none.
+  std::string choose_range(const std::function<std::string(const std::set<std::string>& chosen)>& choose) {
+    std::lock_guard guard(mutex_);
+    std::string range = choose(chosen_ranges_);
+    if (!range.empty()) chosen_ranges_.insert(range);
+    return range;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> full_, chosen_ranges_;
 };
 
 }  // namespace radl::openstack

@@ -1,6 +1,12 @@
 // Networks that are made because the file says `create = 'yes'`, each with one subnet.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/address_range.h"
+#include "common/text.h"
+#include "runtime/clouds/openstack/design.h"
+
 #include "runtime/clouds/openstack/networks.h"
 
 namespace radl::openstack {
@@ -41,6 +47,8 @@ class Network : public Kind {
   }
 };
 
+constexpr size_t kRangesTried = 65536;
+
 // "10.*.*.0/24": each '*' counts up from 0, the last one fastest.
 std::vector<std::string> ranges_of(const std::string& pattern, size_t most) {
   std::vector<std::string> ranges = {""};
@@ -56,6 +64,17 @@ std::vector<std::string> ranges_of(const std::string& pattern, size_t most) {
     ranges = std::move(longer);
   }
   return ranges;
+}
+
+std::string first_beside(const std::vector<std::string>& patterns, const std::set<std::string>& taken) {
+  for (const std::string& pattern : patterns) {
+    for (const std::string& range : ranges_of(pattern, kRangesTried)) {
+      const bool overlaps = std::any_of(
+          taken.begin(), taken.end(), [&](const std::string& other) { return ranges_overlap(range, other); });
+      if (!overlaps) return range;
+    }
+  }
+  return "";
 }
 
 class Subnet : public Kind {
@@ -98,16 +117,24 @@ class Subnet : public Kind {
   }
 
  private:
-  // The first that no subnet of the project has.
+  // The first that overlaps no subnet that the project sees, and none that this run has just chosen.
   static Result<std::string> free_range(Asking& call, const std::string& pattern) {
     if (pattern.find('*') == pattern.npos) return pattern;
     std::set<std::string> taken;
     Status asked = call.services.network.each("/subnets", "subnets", {}, waits(call.context),
                                               [&](const Json& item) { taken.insert(text_of(item, "cidr")); });
     if (!asked.ok()) return asked;
-    for (const std::string& range : ranges_of(pattern, taken.size() + 1))
-      if (!taken.count(range)) return range;
-    return Status(Code::Quota, fmt::format("cidr = '{}': all of these ranges are taken", pattern));
+    std::vector<std::string> patterns = {pattern};
+    if (pattern == kUsualRange) patterns.insert(patterns.end(), {"172.16.*.0/24", "192.168.*.0/24"});
+    const std::string range = call.memory.choose_range([&](const std::set<std::string>& chosen) {
+      std::set<std::string> all = taken;
+      all.insert(chosen.begin(), chosen.end());
+      return first_beside(patterns, all);
+    });
+    if (!range.empty()) return range;
+    const std::vector<std::string> known(taken.begin(), taken.end());
+    return invalid(fmt::format("cidr = '{}': all of these ranges are taken", pattern))
+        .with_hint("the project sees subnets with " + join(known, ", ") + ": give a cidr beside them");
   }
 };
 

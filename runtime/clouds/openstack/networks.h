@@ -21,4 +21,10 @@ Result<NetworkNow> default_network(Asking& call);
 // Where floating addresses come from: the network of that name, or the only external one.
 Result<NetworkNow> external_network(Asking& call, const std::string& name);
 
+// A floating address that the project has already. NotFound names those that it has.
+struct FloatingNow {
+  std::string id, address, port, server;  // "": it is free
+};
+Result<FloatingNow> floating_address(Asking& call, const std::string& address);
+
 }  // namespace radl::openstack

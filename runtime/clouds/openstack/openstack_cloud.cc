@@ -11,6 +11,7 @@
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/kind.h"
+#include "runtime/clouds/openstack/quotas.h"
 #include "runtime/clouds/openstack/survey.h"
 #include "runtime/clouds/takes_over.h"
 

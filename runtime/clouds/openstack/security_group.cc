@@ -14,6 +14,9 @@ class SecurityGroup : public Kind {
   const char* type() const override { return "security_group"; }
 
   Asked create(Asking& call, const Order& order) const override {
+    if (const std::string name = order.spec.value("name", ""); !name.empty())
+      if (Status right = is_new_group(call, name, order.token); !right.ok())
+        return Asked::refused(Status(right).at(order.address));
     Posted posted = post(
         call.services.network, call.context, "/security-groups",
         {{"security_group",
@@ -93,6 +96,21 @@ class SecurityGroup : public Kind {
 };
 
 }  // namespace
+
+// Neutron would make a second one, and nobody could tell them apart.
+Status is_new_group(Asking& call, const std::string& name, const std::string& token) {
+  std::string other;
+  Status asked = call.services.network.each(
+      "/security-groups", "security_groups", {{"name", name}}, waits(call.context), [&](const Json& item) {
+        const Mark mark = from_line(text_of(item, "description"));
+        const bool own = token.empty() ? mark.ours(call.context) : mark.token == token;
+        if (text_of(item, "name") == name && !own) other = text_of(item, "id");
+      });
+  if (!asked.ok() || other.empty()) return asked;
+  return invalid(
+             fmt::format("sg_name = '{}': there is a security group of that name already, {}", name, other))
+      .with_hint("take another name, or make it this infrastructure's: `radlc import`");
+}
 
 std::unique_ptr<Kind> make_security_group() { return std::make_unique<SecurityGroup>(); }
 

@@ -22,7 +22,8 @@ class Server : public Kind {
     if (!posted.accepted()) return posted.asked;
     const std::string id = text_of(member(posted.answer, "server"), "id");
     // A floating address is given to a machine that has its port.
-    return order.spec.contains("address") ? Asked::accepted_so_far(id) : Asked::accepted(id);
+    const bool floating = order.spec.contains("address") || order.spec.contains("public_ip");
+    return floating ? Asked::accepted_so_far(id) : Asked::accepted(id);
   }
 
   Asked update(Asking& call, const Order& order) const override {
@@ -92,12 +93,24 @@ class Server : public Kind {
 
   static Status all_of(Asking& call, const Wish& wish, std::vector<ServerNow>& found) {
     const auto flavors = known_flavors(call);
-    return call.services.compute.each(
+    Status asked = call.services.compute.each(
         "/servers/detail", "servers", {}, waits(call.context), [&](const Json& item) {
           ServerNow now = server_in(item, flavors);
           if (!now.id.empty() && wish.wants(call.context, now.id, from_metadata(now.metadata)))
             found.push_back(std::move(now));
         });
+    return asked.ok() ? add_faults(call, flavors, found) : asked;
+  }
+
+  // Lists do not say why a server that got no host is in error; each by itself does.
+  static Status add_faults(Asking& call, const std::vector<Flavor>& flavors, std::vector<ServerNow>& found) {
+    for (ServerNow& now : found) {
+      if (now.status != "ERROR" || !now.fault.empty()) continue;
+      auto one = read(call.services.compute, call.context, "/servers/" + now.id);
+      if (one.ok()) now = server_in(member(*one, "server"), flavors);
+      if (!one.ok() && one.status().code() != Code::NotFound) return one.status();
+    }
+    return {};
   }
 };
 

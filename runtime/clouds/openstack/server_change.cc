@@ -5,6 +5,7 @@
 
 #include "common/http/url.h"
 #include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/openstack/networks.h"
 #include "runtime/clouds/openstack/server.h"
 
 namespace radl::openstack {
@@ -90,15 +91,50 @@ Asked put_floating(Asking& call, const Order& order, const std::string& floating
                  order.id);
 }
 
+// The id of the floating address that the machine is to have; "": none.
+Result<std::string> floating_wanted(Asking& call, const Order& order) {
+  if (const std::string ours = order.spec.value("address", ""); !ours.empty())
+    return id_of_reference(order, ours);
+  const std::string others = text_of(order.spec, "public_ip");
+  if (others.empty()) return std::string();
+  auto found = floating_address(call, others);
+  if (!found.ok()) return found.status();
+  if (call.memory.is_leaving(found->server))
+    return Status(Code::Retry, fmt::format("floating address {} is with a server that is going", others));
+  if (!found->server.empty() && found->server != order.id)
+    return invalid(fmt::format("floating address {} is in use by server {}", others, found->server));
+  return found->id;
+}
+
+// Which address of somebody else's the file names for the machine is kept with it.
+Asked note_address(Asking& call, const Order& order, const ServerNow& now) {
+  const std::string wanted = text_of(order.spec, "public_ip");
+  if (text_of(now.metadata, kAddressOfOthersKey) == wanted) return Asked::accepted(order.id);
+  const std::string path = fmt::format("/servers/{}/metadata", order.id);
+  if (!wanted.empty())
+    return with_id(post(call.services.compute, call.context, path,
+                        {{"metadata", {{kAddressOfOthersKey, wanted}}}}, true),
+                   order.id);
+  Asked gone = gone_or(
+      remove(call.services.compute, call.context, path + "/" + http::percent_encode(kAddressOfOthersKey)));
+  gone.id = order.id;
+  return gone;
+}
+
 Asked change_address(Asking& call, const Order& order, const ServerNow& now) {
-  const std::string wanted = order.spec.value("address", "");
-  if (wanted.empty()) {
-    const bool known = call.memory.name_of(now.floating_ip).has_value();
-    return known ? put_floating(call, order, now.floating_id, nullptr) : Asked::accepted(order.id);
-  }
-  auto id = id_of_reference(order, wanted);
+  auto id = floating_wanted(call, order);
   if (!id.ok()) return Asked::refused(id.status());
+  if (Asked noted = note_address(call, order, now); noted.answer != Asked::Answer::Accepted) return noted;
+  const bool has_ours =
+      call.memory.name_of(now.floating_ip).has_value() ||
+      (!now.floating_ip.empty() && now.floating_ip == text_of(now.metadata, kAddressOfOthersKey));
   if (now.floating_id == *id) return Asked::accepted(order.id);
+  if (has_ours) {
+    // A port takes one.
+    Asked freed = put_floating(call, order, now.floating_id, nullptr);
+    if (freed.answer != Asked::Answer::Accepted || id->empty()) return freed;
+  }
+  if (id->empty()) return Asked::accepted(order.id);
   if (now.ports.empty()) return Asked::refused({Code::Retry, "the machine has no port yet"});
   // The first port whose network leads to the address's: Neutron says of the others that they do not.
   Asked asked;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "runtime/clouds/openstack/server.h"
 
 namespace radl::openstack {
@@ -84,7 +85,7 @@ ServerNow server_in(const Json& item, const std::vector<Flavor>& flavors) {
   now.status = text_of(item, "status");
   now.task = text_of(item, "OS-EXT-STS:task_state");
   now.zone = text_of(item, "OS-EXT-AZ:availability_zone");
-  now.fault = text_of(member(item, "fault"), "message");
+  now.fault = trim(text_of(member(item, "fault"), "message"));
   const Json& flavor = member(item, "flavor");
   now.flavor = text_of(flavor, "original_name");
   for (const Flavor& one : flavors)
@@ -138,6 +139,15 @@ ResourcePhase phase_of_server(const ServerNow& now) {
   return ResourcePhase::Pending;
 }
 
+// Where the file names no flavor, the next attempt takes another one that fits.
+void say_what_broke(Asking& call, const ServerNow& now, Seen& seen) {
+  seen.detail = fmt::format("Nova says: {}", now.fault.empty() ? "the server is in error" : now.fault);
+  const bool chosen = !text_of(now.metadata, kFlavorKey).empty(), full = tells_of_no_room(now.fault);
+  if (full && chosen) call.memory.note_full(now.flavor);
+  if (full) seen.detail += fmt::format(" (flavor {})", now.flavor);
+  seen.no_room = (full && !chosen) || to_lower(now.fault).find("quota") != std::string::npos;
+}
+
 std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   if (now.status == "DELETED") return std::nullopt;
   Seen seen;
@@ -145,8 +155,7 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   seen.type = "server";
   seen.id = now.id;
   seen.phase = phase_of_server(now);
-  if (seen.phase == ResourcePhase::Broken)
-    seen.detail = fmt::format("Nova says: {}", now.fault.empty() ? "the server is in error" : now.fault);
+  if (seen.phase == ResourcePhase::Broken) say_what_broke(call, now, seen);
   seen.spec = {{"tags", own_metadata(now.metadata)}};
   // A flavor that was chosen for what was asked for is none that anybody named.
   const std::string chosen = text_of(now.metadata, kFlavorKey);
@@ -155,6 +164,8 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
     seen.spec["groups"] = groups;
   auto address = call.memory.name_of(now.floating_ip);
   seen.spec["address"] = address ? Json(*address) : Json();
+  if (now.metadata.contains(kAddressOfOthersKey))
+    seen.spec["public_ip"] = address || now.floating_ip.empty() ? Json() : Json(now.floating_ip);
   seen.attributes = attributes_of(call, now);
   return seen;
 }

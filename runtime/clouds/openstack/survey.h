@@ -5,14 +5,9 @@
 
 namespace radl::openstack {
 
-// {"project", "zones": [..], "flavors": [..], "images": {wanted: id}, "quotas": {name: {"limit", "used",
-// "ours"}}}; "ours": of what is used what this infrastructure has. -1 as a limit: there is none. NotFound: an
-// image is not there.
+// {"project", "zones": [..], "flavors": [..], "images": {wanted: id}, "volume_types": [..], "quotas":
+// (quotas.h)}. NotFound: an image, a network, a volume or a floating address is not there. Invalid: it cannot
+// be what the file wants of it.
 Result<Json> take_survey(Asking& call, const ir::Program& program, const std::string& host);
-
-// Quota: the design needs more than a survey says that there is; names quota, limit and need.
-Status check_quotas(const DesignInput& input, const Design& design);
-
-std::vector<QuotaUse> quota_uses(const InstanceType& type, const Survey& survey);
 
 }  // namespace radl::openstack

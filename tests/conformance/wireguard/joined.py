@@ -1,8 +1,9 @@
-"""Two clouds in one network: joined, looked at, put right, grown, shrunk, and given back."""
+"""Two clouds in one network: joined, looked at, put right, grown, shrunk, and given back; a training and a program across them."""
+import json
 import os
 import subprocess
 
-from radl_case import RadlCase
+from radl_case import SOURCE, RadlCase
 
 FILE = """network lan ( wireguard = 'yes' )
 system near (
@@ -16,6 +17,35 @@ system far (
 )
 deploy far 1 hosts
 deploy near %d local
+"""
+# Each member sends to all others, by the addresses that radlc tells it, and writes what it has heard.
+RING = """import json, os, pathlib, socket
+me, members = int(os.environ["RADL_MEMBER"]), os.environ["RADL_ADDRESSES"].split(",")
+server = socket.create_server((os.environ["RADL_HOST"], int(os.environ["RADL_PORT"])))
+server.settimeout(60)
+for one in members:
+    host, port = one.rsplit(":", 1)
+    for attempt in range(200):
+        try:
+            with socket.create_connection((host, int(port)), 5) as to:
+                to.sendall(f"{me} {os.environ['RADL_HOST']}".encode())
+            break
+        except OSError:
+            if attempt == 199:
+                raise
+            __import__("time").sleep(0.1)
+heard = []
+for _ in members:
+    with server.accept()[0] as by:
+        heard.append(by.makefile().read() + " " + by.getpeername()[0])
+pathlib.Path(os.environ["RADL_RESULTS"], f"heard-{me}.json").write_text(json.dumps(sorted(heard)))
+"""
+ACROSS = """
+configure ring ( program 'ring' ( systems = [system.far, system.near], main = 'ring.py', source = 'ring', results = 'heard', collect = 'all' ) )
+use 'std/training/parameter_server' as small (
+  servers = system.far and workers = system.near and model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and
+  source = 'subset' and mode = 'async' and batch_size = 50 and epochs = 1 and result = 'result'
+)
 """
 # Machine and this computer, as they see each other.
 FAR, HERE = "198.51.100.9", "198.51.100.1"
@@ -141,6 +171,26 @@ class Joined(RadlCase):
         self.assertEqual(self.far.run("ls /etc/wireguard; ip -o link show wg-lan 2>/dev/null", check=False), "")
         self.assertEqual(self.far.run("cat /etc/hosts"), hosts_before)
         self.assertFalse((self.far.home / ".radl").exists())
+
+    def test_a_program_and_a_training_across_two_clouds(self):
+        self.write("ring/ring.py", RING)
+        self.environment["RADL_CIFAR10_SUBSET"] = str(SOURCE / "examples/cifar10/subset")
+        joined = FILE % 2 + ACROSS
+        self.file = self.write("across.radl", "radl 2\n" + joined)
+        self.radlc("apply", "--auto-approve", self.file, timeout=800)
+        report = json.loads((self.folder / "result/report.json").read_text())
+        self.assertGreater(report["curve"][-1]["test_accuracy"], 0.12)
+        said = sorted((self.folder / "heard").rglob("heard-*.json"))
+        self.assertEqual([path.name for path in said if path.parent.name != "heard"], [f"heard-{member}.json" for member in range(3)], said)
+        for path in said:
+            heard = json.loads(path.read_text())
+            self.assertEqual([one.split()[0] for one in heard], ["0", "1", "2"])
+            for one in heard:
+                _, said, seen = one.split()
+                self.assertEqual(said, seen, "nobody translates addresses within the network")
+                self.assertTrue(seen.startswith("10.213."), one)
+        self.assertEqual(self.actions(self.file), {})
+        self.radlc("destroy", "--auto-approve", self.file, timeout=600)
 
     def test_an_interface_of_somebody_elses_is_left_alone(self):
         self.far.run("mkdir -p /etc/wireguard && echo '# mine' > /etc/wireguard/wg-lan.conf")

@@ -22,5 +22,15 @@ TEST(AddressRange, IsNoneOfAnythingElse) {
     EXPECT_FALSE(address_range(text)) << text;
 }
 
+TEST(AddressRange, OverlapsWhereOneHoldsTheOther) {
+  EXPECT_TRUE(ranges_overlap("10.0.0.0/8", "10.7.1.0/24"));
+  EXPECT_TRUE(ranges_overlap("10.7.1.0/24", "10.0.0.0/8"));
+  EXPECT_TRUE(ranges_overlap("10.7.1.9/24", "10.7.1.128/25"));
+  EXPECT_FALSE(ranges_overlap("10.7.1.0/24", "10.7.2.0/24"));
+  EXPECT_TRUE(ranges_overlap("0.0.0.0/0", "10.7.2.0/24"));
+  EXPECT_FALSE(ranges_overlap("::/0", "10.7.2.0/24"));
+  EXPECT_FALSE(ranges_overlap("", "10.7.2.0/24"));
+}
+
 }  // namespace
 }  // namespace radl

@@ -11,8 +11,9 @@
 #include "runtime/clouds/openstack/images.h"
 #include "runtime/clouds/openstack/marks.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
+#include "runtime/clouds/openstack/quotas.h"
 #include "runtime/clouds/openstack/server.h"
-#include "runtime/clouds/openstack/survey.h"
+#include "runtime/clouds/openstack/volumes.h"
 #include "tests/support/runtime_programs.h"
 
 namespace radl::openstack {
@@ -107,9 +108,30 @@ TEST(OpenStackImages, AUrlNamesCloudAndImage) {
   node.disks[0].image_urls.push_back("appdb://other-site/egi.ubuntu.22.04?vo.example");
   EXPECT_EQ(image_wanted(node, "", "OTHER-SITE")->site, "other-site") << "the one of the site";
   EXPECT_EQ(image_wanted(node, "", "nowhere")->site, "SITE");
+  node.disks[0].image_urls = {"egi://SITE/egi_vm_images/ubuntu:24.04?vo.example"};
+  EXPECT_EQ(image_wanted(node)->site, "SITE");
+  EXPECT_EQ(image_wanted(node)->text, "egi://SITE/egi_vm_images/ubuntu:24.04?vo.example");
+  node.disks[0].image_urls = {"egi://ubuntu?vo.example"};
+  EXPECT_FALSE(image_wanted(node).ok()) << "no site";
+  node.disks[0].image_urls = {"ost://h/image/5f1c"};
+  EXPECT_EQ(image_wanted(node)->text, "5f1c");
+  node.disks[0].image_urls = {"ost://h/volume/root-a", "ost://h/volume/root-b"};
+  EXPECT_EQ(image_wanted(node)->text, "volume:root-a");
+  node.ordinal = 1;
+  EXPECT_EQ(image_wanted(node)->text, "volume:root-b") << "of volumes each node has its own";
   EXPECT_EQ(image_wanted(node_with({}))->text, "system:debian:12");
   EXPECT_EQ(image_wanted(node_with({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}}))->text,
             "system:ubuntu:22.04");
+}
+
+TEST(OpenStackVolumes, AUrlNamesOneOfThisCloud) {
+  EXPECT_EQ(volume_in_url("ost://keystone.example.org:5000/volume/data%20a", "keystone.example.org"),
+            "data a");
+  EXPECT_EQ(volume_in_url("ost://Keystone.Example.org/5f1c", "keystone.example.org"), "5f1c");
+  EXPECT_EQ(volume_in_url("ost://elsewhere.example/5f1c", "keystone.example.org"), "");
+  EXPECT_EQ(volume_in_url("ost://elsewhere.example/5f1c", ""), "5f1c") << "offline nobody knows";
+  EXPECT_EQ(volume_in_url("5f1c", "keystone.example.org"), "5f1c");
+  EXPECT_EQ(volume_in_url("aws://eu-west-1/snap-1", "keystone.example.org"), "");
 }
 
 std::vector<Flavor> some_flavors() {
@@ -131,6 +153,11 @@ TEST(OpenStackFlavors, TheSmallestThatFitsIsTaken) {
   auto fit = fitting_flavors(node, flavors, "cloud");
   ASSERT_TRUE(fit.ok()) << fit.status().text();
   EXPECT_EQ(fit->front()->type.name, "small") << "none with graphics processors where none are asked for";
+  auto many = flavors;
+  many.push_back(flavor_in(Json::parse(R"({"id":"5","name":"wide","vcpus":1,"ram":1048576,"disk":1})")));
+  ir::Node any = node_with({});
+  any.requirements["memory.size"].min = 1024 * kMiB;
+  EXPECT_EQ(fitting_flavors(any, many, "cloud")->front()->type.name, "small") << "a core less is not all";
   node.requirements["gpu.count"].min = 1;
   node.requirements["gpu.model"].equals = "A100";
   EXPECT_EQ((*fitting_flavors(node, flavors, "cloud")).front()->type.name, "gpu");
@@ -226,6 +253,36 @@ TEST(OpenStackDesign, ARootDiskThatIsAVolumeTakesFromTheQuotaOfVolumes) {
   flavor.disk_gib = 20;
   survey.facts["flavors"] = {to_json(flavor)};
   EXPECT_TRUE(designed(program, survey).ok()) << "the flavor's own disk is enough";
+}
+
+TEST(OpenStackDesign, DisksThatAreThereAreForOneMachineEach) {
+  ir::Program program = test::ProgramBuilder().deploy({.system = "worker", .count = 2}).build();
+  ir::Disk disk;
+  disk.index = 1;
+  disk.image_urls = {"ost://keystone.example.org/volume/a", "ost://keystone.example.org/volume/b"};
+  for (ir::Node& node : program.nodes) node.disks = {disk};
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_EQ(find(*design, program.nodes[0].address)->spec["volumes"]["b"], Json({{"existing", "a"}}));
+  EXPECT_EQ(find(*design, program.nodes[1].address)->spec["volumes"]["b"], Json({{"existing", "b"}}));
+  for (ir::Node& node : program.nodes) node.disks[0].image_urls.pop_back();
+  const Status shared = designed(program).status();
+  EXPECT_NE(shared.message().find("volume a is for " + program.nodes[0].address + " already"),
+            std::string::npos)
+      << shared.message();
+  for (ir::Node& node : program.nodes) node.disks[0].image_urls = {"aws://r/snap-1"};
+  EXPECT_NE(designed(program).status().message().find("is no volume of OpenStack"), std::string::npos);
+}
+
+TEST(OpenStackDesign, APublicAddressThatTheFileNamesIsNotMade) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.networks[0].is_public = true;
+  program.nodes[0].interfaces.at(0).fixed_ip = "203.0.113.7";
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Wanted* worker = find(*design, program.nodes[0].address);
+  EXPECT_EQ(worker->spec["public_ip"], "203.0.113.7");
+  for (const Wanted& one : design->resources) EXPECT_NE(one.type, "floating_ip");
 }
 
 TEST(OpenStackDesign, AZoneThatThereIsNotIsSaidWhereTheyWereLookedAt) {
