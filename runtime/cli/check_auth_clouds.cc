@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "common/http/http.h"
+#include "common/human.h"
 #include "common/text.h"
 #include "runtime/auth/azure_account.h"
 #include "runtime/auth/azure_lines.h"

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "runtime/cli/display.h"
+#include "runtime/cli/failures.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
@@ -244,10 +245,9 @@ int report_run(const Session& session, const RunReport& report, bool json) {
     tell(report.lost_lock);
   else if (untold && !report.status.ok() && report.status.code() != Code::Cancelled)
     tell(report.status);
-  for (const ActionOutcome& outcome : report.actions) {
-    if (outcome.state != ActionOutcome::State::Failed) continue;
-    tell(outcome.told());
-    if (!outcome.log.empty()) std::fprintf(stderr, "  full log: %s\n", outcome.log.c_str());
+  for (const Failure& failure : failures_told(report.actions)) {
+    tell(failure.status);
+    if (!failure.log.empty()) std::fprintf(stderr, "  full log: %s\n", failure.log.c_str());
   }
   for (const std::string& leftover : report.leftovers) {
     std::fprintf(stderr, "%snot removed:%s %s\n", style.red().data(), style.off().data(),

@@ -80,6 +80,12 @@ class Manager(Resources):
             self._put(group, {"location": REGION, "properties": {"provisioningState": "Succeeded"}})
             self._put(group + "/providers/Microsoft.Compute/disks/payroll", {"location": REGION, "properties": {"provisioningState": "Succeeded", "diskSizeGB": 4}})
 
+    def put_disk(self, path, **more):
+        """Somebody else's, without a machine."""
+        with self.lock:
+            self._put(path, {"location": REGION, "sku": {"name": "StandardSSD_LRS"},
+                             "properties": {"provisioningState": "Succeeded", "diskSizeGB": 4, "diskState": "Unattached"}, **more})
+
     def stop(self, path):
         with self.lock:
             self._settle()

@@ -131,6 +131,30 @@ class Lifecycle(AzureCase):
         self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
         self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
 
+    def test_a_disk_that_is_there_is_attached_and_stays(self):
+        folder = "resourceGroups/payroll/providers/Microsoft.Compute/disks"
+        self.arm.put_disk(f"{folder}/data")
+        self.arm.put_disk(f"{folder}/zonal", zones=["2"])
+        self.before = self.arm.everything()
+        text = (f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1 and net_interface.0.connection = 'wan' and "
+                f"disk.1.image.url = 'azr://disk/payroll/%s' and disk.1.device = 'sdc' and {SYSTEM} )\ndeploy worker 1 azure\n")
+        for name, words in (("dta", "there is no such disk"), ("zonal", "the disk is in zone 2, and a machine must be in that zone too")):
+            self.radlc("plan", "--refresh", self.write("site.radl", text % name), code=None)
+            self.assertIn(words, self.err)
+        file = self.write("site.radl", text % "data")
+        self.radlc("plan", "--refresh", file)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        [(path, one)] = self.ours().items()
+        [attached] = one["properties"]["storageProfile"]["dataDisks"]
+        self.assertTrue(attached["managedDisk"]["id"].lower().endswith(f"{folder}/data".lower()), attached)
+        self.assertEqual((attached["lun"], attached["deleteOption"]), (2, "Detach"))
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        other = self.write("other/site.radl", text % "data")
+        self.radlc("plan", "--refresh", other, code=None)
+        self.assertIn(f"it is attached to {path.rpartition('/')[2]}", self.err)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_subscription_that_is_disabled_is_said_by_a_plan_that_looks_and_by_an_apply(self):
         self.arm.state = "Disabled"
         self.radlc("plan", "--refresh", self.file, code=None)

@@ -158,6 +158,7 @@ class Resources:
             if there["properties"]["diskState"] != "Unattached":
                 raise Refused(409, "AttachDiskWhileBeingDetached", "the disk is attached elsewhere")
             there["properties"]["diskState"] = "Attached"
+            there["managedBy"] = f"/subscriptions/{SUBSCRIPTION}/{key}"
         folder = self.resources["/".join(key.split("/")[:2])]["path"]
         self._put(f"{folder}/providers/Microsoft.Compute/disks/{storage['osDisk']['name']}",
                   {"location": REGION, "_machine": key, "properties": {"provisioningState": "Succeeded", "creationData": {"createOption": "FromImage"}}})
@@ -167,6 +168,8 @@ class Resources:
         if not one:
             return
         for disk in one["properties"]["storageProfile"].get("dataDisks", []):
-            self.resources[key_of(disk["managedDisk"]["id"])]["properties"]["diskState"] = "Unattached"
+            left = self.resources[key_of(disk["managedDisk"]["id"])]
+            left["properties"]["diskState"] = "Unattached"
+            left.pop("managedBy", None)
         for disk in [k for k, d in self.resources.items() if d.get("_machine") == key]:
             del self.resources[disk]

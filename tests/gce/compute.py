@@ -114,6 +114,11 @@ class Compute:
             self._put("global/firewalls/default-allow-ssh", {"name": "default-allow-ssh", "sourceRanges": ["0.0.0.0/0"]})
             self._put("zones/europe-west1-b/instances/payroll", {"name": "payroll", "status": "RUNNING", "networkInterfaces": [], "disks": []})
 
+    def put_disk(self, path, **more):
+        """Somebody else's, without a machine."""
+        with self.lock:
+            self._put(path, {"name": path.rpartition("/")[2], "sizeGb": "10", "status": "READY", **more})
+
     def stop(self, path):
         with self.lock:
             self._settle()
@@ -256,7 +261,10 @@ class Compute:
     def _there(self, path):
         if path not in self.resources or self.resources[path].get("_hidden"):
             raise Refused(404, "notFound", f"The resource 'projects/{PROJECT}/{path}' was not found")
-        return {k: v for k, v in self.resources[path].items() if not k.startswith("_")}
+        shown = {k: v for k, v in self.resources[path].items() if not k.startswith("_")}
+        if "/disks/" in path:
+            shown["users"] = [BASE + f"{PROJECT}/{p}" for p, o in self.resources.items() if "/instances/" in p and mentions(o.get("disks"), path)]
+        return shown
 
     # ---- changing ----
     def _put(self, path, one):

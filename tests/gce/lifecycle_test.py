@@ -196,6 +196,32 @@ deploy worker 1 gce
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_a_disk_that_is_there_is_attached_to_a_machine_of_its_zone_and_stays(self):
+        disk = "zones/europe-west1-c/disks/data"
+        self.compute.put_disk(disk)
+        self.before = self.compute.everything()
+        file = self.write("site.radl", f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1 and net_interface.0.connection = 'wan' and "
+                          f"disk.1.image.url = 'gce://europe-west1-c/data' and disk.1.device = 'sdb' and {SYSTEM} )\ndeploy worker 1 gce\n")
+        self.radlc("plan", "--refresh", file)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        [(path, one)] = self.ours().items()
+        self.assertTrue(path.startswith("zones/europe-west1-c/"), path)
+        attached = one["disks"][1]
+        self.assertTrue(attached["source"].endswith("/" + disk), attached)
+        self.assertFalse(attached["autoDelete"])
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        other = self.write("other/site.radl", file.read_text())
+        self.radlc("plan", "--refresh", other, code=None)
+        self.assertIn(f"disk.1.image.url = 'gce://europe-west1-c/data': it is attached to {path.rpartition('/')[2]}", self.err)
+        self.edit(other, ("europe-west1-c/data", "europe-west1-c/dta"))
+        self.radlc("plan", "--refresh", other, code=None)
+        self.assertIn("there is no such disk", self.err)
+        self.edit(other, ("worker ( cpu", "worker ( availability_zone = 'europe-west1-b' and cpu"))
+        self.radlc("plan", other, code=None)
+        self.assertIn("names a disk in europe-west1-c, and the machine is to be in europe-west1-b", self.err)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
 
 class OtherProcessors(GceCase):
     FILE = f"""radl 2

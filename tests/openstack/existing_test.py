@@ -137,7 +137,7 @@ deploy node 1 openstack
     def test_every_quota_is_read_by_a_plan_that_looks(self):
         admin = self.project.site.admin.network
         file = self.write_one("memory.size >= 1M and placement_group = 'spread'")
-        for quotas, words in (({"ports": 1}, "quota of ports is 1, others use 1 of it, and this needs 1"),
+        for quotas, words in (({"ports": 2}, "quota of ports is 2, others use 2 of it, and this needs 1"),
                               ({"ports": 200, "security_group_rules": 9}, "quota of security group rules is 9")):
             admin.update_quota(self.project.id, **quotas)
             self.refused(file, words, "plan --refresh")

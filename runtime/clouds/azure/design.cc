@@ -229,7 +229,8 @@ class Designer : private DesignBuilder {
     if (!zone.empty()) spec["zone"] = zone;
     if (texts_wanted(node, "availability_zone").size() > 1)
       note(fmt::format("system '{}': of its zones the first one is taken", node.system));
-    if (Status added = add_volumes(node, {"disk", "disk", "Azure", zone, in_group()}, spec, references);
+    if (Status added =
+            add_volumes(node, {"disk", "disk", "Azure", zone, in_group(), {}, disk_in_url}, spec, references);
         !added.ok())
       return added;
     if (!text_wanted(node, "instance_name").empty())

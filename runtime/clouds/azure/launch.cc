@@ -34,8 +34,10 @@ Result<Json> storage_of(Asking& call, const Order& order, const Image& image) {
   if (size > 0) disk["diskSizeGB"] = static_cast<long long>(size);
   Json further = Json::array();
   const Json volumes = order.spec.value("volumes", Json::object());
-  for (const auto& [letter, address] : volumes.items()) {
-    auto link = link_to(call, order, address.get<std::string>());
+  for (const auto& [letter, wanted] : volumes.items()) {
+    const std::string existing = text_of(wanted, "existing");
+    auto link = existing.empty() ? link_to(call, order, wanted.get<std::string>())
+                                 : Result<Json>(Json{{"id", call.full(existing)}});
     if (!link.ok()) return link.status();
     // By its letter, so that a look shows which one it is.
     further.push_back({{"lun", letter[0] - 'a'},

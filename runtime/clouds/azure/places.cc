@@ -55,6 +55,21 @@ Result<std::string> subnet_named(const ir::Network& network) {
                   network.name, given));
 }
 
+Result<std::string> disk_in_url(const std::string& url) {
+  constexpr std::string_view kScheme = "azr://";
+  if (!url.starts_with(kScheme) && url.find("://") != url.npos) return std::string();
+  const std::string_view text = std::string_view(url).substr(url.starts_with(kScheme) ? kScheme.size() : 0);
+  const std::string whole = id_in(std::string(text));
+  if (whole.find("/disks/") != whole.npos) return whole;
+  auto parts = split(text, '/');
+  const bool named = parts.size() == 3 && (to_lower(parts[0]) == "disk" || to_lower(parts[0]) == "disks");
+  if (named) parts.erase(parts.begin());
+  if (whole.empty() && parts.size() == 2 && !parts[0].empty() && !parts[1].empty())
+    return id_in(fmt::format("resourceGroups/{}/providers/Microsoft.Compute/disks/{}", parts[0], parts[1]));
+  return invalid(
+      fmt::format("'{}' must be azr://disk/RESOURCE-GROUP/NAME, or azr:/// and the whole id of a disk", url));
+}
+
 std::string network_of_subnet(const std::string& subnet) {
   return subnet.substr(0, subnet.find("/subnets/"));
 }

@@ -18,4 +18,8 @@ bool is_region_name(const std::string& text);  // "westeurope"
 Result<std::string> subnet_named(const ir::Network& network);
 std::string network_of_subnet(const std::string& subnet);  // the id of its network
 
+// A disk that is there already, as `disk.N.image.url` names it: the id of azr://disk/RESOURCE-GROUP/NAME,
+// RESOURCE-GROUP/NAME or azr:/// and a whole id; "" of another cloud's URL. Invalid: it is none of these.
+Result<std::string> disk_in_url(const std::string& url);
+
 }  // namespace radl::azure

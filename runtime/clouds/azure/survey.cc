@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "runtime/clouds/azure/images.h"
+#include "runtime/clouds/azure/places.h"
 
 namespace radl::azure {
 namespace {
@@ -19,6 +20,45 @@ Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
     auto image = find_image(call, *wanted);
     if (!image.ok()) return Status(image.status()).at(node.address);
     facts["images"][*wanted] = image->reference;
+  }
+  return {};
+}
+
+// Of a disk that the file names: a machine is in its region and zone, and it is in no other machine.
+Status survey_disk(Asking& call, const ir::Node& node, const std::string& feature, const std::string& id) {
+  auto there = read(call, id, kDisks);
+  if (there.status().code() == Code::NotFound)
+    return not_found(feature + ": there is no such disk").with_hint("`az disk list -o table`");
+  if (!there.ok()) return Status(there.status()).at(feature);
+  const std::string region = text_of(*there, "location"), machine = id_in(text_of(*there, "managedBy"));
+  if (!equal_ignoring_case(region, call.cloud.region))
+    return invalid(fmt::format("{}: the disk is in {}, and the machine is to be in {}", feature, region,
+                               call.cloud.region));
+  if (!machine.empty() && !to_lower(machine).starts_with(to_lower(group_id(call.context, call.cloud)) + "/"))
+    return invalid(fmt::format("{}: it is attached to {}", feature, last_part(machine)));
+  std::string zone;
+  for (const Json& one : list_of(*there, "zones"))
+    if (one.is_string()) zone = one.get<std::string>();
+  if (zone == zone_named(node)) return {};
+  if (zone.empty())
+    return invalid(fmt::format("{}: the disk is in no zone, and the machine is to be in zone {}", feature,
+                               zone_named(node)));
+  return invalid(
+             fmt::format("{}: the disk is in zone {}, and a machine must be in that zone too", feature, zone))
+      .with_hint(fmt::format("availability_zone = '{}-{}'", call.cloud.region, zone));
+}
+
+Status survey_disks(Asking& call, const ir::Program& program) {
+  for (const ir::Node& node : program.nodes) {
+    for (const ir::Disk& disk : node.disks) {
+      for (const std::string& url : disk.image_urls) {
+        auto id = disk_in_url(url);
+        if (disk.index == 0 || !id.ok() || id->empty()) continue;
+        const std::string feature =
+            fmt::format("{}: disk.{}.image.url = '{}'", node.address, disk.index, url);
+        if (Status right = survey_disk(call, node, feature, *id); !right.ok()) return right;
+      }
+    }
   }
   return {};
 }
@@ -82,6 +122,7 @@ Result<Json> take_survey(Asking& call, const ir::Program& program) {
     count_own(facts, type, spot ? Market::Spot : Market::OnDemand);
   }
   if (Status asked = survey_images(call, program, facts); !asked.ok()) return asked;
+  if (Status asked = survey_disks(call, program); !asked.ok()) return asked;
   return facts;
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/clouds/gce/marks.h"
 #include "runtime/clouds/gce/offers.h"
 #include "runtime/clouds/gce/survey.h"
+#include "runtime/clouds/gce/zones.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/port_rules.h"
 
@@ -39,8 +40,9 @@ bool is_public(const ir::Node& node, const DesignInput& input) {
 }
 
 bool has_disks(const ir::Node& node) {
-  return std::any_of(node.disks.begin(), node.disks.end(),
-                     [](const ir::Disk& disk) { return disk.index > 0 && disk.size_bytes; });
+  return std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
+    return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty());
+  });
 }
 
 // One of Compute Engine's networks, as a spec means it.
@@ -198,10 +200,16 @@ class Designer : private DesignBuilder {
     if (!image.ok()) return image.status();
     spec["image"] = *image;
     spec["user"] = node.user.empty() ? user_of_image(*image) : node.user;
-    if (Status added = add_volumes(
-            node,
-            {"disk", "disk", "Compute Engine", zone_of_disks(place_, node, input_), {}, disk_type(offers)},
-            spec, references);
+    if (Status added =
+            add_volumes(node,
+                        {"disk",
+                         "disk",
+                         "Compute Engine",
+                         zone_of_disks(place_, node, input_),
+                         {},
+                         disk_type(offers),
+                         [](const std::string& url) -> Result<std::string> { return disk_in_url(url); }},
+                        spec, references);
         !added.ok())
       return added;
     auto stop = auto_stop_wanted(node);

@@ -6,6 +6,7 @@
 #include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
+#include "runtime/clouds/gce/zones.h"
 #include "runtime/clouds/user_data.h"
 #include "runtime/net/ssh/keys.h"
 
@@ -44,8 +45,10 @@ Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {
   disks.push_back({{"boot", true}, {"autoDelete", true}, {"initializeParams", std::move(made)}});
   // In the order of their letters: that is how the kernel names them.
   const Json volumes = order.spec.value("volumes", Json::object());
-  for (const auto& [letter, address] : volumes.items()) {
-    auto id = id_of_reference(order, address.get<std::string>());
+  for (const auto& [letter, wanted] : volumes.items()) {
+    const std::string existing = text_of(wanted, "existing");
+    auto id = existing.empty() ? id_of_reference(order, wanted.get<std::string>())
+                               : Result<std::string>(disk_path(existing, zone));
     if (!id.ok()) return id.status();
     disks.push_back(
         {{"source", call.root() + *id}, {"autoDelete", false}, {"deviceName", "radlc-" + letter}});

@@ -19,6 +19,7 @@ constexpr size_t kTypesOffered = 3;
 
 std::vector<std::string> zones_for(const Place& place, const ir::Node& node, const DesignInput& input) {
   if (std::string named = zone_named(node); !named.empty()) return {named};
+  if (std::string of_disks = zone_of_disks_there(node); !of_disks.empty()) return {of_disks};
   if (!place.zone.empty()) return {place.zone};
   return zones_of(place.cloud.region, input.survey);
 }
@@ -29,7 +30,10 @@ Status check_place(const Place& place, const ir::Node& node, const DesignInput& 
   if (json::list_of(input.survey.facts, "zones").empty())
     if (Status known = check_region(node, place.cloud, input.catalog); !known.ok()) return known;
   const std::vector<std::string> zones = zones_of(region, input.survey);
-  const std::string zone = zones_for(place, node, input).front();
+  const std::string zone = zones_for(place, node, input).front(), of_disks = zone_of_disks_there(node);
+  if (!of_disks.empty() && of_disks != zone)
+    return invalid(fmt::format("{}: disk.N.image.url names a disk in {}, and the machine is to be in {}",
+                               node.address, of_disks, zone));
   if (std::find(zones.begin(), zones.end(), zone) != zones.end()) return {};
   return invalid(
              fmt::format("{}: availability_zone = '{}': Compute Engine has no such zone", node.address, zone))

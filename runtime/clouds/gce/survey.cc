@@ -10,6 +10,7 @@
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/marks.h"
+#include "runtime/clouds/gce/zones.h"
 
 namespace radl::gce {
 namespace {
@@ -71,6 +72,30 @@ std::string gpu_metric(const InstanceType& type) {
   return model + "_GPUS";
 }
 
+// Disks that the file names with their zone; of others it is not known yet where the machine will be.
+Status survey_disks(Asking& call, const ir::Program& program) {
+  const std::string own = name_prefix(call.context, call.cloud);
+  for (const ir::Node& node : program.nodes) {
+    for (const ir::Disk& disk : node.disks) {
+      for (const std::string& url : disk.image_urls) {
+        const std::string named = disk.index == 0 ? "" : disk_in_url(url);
+        if (named.find('/') == named.npos) continue;
+        const std::string feature =
+            fmt::format("{}: disk.{}.image.url = '{}'", node.address, disk.index, url);
+        auto there = read(call, disk_path(named, ""));
+        if (there.status().code() == Code::NotFound)
+          return not_found(feature + ": there is no such disk").with_hint("`gcloud compute disks list`");
+        if (!there.ok()) return Status(there.status()).at(node.address);
+        for (const Json& user : list_of(*there, "users"))
+          if (user.is_string() && !last_part(user.get<std::string>()).starts_with(own))
+            return invalid(
+                fmt::format("{}: it is attached to {}", feature, last_part(user.get<std::string>())));
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Json> take_survey(Asking& call, const ir::Program& program) {
@@ -86,6 +111,7 @@ Result<Json> take_survey(Asking& call, const ir::Program& program) {
   take_quotas(*project, "_ALL_REGIONS", facts["quotas"]);
   if (Status asked = survey_own(call, facts); !asked.ok()) return asked;
   if (Status asked = survey_images(call, program, facts); !asked.ok()) return asked;
+  if (Status asked = survey_disks(call, program); !asked.ok()) return asked;
   return facts;
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "common/json_values.h"
+#include "common/text.h"
 #include "runtime/clouds/fitting.h"
 
 namespace radl::gce {
@@ -32,6 +33,11 @@ std::string region_of_image(const ir::Node& node) {
   return "";
 }
 
+std::string region_of_disks(const ir::Node& node) {
+  const std::string zone = zone_of_disks_there(node);
+  return zone.empty() ? "" : zone.substr(0, zone.size() - 2);
+}
+
 }  // namespace
 
 bool is_region_name(const std::string& text) {
@@ -49,13 +55,44 @@ bool is_zone_name(const std::string& text) {
 
 std::string region_named(const ir::Node& node) {
   const std::string place = first_place(node);
-  if (place.empty()) return region_of_image(node);
+  if (place.empty()) {
+    const std::string of_image = region_of_image(node);
+    return of_image.empty() ? region_of_disks(node) : of_image;
+  }
   return is_zone_name(place) ? place.substr(0, place.size() - 2) : place;
 }
 
 std::string zone_named(const ir::Node& node) {
   const std::string place = first_place(node);
   return is_zone_name(place) ? place : "";
+}
+
+std::string disk_in_url(const std::string& url) {
+  constexpr std::string_view kScheme = "gce://";
+  if (!url.starts_with(kScheme)) return url.find("://") == url.npos ? url : "";
+  const auto parts = split(std::string_view(url).substr(kScheme.size()), '/');
+  const std::string name(parts.back());
+  if (parts.size() < 2 || name.empty()) return "";
+  std::string zone(parts.front());
+  for (size_t i = 0; i + 1 < parts.size(); ++i)
+    if (parts[i] == "zones") zone = parts[i + 1];
+  return is_zone_name(zone) ? zone + "/" + name : name;
+}
+
+std::string disk_path(const std::string& named, const std::string& zone) {
+  const size_t slash = named.find('/');
+  return "zones/" + (slash == named.npos ? zone : named.substr(0, slash)) + "/disks/" +
+         named.substr(slash == named.npos ? 0 : slash + 1);
+}
+
+std::string zone_of_disks_there(const ir::Node& node) {
+  for (const ir::Disk& disk : node.disks) {
+    if (disk.index == 0 || disk.image_urls.empty()) continue;
+    const size_t at = std::min(disk.image_urls.size() - 1, static_cast<size_t>(node.ordinal));
+    const std::string named = disk_in_url(disk.image_urls[at]);
+    if (const size_t slash = named.find('/'); slash != named.npos) return named.substr(0, slash);
+  }
+  return "";
 }
 
 std::vector<std::string> zones_of(const std::string& region, const Survey& survey) {

@@ -186,9 +186,11 @@ Status check_quotas(const DesignInput& input, const Design& design) {
     const double limit = number_of(one, "limit", -1);
     const double others = number_of(one, "used") - number_of(one, "ours");
     if (limit < 0 || need + others <= limit) continue;
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
     return Status(Code::Quota,
-                  fmt::format("the project's quota of {} is {}, others use {} of it, and this needs {}", name,
-                              plain_number(limit), plain_number(others), plain_number(need)))
+                  fmt::format("the project's quota of {} is {}, others use {} of it, and this needs {}",
+                              words, plain_number(limit), plain_number(others), plain_number(need)))
         .with_hint("ask the cloud's administrator for more: `openstack quota show`");
   }
   return {};

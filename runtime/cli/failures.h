@@ -1,0 +1,19 @@
+// What failed, for a reader: what failed of one and the same cause is said once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/exec/executor.h"
+
+namespace radl::cli {
+
+// "worker[0..3]: Nova says: ...", in the order of the first of each. `log`: of one that has a log of its own;
+// such failures stand alone.
+struct Failure {
+  Status status;
+  std::string log;
+};
+std::vector<Failure> failures_told(const std::vector<ActionOutcome>& actions);
+
+}  // namespace radl::cli
