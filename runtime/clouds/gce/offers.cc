@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kTypesOffered = 3;
 
 std::vector<std::string> zones_for(const Place& place, const ir::Node& node, const DesignInput& input) {
-  if (std::string named = zone_named(node); !named.empty()) return {named};
+  if (auto named = zones_named(node); !named.empty()) return named;
   if (std::string of_disks = zone_of_disks_there(node); !of_disks.empty()) return {of_disks};
   if (!place.zone.empty()) return {place.zone};
   return zones_of(place.cloud.region, input.survey);
@@ -30,15 +30,19 @@ Status check_place(const Place& place, const ir::Node& node, const DesignInput& 
   if (json::list_of(input.survey.facts, "zones").empty())
     if (Status known = check_region(node, place.cloud, input.catalog); !known.ok()) return known;
   const std::vector<std::string> zones = zones_of(region, input.survey);
-  const std::string zone = zones_for(place, node, input).front(), of_disks = zone_of_disks_there(node);
-  if (!of_disks.empty() && of_disks != zone)
+  const std::vector<std::string> wanted = zones_for(place, node, input);
+  const std::string of_disks = zone_of_disks_there(node);
+  if (!of_disks.empty() && of_disks != wanted.front())
     return invalid(fmt::format("{}: disk.N.image.url names a disk in {}, and the machine is to be in {}",
-                               node.address, of_disks, zone));
-  if (std::find(zones.begin(), zones.end(), zone) != zones.end()) return {};
-  return invalid(
-             fmt::format("{}: availability_zone = '{}': Compute Engine has no such zone", node.address, zone))
-      .with_hint(
-          fmt::format("{} has {}; --refresh asks for those that it has now", region, join(zones, ", ")));
+                               node.address, of_disks, wanted.front()));
+  for (const std::string& zone : wanted) {
+    if (std::find(zones.begin(), zones.end(), zone) != zones.end()) continue;
+    return invalid(fmt::format("{}: availability_zone = '{}': Compute Engine has no such zone", node.address,
+                               zone))
+        .with_hint(
+            fmt::format("{} has {}; --refresh asks for those that it has now", region, join(zones, ", ")));
+  }
+  return {};
 }
 
 // Disks are made before it is known which machine comes: those whose type nobody says are of the first one's.

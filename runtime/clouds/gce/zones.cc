@@ -14,12 +14,12 @@ namespace {
 constexpr std::pair<const char*, const char*> kZones[] = {
     {"us-east1", "bcd"}, {"europe-west1", "bcd"}, {"us-central1", "abcf"}};
 
-std::string first_place(const ir::Node& node) {
-  const auto places = texts_wanted(node, "availability_zone");
-  if (places.empty()) return "";
+std::vector<std::string> places_named(const ir::Node& node) {
+  std::vector<std::string> places = texts_wanted(node, "availability_zone");
   // 'REGION/ZONE' as other clouds take it.
-  const size_t slash = places.front().rfind('/');
-  return slash == std::string::npos ? places.front() : places.front().substr(slash + 1);
+  for (std::string& place : places)
+    if (const size_t slash = place.rfind('/'); slash != place.npos) place.erase(0, slash + 1);
+  return places;
 }
 
 std::string region_of_image(const ir::Node& node) {
@@ -54,7 +54,8 @@ bool is_zone_name(const std::string& text) {
 }
 
 std::string region_named(const ir::Node& node) {
-  const std::string place = first_place(node);
+  const std::vector<std::string> places = places_named(node);
+  const std::string place = places.empty() ? "" : places.front();
   if (place.empty()) {
     const std::string of_image = region_of_image(node);
     return of_image.empty() ? region_of_disks(node) : of_image;
@@ -62,9 +63,10 @@ std::string region_named(const ir::Node& node) {
   return is_zone_name(place) ? place.substr(0, place.size() - 2) : place;
 }
 
-std::string zone_named(const ir::Node& node) {
-  const std::string place = first_place(node);
-  return is_zone_name(place) ? place : "";
+std::vector<std::string> zones_named(const ir::Node& node) {
+  std::vector<std::string> places = places_named(node);
+  const bool all_zones = std::all_of(places.begin(), places.end(), is_zone_name);
+  return all_zones ? places : std::vector<std::string>();
 }
 
 std::string disk_in_url(const std::string& url) {

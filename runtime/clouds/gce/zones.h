@@ -8,10 +8,11 @@
 
 namespace radl::gce {
 
-// The region and the zone of availability_zone = 'ZONE' or 'REGION', of the first that it names; "" where it
-// names none. A node that says neither goes where its image's URL says (gce://REGION/..).
+// The region of the first place in availability_zone = 'ZONE' or 'REGION', else that of the image's URL
+// (gce://REGION/..), else that of the disks that it names; "" where nothing says one.
 std::string region_named(const ir::Node& node);
-std::string zone_named(const ir::Node& node);
+// Its zones, in their order; none where it names a region, or nothing.
+std::vector<std::string> zones_named(const ir::Node& node);
 
 // "europe-west1"; "europe-west1-b".
 bool is_region_name(const std::string& text);

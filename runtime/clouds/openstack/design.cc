@@ -49,6 +49,26 @@ Result<std::string> group_policy(const ir::Node& node) {
                              node.address, placement));
 }
 
+bool has_volumes(const ir::Node& node) {
+  return std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
+    return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty()) && disk.type != kOwnDisks;
+  });
+}
+
+// Each in every zone: where one has no room, the next is taken.
+std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones) {
+  if (zones.empty()) return offers;
+  std::vector<Offer> all;
+  for (const Offer& offer : offers) {
+    for (const std::string& zone : zones) {
+      all.push_back(offer);
+      all.back().zone = zone;
+      all.back().spec["zone"] = zone;
+    }
+  }
+  return all;
+}
+
 class Designer : private DesignBuilder {
  public:
   Designer(const Place& place, const DesignInput& input)
@@ -144,6 +164,7 @@ class Designer : private DesignBuilder {
     auto offers = offers_for(place_, node, input_);
     if (!offers.ok()) return offers.status();
     if (!offers->front().spec.contains("type")) spec["flavor"] = flavor_wanted(node);
+    if (!spec.contains("zone")) *offers = in_zones(*offers, zones_named(node));
     add_machine(node, "server", std::move(spec), std::move(references), std::move(*offers), kBootSeconds);
     return {};
   }
@@ -171,12 +192,15 @@ class Designer : private DesignBuilder {
     if (Status right = check_boot_volume(node, image->text); !right.ok()) return right;
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
     if (!user.empty()) spec["user"] = user;
-    if (std::string zone = zone_named(node); !zone.empty()) spec["zone"] = zone;
-    if (texts_wanted(node, "availability_zone").size() > 1)
-      note(fmt::format("system '{}': of its zones the first one is taken", node.system));
+    // Volumes are made before it is known in which zone there is room.
+    const auto zones = zones_named(node);
+    if (zones.size() == 1 || (!zones.empty() && has_volumes(node))) spec["zone"] = zones.front();
+    if (zones.size() > 1 && spec.contains("zone"))
+      note(fmt::format("system '{}': its disks are in one zone: of its zones the first one is taken",
+                       node.system));
     if (Status added = add_volumes(
-            node, {"volume", "volume", "OpenStack", zone_named(node), {}, {}, existing(), kOwnDisks}, spec,
-            references);
+            node, {"volume", "volume", "OpenStack", spec.value("zone", ""), {}, {}, existing(), kOwnDisks},
+            spec, references);
         !added.ok())
       return added;
     auto stop = auto_stop_wanted(node);
@@ -240,15 +264,18 @@ class Designer : private DesignBuilder {
 
 // As far as they were looked at. "nova:compute1" names a host of a zone, which administrators may.
 Status check_zone(const ir::Node& node, const DesignInput& input) {
-  const std::string zone = zone_named(node);
-  const Json& there = list_of(input.survey.facts, "zones");
   std::vector<std::string> names;
-  for (const Json& one : there)
+  for (const Json& one : list_of(input.survey.facts, "zones"))
     if (one.is_string()) names.push_back(one.get<std::string>());
-  const std::string plain = zone.substr(0, zone.find(':'));
-  if (zone.empty() || names.empty() || std::find(names.begin(), names.end(), plain) != names.end()) return {};
-  return invalid(fmt::format("{}: availability_zone = '{}': the cloud has no such zone", node.address, zone))
-      .with_hint("it has " + join(names, ", "));
+  if (names.empty()) return {};
+  for (const std::string& zone : zones_named(node)) {
+    const std::string plain = zone.substr(0, zone.find(':'));
+    if (std::find(names.begin(), names.end(), plain) != names.end()) continue;
+    return invalid(
+               fmt::format("{}: availability_zone = '{}': the cloud has no such zone", node.address, zone))
+        .with_hint("it has " + join(names, ", "));
+  }
+  return {};
 }
 
 // As far as they were looked at; of the root disk's as well.
@@ -303,11 +330,11 @@ std::string region_named(const ir::Node& node) {
   return slash == std::string::npos ? "" : zones.front().substr(0, slash);
 }
 
-std::string zone_named(const ir::Node& node) {
-  const auto zones = texts_wanted(node, "availability_zone");
-  if (zones.empty()) return "";
-  const size_t slash = zones.front().find('/');
-  return slash == std::string::npos ? zones.front() : zones.front().substr(slash + 1);
+std::vector<std::string> zones_named(const ir::Node& node) {
+  std::vector<std::string> zones = texts_wanted(node, "availability_zone");
+  for (std::string& zone : zones)
+    if (const size_t slash = zone.find('/'); slash != zone.npos) zone.erase(0, slash + 1);
+  return zones;
 }
 
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input) {

@@ -19,9 +19,9 @@ Result<Design> design_resources(const Place& place, const DesignInput& input);
 
 // Whether the file's network becomes one of OpenStack's: a public one is the cloud's external one.
 bool is_made(const ir::Network& network);
-// The region and the zone of availability_zone = 'REGION/ZONE' or 'ZONE'; "" where it says none.
+// The region and the zones of availability_zone = 'REGION/ZONE' or 'ZONE', of several in their order.
 std::string region_named(const ir::Node& node);
-std::string zone_named(const ir::Node& node);
+std::vector<std::string> zones_named(const ir::Node& node);
 
 // Of a network that is made, where the file does not say.
 inline constexpr const char* kUsualRange = "10.*.*.0/24";

@@ -209,9 +209,12 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
   if (!fit.ok()) return fit.status();
   if (!image) return *fit->front();
   std::vector<std::string> full;
-  for (const Flavor* one : *fit)
-    if (call.memory.is_full(one->type.name)) full.push_back(one->type.name);
-  std::erase_if(*fit, [&](const Flavor* one) { return call.memory.is_full(one->type.name); });
+  const std::string zone = text_of(order.spec, "zone");
+  std::erase_if(*fit, [&](const Flavor* one) {
+    const bool is_full = call.memory.is_full(one->type.name, zone);
+    if (is_full) full.push_back(one->type.name);
+    return is_full;
+  });
   if (fit->empty())
     return Status(Code::Quota, fmt::format("{}: no host has room for a flavor that fits: {}", order.address,
                                            join(full, ", ")));

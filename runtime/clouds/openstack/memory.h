@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/catalog/catalog.h"
@@ -41,14 +42,14 @@ class Memory : public CloudMemory {
   Known<std::vector<NetworkNow>> networks;
   Creations creations;
 
-  // Flavors that no host had room for: others that fit come before them.
-  void note_full(const std::string& flavor) {
+  // Flavors that no host of a zone ("": of any) had room for: others that fit come before them.
+  void note_full(const std::string& flavor, const std::string& zone) {
     std::lock_guard guard(mutex_);
-    full_.insert(flavor);
+    full_.emplace(flavor, zone);
   }
-  bool is_full(const std::string& flavor) const {
+  bool is_full(const std::string& flavor, const std::string& zone) const {
     std::lock_guard guard(mutex_);
-    return full_.count(flavor) > 0;
+    return full_.count({flavor, zone}) > 0;
   }
 
   // Ranges of networks that are made at the same time: no two choose the same. `choose` is given what was
@@ -63,7 +64,8 @@ class Memory : public CloudMemory {
 
  private:
   mutable std::mutex mutex_;
-  std::set<std::string> full_, chosen_ranges_;
+  std::set<std::pair<std::string, std::string>> full_;  // flavor, zone
+  std::set<std::string> chosen_ranges_;
 };
 
 }  // namespace radl::openstack

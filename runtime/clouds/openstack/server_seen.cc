@@ -143,8 +143,9 @@ ResourcePhase phase_of_server(const ServerNow& now) {
 void say_what_broke(Asking& call, const ServerNow& now, Seen& seen) {
   seen.detail = fmt::format("Nova says: {}", now.fault.empty() ? "the server is in error" : now.fault);
   const bool chosen = !text_of(now.metadata, kFlavorKey).empty(), full = tells_of_no_room(now.fault);
-  if (full && chosen) call.memory.note_full(now.flavor);
-  if (full) seen.detail += fmt::format(" (flavor {})", now.flavor);
+  if (full && chosen) call.memory.note_full(now.flavor, now.zone);
+  if (full)
+    seen.detail += fmt::format(" (flavor {}{})", now.flavor, now.zone.empty() ? "" : ", zone " + now.zone);
   seen.no_room = (full && !chosen) || to_lower(now.fault).find("quota") != std::string::npos;
 }
 

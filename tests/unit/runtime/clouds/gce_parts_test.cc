@@ -62,10 +62,25 @@ TEST(GceImages, AreWrittenAsTheInfrastructureManagerWritesThem) {
 
 TEST(GceZones, AreNamedByTheFileOrKnownOfTheRegion) {
   EXPECT_EQ(region_named(node_with({{"availability_zone", "europe-west4-b"}})), "europe-west4");
-  EXPECT_EQ(zone_named(node_with({{"availability_zone", "europe-west4-b"}})), "europe-west4-b");
+  const std::vector<std::string> none, first = {"europe-west4-b"},
+                                       both = {"europe-west4-b", "europe-west4-c"};
+  EXPECT_EQ(zones_named(node_with({{"availability_zone", "europe-west4-b"}})), first);
+  EXPECT_EQ(zones_named(node_with({{"availability_zone", "europe-west4-b,europe-west4/europe-west4-c"}})),
+            both);
   EXPECT_EQ(region_named(node_with({{"availability_zone", "europe-west4"}})), "europe-west4");
-  EXPECT_EQ(zone_named(node_with({{"availability_zone", "europe-west4"}})), "");
+  EXPECT_EQ(zones_named(node_with({{"availability_zone", "europe-west4"}})), none);
   EXPECT_EQ(region_named(node_with({}, "gce://us-east1-b/debian-12")), "us-east1");
+  ir::Node with_disk = node_with({});
+  ir::Disk disk;
+  disk.index = 1;
+  disk.image_urls = {"gce://europe-west3-a/data"};
+  with_disk.disks.push_back(disk);
+  EXPECT_EQ(region_named(with_disk), "europe-west3") << "a machine is where its disks are";
+  EXPECT_EQ(disk_in_url("gce://europe-west3/projects/p/zones/europe-west3-c/disks/data"),
+            "europe-west3-c/data");
+  EXPECT_EQ(disk_in_url("gce://europe-west3/data"), "data");
+  EXPECT_EQ(disk_path("data", "europe-west3-b"), "zones/europe-west3-b/disks/data");
+  EXPECT_EQ(disk_in_url("aws://eu-west-1/snap-1"), "");
   EXPECT_EQ(zones_of("europe-west1", {}),
             (std::vector<std::string>{"europe-west1-b", "europe-west1-c", "europe-west1-d"}));
 }

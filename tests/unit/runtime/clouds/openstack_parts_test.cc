@@ -247,7 +247,7 @@ TEST(OpenStackDesign, ARootDiskThatIsAVolumeTakesFromTheQuotaOfVolumes) {
   EXPECT_NE(designed(program, survey)
                 .status()
                 .message()
-                .find("volume_gib is 39, others use 0 of it, and this needs 40"),
+                .find("volume gib is 39, others use 0 of it, and this needs 40"),
             std::string::npos)
       << designed(program, survey).status().text();
   flavor.disk_gib = 20;
@@ -298,6 +298,26 @@ TEST(OpenStackDesign, AZoneThatThereIsNotIsSaidWhereTheyWereLookedAt) {
   for (const char* right : {"nova", "RegionOne/gpu", "nova:compute1"}) EXPECT_TRUE(said(right).ok()) << right;
   EXPECT_EQ(said("mars").message(), "worker[0]: availability_zone = 'mars': the cloud has no such zone");
   EXPECT_EQ(said("mars").hint(), "it has nova, gpu");
+}
+
+TEST(OpenStackDesign, OfSeveralZonesTheNextIsTakenWhereOneHasNoRoom) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["availability_zone"].equals = "RegionOne/a,b";
+  auto zones = [&] {
+    std::vector<std::string> found;
+    auto design = designed(program);
+    EXPECT_TRUE(design.ok()) << design.status().text();
+    const Wanted* worker = find(*design, "worker[0]");
+    for (const Offer& offer : worker->offers)
+      found.push_back(offered_spec(worker->spec, offer).value("zone", ""));
+    return found;
+  };
+  EXPECT_EQ(zones(), (std::vector<std::string>{"a", "b"}));
+  ir::Disk disk;
+  disk.index = 1;
+  disk.size_bytes = kGiB;
+  program.nodes[0].disks = {disk};
+  EXPECT_EQ(zones(), std::vector<std::string>{"a"}) << "the volume is made before the machine";
 }
 
 TEST(OpenStackDesign, ARangeThatIsNoneOfIpv4IsSaidByThePlan) {
