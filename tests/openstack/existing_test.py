@@ -122,6 +122,32 @@ deploy node 1 openstack
         self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 
+    def test_a_network_without_port_security_has_no_groups_and_others_of_the_machine_have_theirs(self):
+        network = self.project.cloud.network
+        free = network.create_network(name="free", is_port_security_enabled=False)
+        network.create_subnet(network_id=free.id, name="free", ip_version=4, cidr="10.90.0.0/24")
+        self.baseline = Baseline(self.project)
+        two = f"""radl 2
+network lan ( provider_id = 'free' )
+network shut ( provider_id = 'inside' )
+system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'shut' and {SYSTEM} )
+deploy node 1 openstack
+"""
+        for text, shut in ((two.replace("network shut ( provider_id = 'inside' )\n", "").replace(" and net_interface.1.connection = 'shut'", ""), 0), (two, 1)):
+            with self.subTest(shut=shut):
+                file = self.write("site.radl", text)
+                self.assertIn("network free has no port security", self.radlc("apply", "--auto-approve", file, timeout=300) + self.err)
+                [server] = self.ours()
+                ports = {port.network_id: port for port in network.ports(device_id=server.id)}
+                self.assertEqual(ports[free.id].security_group_ids, [])
+                if shut:
+                    groups = {network.get_security_group(one).name for one in ports[self.project.network.id].security_group_ids}
+                    self.assertEqual(len(groups), 3, groups)
+                    self.assertNotIn("default", groups)
+                self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+                self.radlc("destroy", "--auto-approve", file)
+                self.assert_project_is_as_before()
+
     def test_names_that_are_taken_and_types_that_there_are_not(self):
         self.refused(self.write("group.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'somebody-else' )")),
                      "sg_name = 'somebody-else': there is a security group of that name already")

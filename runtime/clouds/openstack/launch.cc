@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/digest.h"
+#include "common/text.h"
 #include "runtime/clouds/openstack/flavors.h"
 #include "runtime/clouds/openstack/images.h"
 #include "runtime/clouds/openstack/networks.h"
@@ -20,15 +21,20 @@ constexpr const char* kOwnDisk = "own";  // a further disk that has no id
 struct Joined {
   Json networks = Json::array();
   std::string public_network;
+  std::vector<std::string> without_groups;  // names of networks that take no security groups
 };
 
-Result<std::string> network_of(Asking& call, const Order& order, const Json& wanted) {
-  if (const std::string made = text_of(wanted, "made"); !made.empty()) return id_of_reference(order, made);
+Result<NetworkNow> network_of(Asking& call, const Order& order, const Json& wanted) {
+  if (const std::string made = text_of(wanted, "made"); !made.empty()) {
+    auto id = id_of_reference(order, made);
+    if (!id.ok()) return id.status();
+    return NetworkNow{*id, "", ""};
+  }
   const std::string provider = text_of(wanted, "provider");
   auto found = provider.empty() ? default_network(call) : network_named(call, provider);
   const Status reached = found.ok() ? has_ipv4(*found) : found.status();
   if (!reached.ok()) return Status(reached).at("network " + text_of(wanted, "name"));
-  return found->id;
+  return found;
 }
 
 // Two networks of the file may be one of the cloud's: it is joined once.
@@ -36,11 +42,12 @@ Result<Joined> join_networks(Asking& call, const Order& order) {
   Joined joined;
   std::set<std::string> ids;
   for (const Json& wanted : order.spec.value("networks", Json::array())) {
-    auto id = network_of(call, order, wanted);
-    if (!id.ok()) return id.status();
-    if (flag_of(wanted, "public")) joined.public_network = *id;
-    if (!ids.insert(*id).second) continue;
-    Json one = {{"uuid", *id}};
+    auto network = network_of(call, order, wanted);
+    if (!network.ok()) return network.status();
+    if (flag_of(wanted, "public")) joined.public_network = network->id;
+    if (!ids.insert(network->id).second) continue;
+    if (!network->takes_groups) joined.without_groups.push_back(network->name);
+    Json one = {{"uuid", network->id}};
     if (const std::string fixed = text_of(wanted, "fixed_ip"); !fixed.empty()) one["fixed_ip"] = fixed;
     joined.networks.push_back(std::move(one));
   }
@@ -190,7 +197,13 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   const std::string host = spec.value("hostname", "");
   if (*hostname && !host.empty()) server["hostname"] = host.substr(0, host.find('.'));
   if (spec.contains("zone")) server["availability_zone"] = spec["zone"];
-  if (Status added = add_groups(order, server); !added.ok()) return added;
+  // Nova gives the groups to all ports, or to none: those that take them get them behind it.
+  if (joined->without_groups.empty()) {
+    if (Status added = add_groups(order, server); !added.ok()) return added;
+  } else {
+    call.context.log(fmt::format("network {} has no port security: no security group shuts its ports",
+                                 join(joined->without_groups, ", ")));
+  }
   if (Status added = add_disks(call, order, *image, *flavor, server); !added.ok()) return added;
   Json body = Json::object();
   for (const auto& [address, reference] : order.references) {

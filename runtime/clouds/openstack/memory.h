@@ -32,6 +32,7 @@ struct Flavor {
 struct NetworkNow {
   std::string id, name, project;
   bool external = false, shared = false, of_radlc = false, only_ipv6 = false;
+  bool takes_groups = true;  // false: its ports have no port security, and so no security groups
   std::vector<std::string> subnets;
 };
 

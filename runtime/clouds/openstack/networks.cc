@@ -48,6 +48,7 @@ Result<std::vector<NetworkNow>> networks_there(Asking& call) {
           if (one.project.empty()) one.project = text_of(item, "tenant_id");
           one.external = flag_of(item, "router:external");
           one.shared = flag_of(item, "shared");
+          one.takes_groups = flag_of(item, "port_security_enabled", true);
           one.of_radlc = !from_line(text_of(item, "description")).token.empty();
           for (const Json& subnet : list_of(item, "subnets"))
             if (subnet.is_string()) one.subnets.push_back(subnet.get<std::string>());

@@ -18,12 +18,13 @@ class Server : public Kind {
   Asked create(Asking& call, const Order& order) const override {
     auto body = launch_of(call, order);
     if (!body.ok()) return Asked::refused(body.status());
+    const bool groups_follow = !member(*body, "server").contains("security_groups");
     Posted posted = post(call.services.compute, call.context, "/servers", std::move(*body), false);
     if (!posted.accepted()) return posted.asked;
     const std::string id = text_of(member(posted.answer, "server"), "id");
     // A floating address is given to a machine that has its port.
-    const bool floating = order.spec.contains("address") || order.spec.contains("public_ip");
-    return floating ? Asked::accepted_so_far(id) : Asked::accepted(id);
+    const bool more = order.spec.contains("address") || order.spec.contains("public_ip") || groups_follow;
+    return more ? Asked::accepted_so_far(id) : Asked::accepted(id);
   }
 
   Asked update(Asking& call, const Order& order) const override {

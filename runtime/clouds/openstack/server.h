@@ -18,6 +18,7 @@ Result<Json> launch_of(Asking& call, const Order& order);
 struct PortNow {
   std::string id, network;
   std::vector<std::string> addresses, groups;  // ids of groups, sorted
+  bool takes_groups = true;
 };
 
 struct ServerNow {

@@ -58,7 +58,7 @@ Asked change_groups(Asking& call, const Order& order, const ServerNow& now) {
   }
   std::sort(wanted.begin(), wanted.end());
   for (const PortNow& port : now.ports) {
-    if (wanted.empty() || port.groups == wanted) continue;
+    if (wanted.empty() || !port.takes_groups || port.groups == wanted) continue;
     Asked asked = with_id(post(call.services.network, call.context, "/ports/" + port.id,
                                {{"port", {{"security_groups", wanted}}}}, true, "PUT"),
                           order.id);

@@ -103,6 +103,7 @@ PortNow port_in(const Json& item) {
   for (const Json& group : list_of(item, "security_groups"))
     if (group.is_string()) port.groups.push_back(group.get<std::string>());
   std::sort(port.groups.begin(), port.groups.end());
+  port.takes_groups = flag_of(item, "port_security_enabled", true);
   return port;
 }
 
@@ -161,7 +162,9 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   // A flavor that was chosen for what was asked for is none that anybody named.
   const std::string chosen = text_of(now.metadata, kFlavorKey);
   if (chosen != now.flavor) seen.spec["type"] = now.flavor;
-  if (Json groups = group_names(call.memory, now.groups()); !groups.is_null() && !now.ports.empty())
+  const bool takes_groups =
+      std::any_of(now.ports.begin(), now.ports.end(), [](const PortNow& port) { return port.takes_groups; });
+  if (Json groups = group_names(call.memory, now.groups()); !groups.is_null() && takes_groups)
     seen.spec["groups"] = groups;
   auto address = call.memory.name_of(now.floating_ip);
   seen.spec["address"] = address ? Json(*address) : Json();
