@@ -17,6 +17,7 @@ Status DesignBuilder::add_volumes(const ir::Node& node, const Volumes& volumes, 
     if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
     if (!disk.type.empty()) made["type"] = disk.type;
     if (disk.index == 0) {
+      if (const long long free = free_disk_wanted(node); free > 0) made["free_gib"] = free;
       if (!made.empty()) spec["root"] = std::move(made);
       continue;
     }

@@ -79,6 +79,9 @@ class DesignBuilder {
     wanted.node = node.address;
     wanted.seconds = seconds;
     if (std::string text = gpu_note(node); !text.empty()) note(text);
+    if (const auto features = features_without_effect(node); !features.empty())
+      note(fmt::format("system '{}': {} {} no effect in {}", node.system, join(features, ", "),
+                       features.size() == 1 ? "has" : "have", limit_.cloud));
     if (wanted.spec.contains("stop"))
       wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
   }

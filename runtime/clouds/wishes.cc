@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/address_range.h"
 #include "common/text.h"
@@ -85,6 +86,33 @@ std::vector<std::string> image_urls(const ir::Node& node) {
   for (const ir::Disk& disk : node.disks)
     if (disk.index == 0) return disk.image_urls;
   return {};
+}
+
+long long free_disk_wanted(const ir::Node& node) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  auto found = node.requirements.find("disk.0.free_size");
+  if (found == node.requirements.end()) return 0;
+  const ir::Requirement& wanted = found->second;
+  double bytes = wanted.min.value_or(0);
+  if (wanted.equals && wanted.equals->is_number()) bytes = wanted.equals->get<double>();
+  return static_cast<long long>(std::ceil(bytes / kGiB));
+}
+
+std::vector<std::string> features_without_effect(const ir::Node& node) {
+  constexpr std::string_view kWhole[] = {"cpu.sgx", "cpu.sgx.epc_size", "nat_instance", "disks.free_size"};
+  constexpr std::string_view kOfInterfaces[] = {".additional_ip", ".mac", ".gateway", ".dns_servers"};
+  std::vector<std::string> found;
+  for (const auto& [name, wanted] : node.requirements) {
+    const bool off =
+        wanted.equals && wanted.equals->is_string() && to_lower(wanted.equals->get<std::string>()) == "no";
+    const bool whole = std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole);
+    const bool of_interface =
+        name.starts_with("net_interface.") &&
+        std::any_of(std::begin(kOfInterfaces), std::end(kOfInterfaces),
+                    [&, &of = name](std::string_view ending) { return of.ends_with(ending); });
+    if (!off && (whole || of_interface)) found.push_back(name);
+  }
+  return found;
 }
 
 Status check_range(const ir::Network& network) {

@@ -25,6 +25,10 @@ Result<Json> tags_wanted(const ir::Node& node);
 std::string os_version_wanted(const ir::Node& node);
 // Of disk 0.
 std::vector<std::string> image_urls(const ir::Node& node);
+// GiB that disk 0 is to have beside what its image takes (disk.0.free_size), rounded up; 0: nothing is said.
+long long free_disk_wanted(const ir::Node& node);
+// Those of the file's features of a system that no cloud does anything about.
+std::vector<std::string> features_without_effect(const ir::Node& node);
 // Invalid: the `cidr` of a network that is made is no range of IPv4 addresses. '*' stands for an octet.
 Status check_range(const ir::Network& network);
 // Whether a number is within the bounds; nothing else of the requirement is looked at.

@@ -14,7 +14,7 @@ network lan ( outbound = 'no' )
 system node (
   instance_type = 't3.micro' and instance_profile = 'trainer' and instance_name = 'first machine' and
   instance_tags = 'team=blue,cost=7' and elastic_ip = 'yes' and placement_group = 'partition' and
-  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and disk.0.size = 30Gi and disk.0.type = 'gp2' and
+  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and disk.0.free_size >= 30Gi and disk.0.type = 'gp2' and
   disk.1.image.url = 'aws://{REGION}/SNAPSHOT' and disk.1.device = 'hdb' and
   disk.2.size = 7Gi and disk.2.device = 'hdc' and
   disk.0.os.credentials.username = '{USER}' and
@@ -89,7 +89,7 @@ class Launch(AwsCase):
             volumes[mapping["DeviceName"]] = volume
             self.assertTrue(mapping["Ebs"]["DeleteOnTermination"], mapping)
         self.assertEqual({name: (v["Size"], v["VolumeType"]) for name, v in volumes.items() if name != "/dev/sdb"},
-                         {"/dev/xvda": (30, "gp2"), "/dev/sdc": (7, "gp3")})
+                         {"/dev/xvda": (38, "gp2"), "/dev/sdc": (7, "gp3")}, "the image's 8 GiB and 30 that are to be free")
         self.assertEqual(volumes["/dev/sdb"]["SnapshotId"], self.snapshot)
         (address,) = ec2.describe_addresses()["Addresses"]
         self.assertEqual(address["InstanceId"], machine["InstanceId"])

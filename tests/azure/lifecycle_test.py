@@ -137,7 +137,7 @@ class Lifecycle(AzureCase):
         self.arm.put_disk(f"{folder}/zonal", zones=["2"])
         self.before = self.arm.everything()
         text = (f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1 and net_interface.0.connection = 'wan' and "
-                f"disk.1.image.url = 'azr://disk/payroll/%s' and disk.1.device = 'sdc' and {SYSTEM} )\ndeploy worker 1 azure\n")
+                f"disk.1.image.url = 'azr://disk/payroll/%s' and disk.1.device = 'sdc' and disk.0.free_size >= 20Gi and {SYSTEM} )\ndeploy worker 1 azure\n")
         for name, words in (("dta", "there is no such disk"), ("zonal", "the disk is in zone 2, and a machine must be in that zone too")):
             self.radlc("plan", "--refresh", self.write("site.radl", text % name), code=None)
             self.assertIn(words, self.err)
@@ -146,6 +146,7 @@ class Lifecycle(AzureCase):
         self.radlc("apply", "--auto-approve", file, timeout=300)
         [(path, one)] = self.ours().items()
         [attached] = one["properties"]["storageProfile"]["dataDisks"]
+        self.assertGreaterEqual(one["properties"]["storageProfile"]["osDisk"]["diskSizeGB"], 20)
         self.assertTrue(attached["managedDisk"]["id"].lower().endswith(f"{folder}/data".lower()), attached)
         self.assertEqual((attached["lun"], attached["deleteOption"]), (2, "Detach"))
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)

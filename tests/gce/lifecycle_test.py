@@ -201,12 +201,13 @@ deploy worker 1 gce
         self.compute.put_disk(disk)
         self.before = self.compute.everything()
         file = self.write("site.radl", f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1 and net_interface.0.connection = 'wan' and "
-                          f"disk.1.image.url = 'gce://europe-west1-c/data' and disk.1.device = 'sdb' and {SYSTEM} )\ndeploy worker 1 gce\n")
+                          f"disk.1.image.url = 'gce://europe-west1-c/data' and disk.1.device = 'sdb' and disk.0.free_size >= 20Gi and {SYSTEM} )\ndeploy worker 1 gce\n")
         self.radlc("plan", "--refresh", file)
         self.radlc("apply", "--auto-approve", file, timeout=300)
         [(path, one)] = self.ours().items()
         self.assertTrue(path.startswith("zones/europe-west1-c/"), path)
-        attached = one["disks"][1]
+        root, attached = one["disks"]
+        self.assertEqual(root["initializeParams"]["diskSizeGb"], "30", "the image's 10 and 20 that are to be free")
         self.assertTrue(attached["source"].endswith("/" + disk), attached)
         self.assertFalse(attached["autoDelete"])
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/digest.h"
 #include "runtime/clouds/azure/images.h"
@@ -21,9 +22,11 @@ constexpr const char* kStays = "Detach";
 
 Result<Json> storage_of(Asking& call, const Order& order, const Image& image) {
   const Json root = order.spec.value("root", Json::object());
-  const double size = number_of(root, "size_gib");
+  double size = number_of(root, "size_gib");
   if (size > 0 && size < image.disk_gib)
     return invalid(fmt::format("{}: disk.0.size: the image needs {} GiB", order.address, image.disk_gib));
+  if (const double free = number_of(root, "free_gib"); free > 0)
+    size = std::max(size, std::ceil(image.disk_gib + free));
   std::string type = text_of(root, "type");
   if (type.empty()) type = kRootType;
   Json disk = {{"name", name_for(call.context, call.cloud, order) + "-os"},

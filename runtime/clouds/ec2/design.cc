@@ -43,6 +43,7 @@ Status add_disks(const ir::Node& node, Json& spec) {
   for (const ir::Disk& disk : node.disks) {
     Json made = disk_spec(disk);
     if (disk.index == 0) {
+      if (const long long free = free_disk_wanted(node); free > 0) made["free_gib"] = free;
       if (!made.empty()) spec["root"] = std::move(made);
       continue;
     }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/digest.h"
 #include "common/text.h"
@@ -31,7 +32,11 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
     if (root.contains("size_gib") && root["size_gib"].get<double>() < image.root_gib)
       return invalid(
           fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.id, image.root_gib));
-    add_disk(parameters, ++number, image.root_device, root);
+    Json sized = root;
+    if (const double least = image.root_gib + root.value("free_gib", 0.0);
+        root.contains("free_gib") && root.value("size_gib", 0.0) < least)
+      sized["size_gib"] = static_cast<long long>(std::ceil(least));
+    add_disk(parameters, ++number, image.root_device, sized);
   }
   for (const Json& disk : order.spec.value("disks", Json::array()))
     add_disk(parameters, ++number, disk.value("device", ""), disk);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
@@ -33,10 +34,12 @@ Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {
   const Json root = order.spec.value("root", Json::object());
   const std::string zone = order.spec.value("zone", "");
   const MachineType type = parse_type(order.spec.value("type", ""));
-  const double size = number_of(root, "size_gib");
+  double size = number_of(root, "size_gib");
   if (size > 0 && size < image.disk_gib)
     return invalid(
         fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.disk_gib));
+  if (const double free = number_of(root, "free_gib"); free > 0)
+    size = std::max(size, std::ceil(image.disk_gib + free));
   Json made = {{"sourceImage", image.path}, {"labels", labels_for(call.context, order)}};
   if (size > 0) made["diskSizeGb"] = std::to_string(static_cast<long long>(size));
   const std::string kind = root.value("type", usual_disk(type.name));

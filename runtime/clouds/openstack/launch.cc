@@ -93,12 +93,14 @@ Result<Json> root_disk(Asking& call, const Order& order, const Image& image, con
                 {"delete_on_termination", false}};
   }
   const Json root = order.spec.value("root", Json::object());
-  const double wanted = number_of(root, "size_gib"), least = std::max(wanted, image.min_disk_gib);
+  const double free = number_of(root, "free_gib"), wanted = number_of(root, "size_gib"),
+               least = std::max(wanted, image.min_disk_gib + free);
   if (wanted > 0 && wanted < image.min_disk_gib)
     return invalid(
         fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.min_disk_gib));
   const bool too_small = flavor.disk_gib > 0 && flavor.disk_gib < image.min_disk_gib;
-  const bool of_volume = root.contains("type") || (wanted > 0 && flavor.disk_gib < wanted) || too_small ||
+  const bool of_volume = root.contains("type") || (std::max(wanted, free) > 0 && flavor.disk_gib < least) ||
+                         too_small ||
                          (flavor.disk_gib == 0 && call.services.volume.present(call.context.stop).ok());
   return of_volume ? root_volume(call, order, image, flavor, least) : Result<Json>(Json());
 }

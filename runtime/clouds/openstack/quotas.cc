@@ -115,7 +115,10 @@ void survey_volumes(Asking& call, Json& quotas) {
 double root_volume_gib(const Wanted& wanted, const Survey& survey) {
   if (names_volume(text_of(wanted.spec, "image"))) return 0;
   const Json& root = member(wanted.spec, "root");
-  const double size = number_of(root, "size_gib");
+  const Json& needs = member(member(survey.facts, "needs"), text_of(wanted.spec, "image"));
+  const double free = number_of(root, "free_gib");
+  const double size =
+      std::max(number_of(root, "size_gib"), free > 0 ? number_of(needs, "disk_gib") + free : 0);
   const Json& there = list_of(survey.facts, "flavors");
   const auto flavor = std::find_if(there.begin(), there.end(), [&](const Json& one) {
     return flavor_from_json(one).type.name == wanted.offers[wanted.chosen].name;

@@ -223,6 +223,22 @@ TEST_F(Fit, AnOfferShowsBothMarkets) {
   EXPECT_EQ(spot.spec.at("type"), "p3.2xlarge");
 }
 
+TEST_F(Fit, RoomOnTheRootDiskIsWantedInWholeGiB) {
+  EXPECT_EQ(free_disk_wanted(node), 0);
+  bound("disk.0.free_size", 20e9);
+  EXPECT_EQ(free_disk_wanted(node), 19) << "18.6";
+}
+
+TEST_F(Fit, FeaturesThatNoCloudHeedsAreNamed) {
+  text("nat_instance", "no");
+  text("net_interface.0.connection", "lan");
+  EXPECT_TRUE(features_without_effect(node).empty());
+  text("nat_instance", "yes");
+  text("net_interface.1.additional_ip", "10.0.0.9");
+  EXPECT_EQ(features_without_effect(node),
+            (std::vector<std::string>{"nat_instance", "net_interface.1.additional_ip"}));
+}
+
 TEST(Pattern, StarsStandForAnyCharacters) {
   EXPECT_TRUE(matches_pattern("m5.large", "m5.*"));
   EXPECT_TRUE(matches_pattern("m5.large", "*"));
