@@ -89,7 +89,7 @@ class Launch(AwsCase):
             volumes[mapping["DeviceName"]] = volume
             self.assertTrue(mapping["Ebs"]["DeleteOnTermination"], mapping)
         self.assertEqual({name: (v["Size"], v["VolumeType"]) for name, v in volumes.items() if name != "/dev/sdb"},
-                         {"/dev/xvda": (38, "gp2"), "/dev/sdc": (7, "gp3")}, "the image's 8 GiB and 30 that are to be free")
+                         {"/dev/xvda": (45, "gp2"), "/dev/sdc": (7, "gp3")}, "the image's 15 GiB and 30 that are to be free")
         self.assertEqual(volumes["/dev/sdb"]["SnapshotId"], self.snapshot)
         (address,) = ec2.describe_addresses()["Addresses"]
         self.assertEqual(address["InstanceId"], machine["InstanceId"])
