@@ -112,6 +112,28 @@ class Whole(OpenStackCase):
         self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 
+    def test_a_resize_that_is_confirmed_already_is_no_failure(self):
+        """Servers show for a while what they were: it is asked for a second time then."""
+        refused = []
+
+        def late(request, forward=self.gate.forward):
+            answer = forward(request)
+            if request.action.endswith("action:confirmResize"):
+                self.wait_until(lambda: all(s.status == "ACTIVE" for s in self.ours()), 60)
+                answer = forward(request)
+                refused.append(answer.status)
+            return answer
+
+        self.gate.forward = late
+        file = self.write("site.radl", NODES.replace("deploy server 1 openstack\n", "").replace("cpu.count >= 1 and", "cpu.count >= input.size and").replace(
+            "network lan", "input size ( type = 'integer' and default = 1 )\nnetwork lan"))
+        self.radlc("apply", "--auto-approve", file, "--input", "workers=1", timeout=300)
+        self.radlc("apply", "--auto-approve", file, "--input", "workers=1", "--input", "size=2", timeout=300)
+        self.assertEqual([self.project.flavor_of(s) for s in self.ours()], ["t.small"])
+        self.assertIn(refused, ([400], [409]))
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
     def test_what_somebody_deleted_is_made_again(self):
         file = self.write("site.radl", WHOLE)
         self.radlc("apply", "--auto-approve", file, timeout=300)

@@ -19,6 +19,16 @@ Asked act(Asking& call, const std::string& id, Json action, bool again) {
   return asked;
 }
 
+// Of one that was confirmed a moment ago, servers show the old status for a while and refuse to do it again.
+Asked confirm_resize(Asking& call, const std::string& id) {
+  Posted posted = post(call.services.compute, call.context, fmt::format("/servers/{}/action", id),
+                       {{"confirmResize", nullptr}}, true);
+  const bool done = posted.message.find("has not been resized") != std::string::npos ||
+                    posted.message.find("vm_state active") != std::string::npos;
+  if (posted.accepted() || done) return Asked::accepted_so_far(id);
+  return std::move(posted.asked);
+}
+
 // Whether the machine has the flavor that the spec means; another one is asked for.
 struct Resizing {
   Asked asked;
@@ -177,7 +187,7 @@ Asked change_server(Asking& call, const Order& order, const ServerNow& now) {
   if (phase == ResourcePhase::Leaving) return Asked::refused(not_found("server " + order.id + " is going"));
   if (phase == ResourcePhase::Broken)
     return Asked::refused(invalid(fmt::format("server {} is in error: {}", order.id, now.fault)));
-  if (now.status == "VERIFY_RESIZE") return act(call, order.id, {{"confirmResize", nullptr}}, true);
+  if (now.status == "VERIFY_RESIZE") return confirm_resize(call, order.id);
   Resizing resizing = change_flavor(call, order, now);
   if (resizing.begun || resizing.asked.answer != Asked::Answer::Accepted) return resizing.asked;
   for (auto change : {change_groups, change_tags, change_address, change_name}) {
