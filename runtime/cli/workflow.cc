@@ -8,10 +8,10 @@
 #include <cstdio>
 
 #include "runtime/cli/display.h"
-#include "runtime/cli/failures.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
+#include "runtime/exec/failures.h"
 #include "runtime/plan/budget.h"
 #include "runtime/runs/runs_file.h"
 #include "runtime/state/index.h"

@@ -6,7 +6,7 @@
 
 #include "runtime/exec/executor.h"
 
-namespace radl::cli {
+namespace radl {
 
 // "worker[0..3]: Nova says: ...", in the order of the first of each. `log`: of one that has a log of its own;
 // such failures stand alone.
@@ -16,4 +16,4 @@ struct Failure {
 };
 std::vector<Failure> failures_told(const std::vector<ActionOutcome>& actions);
 
-}  // namespace radl::cli
+}  // namespace radl

@@ -1,4 +1,4 @@
-#include "runtime/cli/failures.h"
+#include "runtime/exec/failures.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "common/text.h"
 #include "runtime/plan/ordinals.h"
 
-namespace radl::cli {
+namespace radl {
 namespace {
 
 struct Cause {
@@ -71,4 +71,4 @@ std::vector<Failure> failures_told(const std::vector<ActionOutcome>& actions) {
   return failures;
 }
 
-}  // namespace radl::cli
+}  // namespace radl
