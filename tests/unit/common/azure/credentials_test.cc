@@ -525,5 +525,39 @@ TEST(AzureErrors, EachHasItsKindAndItsCure) {
   EXPECT_EQ(error_in(inside).code, "QuotaExceeded");
 }
 
+// As operations of Microsoft.Compute fail: the reason is deep inside.
+TEST(AzureErrors, TheReasonIsFoundHoweverDeepItIs) {
+  const Json deep = Json::parse(R"({"status": "Failed", "error": {"code": "ResourceDeploymentFailure",
+      "message": "The resource operation completed with terminal provisioning state 'Failed'.",
+      "details": [{"code": "Conflict", "message": "outer", "details": [
+        {"code": "ZonalAllocationFailed", "message": "no capacity in zone 1"}]}]}})");
+  EXPECT_EQ(error_in(deep).code, "ZonalAllocationFailed");
+  EXPECT_EQ(error_in(deep).message, "no capacity in zone 1");
+  const Json inner = Json::parse(R"({"error": {"code": "Conflict", "message": "cannot now",
+      "innererror": {"code": "AnotherOperationInProgress"}}})");
+  EXPECT_EQ(error_in(inner).code, "AnotherOperationInProgress");
+  EXPECT_EQ(error_in(inner).message, "cannot now");
+  // Of what is known nowhere nothing is lost.
+  const Json unknown = Json::parse(R"({"error": {"code": "ResourceOperationFailure", "message": "it failed.",
+      "details": [{"code": "OSProvisioningTimedOut", "message": "did not finish in the allotted time"}]}})");
+  EXPECT_EQ(error_in(unknown).code, "ResourceOperationFailure");
+  EXPECT_EQ(error_in(unknown).message,
+            "it failed. (OSProvisioningTimedOut: did not finish in the allotted time)");
+  const Json stack = Json::parse(R"({"error": {"code": "BadRequest", "message": "no",
+      "innererror": {"exceptiontype": "X", "errordetail": "y"}}})");
+  EXPECT_EQ(error_in(stack).message, "no");
+}
+
+TEST(AzureErrors, ASizeThatTheRegionDoesNotHaveIsSoughtElsewhere) {
+  for (const char* message :
+       {"The value Standard_Z1 provided for the VM size is not valid. The valid sizes in the current region "
+        "are: Standard_B1s.",
+        "The requested VM size Standard_Z1 is not available in the current region."}) {
+    EXPECT_EQ(code_of({"InvalidParameter", message}, 400), Code::Quota) << message;
+    EXPECT_NE(cure_of({"InvalidParameter", message}, 400).find("region"), std::string::npos);
+  }
+  EXPECT_EQ(code_of({"InvalidParameter", "The value of parameter x is invalid."}, 400), Code::Invalid);
+}
+
 }  // namespace
 }  // namespace radl::azure
