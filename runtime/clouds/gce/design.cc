@@ -262,17 +262,32 @@ Status check_tags(const ir::Node& node) {
           fmt::format("{}: instance_tags: '{}' cannot be a label in Compute Engine: lower-case "
                       "letters, digits, - and _, at most 63",
                       node.address, name + "=" + value.get<std::string>()));
+    else if (name.starts_with("goog"))
+      return invalid(fmt::format("{}: instance_tags: '{}': labels that begin with goog are Google's own",
+                                 node.address, name));
   return {};
+}
+
+// Google's images let nobody in as root (PermitRootLogin no), so that nobody could ever configure the
+// machine.
+Status check_login(const ir::Node& node, const std::string& image) {
+  if (node.user == "root" && is_published(image))
+    return invalid(node.address +
+                   ": disk.0.os.credentials.username = 'root': Google's images let nobody in as root")
+        .with_hint("another name: its login is made, and may become root");
+  return check_login_name(node);
 }
 
 }  // namespace
 
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input) {
-  if (auto image = image_wanted(node); !image.ok()) return image.status();
+  auto image = image_wanted(node);
+  if (!image.ok()) return image.status();
   const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
   if (!os.empty() && os != "linux")
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_login(node, *image); !right.ok()) return right;
   if (Status right = check_tags(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster" && placement != "spread")

@@ -200,11 +200,31 @@ TEST(AzureDesign, AMachineHasItsInterfaceInItsGroupsAndEverythingIsInOneResource
   }
 }
 
+std::string many_tags(int count) {
+  std::string tags;
+  for (int i = 0; i < count; ++i) tags += (tags.empty() ? "t" : ",t") + std::to_string(i) + "=x";
+  return tags;
+}
+
+TEST(AzureDesign, ALoginThatCannotBeIsRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  static const Catalog catalog = built_in_catalog();
+  const Survey survey;
+  auto refused = [&](const std::string& user) {
+    program.nodes.front().user = user;
+    return check_node(kHere, program.nodes.front(), {program, {}, survey, catalog}).text();
+  };
+  for (const char* user : {"root", "Admin", "Bob Smith", "-x"}) EXPECT_NE(refused(user), "") << user;
+  for (const char* user : {"", "bob", "Bob.Smith"}) EXPECT_EQ(refused(user), "") << user;
+}
+
 TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
   const std::pair<std::map<std::string, std::string>, const char*> kCases[] = {
       {{{"stop.idle", "30m"}}, "paid for"},
       {{{"placement_group", "spread"}}, "placement_group"},
       {{{"instance_tags", "a<b=c"}}, "instance_tags"},
+      {{{"instance_tags", "a=b,Azure-team=c"}}, "Azure's own"},
+      {{{"instance_tags", many_tags(47)}}, "47 tags"},
       {{{"disk.0.os.name", "windows"}}, "Linux"}};
   for (const auto& [features, word] : kCases) {
     ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();

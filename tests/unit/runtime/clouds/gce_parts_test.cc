@@ -382,6 +382,28 @@ TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
   const Status refused = check_node(kPlace, program.nodes[0], input);
   EXPECT_EQ(refused.code(), Code::Invalid);
   EXPECT_NE(refused.text().find("instance_tags"), std::string::npos);
+  program.nodes[0].requirements["instance_tags"].equals = "goog-batch=x";
+  EXPECT_NE(check_node(kPlace, program.nodes[0], input).text().find("Google's own"), std::string::npos);
+}
+
+TEST(GceDesign, ALoginThatNobodyCanUseIsRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Node& node = program.nodes[0];
+  auto refused_as = [&](const std::string& user) {
+    node.user = user;
+    return refused(node, kPlace.cloud);
+  };
+  EXPECT_NE(refused_as("root").find("let nobody in as root"), std::string::npos);
+  for (const char* user : {"Bob Smith", "-x", "9lives", "a:b", "abcdefghijklmnopqrstuvwxyz0123456"})
+    EXPECT_NE(refused_as(user).find("Linux makes no login"), std::string::npos) << user;
+  for (const char* user : {"", "bob", "Bob.Smith", "_apt", "a-b_c"}) EXPECT_EQ(refused_as(user), "") << user;
+  // An image of one's own may be made for it.
+  ir::Disk root;
+  root.image_urls = {"gce://europe-west1/projects/mine/global/images/x"};
+  node.disks = {root};
+  EXPECT_EQ(refused_as("root"), "");
+  node.disks[0].image_urls = {"gce://europe-west1/ubuntu-2204-lts"};
+  EXPECT_NE(refused_as("root"), "");
 }
 
 }  // namespace
