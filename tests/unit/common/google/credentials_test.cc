@@ -254,6 +254,57 @@ TEST(GoogleSession, FederationTakesThePlainTextOfAnAddressAndSaysWhoIsBilled) {
   EXPECT_EQ((*token)->value, "federated");
 }
 
+// The subject token is a request to STS, signed with the keys of AWS's own variables.
+TEST(GoogleSession, FederationOfAwsShowsASignedRequestOfItsOwn) {
+  ::setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", 1);
+  ::setenv("AWS_SECRET_ACCESS_KEY", "very-secret", 1);
+  ::setenv("AWS_SESSION_TOKEN", "session-1", 1);
+  ::setenv("AWS_REGION", "eu-west-1", 1);
+  std::string posted;
+  test::ScriptedServer server([&](const std::string& request) {
+    posted = request;
+    return answer(200, {{"access_token", "federated"}, {"expires_in", 3600}});
+  });
+  http::Client http;
+  const std::string audience = "//iam.googleapis.com/projects/1/locations/global/p/providers/q";
+  Json file = {{"type", "external_account"},
+               {"audience", audience},
+               {"subject_token_type", "urn:ietf:params:aws:token-type:aws4_request"},
+               {"token_url", server.url("/sts")},
+               {"credential_source",
+                {{"environment_id", "aws1"},
+                 {"region_url", "http://169.254.169.254/latest/meta-data/placement/availability-zone"},
+                 {"url", "http://169.254.169.254/latest/meta-data/iam/security-credentials"},
+                 {"regional_cred_verification_url",
+                  "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15"}}}};
+  auto token = Session(http, settings_with(file, "")).token(kNoStop);
+  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"})
+    ::unsetenv(name);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  EXPECT_EQ((*token)->value, "federated");
+  const size_t from = posted.find("subject_token=") + 14;
+  ASSERT_NE(posted.find("subject_token="), posted.npos) << posted;
+  // Of a form, and a URL-encoded text in it.
+  const std::string once = *http::percent_decode(posted.substr(from, posted.find('&', from) - from));
+  const Json shown = Json::parse(*http::percent_decode(once));
+  EXPECT_EQ(shown["url"], "https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15");
+  EXPECT_EQ(shown["method"], "POST");
+  std::map<std::string, std::string> headers;
+  for (const Json& header : shown["headers"]) headers[header["key"]] = header["value"];
+  EXPECT_EQ(headers["host"], "sts.eu-west-1.amazonaws.com");
+  EXPECT_EQ(headers["x-goog-cloud-target-resource"], audience);
+  EXPECT_EQ(headers["x-amz-security-token"], "session-1");
+  const std::string& signature = headers["authorization"];
+  EXPECT_NE(signature.find("Credential=AKIDEXAMPLE/"), signature.npos) << signature;
+  EXPECT_NE(signature.find("/eu-west-1/sts/aws4_request"), signature.npos) << signature;
+  EXPECT_NE(signature.find("SignedHeaders=host;x-amz-date;x-amz-security-token;x-goog-cloud-target-resource"),
+            signature.npos)
+      << signature;
+  EXPECT_EQ(posted.find("very-secret"), posted.npos);
+  file["credential_source"]["environment_id"] = "aws2";
+  EXPECT_NE(parse_credential(file.dump(), "f", nullptr).status().text().find("aws2"), std::string::npos);
+}
+
 TEST(GoogleSession, APersonOfAWorkforcePoolIsKnownByARefreshToken) {
   test::ScriptedServer server([&](const std::string& request) {
     EXPECT_EQ(test::header_of(request, "Authorization"), "Basic " + base64_encode("i:s")) << request;
