@@ -431,15 +431,18 @@ TEST(GoogleClient, AQuotaIsSaidByItsNameWithThePageWhereToAskForMore) {
 }
 
 TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
-  bool unreachable = false;
+  std::string down;  // the zone
+  Json unreachables = Json::array();
   test::ScriptedServer server([&](const std::string& request) {
     if (request.find("/token") != std::string::npos)
       return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
     const bool second = request.find("pageToken=next") != std::string::npos;
-    Json zone = {{"instances", {{{"name", second ? "b" : "a"}}}}};
-    if (unreachable) zone = {{"warning", {{"code", "UNREACHABLE"}, {"message", "zone is down"}}}};
-    Json page = {
-        {"items", {{"zones/z", zone}, {"zones/y", {{"warning", {{"code", "NO_RESULTS_ON_PAGE"}}}}}}}};
+    Json page = {{"items",
+                  {{"zones/west1-z", {{"instances", {{{"name", second ? "b" : "a"}}}}}},
+                   {"zones/y", {{"warning", {{"code", "NO_RESULTS_ON_PAGE"}}}}}}}};
+    if (!down.empty())
+      page["items"][down] = {{"warning", {{"code", "UNREACHABLE"}, {"message", "zone is down"}}}};
+    if (!unreachables.empty()) page["unreachables"] = unreachables;
     if (!second) page["nextPageToken"] = "next";
     return answer(200, page);
   });
@@ -447,12 +450,28 @@ TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
   Session session(http, settings_with(account_file(server.url("/token")), ""));
   Service service(session, server.url("/"));
   std::string names;
-  auto take = [&](const Json& item) { names += json::text_of(item, "name"); };
-  EXPECT_TRUE(service.each("projects/p/aggregated/instances", "instances", {}, kNoStop, take).ok());
+  auto each = [&](const std::string& region) {
+    names.clear();
+    return service.each("projects/p/aggregated/instances", {"instances", region}, {}, kNoStop,
+                        [&](const Json& item) { names += json::text_of(item, "name"); });
+  };
+  EXPECT_TRUE(each("").ok());
   EXPECT_EQ(names, "ab");
-  unreachable = true;
-  EXPECT_EQ(service.each("projects/p/aggregated/instances", "instances", {}, kNoStop, take).code(),
-            Code::Retry);
+  for (const char* zone : {"zones/west1-y", "regions/west1"}) {
+    down = zone;
+    EXPECT_EQ(each("").code(), Code::Retry) << zone;
+    EXPECT_EQ(each("west1").code(), Code::Retry) << zone;
+  }
+  // One of another region is no business of this one's.
+  down = "zones/west12-a";
+  EXPECT_EQ(each("").code(), Code::Retry);
+  EXPECT_TRUE(each("west1").ok());
+  EXPECT_EQ(names, "ab");
+  down.clear();
+  unreachables = {"projects/p/zones/west1-z"};
+  EXPECT_EQ(each("west1").code(), Code::Retry);
+  unreachables = {"zones/east1-z"};
+  EXPECT_TRUE(each("west1").ok());
 }
 
 }  // namespace
