@@ -101,6 +101,8 @@ constexpr Known kKnown[] = {
 // What uses it goes first, and that takes a while: "InUseSubnetCannotBeDeleted".
 constexpr Known kInUse{"", Code::Retry, ""};
 constexpr Known kLimit{"", Code::Quota, kAskQuota};
+// "The maximum number of data disks allowed to be attached to a VM of this size is 4."
+constexpr Known kDisks{"", Code::Quota, "an instance_type that takes more disks, or fewer disks"};
 constexpr Known kSize{"", Code::Quota, kNoRoom};
 // "The selected VM size '..' cannot boot Hypervisor Generation '2'."
 constexpr Known kGeneration{
@@ -124,6 +126,7 @@ const Known* find(const Said& said) {
   // "Operation could not be completed as it results in exceeding approved Total Regional Cores quota."
   if (said.code == "OperationNotAllowed" && to_lower(said.message).find("quota") != std::string::npos)
     return &kLimit;
+  if (said.message.find("maximum number of data disks") != std::string::npos) return &kDisks;
   if (said.message.find("cannot boot Hypervisor Generation") != std::string::npos) return &kGeneration;
   return nullptr;
 }

@@ -131,6 +131,15 @@ class Lifecycle(AzureCase):
         self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
         self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
 
+    def test_a_type_that_takes_fewer_disks_than_the_file_has_is_passed_over(self):
+        disks = " and ".join(f"disk.{n}.size = 1G and disk.{n}.mount_path = '/mnt/{n}'" for n in (1, 2))
+        file = self.write("disks.radl", f"radl 2\nsystem back ( cpu.count >= 1 and {disks} and {SYSTEM} )\ndeploy back 1 azure\n")
+        first = self.radlc("plan", "--refresh", file).split("back[0]")[1].split("azure:/eastus ")[1].split(",")[0]
+        self.arm.data_disks[first] = 1
+        self.assertNotIn(f"eastus {first},", self.radlc("plan", "--refresh", file))
+        self.radlc("plan", "--refresh", self.write("named.radl", open(file).read().replace("cpu.count >= 1", f"instance_type = '{first}'")), code=None)
+        self.assertIn(f"{first}: takes 1 disks beside its own, and not 2", self.err)
+
     def test_a_subscription_that_is_disabled_is_said_by_a_plan_that_looks_and_by_an_apply(self):
         self.arm.state = "Disabled"
         self.radlc("plan", "--refresh", self.file, code=None)

@@ -43,6 +43,9 @@ std::string subnet_name(const ir::Network& network) {
   return name == kDefaultSubnet ? name + "-1" : name;
 }
 
+// Source: Azure documentation, "Virtual network FAQ".
+constexpr KeptAddresses kKept{4, 1};
+
 // Where a machine's interface is.
 struct Place {
   std::string subnet = kDefaultSubnet;  // of the network that is made
@@ -65,6 +68,8 @@ Result<Place> place_of(const ir::Node& node, const DesignInput& input) {
         place.provider = *subnet;
       } else if (is_made(*network) && place.subnet == kDefaultSubnet) {
         place.subnet = subnet_name(*network);
+        if (Status right = check_fixed_ips(node, *network, text_wanted(*network, "cidr"), kKept); !right.ok())
+          return right;
       } else {
         continue;
       }

@@ -33,6 +33,14 @@ bool is_made(const ir::Network& network) {
   return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
 }
 
+// As Compute Engine's paths have it, also where the file has the URL that its tools print.
+std::string provider_network(const ir::Network& network) {
+  const std::string id = text_wanted(network, "provider_id");
+  if (id.starts_with("https://")) return project_path_of(id);
+  constexpr std::string_view kPlain = "global/networks/";
+  return id.starts_with(kPlain) ? id.substr(kPlain.size()) : id;
+}
+
 bool is_public(const ir::Node& node, const DesignInput& input) {
   const auto networks = networks_of(input, node);
   return std::any_of(networks.begin(), networks.end(), [](const ir::Network* one) { return one->is_public; });
@@ -94,7 +102,7 @@ class Designer : private DesignBuilder {
       vpc.spec = {{"made", vpc.key}};
       vpc.interface = {{"made", vpc.key}, {"subnet", made_address(network, "subnet")}};
       vpc.references = {vpc.key, made_address(network, "subnet"), made_address(network, "router")};
-    } else if (std::string id = text_wanted(network, "provider_id"); !id.empty()) {
+    } else if (std::string id = provider_network(network); !id.empty()) {
       vpc.key = id;
       vpc.spec = vpc.interface = {{"provider", id}};
     }
@@ -268,6 +276,29 @@ Status check_tags(const ir::Node& node) {
   return {};
 }
 
+Status check_provider(const ir::Network& network) {
+  const std::string id = provider_network(network), name = last_part(id);
+  const bool whole = id == name || (id.starts_with("projects/") && id.ends_with("/global/networks/" + name) &&
+                                    std::count(id.begin(), id.end(), '/') == 4);
+  if (whole && is_label(name, true) && name.find('_') == name.npos && !name.ends_with('-')) return {};
+  return invalid(fmt::format("network {}: provider_id = '{}': must be the NAME of a network, or "
+                             "projects/PROJECT/global/networks/NAME",
+                             network.name, text_wanted(network, "provider_id")))
+      .with_hint("`gcloud compute networks list --uri` shows what there is");
+}
+
+// Source: Compute Engine documentation, "Subnets", "Unusable addresses in IPv4 subnet ranges".
+constexpr KeptAddresses kKept{2, 2};
+
+Status check_network(const ir::Node& node, const ir::Network& network) {
+  if (!text_wanted(network, "provider_id").empty()) return check_provider(network);
+  if (!is_made(network)) return {};
+  if (Status range = check_range(network); !range.ok()) return range;
+  std::string range = text_wanted(network, "cidr");
+  if (range.empty()) range = kUsualRange;
+  return check_fixed_ips(node, network, range, kKept);
+}
+
 // Google's images let nobody in as root (PermitRootLogin no), so that nobody could ever configure the
 // machine.
 Status check_login(const ir::Node& node, const std::string& image) {
@@ -295,7 +326,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
                                node.address, placement));
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   for (const ir::Network* network : networks_of(input, node))
-    if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
+    if (Status right = check_network(node, *network); !right.ok()) return right;
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
                                node_host_name(node), fault->message));

@@ -603,6 +603,10 @@ TEST(AzureErrors, ASizeThatTheRegionDoesNotHaveIsSoughtElsewhere) {
     EXPECT_EQ(code_of({"InvalidParameter", message}, 400), Code::Quota) << message;
     EXPECT_NE(cure_of({"InvalidParameter", message}, 400).find("region"), std::string::npos);
   }
+  const Said disks{"OperationNotAllowed",
+                   "The maximum number of data disks allowed to be attached to a VM of this size is 4."};
+  EXPECT_EQ(code_of(disks, 409), Code::Quota);
+  EXPECT_NE(cure_of(disks, 409).find("fewer disks"), std::string::npos);
   EXPECT_EQ(code_of({"InvalidParameter", "The value of parameter x is invalid."}, 400), Code::Invalid);
 }
 

@@ -386,6 +386,37 @@ TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
   EXPECT_NE(check_node(kPlace, program.nodes[0], input).text().find("Google's own"), std::string::npos);
 }
 
+TEST(GceDesign, NetworksAndAddressesThatCannotBeAreRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.networks[0].is_public = false;
+  static const Catalog catalog = built_in_catalog();
+  auto refused = [&] {
+    return check_node(kPlace, program.nodes[0], {program, {}, Survey(), catalog}).text();
+  };
+  for (const char* id : {"nosuch net!", "Upper", "a_b", "projects/p/networks/n",
+                         "projects/p/global/networks/n/x", "https://example.org/networks/n", "x-"}) {
+    program.networks[0].features["provider_id"] = id;
+    EXPECT_NE(refused().find("provider_id"), std::string::npos) << id;
+  }
+  for (const char* id : {"lan", "projects/host-1/global/networks/lan", "global/networks/lan",
+                         "https://www.googleapis.com/compute/v1/projects/p/global/networks/lan"}) {
+    program.networks[0].features["provider_id"] = id;
+    EXPECT_EQ(refused(), "") << id;
+  }
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok());
+  EXPECT_EQ(find(*design, "worker[0]")->spec["networks"][0]["provider"], "projects/p/global/networks/lan");
+  program.networks[0].features = {{"create", "yes"}, {"cidr", "10.1.2.0/28"}};
+  for (const auto& [address, word] :
+       {std::pair("10.1.2.1", "keeps the first 2"), std::pair("10.1.2.14", "the last 2"),
+        std::pair("10.9.0.1", "no address of network"), std::pair("10.1.2.2", ""),
+        std::pair("10.1.2.13", "")}) {
+    program.nodes[0].interfaces.front().fixed_ip = address;
+    EXPECT_EQ(refused().empty(), *word == '\0') << address;
+    EXPECT_NE(refused().find(word), std::string::npos) << refused();
+  }
+}
+
 TEST(GceDesign, ALoginThatNobodyCanUseIsRefused) {
   ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
   ir::Node& node = program.nodes[0];
