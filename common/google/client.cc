@@ -28,12 +28,18 @@ bool is_throttled(const http::Response& answer) {
   return answer.status == 403 && code_of(error_in(parse_json(answer.body)), answer.status) == Code::Retry;
 }
 
+// A zone without room says so with 503 as well: nothing is made, and asking again there helps nobody.
+bool has_no_room(const http::Response& answer) {
+  return answer.status >= 500 && code_of(error_in(parse_json(answer.body)), answer.status) == Code::Quota;
+}
+
 Failure refusal(const http::Response& response, const std::string& what) {
   const Said said = error_in(parse_json(response.body));
   Failure failure;
   failure.http_status = response.status;
   failure.reason = said.reason;
   failure.kind = http::kind_of_status(response.status, is_throttled(response));
+  if (has_no_room(response)) failure.kind = Failure::Kind::Refused;
   Code code = code_of(said, response.status);
   // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
   if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
@@ -84,6 +90,7 @@ Answer Service::call(const Call& call, const http::Waits& waits) {
   sent.request.rate = session_.rate();
   sent.request.throttled = is_throttled;
   sent.retries = http::json_retries();
+  sent.retries.final = has_no_room;
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
     auto made = session_.token(waits.stop);

@@ -393,6 +393,45 @@ TEST(GoogleClient, WhatOneZoneLacksIsTriedInAnotherAndWhatAPolicyForbidsIsNotTri
   EXPECT_NE(cure_of(policy, Code::Invalid).find("policy of the organization"), std::string::npos);
 }
 
+TEST(GoogleClient, AZoneWithoutRoomIsARefusalAlsoWhereItsStatusIs503) {
+  int asked = 0;
+  Json error = {{"code", 503},
+                {"message",
+                 "The zone 'projects/p/zones/z' does not have enough resources available to fulfill "
+                 "the request.  '(resource type:compute)'."}};
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.find("/token") != std::string::npos)
+      return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
+    ++asked;
+    return answer(503, {{"error", error}});
+  });
+  http::Client http;
+  Session session(http, settings_with(account_file(server.url("/token")), ""));
+  Service service(session, server.url("/"));
+  for (const char* reason : {"", "ZONE_RESOURCE_POOL_EXHAUSTED"}) {
+    asked = 0;
+    if (*reason) error["errors"] = {{{"reason", reason}, {"message", "no room"}}};
+    const Answer made =
+        service.call({.method = "POST", .path = "p/instances", .query = {}, .body = Json::object()}, kNoStop);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.failure().kind, Failure::Kind::Refused);
+    EXPECT_EQ(made.failure().status.code(), Code::Quota);
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+TEST(GoogleClient, TheReasonOfTheNewerFormIsRead) {
+  const Said said = error_in(
+      {{"error",
+        {{"code", 403},
+         {"message", "Compute Engine API has not been used in project p before .."},
+         {"status", "PERMISSION_DENIED"},
+         {"details",
+          {{{"@type", "type.googleapis.com/google.rpc.ErrorInfo"}, {"reason", "SERVICE_DISABLED"}}}}}}});
+  EXPECT_EQ(code_of(said, 403), Code::Auth);
+  EXPECT_NE(cure_of(said, Code::Auth).find("gcloud services enable"), std::string::npos);
+}
+
 TEST(GoogleClient, AProjectWithoutBillingOrSuspendedIsNotTakenForOneWithoutTheRole) {
   EXPECT_NE(cure_of({"forbidden", "This API method requires billing to be enabled. ..", ""}, Code::Auth)
                 .find("billing account"),
