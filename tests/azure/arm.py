@@ -210,7 +210,7 @@ class Manager(Resources):
         if query.get("$filter") != f"location eq '{REGION}'":
             raise Refused(400, "InvalidFilter", query.get("$filter", ""))
         found = []
-        for name in sorted(set(VCPUS) | set(self.restricted)):
+        for name in sorted(set(VCPUS) | set(self.restricted) | set(self.data_disks)):
             why = self.restricted.get(name)
             found.append({"resourceType": "virtualMachines", "name": name, "family": "standardBSFamily", "locations": [REGION], "capabilities": [
                 {"name": "MaxDataDiskCount", "value": str(self.data_disks.get(name, 64))}, {"name": "PremiumIO", "value": "True"}], "restrictions": [

@@ -1,5 +1,6 @@
 """Machines on Azure from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
 import json
+import re
 import time
 import unittest
 
@@ -133,11 +134,12 @@ class Lifecycle(AzureCase):
 
     def test_a_type_that_takes_fewer_disks_than_the_file_has_is_passed_over(self):
         disks = " and ".join(f"disk.{n}.size = 1G and disk.{n}.mount_path = '/mnt/{n}'" for n in (1, 2))
-        file = self.write("disks.radl", f"radl 2\nsystem back ( cpu.count >= 1 and {disks} and {SYSTEM} )\ndeploy back 1 azure\n")
-        first = self.radlc("plan", "--refresh", file).split("back[0]")[1].split("azure:/eastus ")[1].split(",")[0]
+        text = f"radl 2\nsystem back ( cpu.count >= 1 and {disks} and {SYSTEM} )\ndeploy back 1 azure\n"
+        file = self.write("disks.radl", text)
+        first = re.search(r"eastus (Standard_\w+),", self.radlc("plan", "--refresh", file)).group(1)
         self.arm.data_disks[first] = 1
         self.assertNotIn(f"eastus {first},", self.radlc("plan", "--refresh", file))
-        self.radlc("plan", "--refresh", self.write("named.radl", open(file).read().replace("cpu.count >= 1", f"instance_type = '{first}'")), code=None)
+        self.radlc("plan", "--refresh", self.write("named.radl", text.replace("cpu.count >= 1", f"instance_type = '{first}'")), code=None)
         self.assertIn(f"{first}: takes 1 disks beside its own, and not 2", self.err)
 
     def test_a_subscription_that_is_disabled_is_said_by_a_plan_that_looks_and_by_an_apply(self):

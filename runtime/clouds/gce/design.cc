@@ -225,6 +225,11 @@ class Designer : private DesignBuilder {
           fmt::format("system '{}': its recipes for cloud_init need an image that has it: Ubuntu's have it, "
                       "Debian's of Google do not",
                       node.system));
+    if (auto image = image_wanted(node); node.user == "root" && image.ok() && is_published(*image))
+      note(fmt::format(
+          "system '{}': disk.0.os.credentials.username = 'root': Google's own images let nobody in as "
+          "root (PermitRootLogin no); the login of any other name is made, and may become root",
+          node.system));
     if (!text_wanted(node, "instance_name").empty())
       note(fmt::format("system '{}': instance_name: names in Compute Engine are radlc's own", node.system));
     add_public(node, spec, references);
@@ -299,26 +304,15 @@ Status check_network(const ir::Node& node, const ir::Network& network) {
   return check_fixed_ips(node, network, range, kKept);
 }
 
-// Google's images let nobody in as root (PermitRootLogin no), so that nobody could ever configure the
-// machine.
-Status check_login(const ir::Node& node, const std::string& image) {
-  if (node.user == "root" && is_published(image))
-    return invalid(node.address +
-                   ": disk.0.os.credentials.username = 'root': Google's images let nobody in as root")
-        .with_hint("another name: its login is made, and may become root");
-  return check_login_name(node);
-}
-
 }  // namespace
 
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input) {
-  auto image = image_wanted(node);
-  if (!image.ok()) return image.status();
+  if (auto image = image_wanted(node); !image.ok()) return image.status();
   const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
   if (!os.empty() && os != "linux")
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
-  if (Status right = check_login(node, *image); !right.ok()) return right;
+  if (Status right = check_login_name(node); !right.ok()) return right;
   if (Status right = check_tags(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster" && placement != "spread")
