@@ -101,13 +101,24 @@ constexpr Known kKnown[] = {
 // What uses it goes first, and that takes a while: "InUseSubnetCannotBeDeleted".
 constexpr Known kInUse{"", Code::Retry, ""};
 constexpr Known kLimit{"", Code::Quota, kAskQuota};
+// "The maximum number of data disks allowed to be attached to a VM of this size is 4."
+constexpr Known kDisks{"", Code::Quota, "an instance_type that takes more disks, or fewer disks"};
+constexpr Known kSize{"", Code::Quota, kNoRoom};
 // "The selected VM size '..' cannot boot Hypervisor Generation '2'."
 constexpr Known kGeneration{
     "", Code::Invalid,
     "another instance_type, or an image of the generation that it boots: of most images there is a "
     "SKU with gen2 in its name, and one without"};
 
+// "The value Standard_X provided for the VM size is not valid. ..", "The requested VM size Standard_X is not
+// available in the current region. ..", both as InvalidParameter: another region or size does.
+bool is_size_elsewhere(const std::string& message) {
+  if (message.find("provided for the VM size is not valid") != message.npos) return true;
+  return message.find("requested VM size") != message.npos && message.find("not available") != message.npos;
+}
+
 const Known* find(const Said& said) {
+  if (is_size_elsewhere(said.message)) return &kSize;
   for (const Known& one : kKnown)
     if (said.code == one.word) return &one;
   if (said.code.ends_with("CannotBeDeleted")) return &kInUse;
@@ -115,6 +126,7 @@ const Known* find(const Said& said) {
   // "Operation could not be completed as it results in exceeding approved Total Regional Cores quota."
   if (said.code == "OperationNotAllowed" && to_lower(said.message).find("quota") != std::string::npos)
     return &kLimit;
+  if (said.message.find("maximum number of data disks") != std::string::npos) return &kDisks;
   if (said.message.find("cannot boot Hypervisor Generation") != std::string::npos) return &kGeneration;
   return nullptr;
 }
@@ -136,17 +148,37 @@ std::string namespace_in(const std::string& message) {
 
 Said one_of(const Json& error) { return {text_of(error, "code"), http::one_line(text_of(error, "message"))}; }
 
+// An error holds others, and they again: {"details": [{..}], "innererror": {..}} (OData's errors). So deep no
+// service's go.
+constexpr int kDeepest = 8;
+
+// The first of which more is known than its words; where there is none, the innermost that says something.
+Said most_telling(const Json& error, int depth = 0) {
+  Said here = one_of(error), inside;
+  if (depth == kDeepest || find(here)) return here;
+  auto look = [&](const Json& held) {
+    Said more = most_telling(held, depth + 1);
+    if (more.message.empty()) more.message = here.message;
+    if (find(more) || inside.code.empty()) inside = std::move(more);
+    return find(inside) != nullptr;
+  };
+  for (const Json& detail : list_of(error, "details"))
+    if (look(detail)) return inside;
+  if (const Json& inner = member(error, "innererror"); inner.is_object() && look(inner)) return inside;
+  return inside.code.empty() || inside.message == here.message ? here : inside;
+}
+
 }  // namespace
 
 Said error_in(const Json& document) {
   const Json& inner = member(document, "error");
   const Json& error = inner.is_object() ? inner : document;
-  Said said = one_of(error);
-  if (find(said)) return said;
-  // "DeploymentFailed", "Conflict" and the like say less than what they hold.
-  for (const Json& detail : list_of(error, "details"))
-    if (Said more = one_of(detail); find(more)) return more;
-  return said;
+  const Said said = one_of(error), telling = most_telling(error);
+  if (find(telling) || telling.code == said.code || telling.code.empty()) return telling;
+  // Of what nobody knows both are said: "ResourceOperationFailure: it ended as Failed
+  // (OSProvisioningTimedOut: the machine did not ..)". Its kind is that of the answer as a whole.
+  return {said.code, fmt::format("{}{}({}: {})", said.message, said.message.empty() ? "" : " ", telling.code,
+                                 telling.message)};
 }
 
 Code code_of(const Said& said, int http_status) {

@@ -79,17 +79,60 @@ Result<std::string> federated_assertion(const Credential& one) {
   return token;
 }
 
+const char* identity_version(Kind kind) {
+  if (kind == Kind::Machine) return "2018-02-01";
+  return kind == Kind::Arc ? "2020-06-01" : "2019-08-01";
+}
+
 http::Request of_managed_identity(const Credential& one, const std::string& scope) {
-  const bool machine = one.kind == Kind::Machine;
-  http::TokenRequests::Form query = {{"api-version", machine ? "2018-02-01" : "2019-08-01"},
+  http::TokenRequests::Form query = {{"api-version", identity_version(one.kind)},
                                      {"resource", resource_of(scope)}};
   if (!one.client_id.empty()) query.emplace_back("client_id", one.client_id);
   http::Request request;
   request.url = one.endpoint + "?" + http::query_string(query);
-  request.headers = {machine ? std::pair<std::string, std::string>("Metadata", "true")
-                             : std::pair<std::string, std::string>("X-IDENTITY-HEADER", one.header)};
+  request.headers = {one.kind == Kind::AppService
+                         ? std::pair<std::string, std::string>("X-IDENTITY-HEADER", one.header)
+                         : std::pair<std::string, std::string>("Metadata", "true")};
   request.direct = true;
   request.connect_seconds = 3;
+  // A machine's metadata service says so while it is brought up to date.
+  if (one.kind == Kind::Machine)
+    request.throttled = [](const http::Response& answer) {
+      return answer.status == 404 || answer.status == 410 || answer.status == 429;
+    };
+  return request;
+}
+
+// `Basic realm=/var/opt/azcmagent/tokens/0a1b.key`: who may read that file may have a token. No other file is
+// read and sent, whatever the answer names.
+Result<std::string> arc_key(const Credential& one, std::string_view challenge) {
+  constexpr std::string_view kRealm = "Basic realm=";
+  constexpr size_t kLargestKey = 4096;  // of the agent's own
+  std::string path(challenge.starts_with(kRealm) ? trim(challenge.substr(kRealm.size())) : "");
+  if (path.size() > 1 && path.front() == '"' && path.back() == '"') path = path.substr(1, path.size() - 2);
+  const bool right = path.starts_with(one.key_folder) && path.ends_with(".key") &&
+                     path.find('/', one.key_folder.size()) == path.npos;
+  if (!right) return Status(Code::Auth, one.origin + ": the answer names no key in " + one.key_folder);
+  auto key = read_file(path, kLargestKey);
+  if (!key.ok())
+    return Status(Code::Auth, one.origin + ": " + key.status().message())
+        .with_hint("only root and members of the group himds may read it");
+  return key;
+}
+
+// Source: Azure documentation, "Authenticate against Azure resources with Azure Arc-enabled servers".
+Result<http::Request> of_arc(http::Client& http, const Credential& one, const std::string& scope,
+                             const Stop& stop) {
+  http::Request request = of_managed_identity(one, scope);
+  request.stop = stop;
+  auto asked = http.send(request, http::Retries{});
+  if (!asked.ok()) return Status(asked.status()).at(one.origin);
+  if (asked->status != 401)
+    return Status(Code::Auth,
+                  fmt::format("{}: HTTP status {} where it asks for a key", one.origin, asked->status));
+  auto key = arc_key(one, asked->header("www-authenticate"));
+  if (!key.ok()) return key.status();
+  request.headers.emplace_back("Authorization", "Basic " + *key);
   return request;
 }
 
@@ -143,6 +186,12 @@ Result<Token> Session::ask(const Credential& one, const std::string& scope, cons
       auto answer = asking.send(of_managed_identity(one, scope));
       if (!answer.ok() && answer.status().code() == Code::Auth && one.otherwise)
         return ask(*one.otherwise, scope, stop);
+      return answer.ok() ? http::token_in(*answer, one.origin) : Result<Token>(answer.status());
+    }
+    case Kind::Arc: {
+      auto request = of_arc(http_, one, scope, stop);
+      if (!request.ok()) return request.status();
+      auto answer = asking.send(std::move(*request));
       return answer.ok() ? http::token_in(*answer, one.origin) : Result<Token>(answer.status());
     }
     case Kind::Certificate:

@@ -15,6 +15,8 @@ namespace radl::azure {
 namespace {
 
 constexpr size_t kLargestFile = 1 << 20;
+// Where Arc's agent lays keys down on Linux, and nowhere else.
+constexpr const char* kArcKeys = "/var/opt/azcmagent/tokens/";
 constexpr const char* kMachineHost = "http://169.254.169.254";
 // What the firmware of every virtual machine of Azure's says.
 constexpr const char* kAssetTag = "7783-7084-3265-9085-8269-3286-77";
@@ -105,6 +107,13 @@ Credential of_managed_identity(const Environment& environment) {
   if (!made.endpoint.empty() && !made.header.empty()) {
     made.kind = Credential::Kind::AppService;
     made.origin = "the managed identity (IDENTITY_ENDPOINT)";
+    return made;
+  }
+  if (!made.endpoint.empty() && !first(environment, {"IMDS_ENDPOINT"}).empty()) {
+    made.kind = Credential::Kind::Arc;
+    made.origin = "the managed identity of Azure Arc (IDENTITY_ENDPOINT)";
+    made.client_id.clear();  // such a machine has one identity
+    made.key_folder = kArcKeys;
     return made;
   }
   const std::string host = without_slash(first(environment, {"AZURE_POD_IDENTITY_AUTHORITY_HOST"}));

@@ -28,12 +28,18 @@ bool is_throttled(const http::Response& answer) {
   return answer.status == 403 && code_of(error_in(parse_json(answer.body)), answer.status) == Code::Retry;
 }
 
+// A zone without room says so with 503 as well: nothing is made, and asking again there helps nobody.
+bool has_no_room(const http::Response& answer) {
+  return answer.status >= 500 && code_of(error_in(parse_json(answer.body)), answer.status) == Code::Quota;
+}
+
 Failure refusal(const http::Response& response, const std::string& what) {
   const Said said = error_in(parse_json(response.body));
   Failure failure;
   failure.http_status = response.status;
   failure.reason = said.reason;
   failure.kind = http::kind_of_status(response.status, is_throttled(response));
+  if (has_no_room(response)) failure.kind = Failure::Kind::Refused;
   Code code = code_of(said, response.status);
   // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
   if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
@@ -43,11 +49,25 @@ Failure refusal(const http::Response& response, const std::string& what) {
   return failure;
 }
 
+// Whether "zones/europe-west1-b", "regions/europe-west1" or a URL that ends so is of the region.
+bool is_of(const std::string& scope, const std::string& region) {
+  const std::string name = scope.substr(scope.rfind('/') + 1);
+  return region.empty() || name == region || name.starts_with(region + "-");
+}
+
 // {"warning": {"code": "UNREACHABLE", ..}}: a page without what lies there would mean that it is gone.
 Status unreachable_in(const Json& scope, const std::string& where) {
   const std::string code = text_of(member(scope, "warning"), "code");
-  if (code != "UNREACHABLE") return {};
+  if (code != "UNREACHABLE" && code != "PARTIAL_SUCCESS") return {};
   return Status(Code::Retry, fmt::format("{}: {}", where, text_of(member(scope, "warning"), "message")));
+}
+
+// {"unreachables": ["zones/europe-west1-b"]}
+Status unreachables_in(const Json& page, const std::string& region, const std::string& where) {
+  for (const Json& one : list_of(page, "unreachables"))
+    if (one.is_string() && is_of(one.get<std::string>(), region))
+      return Status(Code::Retry, fmt::format("{}: {} does not answer", where, one.get<std::string>()));
+  return {};
 }
 
 }  // namespace
@@ -70,6 +90,7 @@ Answer Service::call(const Call& call, const http::Waits& waits) {
   sent.request.rate = session_.rate();
   sent.request.throttled = is_throttled;
   sent.retries = http::json_retries();
+  sent.retries.final = has_no_room;
   std::shared_ptr<const Token> token;
   sent.token = [&]() -> Result<std::pair<std::string, std::string>> {
     auto made = session_.token(waits.stop);
@@ -84,7 +105,7 @@ Answer Service::call(const Call& call, const http::Waits& waits) {
   return http::call_json(session_.http(), sent, waits);
 }
 
-Status Service::each(const std::string& path, const std::string& key, Parameters query,
+Status Service::each(const std::string& path, const Scopes& scopes, Parameters query,
                      const http::Waits& waits, const std::function<void(const Json&)>& take) {
   query.emplace_back("maxResults", kPage);
   const size_t without_page = query.size();
@@ -93,13 +114,16 @@ Status Service::each(const std::string& path, const std::string& key, Parameters
   for (size_t page = 0; page < kMostPages; ++page) {
     Answer answer = call({.method = "GET", .path = path, .query = query, .body = nullptr}, waits);
     if (!answer.ok()) return answer.failure().status;
-    if (key.empty()) {
+    if (Status there = unreachables_in(answer.json(), scopes.region, where); !there.ok()) return there;
+    if (scopes.key.empty()) {
       for (const Json& item : list_of(answer.json(), "items")) take(item);
       if (Status there = unreachable_in(answer.json(), where); !there.ok()) return there;
-    } else if (const Json& scopes = member(answer.json(), "items"); scopes.is_object()) {
-      for (const auto& [scope, held] : scopes.items()) {
+    } else if (const Json& parts = member(answer.json(), "items"); parts.is_object()) {
+      for (const auto& [scope, held] : parts.items()) {
+        // Zones on the other side of the world may fail as they like.
+        if (!is_of(scope, scopes.region)) continue;
         if (Status there = unreachable_in(held, where + ", " + scope); !there.ok()) return there;
-        for (const Json& item : list_of(held, key)) take(item);
+        for (const Json& item : list_of(held, scopes.key)) take(item);
       }
     }
     const std::string next = text_of(answer.json(), "nextPageToken");

@@ -31,14 +31,19 @@ using http::Failure;
 
 // Thread-safe. Every call may be sent more than once: what changes something carries a request's id
 // (request_id()), by which the service knows it again.
+// Of an aggregated list: what its elements are called in each scope ("instances"), and the region whose
+// scopes must all have been asked; "": every one. A plain list has none of both.
+struct Scopes {
+  std::string key = {}, region = {};
+};
+
 class Service {
  public:
   Service(Session& session, std::string url) : session_(session), url_(std::move(url)) {}
 
   Answer call(const Call& call, const http::Waits& waits);
-  // Every element of a list, page after page. `key`: of an aggregated list the name of the elements in each
-  // scope ("instances"); "" of a plain one. Where the service could not ask a zone, that is an error.
-  Status each(const std::string& path, const std::string& key, Parameters query, const http::Waits& waits,
+  // Every element of a list, page after page. Where the service could not ask a zone, that is an error.
+  Status each(const std::string& path, const Scopes& scopes, Parameters query, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
 
   Session& session() const { return session_; }

@@ -69,8 +69,22 @@ Status take_workforce_user(const Json& file, Credential& made) {
   return checked(made.token_url, made.origin, "token_url");
 }
 
-// google.aip.dev/auth/4117. Of AWS and of programs ("executable") the file must bring the token some other
-// way: what runs a program of a file's choice is refused.
+// {"environment_id": "aws1", "regional_cred_verification_url": "https://sts.{region}.amazonaws.com?..."}:
+// keys and region are taken where AWS's tools take them, and not at the file's addresses.
+Status take_aws(const Json& source, Credential& made) {
+  if (text_of(source, "environment_id") != "aws1")
+    return invalid(fmt::format("{}: credential_source: environment_id '{}' is not known (aws1)", made.origin,
+                               text_of(source, "environment_id")));
+  made.aws_url = text_of(source, "regional_cred_verification_url");
+  if (made.aws_url.empty())
+    return invalid(made.origin + ": credential_source has no regional_cred_verification_url");
+  std::string url = made.aws_url;
+  if (const size_t at = url.find("{region}"); at != url.npos) url.replace(at, 8, "us-east-1");
+  return checked(url, made.origin, "regional_cred_verification_url");
+}
+
+// google.aip.dev/auth/4117. Of programs ("executable") the file must bring the token some other way: what
+// runs a program of a file's choice is refused.
 Status take_external(const Json& file, Credential& made) {
   made.kind = Credential::Kind::ExternalAccount;
   if (Status right = need(file, made.origin, {"audience", "subject_token_type", "token_url"}); !right.ok())
@@ -96,6 +110,7 @@ Status take_external(const Json& file, Credential& made) {
   const Json& source = member(file, "credential_source");
   made.subject_file = text_of(source, "file");
   made.subject_url = text_of(source, "url");
+  if (source.is_object() && source.contains("environment_id")) return take_aws(source, made);
   const Json& headers = member(source, "headers");
   if (headers.is_object())
     for (const auto& [name, value] : headers.items())
@@ -104,8 +119,11 @@ Status take_external(const Json& file, Credential& made) {
   if (text_of(format, "type") == "json") made.subject_field = text_of(format, "subject_token_field_name");
   if (made.subject_file.empty() == made.subject_url.empty())
     return invalid(made.origin +
-                   ": credential_source must name a file or a url; certificates, programs and AWS's own "
-                   "credentials are not supported as a source");
+                   ": credential_source must name a file, a url or AWS (environment_id); certificates and "
+                   "programs are not supported as a source")
+        .with_hint(
+            "let the program write its token into a file, and name that: `gcloud iam "
+            "workload-identity-pools create-cred-config --credential-source-file FILE`");
   return made.subject_url.empty() ? Status()
                                   : checked(made.subject_url, made.origin, "credential_source.url");
 }

@@ -29,7 +29,8 @@ struct Credential {
   // ExternalAccount
   std::string audience, subject_token_type;
   std::string user_project;  // of a workforce pool's tokens: who is billed for the exchange; may be ""
-  std::string subject_file, subject_url;               // one of both: where the subject token is
+  std::string subject_file, subject_url;  // one of these: where the subject token is
+  std::string aws_url;  // or: of AWS's STS, with {region}; what signs a request to it is the token
   std::map<std::string, std::string> subject_headers;  // of a request for it
   std::string subject_field;                           // of a JSON document; "": it is the whole text
 

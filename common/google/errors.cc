@@ -58,7 +58,8 @@ Code code_of(const Said& said, int http_status) {
   if (is_policy(said)) return Code::Invalid;
   constexpr std::array kQuota = {"quotaExceeded",  "QUOTA_EXCEEDED",          "limitExceeded",
                                  "LIMIT_EXCEEDED", "RESOURCE_POOL_EXHAUSTED", "resourcePoolExhausted"};
-  const bool no_room = reason.find("RESOURCE_POOL_EXHAUSTED") != reason.npos || reason == "STOCKOUT";
+  const bool no_room = reason.find("RESOURCE_POOL_EXHAUSTED") != reason.npos || reason == "STOCKOUT" ||
+                       says(said, "does not have enough resources available to fulfill");
   if (no_room || std::find(kQuota.begin(), kQuota.end(), reason) != kQuota.end()) return Code::Quota;
   constexpr std::array kLater = {"resourceInUseByAnotherResource",
                                  "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE",
@@ -88,6 +89,9 @@ Said error_in(const Json& document) {
   }
   if (std::string message = http::one_line(text_of(error, "message")); !message.empty())
     said.message = message;
+  // The newer form: {"status": "PERMISSION_DENIED", "details": [{"@type": "..ErrorInfo", "reason": ".."}]}.
+  for (const Json& detail : list_of(error, "details"))
+    if (said.reason.empty()) said.reason = text_of(detail, "reason");
   if (said.message.empty() && error.is_object()) said.message = said.reason;
   return said;
 }
@@ -108,7 +112,8 @@ std::string cure_of(const Said& said, Code code) {
   if (says(said, "has been suspended"))
     return "Google has suspended the project: https://console.cloud.google.com/appeals, or ask who pays for "
            "it";
-  if (said.reason == "accessNotConfigured") return "`gcloud services enable compute.googleapis.com`";
+  if (said.reason == "accessNotConfigured" || said.reason == "SERVICE_DISABLED")
+    return "`gcloud services enable compute.googleapis.com`";
   return "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
          "needed";
 }

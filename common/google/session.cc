@@ -4,6 +4,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/google/aws_subject.h"
 #include "common/google/jwt.h"
 #include "common/http/retry.h"
 #include "common/http/url.h"
@@ -68,8 +69,9 @@ http::Headers of_client(const Credential& one) {
   return {{"Authorization", "Basic " + base64_encode(one.client_id + ":" + one.client_secret)}};
 }
 
-Result<Token> exchange(const http::TokenRequests& asking, const Credential& one) {
-  auto subject = subject_token(asking, one);
+Result<Token> exchange(http::Client& http, const http::TokenRequests& asking, const Credential& one,
+                       const Stop& stop) {
+  auto subject = one.aws_url.empty() ? subject_token(asking, one) : aws_subject_token(http, one, stop);
   if (!subject.ok()) return subject.status();
   http::TokenRequests::Form form = {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
                                     {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
@@ -139,7 +141,7 @@ Result<Token> Session::ask(const Credential& one, const Stop& stop) const {
                                 of_client(one));
       break;
     case Credential::Kind::ExternalAccount: {
-      auto token = exchange(asking, one);
+      auto token = exchange(http_, asking, one, stop);
       if (!token.ok() || one.impersonation_url.empty()) return token;
       return impersonate(asking, one, *token);
     }

@@ -87,6 +87,7 @@ std::string kind_of(const Credential& credential) {
       return "service principal " + credential.client_id;
     case Credential::Kind::Machine:
     case Credential::Kind::AppService:
+    case Credential::Kind::Arc:
       return "managed identity";
     case Credential::Kind::Az:
     case Credential::Kind::Login:

@@ -1,6 +1,9 @@
 #include "runtime/clouds/naming.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <set>
 
@@ -100,6 +103,19 @@ Json network_spec(const ir::Network& network) {
           {"public", network.is_public},
           {"ports", ports},
           {"features", network.features}};
+}
+
+Status check_login_name(const ir::Node& node) {
+  constexpr size_t kLongest = 32;  // useradd(8)
+  const std::string& user = node.user;
+  const bool right =
+      std::all_of(user.begin(), user.end(),
+                  [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }) &&
+      (user.empty() || std::isalpha(static_cast<unsigned char>(user.front())) || user.front() == '_');
+  if (right && user.size() <= kLongest) return {};
+  return invalid(fmt::format("{}: disk.0.os.credentials.username = '{}': Linux makes no login of that name",
+                             node.address, user))
+      .with_hint("at most 32 letters, digits, -, _ and ., with a letter or _ in front");
 }
 
 std::string network_summary(const ir::Network& network) {

@@ -18,6 +18,9 @@ std::string group_address(const CloudId& cloud, const DesignInput& input, const 
 std::string part_address(const std::string& kind, const ir::Node& node, int index = -1);
 // Of its first interface, with the domain: "vnode-3.localdomain" where none was written.
 std::string node_host_name(const ir::Node& node);
+// What is wrong with the login that the file names (disk.0.os.credentials.username), where no Linux makes one
+// of that name; ok where it names none.
+Status check_login_name(const ir::Node& node);
 // Of its further interfaces that have names of their own: ["a.localdomain", ..].
 Json further_host_names(const ir::Node& node);
 // Of a device only the last letter counts, as for the Infrastructure Manager: "hdb" is the second. Without a

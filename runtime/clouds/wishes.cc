@@ -2,13 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 
 #include "common/address_range.h"
 #include "common/text.h"
 
 namespace radl {
+namespace {
+
+std::optional<uint32_t> ipv4(const std::string& text) {
+  in_addr address{};
+  if (inet_pton(AF_INET, text.c_str(), &address) != 1) return std::nullopt;
+  return ntohl(address.s_addr);
+}
+
+}  // namespace
 
 std::string text_wanted(const ir::Node& node, const std::string& feature) {
   auto found = node.requirements.find(feature);
@@ -123,6 +136,31 @@ Status check_range(const ir::Network& network) {
   if (range.empty() || (address_range(first) && !six)) return {};
   return invalid(fmt::format("network {}: cidr = '{}' is no range of IPv4 addresses", network.name, range))
       .with_hint("such as 10.1.2.0/24, or 10.1.*.0/24 for the first one that is free");
+}
+
+Status check_fixed_ips(const ir::Node& node, const ir::Network& network, const std::string& range,
+                       KeptAddresses kept) {
+  const auto whole = address_range(range);
+  if (!whole) return {};
+  const size_t slash = whole->find('/');
+  int length = 0;
+  std::from_chars(whole->data() + slash + 1, whole->data() + whole->size(), length);
+  const auto base = ipv4(whole->substr(0, slash));
+  if (!base) return {};
+  const uint64_t size = uint64_t(1) << (32 - length);
+  for (const ir::Interface& interface : node.interfaces) {
+    if (interface.network != network.name || interface.fixed_ip.empty()) continue;
+    const auto address = ipv4(interface.fixed_ip);
+    const std::string wanted =
+        fmt::format("{}: net_interface.{}.ip = '{}'", node.address, interface.index, interface.fixed_ip);
+    if (!address || *address < *base || *address - *base >= size)
+      return invalid(fmt::format("{}: is no address of network {} ({})", wanted, network.name, *whole));
+    const uint64_t place = *address - *base;
+    if (place < kept.first || place >= size - kept.last)
+      return invalid(fmt::format("{}: the cloud keeps the first {} and the last {} of network {} ({})",
+                                 wanted, kept.first, kept.last, network.name, *whole));
+  }
+  return {};
 }
 
 bool within(const ir::Requirement& wanted, double value) {

@@ -31,6 +31,14 @@ long long free_disk_wanted(const ir::Node& node);
 std::vector<std::string> features_without_effect(const ir::Node& node);
 // Invalid: the `cidr` of a network that is made is no range of IPv4 addresses. '*' stands for an octet.
 Status check_range(const ir::Network& network);
+// Addresses at the ends of a subnet that a cloud keeps for itself, network and broadcast included.
+struct KeptAddresses {
+  unsigned first = 1, last = 1;
+};
+// Invalid: an address that the node asks for in this network (net_interface.N.ip) is not one of `range`, or
+// one that the cloud keeps. A range that is not known yet ("", or with a '*') refuses nothing.
+Status check_fixed_ips(const ir::Node& node, const ir::Network& network, const std::string& range,
+                       KeptAddresses kept);
 // Whether a number is within the bounds; nothing else of the requirement is looked at.
 bool within(const ir::Requirement& wanted, double value);
 

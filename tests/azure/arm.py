@@ -51,6 +51,7 @@ class Manager(Resources):
         self.vcpu_quota, self.exhausted, self.broken, self.evicted = 100, False, False, []
         self.full, self.restricted = set(), {}  # types without room; type -> why
         self.state = "Enabled"  # of the subscription
+        self.data_disks = {}  # type -> how many disks it takes beside its own; of others 64
         self.no_quota = {}  # type -> the quota of its family, of which there is none
         self.console = lambda path: ""
         self.lock = threading.RLock()
@@ -215,9 +216,10 @@ class Manager(Resources):
         if query.get("$filter") != f"location eq '{REGION}'":
             raise Refused(400, "InvalidFilter", query.get("$filter", ""))
         found = []
-        for name in sorted(set(VCPUS) | set(self.restricted)):
+        for name in sorted(set(VCPUS) | set(self.restricted) | set(self.data_disks)):
             why = self.restricted.get(name)
-            found.append({"resourceType": "virtualMachines", "name": name, "family": "standardBSFamily", "locations": [REGION], "restrictions": [
+            found.append({"resourceType": "virtualMachines", "name": name, "family": "standardBSFamily", "locations": [REGION], "capabilities": [
+                {"name": "MaxDataDiskCount", "value": str(self.data_disks.get(name, 64))}, {"name": "PremiumIO", "value": "True"}], "restrictions": [
                 {"type": "Location", "values": [REGION], "restrictionInfo": {"locations": [REGION]}, "reasonCode": why}] if why else []})
         return self._pages(split, skip, found)
 

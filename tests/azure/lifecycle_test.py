@@ -1,5 +1,6 @@
 """Machines on Azure from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
 import json
+import re
 import time
 import unittest
 
@@ -155,6 +156,16 @@ class Lifecycle(AzureCase):
         self.assertIn(f"it is attached to {path.rpartition('/')[2]}", self.err)
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
+
+    def test_a_type_that_takes_fewer_disks_than_the_file_has_is_passed_over(self):
+        disks = " and ".join(f"disk.{n}.size = 1G and disk.{n}.mount_path = '/mnt/{n}'" for n in (1, 2))
+        text = f"radl 2\nsystem back ( cpu.count >= 1 and {disks} and {SYSTEM} )\ndeploy back 1 azure\n"
+        file = self.write("disks.radl", text)
+        first = re.search(r"eastus (Standard_\w+),", self.radlc("plan", "--refresh", file)).group(1)
+        self.arm.data_disks[first] = 1
+        self.assertNotIn(f"eastus {first},", self.radlc("plan", "--refresh", file))
+        self.radlc("plan", "--refresh", self.write("named.radl", text.replace("cpu.count >= 1", f"instance_type = '{first}'")), code=None)
+        self.assertIn(f"{first}: takes 1 disks beside its own, and not 2", self.err)
 
     def test_a_subscription_that_is_disabled_is_said_by_a_plan_that_looks_and_by_an_apply(self):
         self.arm.state = "Disabled"

@@ -110,6 +110,9 @@ class Resources:
             raise Refused(409, "OperationNotAllowed", f"Operation could not be completed as it results in exceeding approved {self.no_quota[size]} Cores quota. "
                           f"Additional details - Deployment Model: Resource Manager, Location: {REGION}, Current Limit: 0, Current Usage: 0, Additional Required: 4, "
                           "(Minimum) New Limit Required: 4.")
+        if len(p["storageProfile"].get("dataDisks", ())) > self.data_disks.get(size, 64):
+            raise Refused(409, "OperationNotAllowed", "The maximum number of data disks allowed to be attached to a VM of this size is "
+                          f"{self.data_disks[size]}.")
         if self.exhausted or self._used() + VCPUS.get(size, 2) > self.vcpu_quota:
             raise Refused(409, "OperationNotAllowed", "Operation could not be completed as it results in exceeding approved Total Regional Cores quota.")
         if not spot and ("evictionPolicy" in p or "billingProfile" in p):

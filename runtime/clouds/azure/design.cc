@@ -43,6 +43,9 @@ std::string subnet_name(const ir::Network& network) {
   return name == kDefaultSubnet ? name + "-1" : name;
 }
 
+// Source: Azure documentation, "Virtual network FAQ".
+constexpr KeptAddresses kKept{4, 1};
+
 // Where a machine's interface is.
 struct Place {
   std::string subnet = kDefaultSubnet;  // of the network that is made
@@ -65,6 +68,8 @@ Result<Place> place_of(const ir::Node& node, const DesignInput& input) {
         place.provider = *subnet;
       } else if (is_made(*network) && place.subnet == kDefaultSubnet) {
         place.subnet = subnet_name(*network);
+        if (Status right = check_fixed_ips(node, *network, text_wanted(*network, "cidr"), kKept); !right.ok())
+          return right;
       } else {
         continue;
       }
@@ -264,14 +269,28 @@ Status check_tags(const ir::Node& node) {
           "{}: instance_tags: '{}' cannot be a tag in Azure: no <>%&\\?/ in its name, and at most "
           "256 characters in its value",
           node.address, name));
+    for (const char* own : {"microsoft", "azure", "windows", "hidden-"})
+      if (to_lower(name).starts_with(own))
+        return invalid(
+            fmt::format("{}: instance_tags: '{}': names of tags that begin with {} are Azure's own",
+                        node.address, name, own));
   }
+  constexpr size_t kMost = 50, kOurs = 4;  // of a resource, and of them those that find the machine again
+  if (tags->size() > kMost - kOurs)
+    return invalid(fmt::format("{}: instance_tags: {} tags: a machine in Azure has room for {}", node.address,
+                               tags->size(), kMost - kOurs));
   return {};
 }
 
 // Azure makes no such logins.
 bool is_reserved(const std::string& user) {
-  static const std::set<std::string> kReserved = {"root",  "admin", "administrator", "user",
-                                                  "guest", "test",  "console"};
+  // Azure REST API reference, "Virtual Machines - Create Or Update", osProfile.adminUsername.
+  static const std::set<std::string> kReserved = {
+      "1",      "123",           "a",      "actuser", "adm",     "admin",   "admin1",
+      "admin2", "administrator", "aspnet", "backup",  "console", "david",   "guest",
+      "john",   "owner",         "root",   "server",  "sql",     "support", "support_388945a0",
+      "sys",    "test",          "test1",  "test2",   "test3",   "user",    "user1",
+      "user2",  "user3",         "user4",  "user5"};
   return kReserved.count(to_lower(user)) > 0;
 }
 
@@ -286,6 +305,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
   if (is_reserved(node.user))
     return invalid(fmt::format("{}: disk.0.os.credentials.username = '{}': Azure makes no login of that name",
                                node.address, node.user));
+  if (Status right = check_login_name(node); !right.ok()) return right;
   if (Status right = check_tags(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster")

@@ -22,6 +22,16 @@ std::string restricted(const DesignInput& input, const std::string& type, const 
   return "";
 }
 
+// Why that type does not take the disks of the file ("data_disks" of a survey); "": nothing is known.
+std::string too_many_disks(const DesignInput& input, const ir::Node& node, const std::string& type) {
+  const double most = number_of(member(input.survey.facts, "data_disks"), type, -1);
+  const auto wanted = std::count_if(node.disks.begin(), node.disks.end(),
+                                    [](const ir::Disk& disk) { return disk.index > 0 && disk.size_bytes; });
+  return most < 0 || double(wanted) <= most
+             ? ""
+             : fmt::format("takes {} disks beside its own, and not {}", most, wanted);
+}
+
 // Not every image is made for NVMe, and nothing says it before Azure refuses the machine: whoever wants such
 // a size names it.
 void pass_over_nvme(std::vector<const InstanceType*>& types) {
@@ -60,14 +70,15 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
   }
   std::string why;
   std::erase_if(offers, [&](const Offer& offer) {
-    const std::string no = restricted(input, offer.name, zone_named(node));
+    std::string no = restricted(input, offer.name, zone_named(node));
+    if (no.empty()) no = too_many_disks(input, node, offer.name);
     if (!no.empty()) why = offer.name + ": " + no;
     return !no.empty();
   });
   if (offers.empty())
     return invalid(fmt::format("{}: no machine type that fits may be had by this subscription in {}: {}",
                                node.address, cloud.region, why))
-        .with_hint("another region, or ask for it: portal.azure.com, Quotas");
+        .with_hint("another instance_type or region, or ask for it: portal.azure.com, Quotas");
   offers.resize(std::min(offers.size(), std::max(kTypesOffered, texts_wanted(node, "instance_type").size())));
   return offers;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "common/text.h"
 #include "runtime/clouds/azure/images.h"
 #include "runtime/clouds/azure/places.h"
@@ -71,6 +73,12 @@ Status survey_types(Asking& call, Json& facts) {
     if (text_of(sku, "resourceType") != "virtualMachines") continue;
     const std::string name = text_of(sku, "name");
     facts["families"][name] = text_of(sku, "family");
+    for (const Json& one : list_of(sku, "capabilities"))
+      if (const std::string value = text_of(one, "value"); text_of(one, "name") == "MaxDataDiskCount") {
+        int most = 0;
+        if (std::from_chars(value.data(), value.data() + value.size(), most).ec == std::errc())
+          facts["data_disks"][name] = most;
+      }
     for (const Json& one : list_of(sku, "restrictions")) {
       const std::string why = text_of(one, "reasonCode");
       if (text_of(one, "type") == "Location") facts["restricted"][name]["region"] = why;

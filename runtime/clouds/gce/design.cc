@@ -34,6 +34,14 @@ bool is_made(const ir::Network& network) {
   return !network.is_public && says_yes(network, "create") && text_wanted(network, "provider_id").empty();
 }
 
+// As Compute Engine's paths have it, also where the file has the URL that its tools print.
+std::string provider_network(const ir::Network& network) {
+  const std::string id = text_wanted(network, "provider_id");
+  if (id.starts_with("https://")) return project_path_of(id);
+  constexpr std::string_view kPlain = "global/networks/";
+  return id.starts_with(kPlain) ? id.substr(kPlain.size()) : id;
+}
+
 bool is_public(const ir::Node& node, const DesignInput& input) {
   const auto networks = networks_of(input, node);
   return std::any_of(networks.begin(), networks.end(), [](const ir::Network* one) { return one->is_public; });
@@ -96,7 +104,7 @@ class Designer : private DesignBuilder {
       vpc.spec = {{"made", vpc.key}};
       vpc.interface = {{"made", vpc.key}, {"subnet", made_address(network, "subnet")}};
       vpc.references = {vpc.key, made_address(network, "subnet"), made_address(network, "router")};
-    } else if (std::string id = text_wanted(network, "provider_id"); !id.empty()) {
+    } else if (std::string id = provider_network(network); !id.empty()) {
       vpc.key = id;
       vpc.spec = vpc.interface = {{"provider", id}};
     }
@@ -225,6 +233,11 @@ class Designer : private DesignBuilder {
           fmt::format("system '{}': its recipes for cloud_init need an image that has it: Ubuntu's have it, "
                       "Debian's of Google do not",
                       node.system));
+    if (auto image = image_wanted(node); node.user == "root" && image.ok() && is_published(*image))
+      note(fmt::format(
+          "system '{}': disk.0.os.credentials.username = 'root': Google's own images let nobody in as "
+          "root (PermitRootLogin no); the login of any other name is made, and may become root",
+          node.system));
     if (!text_wanted(node, "instance_name").empty())
       note(fmt::format("system '{}': instance_name: names in Compute Engine are radlc's own", node.system));
     add_public(node, spec, references);
@@ -270,7 +283,33 @@ Status check_tags(const ir::Node& node) {
           fmt::format("{}: instance_tags: '{}' cannot be a label in Compute Engine: lower-case "
                       "letters, digits, - and _, at most 63",
                       node.address, name + "=" + value.get<std::string>()));
+    else if (name.starts_with("goog"))
+      return invalid(fmt::format("{}: instance_tags: '{}': labels that begin with goog are Google's own",
+                                 node.address, name));
   return {};
+}
+
+Status check_provider(const ir::Network& network) {
+  const std::string id = provider_network(network), name = last_part(id);
+  const bool whole = id == name || (id.starts_with("projects/") && id.ends_with("/global/networks/" + name) &&
+                                    std::count(id.begin(), id.end(), '/') == 4);
+  if (whole && is_label(name, true) && name.find('_') == name.npos && !name.ends_with('-')) return {};
+  return invalid(fmt::format("network {}: provider_id = '{}': must be the NAME of a network, or "
+                             "projects/PROJECT/global/networks/NAME",
+                             network.name, text_wanted(network, "provider_id")))
+      .with_hint("`gcloud compute networks list --uri` shows what there is");
+}
+
+// Source: Compute Engine documentation, "Subnets", "Unusable addresses in IPv4 subnet ranges".
+constexpr KeptAddresses kKept{2, 2};
+
+Status check_network(const ir::Node& node, const ir::Network& network) {
+  if (!text_wanted(network, "provider_id").empty()) return check_provider(network);
+  if (!is_made(network)) return {};
+  if (Status range = check_range(network); !range.ok()) return range;
+  std::string range = text_wanted(network, "cidr");
+  if (range.empty()) range = kUsualRange;
+  return check_fixed_ips(node, network, range, kKept);
 }
 
 }  // namespace
@@ -281,6 +320,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (!os.empty() && os != "linux")
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_login_name(node); !right.ok()) return right;
   if (Status right = check_tags(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster" && placement != "spread")
@@ -288,7 +328,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
                                node.address, placement));
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   for (const ir::Network* network : networks_of(input, node))
-    if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
+    if (Status right = check_network(node, *network); !right.ok()) return right;
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
                                node_host_name(node), fault->message));

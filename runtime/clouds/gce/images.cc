@@ -141,6 +141,13 @@ Result<std::string> image_wanted(const ir::Node& node, bool arm) {
   return fmt::format("projects/{}/global/images/family/{}", publisher_of(family), family);
 }
 
+bool is_published(const std::string& image) {
+  if (image.find('/') == image.npos) return !publisher_of(image).empty();
+  for (const auto& [prefix, project] : kPublishers)
+    if (image.starts_with(fmt::format("projects/{}/", project))) return true;
+  return false;
+}
+
 std::string user_of_image(const std::string& image) {
   const std::string lower = to_lower(last_part(image));
   for (const char* name : {"ubuntu", "debian", "rocky", "almalinux", "centos", "fedora"})

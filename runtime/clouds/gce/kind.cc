@@ -129,7 +129,9 @@ Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const
                            : scope() == Scope::Global
                                ? fmt::format("global/{}", collection())
                                : fmt::format("regions/{}/{}", call.cloud.region, collection());
-  return call.service.each(call.root() + path, zonal ? collection() : "", filter, waits(call.context), take);
+  return call.service.each(call.root() + path,
+                           zonal ? google::Scopes{collection(), call.cloud.region} : google::Scopes{}, filter,
+                           waits(call.context), take);
 }
 
 Result<std::string> id_of_reference(const Order& order, const std::string& address) {

@@ -31,7 +31,7 @@ Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   std::set<std::string> running;
   if (open.size() > kFewOperations) {
     Status listed =
-        call.service.each(call.root() + "aggregated/operations", "operations",
+        call.service.each(call.root() + "aggregated/operations", {"operations", call.cloud.region},
                           {{"filter", "status != \"DONE\""}}, waits(call.context),
                           [&](const Json& item) { running.insert(partial_of(text_of(item, "selfLink"))); });
     if (!listed.ok()) return listed;

@@ -39,8 +39,8 @@ Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
 Status survey_own(Asking& call, Json& facts) {
   const std::string filter = fmt::format("name eq \"{}.*\"", name_prefix(call.context, call.cloud));
   facts["own"] = Json::object();
-  return call.service.each(call.root() + "aggregated/instances", "instances", {{"filter", filter}},
-                           waits(call.context), [&](const Json& item) {
+  return call.service.each(call.root() + "aggregated/instances", {"instances", call.cloud.region},
+                           {{"filter", filter}}, waits(call.context), [&](const Json& item) {
                              const InstanceNow now = instance_in(item);
                              count_own(facts, now.type.text(), now.spot ? Market::Spot : Market::OnDemand);
                            });

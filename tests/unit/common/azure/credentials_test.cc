@@ -262,6 +262,53 @@ TEST_F(AzureCredentials, TheManagedIdentityOfAServiceIsAskedWithItsOwn) {
   EXPECT_EQ(test::header_of(server_.requests().front(), "X-IDENTITY-HEADER"), "h-1");
 }
 
+// The file that the answer names shows who asks; it is read of the agent's folder alone.
+TEST_F(AzureCredentials, AMachineOfArcShowsThatItMayReadTheAgentsKeys) {
+  variables_["IDENTITY_ENDPOINT"] = server_.url("/metadata/identity/oauth2/token");
+  variables_["IMDS_ENDPOINT"] = server_.url("");
+  variables_["AZURE_CLIENT_ID"] = "passed-over";
+  auto settings = load();
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_EQ(settings->credential.kind, Credential::Kind::Arc);
+  EXPECT_EQ(settings->credential.key_folder, "/var/opt/azcmagent/tokens/");
+  settings->credential.key_folder = folder_.path() + "/";
+  std::string named = put("a.key", "key-1");
+  respond_ = [&](const std::string& request) {
+    if (test::header_of(request, "Authorization") == "Basic key-1")
+      return answer(200, {{"access_token", "of-arc"}, {"expires_in", 3600}});
+    return "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=" + named +
+           "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  };
+  const std::string scope = "https://management.azure.com/.default";
+  auto made = Session(http_, *settings).token(scope, kNoStop);
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ((*made)->value, "of-arc");
+  const std::string request = server_.requests().front();
+  EXPECT_TRUE(request.starts_with("GET /metadata/identity/oauth2/token?api-version=2020-06-01&")) << request;
+  EXPECT_EQ(test::header_of(request, "Metadata"), "true");
+  EXPECT_EQ(request.find("client_id"), request.npos);
+  const std::string key = named;
+  for (const std::string& other :
+       {std::string("/etc/passwd"), folder_.path() + "/../a.key", key + ".txt", std::string("")}) {
+    named = other;
+    const Status refused = Session(http_, *settings).token(scope, kNoStop).status();
+    EXPECT_EQ(refused.code(), Code::Auth) << other;
+    EXPECT_NE(refused.text().find("names no key"), std::string::npos) << refused.text();
+  }
+}
+
+TEST_F(AzureCredentials, AMetadataServiceThatIsBroughtUpToDateIsAskedAgain) {
+  variables_["AZURE_POD_IDENTITY_AUTHORITY_HOST"] = server_.url("/");
+  int asked = 0;
+  respond_ = [&](const std::string&) {
+    const int status = ++asked == 1 ? 404 : asked == 2 ? 410 : 200;
+    return answer(status, {{"access_token", "t"}, {"expires_in", 3600}});
+  };
+  auto made = token();
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(asked, 3);
+}
+
 const char* const kProfile =
     "\xef\xbb\xbf"
     R"({"subscriptions": [
@@ -523,6 +570,44 @@ TEST(AzureErrors, EachHasItsKindAndItsCure) {
                          {"message", "m"},
                          {"details", {{{"code", "QuotaExceeded"}, {"message", "n"}}}}}}};
   EXPECT_EQ(error_in(inside).code, "QuotaExceeded");
+}
+
+// As operations of Microsoft.Compute fail: the reason is deep inside.
+TEST(AzureErrors, TheReasonIsFoundHoweverDeepItIs) {
+  const Json deep = Json::parse(R"({"status": "Failed", "error": {"code": "ResourceDeploymentFailure",
+      "message": "The resource operation completed with terminal provisioning state 'Failed'.",
+      "details": [{"code": "Conflict", "message": "outer", "details": [
+        {"code": "ZonalAllocationFailed", "message": "no capacity in zone 1"}]}]}})");
+  EXPECT_EQ(error_in(deep).code, "ZonalAllocationFailed");
+  EXPECT_EQ(error_in(deep).message, "no capacity in zone 1");
+  const Json inner = Json::parse(R"({"error": {"code": "Conflict", "message": "cannot now",
+      "innererror": {"code": "AnotherOperationInProgress"}}})");
+  EXPECT_EQ(error_in(inner).code, "AnotherOperationInProgress");
+  EXPECT_EQ(error_in(inner).message, "cannot now");
+  // Of what is known nowhere nothing is lost.
+  const Json unknown = Json::parse(R"({"error": {"code": "ResourceOperationFailure", "message": "it failed.",
+      "details": [{"code": "OSProvisioningTimedOut", "message": "did not finish in the allotted time"}]}})");
+  EXPECT_EQ(error_in(unknown).code, "ResourceOperationFailure");
+  EXPECT_EQ(error_in(unknown).message,
+            "it failed. (OSProvisioningTimedOut: did not finish in the allotted time)");
+  const Json stack = Json::parse(R"({"error": {"code": "BadRequest", "message": "no",
+      "innererror": {"exceptiontype": "X", "errordetail": "y"}}})");
+  EXPECT_EQ(error_in(stack).message, "no");
+}
+
+TEST(AzureErrors, ASizeThatTheRegionDoesNotHaveIsSoughtElsewhere) {
+  for (const char* message :
+       {"The value Standard_Z1 provided for the VM size is not valid. The valid sizes in the current region "
+        "are: Standard_B1s.",
+        "The requested VM size Standard_Z1 is not available in the current region."}) {
+    EXPECT_EQ(code_of({"InvalidParameter", message}, 400), Code::Quota) << message;
+    EXPECT_NE(cure_of({"InvalidParameter", message}, 400).find("region"), std::string::npos);
+  }
+  const Said disks{"OperationNotAllowed",
+                   "The maximum number of data disks allowed to be attached to a VM of this size is 4."};
+  EXPECT_EQ(code_of(disks, 409), Code::Quota);
+  EXPECT_NE(cure_of(disks, 409).find("fewer disks"), std::string::npos);
+  EXPECT_EQ(code_of({"InvalidParameter", "The value of parameter x is invalid."}, 400), Code::Invalid);
 }
 
 }  // namespace

@@ -254,6 +254,57 @@ TEST(GoogleSession, FederationTakesThePlainTextOfAnAddressAndSaysWhoIsBilled) {
   EXPECT_EQ((*token)->value, "federated");
 }
 
+// The subject token is a request to STS, signed with the keys of AWS's own variables.
+TEST(GoogleSession, FederationOfAwsShowsASignedRequestOfItsOwn) {
+  ::setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", 1);
+  ::setenv("AWS_SECRET_ACCESS_KEY", "very-secret", 1);
+  ::setenv("AWS_SESSION_TOKEN", "session-1", 1);
+  ::setenv("AWS_REGION", "eu-west-1", 1);
+  std::string posted;
+  test::ScriptedServer server([&](const std::string& request) {
+    posted = request;
+    return answer(200, {{"access_token", "federated"}, {"expires_in", 3600}});
+  });
+  http::Client http;
+  const std::string audience = "//iam.googleapis.com/projects/1/locations/global/p/providers/q";
+  Json file = {{"type", "external_account"},
+               {"audience", audience},
+               {"subject_token_type", "urn:ietf:params:aws:token-type:aws4_request"},
+               {"token_url", server.url("/sts")},
+               {"credential_source",
+                {{"environment_id", "aws1"},
+                 {"region_url", "http://169.254.169.254/latest/meta-data/placement/availability-zone"},
+                 {"url", "http://169.254.169.254/latest/meta-data/iam/security-credentials"},
+                 {"regional_cred_verification_url",
+                  "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15"}}}};
+  auto token = Session(http, settings_with(file, "")).token(kNoStop);
+  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"})
+    ::unsetenv(name);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  EXPECT_EQ((*token)->value, "federated");
+  const size_t from = posted.find("subject_token=") + 14;
+  ASSERT_NE(posted.find("subject_token="), posted.npos) << posted;
+  // Of a form, and a URL-encoded text in it.
+  const std::string once = *http::percent_decode(posted.substr(from, posted.find('&', from) - from));
+  const Json shown = Json::parse(*http::percent_decode(once));
+  EXPECT_EQ(shown["url"], "https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15");
+  EXPECT_EQ(shown["method"], "POST");
+  std::map<std::string, std::string> headers;
+  for (const Json& header : shown["headers"]) headers[header["key"]] = header["value"];
+  EXPECT_EQ(headers["host"], "sts.eu-west-1.amazonaws.com");
+  EXPECT_EQ(headers["x-goog-cloud-target-resource"], audience);
+  EXPECT_EQ(headers["x-amz-security-token"], "session-1");
+  const std::string& signature = headers["authorization"];
+  EXPECT_NE(signature.find("Credential=AKIDEXAMPLE/"), signature.npos) << signature;
+  EXPECT_NE(signature.find("/eu-west-1/sts/aws4_request"), signature.npos) << signature;
+  EXPECT_NE(signature.find("SignedHeaders=host;x-amz-date;x-amz-security-token;x-goog-cloud-target-resource"),
+            signature.npos)
+      << signature;
+  EXPECT_EQ(posted.find("very-secret"), posted.npos);
+  file["credential_source"]["environment_id"] = "aws2";
+  EXPECT_NE(parse_credential(file.dump(), "f", nullptr).status().text().find("aws2"), std::string::npos);
+}
+
 TEST(GoogleSession, APersonOfAWorkforcePoolIsKnownByARefreshToken) {
   test::ScriptedServer server([&](const std::string& request) {
     EXPECT_EQ(test::header_of(request, "Authorization"), "Basic " + base64_encode("i:s")) << request;
@@ -342,6 +393,45 @@ TEST(GoogleClient, WhatOneZoneLacksIsTriedInAnotherAndWhatAPolicyForbidsIsNotTri
   EXPECT_NE(cure_of(policy, Code::Invalid).find("policy of the organization"), std::string::npos);
 }
 
+TEST(GoogleClient, AZoneWithoutRoomIsARefusalAlsoWhereItsStatusIs503) {
+  int asked = 0;
+  Json error = {{"code", 503},
+                {"message",
+                 "The zone 'projects/p/zones/z' does not have enough resources available to fulfill "
+                 "the request.  '(resource type:compute)'."}};
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.find("/token") != std::string::npos)
+      return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
+    ++asked;
+    return answer(503, {{"error", error}});
+  });
+  http::Client http;
+  Session session(http, settings_with(account_file(server.url("/token")), ""));
+  Service service(session, server.url("/"));
+  for (const char* reason : {"", "ZONE_RESOURCE_POOL_EXHAUSTED"}) {
+    asked = 0;
+    if (*reason) error["errors"] = {{{"reason", reason}, {"message", "no room"}}};
+    const Answer made =
+        service.call({.method = "POST", .path = "p/instances", .query = {}, .body = Json::object()}, kNoStop);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.failure().kind, Failure::Kind::Refused);
+    EXPECT_EQ(made.failure().status.code(), Code::Quota);
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+TEST(GoogleClient, TheReasonOfTheNewerFormIsRead) {
+  const Said said = error_in(
+      {{"error",
+        {{"code", 403},
+         {"message", "Compute Engine API has not been used in project p before .."},
+         {"status", "PERMISSION_DENIED"},
+         {"details",
+          {{{"@type", "type.googleapis.com/google.rpc.ErrorInfo"}, {"reason", "SERVICE_DISABLED"}}}}}}});
+  EXPECT_EQ(code_of(said, 403), Code::Auth);
+  EXPECT_NE(cure_of(said, Code::Auth).find("gcloud services enable"), std::string::npos);
+}
+
 TEST(GoogleClient, AProjectWithoutBillingOrSuspendedIsNotTakenForOneWithoutTheRole) {
   EXPECT_NE(cure_of({"forbidden", "This API method requires billing to be enabled. ..", ""}, Code::Auth)
                 .find("billing account"),
@@ -380,15 +470,18 @@ TEST(GoogleClient, AQuotaIsSaidByItsNameWithThePageWhereToAskForMore) {
 }
 
 TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
-  bool unreachable = false;
+  std::string down;  // the zone
+  Json unreachables = Json::array();
   test::ScriptedServer server([&](const std::string& request) {
     if (request.find("/token") != std::string::npos)
       return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
     const bool second = request.find("pageToken=next") != std::string::npos;
-    Json zone = {{"instances", {{{"name", second ? "b" : "a"}}}}};
-    if (unreachable) zone = {{"warning", {{"code", "UNREACHABLE"}, {"message", "zone is down"}}}};
-    Json page = {
-        {"items", {{"zones/z", zone}, {"zones/y", {{"warning", {{"code", "NO_RESULTS_ON_PAGE"}}}}}}}};
+    Json page = {{"items",
+                  {{"zones/west1-z", {{"instances", {{{"name", second ? "b" : "a"}}}}}},
+                   {"zones/y", {{"warning", {{"code", "NO_RESULTS_ON_PAGE"}}}}}}}};
+    if (!down.empty())
+      page["items"][down] = {{"warning", {{"code", "UNREACHABLE"}, {"message", "zone is down"}}}};
+    if (!unreachables.empty()) page["unreachables"] = unreachables;
     if (!second) page["nextPageToken"] = "next";
     return answer(200, page);
   });
@@ -396,12 +489,28 @@ TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
   Session session(http, settings_with(account_file(server.url("/token")), ""));
   Service service(session, server.url("/"));
   std::string names;
-  auto take = [&](const Json& item) { names += json::text_of(item, "name"); };
-  EXPECT_TRUE(service.each("projects/p/aggregated/instances", "instances", {}, kNoStop, take).ok());
+  auto each = [&](const std::string& region) {
+    names.clear();
+    return service.each("projects/p/aggregated/instances", {"instances", region}, {}, kNoStop,
+                        [&](const Json& item) { names += json::text_of(item, "name"); });
+  };
+  EXPECT_TRUE(each("").ok());
   EXPECT_EQ(names, "ab");
-  unreachable = true;
-  EXPECT_EQ(service.each("projects/p/aggregated/instances", "instances", {}, kNoStop, take).code(),
-            Code::Retry);
+  for (const char* zone : {"zones/west1-y", "regions/west1"}) {
+    down = zone;
+    EXPECT_EQ(each("").code(), Code::Retry) << zone;
+    EXPECT_EQ(each("west1").code(), Code::Retry) << zone;
+  }
+  // One of another region is no business of this one's.
+  down = "zones/west12-a";
+  EXPECT_EQ(each("").code(), Code::Retry);
+  EXPECT_TRUE(each("west1").ok());
+  EXPECT_EQ(names, "ab");
+  down.clear();
+  unreachables = {"projects/p/zones/west1-z"};
+  EXPECT_EQ(each("west1").code(), Code::Retry);
+  unreachables = {"zones/east1-z"};
+  EXPECT_TRUE(each("west1").ok());
 }
 
 }  // namespace

@@ -200,11 +200,48 @@ TEST(AzureDesign, AMachineHasItsInterfaceInItsGroupsAndEverythingIsInOneResource
   }
 }
 
+std::string many_tags(int count) {
+  std::string tags;
+  for (int i = 0; i < count; ++i) tags += (tags.empty() ? "t" : ",t") + std::to_string(i) + "=x";
+  return tags;
+}
+
+TEST(AzureDesign, AnAddressThatTheSubnetDoesNotGiveIsRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  program.networks[0].is_public = false;
+  program.networks[0].features["create"] = "yes";
+  program.networks[0].features["cidr"] = "10.1.2.0/28";
+  for (const auto& [address, word] :
+       {std::pair("10.1.2.3", "keeps the first 4"), std::pair("10.1.2.15", "the last 1"),
+        std::pair("10.1.3.4", "no address of network"), std::pair("10.1.2.4", ""),
+        std::pair("10.1.2.14", "")}) {
+    ASSERT_FALSE(program.nodes.front().interfaces.empty());
+    program.nodes.front().interfaces.front().fixed_ip = address;
+    const Status refused = designed(program).status();
+    EXPECT_EQ(refused.ok(), *word == '\0') << address << refused.text();
+    EXPECT_NE(refused.text().find(word), std::string::npos) << refused.text();
+  }
+}
+
+TEST(AzureDesign, ALoginThatCannotBeIsRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  static const Catalog catalog = built_in_catalog();
+  const Survey survey;
+  auto refused = [&](const std::string& user) {
+    program.nodes.front().user = user;
+    return check_node(kHere, program.nodes.front(), {program, {}, survey, catalog}).text();
+  };
+  for (const char* user : {"root", "Admin", "Bob Smith", "-x"}) EXPECT_NE(refused(user), "") << user;
+  for (const char* user : {"", "bob", "Bob.Smith"}) EXPECT_EQ(refused(user), "") << user;
+}
+
 TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
   const std::pair<std::map<std::string, std::string>, const char*> kCases[] = {
       {{{"stop.idle", "30m"}}, "paid for"},
       {{{"placement_group", "spread"}}, "placement_group"},
       {{{"instance_tags", "a<b=c"}}, "instance_tags"},
+      {{{"instance_tags", "a=b,Azure-team=c"}}, "Azure's own"},
+      {{{"instance_tags", many_tags(47)}}, "47 tags"},
       {{{"disk.0.os.name", "windows"}}, "Linux"}};
   for (const auto& [features, word] : kCases) {
     ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
@@ -227,6 +264,23 @@ TEST(AzureDesign, ASurveyKeepsFromTypesThatMayNotBeHadAndFromTooMany) {
   auto other = designed(program, survey);
   ASSERT_TRUE(other.ok()) << other.status().text();
   EXPECT_NE(find(*other, "worker[0]")->offers.front().name, first);
+  // One that does not take the disks is no choice either.
+  survey.facts = {{"data_disks", {{first, 1}}}};
+  EXPECT_EQ(find(*designed(program, survey), "worker[0]")->offers.front().name, first);
+  ir::Program with_disks = program;
+  for (ir::Node& node : with_disks.nodes)
+    for (int index : {1, 2}) {
+      ir::Disk disk;
+      disk.index = index;
+      disk.size_bytes = 1e10;
+      node.disks.push_back(disk);
+    }
+  auto larger = designed(with_disks, survey);
+  ASSERT_TRUE(larger.ok()) << larger.status().text();
+  EXPECT_NE(find(*larger, "worker[0]")->offers.front().name, first);
+  for (ir::Node& node : with_disks.nodes) node.requirements["instance_type"].equals = first;
+  const Status full = designed(with_disks, survey).status();
+  EXPECT_NE(full.text().find("takes 1 disks beside its own, and not 2"), std::string::npos) << full.text();
   survey.facts = {{"quotas", {{"cores", {{"limit", 3}, {"used", 2}}}}}, {"own", Json::object()}};
   const Status quota = designed(program, survey).status();
   EXPECT_EQ(quota.code(), Code::Quota);

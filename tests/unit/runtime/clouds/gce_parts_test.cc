@@ -397,6 +397,68 @@ TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
   const Status refused = check_node(kPlace, program.nodes[0], input);
   EXPECT_EQ(refused.code(), Code::Invalid);
   EXPECT_NE(refused.text().find("instance_tags"), std::string::npos);
+  program.nodes[0].requirements["instance_tags"].equals = "goog-batch=x";
+  EXPECT_NE(check_node(kPlace, program.nodes[0], input).text().find("Google's own"), std::string::npos);
+}
+
+TEST(GceDesign, NetworksAndAddressesThatCannotBeAreRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.networks[0].is_public = false;
+  static const Catalog catalog = built_in_catalog();
+  auto refused = [&] {
+    return check_node(kPlace, program.nodes[0], {program, {}, Survey(), catalog}).text();
+  };
+  for (const char* id : {"nosuch net!", "Upper", "a_b", "projects/p/networks/n",
+                         "projects/p/global/networks/n/x", "https://example.org/networks/n", "x-"}) {
+    program.networks[0].features["provider_id"] = id;
+    EXPECT_NE(refused().find("provider_id"), std::string::npos) << id;
+  }
+  for (const char* id : {"lan", "projects/host-1/global/networks/lan", "global/networks/lan",
+                         "https://www.googleapis.com/compute/v1/projects/p/global/networks/lan"}) {
+    program.networks[0].features["provider_id"] = id;
+    EXPECT_EQ(refused(), "") << id;
+  }
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok());
+  EXPECT_EQ(find(*design, "worker[0]")->spec["networks"][0]["provider"], "projects/p/global/networks/lan");
+  program.networks[0].features = {{"create", "yes"}, {"cidr", "10.1.2.0/28"}};
+  for (const auto& [address, word] :
+       {std::pair("10.1.2.1", "keeps the first 2"), std::pair("10.1.2.14", "the last 2"),
+        std::pair("10.9.0.1", "no address of network"), std::pair("10.1.2.2", ""),
+        std::pair("10.1.2.13", "")}) {
+    program.nodes[0].interfaces.front().fixed_ip = address;
+    EXPECT_EQ(refused().empty(), *word == '\0') << address;
+    EXPECT_NE(refused().find(word), std::string::npos) << refused();
+  }
+}
+
+TEST(GceDesign, ALoginThatLinuxDoesNotMakeIsRefusedAndRootIsWarnedOf) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Node& node = program.nodes[0];
+  auto refused_as = [&](const std::string& user) {
+    node.user = user;
+    return refused(node, kPlace.cloud);
+  };
+  for (const char* user : {"Bob Smith", "-x", "9lives", "a:b", "abcdefghijklmnopqrstuvwxyz0123456"})
+    EXPECT_NE(refused_as(user).find("Linux makes no login"), std::string::npos) << user;
+  for (const char* user : {"", "bob", "Bob.Smith", "_apt", "a-b_c"}) EXPECT_EQ(refused_as(user), "") << user;
+  auto warned = [&](const std::string& image) {
+    ir::Disk root;
+    if (!image.empty()) root.image_urls = {image};
+    node.disks = {root};
+    const auto design = designed(program);
+    EXPECT_TRUE(design.ok()) << design.status().text();
+    if (!design.ok()) return false;
+    return std::any_of(design->notes.begin(), design->notes.end(), [](const std::string& note) {
+      return note.find("let nobody in as root") != note.npos;
+    });
+  };
+  node.user = "root";
+  EXPECT_TRUE(warned(""));
+  EXPECT_TRUE(warned("gce://europe-west1/ubuntu-2204-lts"));
+  EXPECT_TRUE(warned("gce://europe-west1/projects/debian-cloud/global/images/family/debian-12"));
+  // An image of one's own may be made for it.
+  EXPECT_FALSE(warned("gce://europe-west1/projects/mine/global/images/x"));
 }
 
 }  // namespace
