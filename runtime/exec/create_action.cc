@@ -222,6 +222,7 @@ class Creating {
         why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !session_.stop_starting();
     if (!another) return Next::Over;
     const Offer& next = action_.offers[++offer_];
+    token_ = 1;  // tries of another one are counted anew
     const std::string market = next.facts.market.empty() ? "" : " " + next.facts.market;
     std::string why = why_->message();  // as clouds say it, with a full stop or without
     while (why.ends_with('.')) why.pop_back();

@@ -49,7 +49,7 @@ class Manager(Resources):
         self.resources, self.operations = {}, {}  # by key: {"path": as it was first asked for, ..}
         self.violations, self.called = [], set()
         self.vcpu_quota, self.exhausted, self.broken, self.evicted = 100, False, False, []
-        self.full, self.restricted = set(), {}  # types without room; type -> why
+        self.full, self.restricted, self.full_zones = set(), {}, set()  # types without room; type -> why; zones without room
         self.state = "Enabled"  # of the subscription
         self.data_disks = {}  # type -> how many disks it takes beside its own; of others 64
         self.no_quota = {}  # type -> the quota of its family, of which there is none

@@ -99,6 +99,16 @@ class Lifecycle(AzureCase):
         self.radlc("plan", "--refresh", file, code=None)
         self.assertRegex(self.err, r"azure\S*eastus: the quota \w+ is 1, others use 0 of it")
 
+    def test_a_zone_without_room_is_left_for_the_next_that_the_file_names(self):
+        self.arm.full_zones = {"1", "3"}
+        file = self.write("zones.radl", f"radl 2\nsystem back ( cpu.count >= 1 and availability_zone = 'eastus-1,eastus-3,eastus-2' and {SYSTEM} )\ndeploy back 1 azure\n")
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual([one["zones"] for one in self.ours().values()], [["2"]])
+        self.radlc("plan", "--detailed-exitcode", file)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_wait_that_azure_asks_for_is_kept_and_said(self):
         turned_away = []
 

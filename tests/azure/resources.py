@@ -140,7 +140,7 @@ class Resources:
         self._image(p["storageProfile"])
         self._attach(key, p["storageProfile"])
         one["_power"] = ""
-        if self.broken or size in self.full:
+        if self.broken or size in self.full or set(one.get("zones", ())) & self.full_zones:
             self.kept_interfaces[interface] = (time.monotonic() + KEEPS_INTERFACE * self.pace, key)
             return ("AllocationFailed", "Allocation failed. We do not have sufficient capacity for the requested VM size in this region.")
         return None

@@ -106,6 +106,18 @@ class Lifecycle(GceCase):
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
 
+    def test_of_the_zones_that_the_file_names_the_next_is_taken_where_one_has_no_room(self):
+        self.compute.full_zones = {"europe-west1-b", "europe-west1-c"}
+        text = f"radl 2\nsystem worker ( cpu.count >= 1 and availability_zone = 'europe-west1-b,%s' and {SYSTEM} )\ndeploy worker 1 gce\n"
+        file = self.write("zones.radl", text % "europe-west1-c")
+        self.radlc("apply", "--auto-approve", file, code=None, timeout=300)
+        self.assertEqual(self.ours(), {}, "no other zone than those")
+        self.radlc("apply", "--auto-approve", self.write("zones.radl", text % "europe-west1-d"), timeout=300)
+        self.assertEqual([path.split("/")[1] for path in self.ours()], ["europe-west1-d"])
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_what_a_policy_or_no_billing_forbids_is_said_at_once(self):
         answers = [(412, "conditionNotMet", "Constraint constraints/compute.vmExternalIpAccess violated for project 424242424242."),
                    (403, "forbidden", "This API method requires billing to be enabled. Please enable billing on project #radlc-tests.")]

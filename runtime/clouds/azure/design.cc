@@ -230,10 +230,11 @@ class Designer : private DesignBuilder {
       references.push_back(address);
     }
     spec["user"] = node.user.empty() ? kUsualUser : node.user;
-    const std::string zone = zone_named(node);
-    if (!zone.empty()) spec["zone"] = zone;
-    if (texts_wanted(node, "availability_zone").size() > 1)
-      note(fmt::format("system '{}': of its zones the first one is taken", node.system));
+    const auto zones = zones_for(node);
+    const std::string zone = zones.empty() ? "" : zones.front();
+    if (zones.size() < zones_named(node).size())
+      note(fmt::format("system '{}': its disks are in one zone: of its zones the first one is taken",
+                       node.system));
     if (Status added =
             add_volumes(node, {"disk", "disk", "Azure", zone, in_group(), {}, disk_in_url}, spec, references);
         !added.ok())

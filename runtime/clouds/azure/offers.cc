@@ -22,6 +22,31 @@ std::string restricted(const DesignInput& input, const std::string& type, const 
   return "";
 }
 
+// In none of them, where there are several.
+std::string restricted_in_all(const DesignInput& input, const std::string& type,
+                              const std::vector<std::string>& zones) {
+  std::string why = restricted(input, type, zones.empty() ? "" : zones.front());
+  for (const std::string& zone : zones)
+    if (restricted(input, type, zone).empty()) why.clear();
+  return why;
+}
+
+// Each in every zone where it may be had: where one has no room, the next is taken.
+std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones,
+                            const DesignInput& input) {
+  if (zones.empty()) return offers;
+  std::vector<Offer> all;
+  for (const Offer& offer : offers) {
+    for (const std::string& zone : zones) {
+      if (!restricted(input, offer.name, zone).empty()) continue;
+      all.push_back(offer);
+      all.back().zone = zone;
+      all.back().spec["zone"] = zone;
+    }
+  }
+  return all;
+}
+
 // Why that type does not take the disks of the file ("data_disks" of a survey); "": nothing is known.
 std::string too_many_disks(const DesignInput& input, const ir::Node& node, const std::string& type) {
   const double most = number_of(member(input.survey.facts, "data_disks"), type, -1);
@@ -69,8 +94,9 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
     for (const InstanceType* type : *fit) offers.push_back(offer_of(*type, market));
   }
   std::string why;
+  const std::vector<std::string> zones = zones_for(node);
   std::erase_if(offers, [&](const Offer& offer) {
-    std::string no = restricted(input, offer.name, zone_named(node));
+    std::string no = restricted_in_all(input, offer.name, zones);
     if (no.empty()) no = too_many_disks(input, node, offer.name);
     if (!no.empty()) why = offer.name + ": " + no;
     return !no.empty();
@@ -91,6 +117,15 @@ double highest_price(const ir::Node& node) {
 
 }  // namespace
 
+std::vector<std::string> zones_for(const ir::Node& node) {
+  std::vector<std::string> zones = zones_named(node);
+  const bool has_disks = std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
+    return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty());
+  });
+  if (has_disks && zones.size() > 1) zones.resize(1);
+  return zones;
+}
+
 Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
   if (node.requirements.count("cpu.performance"))
     return invalid(fmt::format("{}: cpu.performance: Azure's machine types have none", node.address));
@@ -107,7 +142,6 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   if (!offers.ok()) return offers;
   const std::string old = first_generation(*image);
   for (Offer& offer : *offers) {
-    offer.zone = zone_named(node);
     if (!old.empty() && is_first_generation(offer.name)) offer.spec["image"] = old;
     if (!is_arm(offer.name)) continue;
     offer.spec["image"] = for_arm(*image);
@@ -116,7 +150,7 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
                                  node.address, offer.name, *image))
           .with_hint("name one: disk.0.image.url = 'azr://PUBLISHER/OFFER/SKU/VERSION'");
   }
-  return offers;
+  return in_zones(*offers, zones_for(node), input);
 }
 
 }  // namespace radl::azure

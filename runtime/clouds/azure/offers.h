@@ -11,4 +11,8 @@ namespace radl::azure {
 // fits; names the feature.
 Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node, const DesignInput& input);
 
+// The zones that the file names for a node, by preference: the first where it has further disks, which are
+// made before it is known in which there is room.
+std::vector<std::string> zones_for(const ir::Node& node);
+
 }  // namespace radl::azure

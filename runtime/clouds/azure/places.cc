@@ -18,20 +18,33 @@ struct Named {
   std::string region, zone;
 };
 
-Named named(const ir::Node& node) {
-  const auto places = texts_wanted(node, "availability_zone");
-  if (places.empty()) return {};
-  const std::string place = to_lower(places.front());
+Named parsed_place(const std::string& text) {
+  const std::string place = to_lower(text);
   if (is_zone(place)) return {"", place};
   const size_t cut = place.find_last_of("-/");
   if (cut == place.npos || !is_zone(place.substr(cut + 1))) return {place, ""};
   return {place.substr(0, cut), place.substr(cut + 1)};
 }
 
+Named named(const ir::Node& node) {
+  const auto places = texts_wanted(node, "availability_zone");
+  return places.empty() ? Named() : parsed_place(places.front());
+}
+
 }  // namespace
 
 std::string region_named(const ir::Node& node) { return named(node).region; }
 std::string zone_named(const ir::Node& node) { return named(node).zone; }
+
+std::vector<std::string> zones_named(const ir::Node& node) {
+  std::vector<std::string> zones;
+  for (const std::string& place : texts_wanted(node, "availability_zone")) {
+    const std::string zone = parsed_place(place).zone;
+    if (zone.empty()) return {};
+    zones.push_back(zone);
+  }
+  return zones;
+}
 
 bool is_region_name(const std::string& text) {
   return text.size() > 3 && std::isalpha(static_cast<unsigned char>(text.front())) &&

@@ -10,7 +10,9 @@ namespace radl::azure {
 // Of availability_zone = 'REGION', 'REGION-1', 'REGION/1' or '1', of the first that it names; "" where it
 // does not say.
 std::string region_named(const ir::Node& node);
-std::string zone_named(const ir::Node& node);  // "1"
+std::string zone_named(const ir::Node& node);  // "1", of the first place
+// Of all places, in their order; none where one of them is a whole region.
+std::vector<std::string> zones_named(const ir::Node& node);
 
 bool is_region_name(const std::string& text);  // "westeurope"
 

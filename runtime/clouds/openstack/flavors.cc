@@ -11,6 +11,8 @@
 namespace radl::openstack {
 namespace {
 
+// Of those that fit, until there is said to be no room.
+constexpr size_t kFlavorsTried = 3;
 constexpr const char* kFeatures[] = {"cpu.count",  "memory.size", "gpu.count",    "gpu.memory",
                                      "gpu.vendor", "gpu.model",   "instance_type"};
 // An image says for which architecture it is, a flavor does not.
@@ -215,7 +217,7 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
     if (is_full) full.push_back(one->type.name);
     return is_full;
   });
-  if (fit->empty())
+  if (fit->empty() || full.size() >= kFlavorsTried)
     return Status(Code::Quota, fmt::format("{}: no host has room for a flavor that fits: {}", order.address,
                                            join(full, ", ")));
   const double root = number_of(member(order.spec, "root"), "size_gib");

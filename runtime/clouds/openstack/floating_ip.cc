@@ -66,10 +66,7 @@ Result<FloatingNow> floating_address(Asking& call, const std::string& address) {
         if (one.address == address) found = std::move(one);
       });
   if (!asked.ok()) return asked;
-  if (found) {
-    if (!found->port.empty() && found->server.empty()) found->server = "port " + found->port;
-    return *found;
-  }
+  if (found) return *found;
   std::sort(there.begin(), there.end());
   return not_found(fmt::format("the project has no floating address {}", address))
       .with_hint(there.empty() ? "it has none: `openstack floating ip create` reserves one, or leave it out"

@@ -24,6 +24,7 @@ Result<NetworkNow> external_network(Asking& call, const std::string& name);
 // A floating address that the project has already. NotFound names those that it has.
 struct FloatingNow {
   std::string id, address, port, server;  // "": it is free
+  std::string holder() const { return server.empty() ? "port " + port : "server " + server; }
 };
 Result<FloatingNow> floating_address(Asking& call, const std::string& address);
 

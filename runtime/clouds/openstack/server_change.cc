@@ -111,8 +111,8 @@ Result<std::string> floating_wanted(Asking& call, const Order& order) {
   if (!found.ok()) return found.status();
   if (call.memory.is_leaving(found->server))
     return Status(Code::Retry, fmt::format("floating address {} is with a server that is going", others));
-  if (!found->server.empty() && found->server != order.id)
-    return invalid(fmt::format("floating address {} is in use by server {}", others, found->server));
+  if (!found->port.empty() && found->server != order.id)
+    return invalid(fmt::format("floating address {} is in use by {}", others, found->holder()));
   return found->id;
 }
 

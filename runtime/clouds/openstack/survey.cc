@@ -89,9 +89,9 @@ Status survey_addresses(Asking& call, const ir::Program& program, const Ours& ou
     if (wanted.empty()) continue;
     auto found = floating_address(call, wanted);
     if (!found.ok()) return Status(found.status()).at(node.address);
-    if (found->server.empty() || ours.servers.count(found->server)) continue;
+    if (found->port.empty() || ours.servers.count(found->server)) continue;
     return invalid(
-        fmt::format("{}: floating address {} is in use by server {}", node.address, wanted, found->server));
+        fmt::format("{}: floating address {} is in use by {}", node.address, wanted, found->holder()));
   }
   return {};
 }

@@ -71,6 +71,9 @@ TEST(AzurePlaces, AreNamedByTheFile) {
     EXPECT_EQ(region_named(node_with({{"availability_zone", text}})), "westeurope");
     EXPECT_EQ(zone_named(node_with({{"availability_zone", text}})), "2");
   }
+  EXPECT_EQ(zones_named(node_with({{"availability_zone", "westeurope-2,westeurope/3,1"}})),
+            (std::vector<std::string>{"2", "3", "1"}));
+  EXPECT_TRUE(zones_named(node_with({{"availability_zone", "westeurope-2,westeurope"}})).empty());
   EXPECT_EQ(zone_named(node_with({{"availability_zone", "3"}})), "3");
   EXPECT_FALSE(is_region_name("West Europe"));
 }
