@@ -49,6 +49,8 @@ class DiskCloud : public Cloud {
   std::set<std::string> in_place;  // spec fields that ask_update() can change
   std::set<std::string> later;     // and that ask_create() leaves out: it takes a second request
   std::vector<std::string> keys;   // host_keys()
+  std::vector<Offer> offers;       // of every machine; empty: one of `price`
+  std::set<std::string> full;      // values of the spec's "size" for which a machine breaks for want of room
   std::string account;             // owner()
 
   size_t count(const std::string& type = "") const {
@@ -195,6 +197,12 @@ class DiskCloud : public Cloud {
       if (is_seen(std::filesystem::path(folder_) / name)) {
         all.push_back(seen(std::filesystem::path(folder_) / name));
         if (all.back().token.empty() && tokens.count(name)) all.back().token = tokens[name];
+        const Json& spec = all.back().spec;
+        if (spec.is_object() && full.count(spec.value("size", ""))) {
+          all.back().phase = ResourcePhase::Broken;
+          all.back().detail = "no host has room for it";
+          all.back().no_room = true;
+        }
       }
     }
     return all;
@@ -267,6 +275,7 @@ class DiskCloud : public Cloud {
     wanted.references = {key_address(id_)};
     for (const ir::Network* network : networks_of(input, node))
       wanted.references.push_back(network_address(id_, input, *network));
+    wanted.offers = offers;
     if (price > 0) wanted.offers.push_back({id_.type, "", Money::of(price), Json::object()});
     wanted.summary = node_summary(node, id_.type, {});
     wanted.seconds = 2;

@@ -180,6 +180,34 @@ TEST_F(ApplyTest, OnErrorRetryTriesWhatFailedAgain) {
   EXPECT_EQ(outcome(report, "training/cifar").state, State::Done);
 }
 
+// As of clouds that take a request and find only then that there is no room.
+TEST_F(ApplyTest, AMachineThatBreaksForWantOfRoomIsRemovedAndTheNextOfferTaken) {
+  for (const char* size : {"small", "large"}) {
+    Offer offer;
+    offer.name = size;
+    offer.spec = {{"size", size}};
+    bench.cloud.offers.push_back(offer);
+  }
+  bench.cloud.full = {"small"};
+  RunReport report = bench.apply(cluster(1));
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").spec["size"], "large");
+  EXPECT_EQ(bench.cloud.count("node"), 2u) << "nothing of the first ones is left";
+  EXPECT_TRUE(marks(bench.plan(cluster(1))).empty()) << "what was taken stays";
+}
+
+TEST_F(ApplyTest, WithoutRoomForAnyOfferTheReasonIsTheClouds) {
+  Offer offer;
+  offer.name = "small";
+  offer.spec = {{"size", "small"}};
+  bench.cloud.offers = {offer};
+  bench.cloud.full = {"small"};
+  RunReport report = bench.apply(cluster(1));
+  EXPECT_EQ(outcome(report, "worker[0]").status.code(), Code::Quota);
+  EXPECT_NE(outcome(report, "worker[0]").status.message().find("no host has room for it"), std::string::npos);
+  EXPECT_EQ(bench.cloud.count("node"), 0u);
+}
+
 TEST_F(ApplyTest, OnErrorDestroyTakesBackWhatThisRunMade) {
   ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
   bench.options.on_error = OnError::Destroy;
