@@ -309,6 +309,19 @@ Offer offer_of(const InstanceType& type, Market market) {
   return offer;
 }
 
+std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones) {
+  if (zones.empty()) return offers;
+  std::vector<Offer> all;
+  for (const Offer& offer : offers) {
+    for (const std::string& zone : zones) {
+      all.push_back(offer);
+      all.back().zone = zone;
+      all.back().spec["zone"] = zone;
+    }
+  }
+  return all;
+}
+
 void smallest_first(std::vector<const InstanceType*>& types, Market market) {
   auto unpriced = std::find_if(types.begin(), types.end(),
                                [&](const InstanceType* type) { return !type->price(market); });

@@ -49,6 +49,10 @@ Result<std::vector<Offer>> with_fallback(std::vector<Offer> offers, Result<std::
 // The offer to take that type in that market: its name, price and facts, and {"type": name} for the spec.
 Offer offer_of(const InstanceType& type, Market market);
 
+// Each of them in every zone, in the order of the zones: where one has no room, the next is taken. As they
+// are where there are no zones.
+std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones);
+
 // Of fitting_types(), those whose price is not known, which come last: the smallest first.
 void smallest_first(std::vector<const InstanceType*>& types, Market market);
 // Invalid: the catalogue does not know the region, and knows one that is spelled nearly so.

@@ -111,6 +111,15 @@ long long free_disk_wanted(const ir::Node& node) {
   return static_cast<long long>(std::ceil(bytes / kGiB));
 }
 
+double root_disk_gib(const Json& root, double image_gib) {
+  const double size = root.value("size_gib", 0.0), free = root.value("free_gib", 0.0);
+  return free > 0 ? std::max(size, std::ceil(image_gib + free)) : size;
+}
+
+bool is_further_disk(const ir::Disk& disk) {
+  return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty());
+}
+
 std::vector<std::string> features_without_effect(const ir::Node& node) {
   constexpr std::string_view kWhole[] = {"cpu.sgx", "cpu.sgx.epc_size", "nat_instance", "disks.free_size"};
   constexpr std::string_view kOfInterfaces[] = {".additional_ip", ".mac", ".gateway", ".dns_servers"};

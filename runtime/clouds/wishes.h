@@ -27,6 +27,11 @@ std::string os_version_wanted(const ir::Node& node);
 std::vector<std::string> image_urls(const ir::Node& node);
 // GiB that disk 0 is to have beside what its image takes (disk.0.free_size), rounded up; 0: nothing is said.
 long long free_disk_wanted(const ir::Node& node);
+// GiB of a root disk whose spec says "size_gib" or "free_gib", for an image that takes so many; 0: as many as
+// the image has.
+double root_disk_gib(const Json& root, double image_gib);
+// Whether it is one beside the root disk that a machine gets: a new one, or one that is there already.
+bool is_further_disk(const ir::Disk& disk);
 // Those of the file's features of a system that no cloud does anything about.
 std::vector<std::string> features_without_effect(const ir::Node& node);
 // Invalid: the `cidr` of a network that is made is no range of IPv4 addresses. '*' stands for an octet.

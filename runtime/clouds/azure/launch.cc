@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/digest.h"
 #include "runtime/clouds/azure/images.h"
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/user_data.h"
+#include "runtime/clouds/wishes.h"
 #include "runtime/net/ssh/keys.h"
 
 namespace radl::azure {
@@ -25,8 +25,7 @@ Result<Json> storage_of(Asking& call, const Order& order, const Image& image) {
   double size = number_of(root, "size_gib");
   if (size > 0 && size < image.disk_gib)
     return invalid(fmt::format("{}: disk.0.size: the image needs {} GiB", order.address, image.disk_gib));
-  if (const double free = number_of(root, "free_gib"); free > 0)
-    size = std::max(size, std::ceil(image.disk_gib + free));
+  size = root_disk_gib(root, image.disk_gib);
   std::string type = text_of(root, "type");
   if (type.empty()) type = kRootType;
   Json disk = {{"name", name_for(call.context, call.cloud, order) + "-os"},

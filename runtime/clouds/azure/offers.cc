@@ -31,22 +31,6 @@ std::string restricted_in_all(const DesignInput& input, const std::string& type,
   return why;
 }
 
-// Each in every zone where it may be had: where one has no room, the next is taken.
-std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones,
-                            const DesignInput& input) {
-  if (zones.empty()) return offers;
-  std::vector<Offer> all;
-  for (const Offer& offer : offers) {
-    for (const std::string& zone : zones) {
-      if (!restricted(input, offer.name, zone).empty()) continue;
-      all.push_back(offer);
-      all.back().zone = zone;
-      all.back().spec["zone"] = zone;
-    }
-  }
-  return all;
-}
-
 // Why that type does not take the disks of the file ("data_disks" of a survey); "": nothing is known.
 std::string too_many_disks(const DesignInput& input, const ir::Node& node, const std::string& type) {
   const double most = number_of(member(input.survey.facts, "data_disks"), type, -1);
@@ -119,9 +103,7 @@ double highest_price(const ir::Node& node) {
 
 std::vector<std::string> zones_for(const ir::Node& node) {
   std::vector<std::string> zones = zones_named(node);
-  const bool has_disks = std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
-    return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty());
-  });
+  const bool has_disks = std::any_of(node.disks.begin(), node.disks.end(), is_further_disk);
   if (has_disks && zones.size() > 1) zones.resize(1);
   return zones;
 }
@@ -150,7 +132,9 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
                                  node.address, offer.name, *image))
           .with_hint("name one: disk.0.image.url = 'azr://PUBLISHER/OFFER/SKU/VERSION'");
   }
-  return in_zones(*offers, zones_for(node), input);
+  std::vector<Offer> all = in_zones(*offers, zones_for(node));
+  std::erase_if(all, [&](const Offer& offer) { return !restricted(input, offer.name, offer.zone).empty(); });
+  return all;
 }
 
 }  // namespace radl::azure

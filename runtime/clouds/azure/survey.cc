@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include <charconv>
 
 #include "common/text.h"
@@ -51,11 +53,13 @@ Status survey_disk(Asking& call, const ir::Node& node, const std::string& featur
 }
 
 Status survey_disks(Asking& call, const ir::Program& program) {
+  std::set<std::string> looked;  // every node of a system has the whole list
   for (const ir::Node& node : program.nodes) {
     for (const ir::Disk& disk : node.disks) {
       for (const std::string& url : disk.image_urls) {
         auto id = disk_in_url(url);
         if (disk.index == 0 || !id.ok() || id->empty()) continue;
+        if (!looked.insert(zone_named(node) + " " + *id).second) continue;
         const std::string feature =
             fmt::format("{}: disk.{}.image.url = '{}'", node.address, disk.index, url);
         if (Status right = survey_disk(call, node, feature, *id); !right.ok()) return right;

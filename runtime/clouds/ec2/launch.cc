@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/digest.h"
 #include "common/text.h"
@@ -10,6 +9,7 @@
 #include "runtime/clouds/ec2/instance.h"
 #include "runtime/clouds/ec2/placing.h"
 #include "runtime/clouds/user_data.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl::ec2 {
 namespace {
@@ -33,9 +33,8 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
       return invalid(
           fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.id, image.root_gib));
     Json sized = root;
-    if (const double least = image.root_gib + root.value("free_gib", 0.0);
-        root.contains("free_gib") && root.value("size_gib", 0.0) < least)
-      sized["size_gib"] = static_cast<long long>(std::ceil(least));
+    if (const double wanted = root_disk_gib(root, image.root_gib); wanted > 0)
+      sized["size_gib"] = static_cast<long long>(wanted);
     add_disk(parameters, ++number, image.root_device, sized);
   }
   for (const Json& disk : order.spec.value("disks", Json::array()))

@@ -48,9 +48,7 @@ bool is_public(const ir::Node& node, const DesignInput& input) {
 }
 
 bool has_disks(const ir::Node& node) {
-  return std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
-    return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty());
-  });
+  return std::any_of(node.disks.begin(), node.disks.end(), is_further_disk);
 }
 
 // One of Compute Engine's networks, as a spec means it.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "runtime/clouds/gce/disk_types.h"
 #include "runtime/clouds/gce/images.h"
 #include "runtime/clouds/gce/instance.h"
 #include "runtime/clouds/gce/zones.h"
 #include "runtime/clouds/user_data.h"
+#include "runtime/clouds/wishes.h"
 #include "runtime/net/ssh/keys.h"
 
 namespace radl::gce {
@@ -38,8 +38,7 @@ Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {
   if (size > 0 && size < image.disk_gib)
     return invalid(
         fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.disk_gib));
-  if (const double free = number_of(root, "free_gib"); free > 0)
-    size = std::max(size, std::ceil(image.disk_gib + free));
+  size = root_disk_gib(root, image.disk_gib);
   Json made = {{"sourceImage", image.path}, {"labels", labels_for(call.context, order)}};
   if (size > 0) made["diskSizeGb"] = std::to_string(static_cast<long long>(size));
   const std::string kind = root.value("type", usual_disk(type.name));

@@ -113,15 +113,7 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& node, 
   if (!offers.ok()) return offers;
   auto zones = zones_for(place, node, input);
   if (one_zone) zones.resize(1);
-  std::vector<Offer> all;
-  for (const Offer& offer : *offers) {
-    for (const std::string& zone : zones) {
-      all.push_back(offer);
-      all.back().zone = zone;
-      all.back().spec["zone"] = zone;
-    }
-  }
-  return all;
+  return in_zones(*offers, zones);
 }
 
 }  // namespace radl::gce

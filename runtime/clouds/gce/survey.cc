@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "common/text.h"
 #include "runtime/clouds/fitting.h"
@@ -75,11 +76,12 @@ std::string gpu_metric(const InstanceType& type) {
 // Disks that the file names with their zone; of others it is not known yet where the machine will be.
 Status survey_disks(Asking& call, const ir::Program& program) {
   const std::string own = name_prefix(call.context, call.cloud);
+  std::set<std::string> looked;  // every node of a system has the whole list
   for (const ir::Node& node : program.nodes) {
     for (const ir::Disk& disk : node.disks) {
       for (const std::string& url : disk.image_urls) {
         const std::string named = disk.index == 0 ? "" : disk_in_url(url);
-        if (named.find('/') == named.npos) continue;
+        if (named.find('/') == named.npos || !looked.insert(named).second) continue;
         const std::string feature =
             fmt::format("{}: disk.{}.image.url = '{}'", node.address, disk.index, url);
         auto there = read(call, disk_path(named, ""));

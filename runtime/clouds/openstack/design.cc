@@ -50,23 +50,8 @@ Result<std::string> group_policy(const ir::Node& node) {
 }
 
 bool has_volumes(const ir::Node& node) {
-  return std::any_of(node.disks.begin(), node.disks.end(), [](const ir::Disk& disk) {
-    return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty()) && disk.type != kOwnDisks;
-  });
-}
-
-// Each in every zone: where one has no room, the next is taken.
-std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones) {
-  if (zones.empty()) return offers;
-  std::vector<Offer> all;
-  for (const Offer& offer : offers) {
-    for (const std::string& zone : zones) {
-      all.push_back(offer);
-      all.back().zone = zone;
-      all.back().spec["zone"] = zone;
-    }
-  }
-  return all;
+  return std::any_of(node.disks.begin(), node.disks.end(),
+                     [](const ir::Disk& disk) { return is_further_disk(disk) && disk.type != kOwnDisks; });
 }
 
 class Designer : private DesignBuilder {

@@ -79,18 +79,30 @@ Result<Json> root_volume(Asking& call, const Order& order, const Image& image, c
   return disk;
 }
 
+// The id of a volume that is there and that no machine has.
+Result<std::string> free_volume(Asking& call, const Order& order, const std::string& name) {
+  auto volume = volume_named(call, name);
+  if (!volume.ok()) return Status(volume.status()).at(order.address);
+  if (Status free = is_free(call, *volume); !free.ok()) return Status(free).at(order.address);
+  return volume->id;
+}
+
+// A volume that outlives the machine.
+Json attached(const std::string& volume, int boot_index) {
+  return {{"boot_index", boot_index},
+          {"uuid", volume},
+          {"source_type", "volume"},
+          {"destination_type", "volume"},
+          {"delete_on_termination", false}};
+}
+
 // The root disk: a volume that is there, or the flavor's own, or a new volume where that is too small or the
 // file names a kind of disk. Null: the flavor's own.
 Result<Json> root_disk(Asking& call, const Order& order, const Image& image, const Flavor& flavor) {
   if (image.is_volume) {
-    auto volume = volume_named(call, image.id);
-    if (!volume.ok()) return Status(volume.status()).at(order.address);
-    if (Status free = is_free(call, *volume); !free.ok()) return Status(free).at(order.address);
-    return Json{{"boot_index", 0},
-                {"uuid", image.id},
-                {"source_type", "volume"},
-                {"destination_type", "volume"},
-                {"delete_on_termination", false}};
+    auto id = free_volume(call, order, image.id);
+    if (!id.ok()) return id.status();
+    return attached(*id, 0);
   }
   const Json root = order.spec.value("root", Json::object());
   const double free = number_of(root, "free_gib"), wanted = number_of(root, "size_gib"),
@@ -113,21 +125,10 @@ Result<Json> further_disk(Asking& call, const Order& order, const Json& wanted) 
                 {"destination_type", "local"},
                 {"volume_size", static_cast<long long>(own)},
                 {"delete_on_termination", true}};
-  Result<std::string> id = std::string();
-  if (const std::string name = text_of(wanted, "existing"); !name.empty()) {
-    auto volume = volume_named(call, name);
-    if (!volume.ok()) return Status(volume.status()).at(order.address);
-    if (Status free = is_free(call, *volume); !free.ok()) return Status(free).at(order.address);
-    id = volume->id;
-  } else {
-    id = id_of_reference(order, wanted.get<std::string>());
-    if (!id.ok()) return id.status();
-  }
-  return Json{{"boot_index", -1},
-              {"uuid", *id},
-              {"source_type", "volume"},
-              {"destination_type", "volume"},
-              {"delete_on_termination", false}};
+  const std::string name = text_of(wanted, "existing");
+  auto id = name.empty() ? id_of_reference(order, wanted.get<std::string>()) : free_volume(call, order, name);
+  if (!id.ok()) return id.status();
+  return attached(*id, -1);
 }
 
 Status add_disks(Asking& call, const Order& order, const Image& image, const Flavor& flavor, Json& server) {

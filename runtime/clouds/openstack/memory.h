@@ -54,8 +54,7 @@ class Memory : public CloudMemory {
   }
 
   // Ranges of networks that are made at the same time: no two choose the same. `choose` is given what was
-  // chosen;
-  // "" chooses none.
+  // chosen before; "" chooses none.
   std::string choose_range(const std::function<std::string(const std::set<std::string>& chosen)>& choose) {
     std::lock_guard guard(mutex_);
     std::string range = choose(chosen_ranges_);

@@ -6,7 +6,6 @@
 #include "common/address_range.h"
 #include "common/text.h"
 #include "runtime/clouds/openstack/design.h"
-
 #include "runtime/clouds/openstack/networks.h"
 
 namespace radl::openstack {

@@ -99,11 +99,12 @@ Status survey_addresses(Asking& call, const ir::Program& program, const Ours& ou
 // Volumes that the file names, and types of new ones.
 Status survey_volumes(Asking& call, const ir::Program& program, const std::string& host, const Ours& ours,
                       Json& facts) {
+  std::set<std::string> looked;  // every node of a system has the whole list
   for (const ir::Node& node : program.nodes) {
     for (const ir::Disk& disk : node.disks) {
       for (const std::string& url : disk.image_urls) {
         const std::string name = disk.index == 0 ? "" : volume_in_url(url, host);
-        if (name.empty()) continue;
+        if (name.empty() || !looked.insert(name).second) continue;
         auto volume = volume_named(call, name);
         Status right = volume.status();
         if (right.ok() && !ours.servers.count(volume->server)) right = is_free(call, *volume);
