@@ -34,8 +34,7 @@ std::string restricted_in_all(const DesignInput& input, const std::string& type,
 // Why that type does not take the disks of the file ("data_disks" of a survey); "": nothing is known.
 std::string too_many_disks(const DesignInput& input, const ir::Node& node, const std::string& type) {
   const double most = number_of(member(input.survey.facts, "data_disks"), type, -1);
-  const auto wanted = std::count_if(node.disks.begin(), node.disks.end(),
-                                    [](const ir::Disk& disk) { return disk.index > 0 && disk.size_bytes; });
+  const auto wanted = std::count_if(node.disks.begin(), node.disks.end(), is_further_disk);
   return most < 0 || double(wanted) <= most
              ? ""
              : fmt::format("takes {} disks beside its own, and not {}", most, wanted);

@@ -257,6 +257,18 @@ TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
   }
 }
 
+TEST(AzureDesign, ADiskThatIsThereAlreadyTakesOneOfAMachinesPlaces) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  const std::string first = find(*designed(program), "worker[0]")->offers.front().name;
+  Survey survey;
+  survey.facts = {{"data_disks", {{first, 0}}}};
+  ir::Disk disk;
+  disk.index = 1;
+  disk.image_urls = {"azr://disk/group/data"};
+  program.nodes[0].disks.push_back(disk);
+  EXPECT_NE(find(*designed(program, survey), "worker[0]")->offers.front().name, first);
+}
+
 TEST(AzureDesign, ASurveyKeepsFromTypesThatMayNotBeHadAndFromTooMany) {
   ir::Program program = test::ProgramBuilder().deploy({"worker", 2}).build();
   auto cheapest = designed(program);
