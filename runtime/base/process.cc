@@ -140,7 +140,10 @@ class Talk {
  private:
   static Clock::time_point end_of(std::chrono::milliseconds deadline) {
     auto now = Clock::now();
-    return deadline > Clock::time_point::max() - now ? Clock::time_point::max() : now + deadline;
+    // In milliseconds: a comparison in the clock's own unit would overflow.
+    return deadline > std::chrono::duration_cast<std::chrono::milliseconds>(Clock::time_point::max() - now)
+               ? Clock::time_point::max()
+               : now + deadline;
   }
 
   void poll_once() {

@@ -8,6 +8,7 @@
 
 #include "common/shell_quote.h"
 #include "runtime/net/lease.h"
+#include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/output.h"
 #include "runtime/net/ssh/session.h"
 
@@ -59,22 +60,20 @@ class Channel {
     return settle(code, "cannot open a channel");
   }
 
-  // From here on it may run.
+  // From here on it may run, and is ended where it is stopped.
   Status start(const std::string& command) {
     std::string wrapped = "exec /bin/sh -c " + shell_quote(announced(command));
-    auto code = session_.drive(stop_, [&] {
+    auto code = session_.drive(held_stop_, [&] {
       return libssh2_channel_process_startup(channel_, "exec", 4, wrapped.data(),
                                              static_cast<unsigned>(wrapped.size()));
     });
-    return settle(code, "cannot start the command");
+    Status started = settle(code, "cannot start the command");
+    return held_.caused(started) ? end() : started;
   }
 
   Result<ExecResult> finish() {
     Status moved = pump();
-    if (!moved.ok()) {
-      bool stopped = moved.code() == Code::Timeout || moved.code() == Code::Cancelled;
-      return stopped ? end(moved) : moved;
-    }
+    if (!moved.ok()) return held_.caused(moved) ? end() : moved;
     auto closed = session_.drive(stop_, [&] { return libssh2_channel_close(channel_); });
     if (!closed) return closed.status();
     err_.add(errors_.rest());
@@ -98,8 +97,9 @@ class Channel {
     return session_.failure(session_.outcome_of(static_cast<int>(code)), what);
   }
 
-  Status end(const Status& why) {
-    session_.end_remote_tree(errors_.pid(), errors_.start());
+  Status end() {
+    if (!session_.end_remote_tree(errors_.pid(), errors_.start())) return held_.not_ended();
+    const Status& why = held_.why();
     if (why.code() != Code::Timeout) return why;
     bool own =
         options_.deadline < std::chrono::hours(24 * 365) && stop_.deadline() < options_.stop.deadline();
@@ -129,7 +129,7 @@ class Channel {
       if (n != LIBSSH2_ERROR_EAGAIN ||
           !(libssh2_session_block_directions(session_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND))
         return n;
-      if (!session_.wait_outbound().ok() || !stop_.check().ok()) return n;
+      if (!session_.wait_outbound().ok() || !held_stop_.check().ok()) return n;
     }
   }
 
@@ -186,7 +186,7 @@ class Channel {
         lock.lock();
       }
       if (over) return {};
-      if (Status s = stop_.check(); !s.ok()) return s;
+      if (Status s = held_stop_.check(); !s.ok()) return s;
       if (!moved) {
         if (Status s = session_.wait_inbound(lock, std::chrono::milliseconds(100)); !s.ok()) return s;
       }
@@ -214,6 +214,8 @@ class Channel {
   bool eof_sent_ = false;
   size_t written_ = 0;
   Framing errors_;
+  HeldStop held_{stop_, errors_};
+  const Stop held_stop_ = held_.token();
   Tail out_, err_;
   std::vector<std::pair<std::string, bool>> pieces_;
 };
@@ -230,11 +232,18 @@ Result<ExecResult> Session::exec(const std::string& command, const ExecOptions& 
   return channel.finish();
 }
 
-void Session::end_remote_tree(const std::string& pid, const std::string& start) {
-  if (pid.empty() || lost_) return;
+bool Session::end_remote_tree(const std::string& pid, const std::string& start) {
+  if (pid.empty() || lost_) return false;
   ExecOptions patient;
   patient.deadline = std::chrono::seconds(20);
-  (void)exec(end_process_tree(pid, start), patient);
+  const std::string script = end_process_tree(pid, start);
+  auto ended = exec(script, patient);
+  // The server may allow one session of a connection alone, and the command has it.
+  if (!ended && ended.status().code() != Code::Timeout && !lost_) {
+    auto other = open(target_, Stop().within(patient.deadline));
+    if (other) ended = (*other)->exec(script, patient);
+  }
+  return ended && ended->exit_status == 0;
 }
 
 }  // namespace radl::ssh

@@ -190,14 +190,16 @@ class MuxRun {
   MuxRun(const std::string& path, const MuxCommand& command) : path_(path), command_(command) {}
 
   Status run() {
-    Status begun = begin(command_.stop.within(kSetUp));
-    if (begun.code() == Code::Timeout && command_.stop.check().ok())
+    Status begun = ask(command_.stop.within(kSetUp));
+    if (begun.ok()) begun = begin(command_.stop_running.within(kSetUp));
+    const Stop& stop = asked_ ? command_.stop_running : command_.stop;
+    if (begun.code() == Code::Timeout && stop.check().ok())
       begun = not_served(path_ + ": the OpenSSH client does not answer");
     if (begun.code() == Code::Unsupported && asked_ && !refused_) return {Code::Lost, begun.message()};
     if (!begun.ok()) return begun;
     heard_ = std::chrono::steady_clock::now();
     while (out_.ours.open() || err_.ours.open() || (!exited_ && !master_.ended())) {
-      if (Status stopped = command_.stop.check(); !stopped.ok()) return stopped;
+      if (Status stopped = command_.stop_running.check(); !stopped.ok()) return stopped;
       if (Status alive = ask_if_silent(); !alive.ok()) return alive;
       move();
     }
@@ -205,7 +207,7 @@ class MuxRun {
   }
 
  private:
-  Status begin(const Stop& stop) {
+  Status ask(const Stop& stop) {
     if (Status opened = master_.open(path_, stop); !opened.ok()) return opened;
     for (Stream* stream : {&in_, &out_, &err_}) {
       if (Status made = stream->make(); !made.ok()) return made;
@@ -218,7 +220,12 @@ class MuxRun {
     put_text(request, "");  // terminal
     put_text(request, command_.command);
     if (Status sent = master_.send(request, stop); !sent.ok()) return sent;
-    asked_ = true;  // from here on it may run
+    asked_ = true;
+    return {};
+  }
+
+  // From here on it may run.
+  Status begin(const Stop& stop) {
     for (Stream* stream : {&in_, &out_, &err_}) {
       if (Status sent = master_.send_descriptor(stream->theirs.get(), stop); !sent.ok()) return sent;
       stream->theirs.reset();
@@ -281,12 +288,12 @@ class MuxRun {
     if (std::chrono::steady_clock::now() < heard_ + command_.ask_after) return {};
     MuxCommand nothing;
     nothing.command = "exit 0";
-    nothing.stop = command_.stop.within(kAnswers);
+    nothing.stop = nothing.stop_running = command_.stop_running.within(kAnswers);
     Status answered = mux_run(path_, nothing);
     heard_ = std::chrono::steady_clock::now();
     // One session more than it allows: it has answered.
     if (answered.ok() || answered.code() == Code::Unsupported) return {};
-    if (Status stopped = command_.stop.check(); !stopped.ok()) return stopped;
+    if (Status stopped = command_.stop_running.check(); !stopped.ok()) return stopped;
     return {Code::Lost, "the server has not answered: it hangs, or the network is cut"};
   }
 

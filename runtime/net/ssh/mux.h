@@ -15,7 +15,8 @@ namespace radl::ssh {
 struct MuxCommand {
   std::string command;  // for the login's shell on the node
   std::string_view stdin_bytes;
-  Stop stop;
+  Stop stop;          // until it is asked for
+  Stop stop_running;  // from then on
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   // After so long without a word of it the node is asked for a sign of life; 0: never.
   std::chrono::milliseconds ask_after{0};

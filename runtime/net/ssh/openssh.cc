@@ -17,6 +17,7 @@
 #include "runtime/base/process.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/node_path.h"
+#include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/mux.h"
 #include "runtime/net/ssh/openssh_words.h"
@@ -91,8 +92,8 @@ class OpensshRemote : public Remote {
   Status prepare(const Stop& stop);
   Status make_folder();  // with the lock
   // `said`: what a client of its own wrote on standard error.
-  Status run(const std::string& command, const ExecOptions& options, const Stop& stop, const Sink& sink,
-             std::string& said);
+  Status run(const std::string& command, const std::string& stdin_bytes, const Stop& stop, HeldStop& held,
+             const Sink& sink, std::string& said);
   Status connect(const Stop& stop);
   Status lost(const std::string& said);
   Status other_login() const;
@@ -174,18 +175,21 @@ Status OpensshRemote::lost(const std::string& said) {
 }
 
 // Over the connection that is open; by a client of its own where that takes no further session.
-Status OpensshRemote::run(const std::string& command, const ExecOptions& options, const Stop& stop,
-                          const Sink& sink, std::string& said) {
+Status OpensshRemote::run(const std::string& command, const std::string& stdin_bytes, const Stop& stop,
+                          HeldStop& held, const Sink& sink, std::string& said) {
   MuxCommand over;
   over.command = command;
-  over.stdin_bytes = options.stdin_bytes;
+  over.stdin_bytes = stdin_bytes;
   over.stop = stop;
+  over.stop_running = held.token();
   over.on_output = sink;
   if (borrowed_) over.ask_after = target_.answer_within * 2 / 3;  // its user may have set no such time
   Status done = mux_run(files_.socket, over);
   if (done.code() != Code::Unsupported) return done;
-  ProcessRequest request{
-      .stdin_bytes = options.stdin_bytes, .deadline = options.deadline, .stop = stop, .on_output = sink};
+  ProcessRequest request{.stdin_bytes = stdin_bytes,
+                         .deadline = std::chrono::milliseconds::max(),
+                         .stop = held.token(),
+                         .on_output = sink};
   {
     std::lock_guard lock(mutex_);
     if (Status s = make_folder(); !s.ok()) return s;
@@ -218,16 +222,17 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
     (is_stderr ? err : out).add(own);
     if (options.on_output) options.on_output(own, is_stderr);
   };
-  Status ran = run("exec /bin/sh -c " + shell_quote(wrapped), options, stop, take, said);
-  if (ran.code() == Code::Timeout || ran.code() == Code::Cancelled) {
-    if (!errors.pid().empty()) {
-      ExecOptions patient;
-      patient.deadline = std::chrono::seconds(20);
-      (void)exec(end_process_tree(errors.pid(), errors.start()), patient);
-    }
-    return ran.code() == Code::Timeout
+  HeldStop held(stop, errors);
+  Status ran = run("exec /bin/sh -c " + shell_quote(wrapped), options.stdin_bytes, stop, held, take, said);
+  if (held.caused(ran)) {
+    if (errors.pid().empty()) return held.not_ended();
+    ExecOptions patient;
+    patient.deadline = std::chrono::seconds(20);
+    auto ended = exec(end_process_tree(errors.pid(), errors.start()), patient);
+    if (!ended || ended->exit_status != 0) return held.not_ended();
+    return held.why().code() == Code::Timeout
                ? Status(Code::Timeout, "the command was not done in time and was ended")
-               : ran;
+               : held.why();
   }
   if (!ran.ok() && ran.code() != Code::Lost) return ran;
   if (!errors.ended()) {

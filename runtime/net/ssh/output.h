@@ -45,6 +45,7 @@ class Framing {
   std::string take(std::string_view piece);
   std::string rest();  // at the end of the stream
 
+  bool begun() const { return begun_; }  // the line has come, or will not come
   const std::string& end_mark() const { return end_mark_; }
   bool ended() const { return ended_; }
   const std::string& pid() const { return pid_; }

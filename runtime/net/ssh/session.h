@@ -67,7 +67,8 @@ class Session {
   std::chrono::seconds ask_every() const;
   void keep_alive();
   void progress();
-  void end_remote_tree(const std::string& pid, const std::string& start);
+  // False: it may go on there.
+  bool end_remote_tree(const std::string& pid, const std::string& start);
 
   Target target_;
   int socket_ = -1;

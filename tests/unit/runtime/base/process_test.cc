@@ -89,6 +89,14 @@ TEST(Process, IsEndedWithAllItsChildrenAtTheDeadline) {
       << "the background child still runs";
 }
 
+TEST(Process, ADeadlineMayBeForEver) {
+  ProcessRequest request = shell("echo done");
+  request.deadline = milliseconds::max();
+  Result<ProcessResult> result = run_process(request);
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  EXPECT_EQ(result->out, "done\n");
+}
+
 TEST(Process, IsEndedWhenCancelled) {
   std::atomic<bool> cancel{false};
   ProcessRequest request = shell("echo started; sleep 60");

@@ -253,6 +253,50 @@ TEST_F(FaultTest, TheSystemsClientEndsTheCommandOnTheNodeToo) {
   EXPECT_EQ(left->out, "0\n");
 }
 
+// A stop may come while the node has begun a command and has not yet said as which process.
+TEST_F(FaultTest, ACommandThatIsStoppedAsItBeginsDoesNotGoOn) {
+  SecondServer slow(
+      made, {"ForceCommand cd && touch asked && sleep 0.6; eval \"$SSH_ORIGINAL_COMMAND\"", "MaxSessions 1"});
+  auto own = ssh::make_remote(slow.target), openssh = ssh::make_openssh_remote(slow.target),
+       client = ssh::make_openssh_remote(slow.target), looks = ssh::make_remote(target);
+  ExecOptions busy;  // so that what comes after it has to use a client of its own
+  StopSource over;
+  busy.stop = over.token();
+  std::thread taken([&] { (void)client->exec("touch taken; sleep 600", busy); });
+  EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(home("taken")); }));
+  for (Remote* remote : {own.get(), openssh.get(), client.get()}) {
+    EXPECT_TRUE(remote->exec("true").ok());
+    for (bool by_deadline : {false, true}) {
+      ASSERT_TRUE(looks->exec("rm -f asked").ok());
+      ExecOptions options;
+      if (by_deadline)
+        options.deadline = std::chrono::milliseconds(300);
+      else
+        options.stop = Stop::when([&] { return std::filesystem::exists(home("asked")); });
+      auto result = remote->exec("sleep 6047", options);
+      ASSERT_FALSE(result.ok());
+      EXPECT_EQ(result.status().code(), by_deadline ? Code::Timeout : Code::Cancelled);
+      EXPECT_FALSE(contains(result.status().message(), "may go on there")) << result.status().text();
+      EXPECT_EQ(looks->exec("pgrep -f 'sleep 604[7]'")->out, "");
+    }
+  }
+  over.request();
+  taken.join();
+}
+
+TEST_F(FaultTest, AStoppedCommandThatCannotBeEndedIsNamed) {
+  SecondServer silent(made, {"ForceCommand cd && touch asked && sleep 20"});
+  for (auto& remote : {ssh::make_remote(silent.target), ssh::make_openssh_remote(silent.target)}) {
+    std::filesystem::remove(home("asked"));
+    ExecOptions options;
+    options.stop = Stop::when([&] { return std::filesystem::exists(home("asked")); });
+    auto result = remote->exec("true", options);
+    EXPECT_EQ(result.status().code(), Code::Cancelled);
+    EXPECT_TRUE(contains(result.status().message(), "could not be ended and may go on there"))
+        << result.status().text();
+  }
+}
+
 TEST_F(FaultTest, WhatAnEarlierRunHasLeftGoingIsEndedBeforeTheNextActs) {
   auto lost = ssh::make_remote(target), next = ssh::make_remote(target);
   Lease first{"infra", "run-1", "worker[0]/a b", "yesterday"}, second = first;
