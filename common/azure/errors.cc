@@ -33,6 +33,8 @@ constexpr std::string_view kRegister =
     "`az provider register --namespace Microsoft.Compute`, and the same for Microsoft.Network";
 constexpr std::string_view kTerms =
     "`az vm image terms accept --urn PUBLISHER:OFFER:SKU:VERSION`, with a subscription that may buy it";
+constexpr std::string_view kVersion =
+    "this Azure does not have that in the version that is asked for: another region or environment may";
 constexpr std::string_view kLogin = "`az login`, or look at AZURE_TENANT_ID: it must be the subscription's";
 
 constexpr Known kKnown[] = {
@@ -73,6 +75,9 @@ constexpr Known kKnown[] = {
     {"MarketplacePurchaseEligibilityFailed", Code::Invalid, kTerms},
     {"ResourcePurchaseValidationFailed", Code::Invalid, kTerms},
     {"VMMarketplaceInvalidInput", Code::Invalid, kTerms},
+    {"InvalidResourceType", Code::Invalid, kVersion},
+    {"InvalidResourceNamespace", Code::Invalid, kVersion},
+    {"InvalidApiVersionParameter", Code::Invalid, kVersion},
     {"PlatformImageNotFound", Code::NotFound,
      "`az vm image list --all --publisher P --offer O` shows what there is"},
     {"ImageNotFound", Code::NotFound, "`az vm image list --all --publisher P --offer O` shows what there is"},
@@ -183,6 +188,9 @@ Said error_in(const Json& document) {
 
 Code code_of(const Said& said, int http_status) {
   if (const Known* known = find(said)) return known->code;
+  // Another 404 is of a request that this Azure does not know, and tells nothing of what is there.
+  if (http_status == 404 && !said.code.empty() && said.code.find("NotFound") == said.code.npos)
+    return Code::Invalid;
   return http_status == 412 ? Code::Exists : http::code_of_status(http_status);
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/cli/user_files.h"
 #include "runtime/exec/failures.h"
 #include "runtime/plan/budget.h"
+#include "runtime/plan/ordinals.h"
 #include "runtime/runs/runs_file.h"
 #include "runtime/state/index.h"
 
@@ -181,9 +182,9 @@ void keep_figures(RunFigures figures, const std::string& state_directory) {
 int report_unseen(const Session& session, const Plan& plan) {
   if (plan.unseen.empty()) return kDone;
   Style style(session.terminal.color);
-  for (const auto& [what, why] : plan.unseen) {
-    std::fprintf(stderr, "%s%serror:%s %s could not be looked at: %s\n", style.bold().data(),
-                 style.red().data(), style.off().data(), shown(what).c_str(), shown(why).c_str());
+  for (const std::string& line : unseen_told(plan.unseen)) {
+    std::fprintf(stderr, "%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
+                 shown(line).c_str());
   }
   return kWorldError;
 }
@@ -249,7 +250,7 @@ int report_run(const Session& session, const RunReport& report, bool json) {
     tell(failure.status);
     if (!failure.log.empty()) std::fprintf(stderr, "  full log: %s\n", failure.log.c_str());
   }
-  for (const std::string& leftover : report.leftovers) {
+  for (const std::string& leftover : leftovers_told(report)) {
     std::fprintf(stderr, "%snot removed:%s %s\n", style.red().data(), style.off().data(),
                  shown(leftover).c_str());
   }

@@ -45,7 +45,8 @@ Status not_known(const Status& asked, const Status& found) {
   if (asked.ok() && code != Code::Cancelled) code = found.code();
   if (may_work_later(code)) code = Code::Internal;
   std::string text = asked.ok() ? "" : asked.message() + "; ";
-  return {code, text + "what became of it is not known: " + found.message()};
+  return Status(code, text + "what became of it is not known: " + found.message())
+      .with_hint(asked.hint().empty() ? found.hint() : asked.hint());
 }
 
 // Opens the intent. The creation is the session's from then on until its intent is closed.

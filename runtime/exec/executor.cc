@@ -7,6 +7,7 @@
 #include <set>
 
 #include "runtime/base/arriving_folder.h"
+#include "runtime/exec/failures.h"
 #include "runtime/exec/login_keys.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/plan_run.h"
@@ -69,7 +70,7 @@ void destroy_what_was_made(Session& session, const Plan& plan, RunReport& report
   Status status = execute_plan(session, removal, removed);
   for (const ActionOutcome& outcome : removed.actions) {
     if (outcome.state != ActionOutcome::State::Done) {
-      report.leftovers.push_back(outcome.id + ": " + outcome.status.message() + outcome.detail);
+      report.leftovers.push_back(leftover_of(outcome));
     }
   }
 }
@@ -195,8 +196,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   tell_start(session, plan, "destroy");
   report.status = execute_plan(session, plan, report);
   for (const ActionOutcome& outcome : report.actions) {
-    if (outcome.state == ActionOutcome::State::Failed)
-      report.leftovers.push_back(outcome.id + ": " + outcome.status.message());
+    if (outcome.state == ActionOutcome::State::Failed) report.leftovers.push_back(leftover_of(outcome));
   }
   // Only when all that is known is gone: what is left then is what nobody knows of.
   if (report.status.ok() && !plan.partial) {

@@ -1,11 +1,10 @@
 #include "runtime/exec/failures.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
-#include "common/text.h"
 #include "runtime/plan/ordinals.h"
 
 namespace radl {
@@ -23,26 +22,6 @@ std::optional<std::string> bare(const Status& told, const std::string& id) {
   if (!message.starts_with(id + ": ")) return std::nullopt;
   std::string rest = message.substr(id.size() + 2);
   return rest.find(id) == rest.npos ? std::optional(std::move(rest)) : std::nullopt;
-}
-
-// "key.openstack, worker[0..3]": in their order, those that differ in their ordinal alone as one.
-std::string names_of(const std::vector<std::string>& ids) {
-  std::vector<std::string> names;
-  std::map<std::pair<std::string, std::string>, std::pair<size_t, std::vector<int>>> folded;
-  for (const std::string& id : ids) {
-    std::string prefix, suffix;
-    int ordinal = 0;
-    if (!split_ordinal(id, prefix, ordinal, suffix)) {
-      names.push_back(id);
-      continue;
-    }
-    auto [group, is_new] = folded.try_emplace({prefix, suffix}, names.size(), std::vector<int>());
-    group->second.second.push_back(ordinal);
-    if (is_new) names.emplace_back();
-  }
-  for (const auto& [parts, group] : folded)
-    names[group.first] = parts.first + "[" + ranges(group.second) + "]" + parts.second;
-  return join(names, ", ");
 }
 
 }  // namespace
@@ -66,9 +45,31 @@ std::vector<Failure> failures_told(const std::vector<ActionOutcome>& actions) {
   }
   std::vector<Failure> failures;
   for (Cause& one : causes)
-    failures.push_back({one.ids.empty() ? std::move(one.status) : std::move(one.status).at(names_of(one.ids)),
-                        std::move(one.log)});
+    failures.push_back(
+        {one.ids.empty() ? std::move(one.status) : std::move(one.status).at(names_together(one.ids)),
+         std::move(one.log)});
   return failures;
+}
+
+std::vector<std::string> leftovers_told(const RunReport& report) {
+  std::set<std::string> said;
+  for (const ActionOutcome& outcome : report.actions) {
+    if (outcome.state == ActionOutcome::State::Failed) said.insert(leftover_of(outcome));
+  }
+  std::vector<std::string> lines, names;
+  for (const std::string& leftover : report.leftovers) {
+    if (!said.count(leftover)) lines.push_back(leftover);
+  }
+  if (lines.size() == report.leftovers.size()) return lines;
+  for (const ActionOutcome& outcome : report.actions) {
+    if (outcome.state != ActionOutcome::State::Done) names.push_back(outcome.id);
+  }
+  lines.push_back(names_together(names));
+  return lines;
+}
+
+std::string leftover_of(const ActionOutcome& outcome) {
+  return outcome.id + ": " + outcome.status.message() + outcome.detail;
 }
 
 }  // namespace radl

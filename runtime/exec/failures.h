@@ -16,4 +16,10 @@ struct Failure {
 };
 std::vector<Failure> failures_told(const std::vector<ActionOutcome>& actions);
 
+// "name: reason" of what was to be removed and is still there.
+std::string leftover_of(const ActionOutcome& outcome);
+// The report's leftovers. Those whose reason failures_told() says are one line of names,
+// with what was skipped because of them: it is still there as well.
+std::vector<std::string> leftovers_told(const RunReport& report);
+
 }  // namespace radl

@@ -100,7 +100,7 @@ class Refresher {
                              : guarded([&]() -> Status { return look_at(*cloud, records); });
       if (looked.ok()) continue;
       for (const ResourceRecord* record : records)
-        unknown(record->address, session_.events.mask(looked.message()));
+        unknown(record->address, session_.events.mask(looked.text()));
     }
   }
 

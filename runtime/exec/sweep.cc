@@ -44,7 +44,7 @@ class Sweep {
         again = destroy(*seen);
         if (!again) return;
       } else {
-        why = "it could not be asked what is left: " + seen.status().message();
+        why = "it could not be asked what is left: " + seen.status().text();
         again = may_work_later(seen.status().code());
       }
       bool waited = again && session_.world().clock.now() + wait < end &&
@@ -72,14 +72,14 @@ class Sweep {
       order.spec = one.spec;
       Asked asked = cloud_.ask_destroy(context(), order);
       if (asked.answer == Asked::Answer::Accepted) continue;
-      waiting_[one.id] = asked.status.message();
+      waiting_[one.id] = asked.status.text();
       // It was in the list a moment ago: the next one tells which of both holds.
       if (asked.status.code() == Code::NotFound) continue;
       bool final = asked.answer == Asked::Answer::Refused && !may_work_later(asked.status.code());
       if (!final) continue;
       waiting_.erase(one.id);
       refused_.insert(one.id);
-      leftover(one.id + " (" + cloud_.id().text() + ")", asked.status.message());
+      leftover(one.id + " (" + cloud_.id().text() + ")", asked.status.text());
     }
     return !waiting_.empty();
   }

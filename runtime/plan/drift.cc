@@ -4,6 +4,7 @@
 
 #include "runtime/plan/build.h"
 #include "runtime/plan/fields.h"
+#include "runtime/plan/ordinals.h"
 
 namespace radl {
 
@@ -55,10 +56,9 @@ void plan_drift(Draft& draft) {
     const Action* action = draft.plan.find(entry.first);
     return action && action->verb != Verb::Update;
   });
-  for (const auto& [what, why] : draft.plan.unseen) {
-    if (!observed->unknown.count(what)) continue;  // told above
-    draft.plan.notes.push_back(what + " could not be looked at: " + why);
-  }
+  std::map<std::string, std::string> unseen = draft.plan.unseen;
+  std::erase_if(unseen, [&](const auto& entry) { return !observed->unknown.count(entry.first); });  // told
+  for (std::string& line : unseen_told(unseen)) draft.plan.notes.push_back(std::move(line));
 }
 
 }  // namespace radl

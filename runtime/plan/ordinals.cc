@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "common/text.h"
 
 namespace radl {
 
@@ -28,6 +31,39 @@ std::string ranges(std::vector<int> ordinals) {
     i = end + 1;
   }
   return text;
+}
+
+std::string names_together(const std::vector<std::string>& ids) {
+  std::vector<std::string> names;
+  std::map<std::pair<std::string, std::string>, std::pair<size_t, std::vector<int>>> folded;
+  for (const std::string& id : ids) {
+    std::string prefix, suffix;
+    int ordinal = 0;
+    if (!split_ordinal(id, prefix, ordinal, suffix)) {
+      names.push_back(id);
+      continue;
+    }
+    auto [group, is_new] = folded.try_emplace({prefix, suffix}, names.size(), std::vector<int>());
+    group->second.second.push_back(ordinal);
+    if (is_new) names.emplace_back();
+  }
+  for (const auto& [parts, group] : folded)
+    names[group.first] = parts.first + "[" + ranges(group.second) + "]" + parts.second;
+  return join(names, ", ");
+}
+
+std::vector<std::string> unseen_told(const std::map<std::string, std::string>& unseen) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const auto& [what, why] : unseen) {
+    auto same =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == why; });
+    if (same == reasons.end()) same = reasons.insert(same, {why, {}});
+    same->second.push_back(what);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [why, names] : reasons)
+    lines.push_back(names_together(names) + " could not be looked at: " + why);
+  return lines;
 }
 
 }  // namespace radl

@@ -4,6 +4,7 @@
 #include "common/html.h"
 #include "common/text_diff.h"
 #include "runtime/plan/cost_rows.h"
+#include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 #include "runtime/plan/render_svg.h"
 
@@ -125,9 +126,8 @@ std::string graph_html(const Plan& plan) {
 
 std::string unseen_html(const Plan& plan) {
   std::string out;
-  for (const auto& [what, why] : plan.unseen) {
-    out += "<p class=\"unseen\">" + escape_html(what + " could not be looked at: " + why) + "</p>\n";
-  }
+  for (const std::string& line : unseen_told(plan.unseen))
+    out += "<p class=\"unseen\">" + escape_html(line) + "</p>\n";
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "common/html.h"
 #include "common/text_diff.h"
 #include "runtime/plan/cost_rows.h"
+#include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 
 namespace radl {
@@ -118,8 +119,8 @@ std::string folded(const std::string& text, size_t room) {
 std::string render_markdown(const Plan& plan, const std::vector<PlanForecast>& forecasts) {
   std::string out = fmt::format("### {} {}\n\n**{}**\n", plan.destroys ? "Destroy plan of" : "Plan of",
                                 escape_markdown(plan.infrastructure), escape_markdown(summary_line(plan)));
-  for (const auto& [what, why] : plan.unseen)
-    out += "\n:warning: " + escape_markdown(what + " could not be looked at: " + why) + "\n";
+  for (const std::string& line : unseen_told(plan.unseen))
+    out += "\n:warning: " + escape_markdown(line) + "\n";
   for (const std::string& note : plan.notes) out += "\n> " + escape_markdown(note) + "\n";
   std::string costs = costs_markdown(plan);
   // Nodes that differ are a row each, so that the table alone may be too much; its total is in the first

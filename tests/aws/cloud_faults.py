@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from faults import At, Faults
+from faults import At, Faults, odd
 from proxy import Treatment
 from radl_case import RADLC
 
@@ -135,3 +135,22 @@ class Killed(Faulted):
 
     def test_at_calls_of_a_destroy(self):
         self.killed(("destroy", "--auto-approve", self.file), [("apply", "--auto-approve", self.file)])
+
+
+class OddAnswers(Faulted):
+    """A thing in an answer is missing, or of another type. What radlc makes of it may fail, in an orderly way; nothing may be forgotten."""
+
+    def test_an_apply_a_change_and_a_destroy(self):
+        first = int(os.environ.get("RADL_FAULT_SEED", 1))
+        for seed in range(first, first + int(os.environ.get("RADL_FAULT_RUNS", 2))):
+            rng = random.Random(f"odd {seed}")
+            faults = lambda request: Treatment(name="odd", change=lambda answer: odd(answer, rng)) if rng.random() < 0.1 else Treatment()
+            for line in (("plan", "--refresh", self.file), ("apply", "--auto-approve", self.file),
+                         ("apply", "--auto-approve", self.file, "--input", "team=red", "--input", "nodes=2"),
+                         ("destroy", "--auto-approve", self.file)):
+                code, out = self.run_radlc(*line, faults=faults)
+                said = f"RADL_FAULT_RUNS=1 RADL_FAULT_SEED={seed}\n" + "\n".join(self.said)
+                self.assertIn(code, (0, 1, 2), said)
+                for word in ("json.exception", "internal error", "std::", "basic_string"):
+                    self.assertNotIn(word, out, said)
+            self.brought_to_an_end("apply" if seed % 2 else "destroy")

@@ -1,4 +1,6 @@
 """What goes wrong with a request, decided by (seed, number of the request): the same seed does the same to the same requests."""
+import dataclasses
+import json
 import math
 import random
 import re
@@ -237,3 +239,33 @@ class Eventual:
 def interrupt(_request):
     """Ctrl-C in the middle of a run."""
     return Treatment(signal=signal.SIGINT)
+
+
+def _places(value, path=()):
+    """Paths of all that is inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inside:
+        yield (*path, key)
+        yield from _places(one, (*path, key))
+
+
+def odd(answer, rng):
+    """The answer with one thing in its JSON missing, null or of another type: another release's, or another's server."""
+    try:
+        document = json.loads(answer.body)
+    except ValueError:
+        return answer
+    places = list(_places(document))
+    if answer.status >= 300 or not places:
+        return answer
+    *way, last = rng.choice(places)
+    held = document
+    for key in way:
+        held = held[key]
+    old = held[last]
+    new = rng.choice([None, "", "x", 7, -1, 1e30, True, [], {}, [None], [7], {"x": None}, "\u00e9\x00", str(old), [old], {"x": old}])
+    if rng.random() < 0.3:
+        del held[last]
+    else:
+        held[last] = new
+    return dataclasses.replace(answer, body=json.dumps(document).encode())

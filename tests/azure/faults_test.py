@@ -34,6 +34,10 @@ class WhileTheApiFails(cloud_faults.WhileTheApiFails, Azure):
     pass
 
 
+class OddAnswers(cloud_faults.OddAnswers, Azure):
+    pass
+
+
 class Killed(cloud_faults.Killed, Azure):
     pass
 

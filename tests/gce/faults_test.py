@@ -34,6 +34,10 @@ class WhileTheApiFails(cloud_faults.WhileTheApiFails, Gce):
     pass
 
 
+class OddAnswers(cloud_faults.OddAnswers, Gce):
+    pass
+
+
 class Killed(cloud_faults.Killed, Gce):
     pass
 

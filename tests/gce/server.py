@@ -91,9 +91,13 @@ class Server(Proxy):
         return _json(200, {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer"})
 
 
+def refuse(status, reason, message):
+    return _json(status, {"error": {"code": status, "message": message,
+                                    "errors": [{"domain": "global", "reason": reason, "message": message}]}})
+
+
 def refused(status, reason, message):
-    error = {"code": status, "message": message, "errors": [{"domain": "global", "reason": reason, "message": message}]}
-    return lambda _request, _rng: Treatment(refuse=_json(status, {"error": error}))
+    return lambda _request, _rng: Treatment(refuse=refuse(status, reason, message))
 
 
 # What may pass, as Compute Engine and what stands before it say it.

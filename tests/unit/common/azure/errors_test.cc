@@ -42,6 +42,9 @@ TEST(AzureErrors, EachHasItsKindAndItsCure) {
       {"InUseSubnetCannotBeDeleted", 400, Code::Retry, ""},
       {"MarketplacePurchaseEligibilityFailed", 400, Code::Invalid, "terms accept"},
       {"ResourceNotFound", 404, Code::NotFound, ""},
+      {"OperationNotFound", 404, Code::NotFound, ""},
+      {"InvalidResourceType", 404, Code::Invalid, "version"},
+      {"SomethingElse", 404, Code::Invalid, ""},
       {"SomethingNew", 400, Code::Invalid, ""}};
   for (const auto& [code, http_status, expected, cure] : kCases) {
     const Said said = error_in({{"error", {{"code", code}, {"message", "m"}}}});

@@ -53,5 +53,21 @@ TEST(Failures, ANameWithinTheMessageKeepsItAlone) {
             2u);
 }
 
+TEST(Failures, WhatIsLeftIsNamedOnceWhereItsReasonHasBeenSaid) {
+  RunReport report;
+  report.actions = {failed("volume.worker[0].1", invalid("not allowed")), failed("worker[0]", {}),
+                    failed("worker[1]", invalid("not allowed")), failed("network.lan", {})};
+  report.actions[1].state = ActionOutcome::State::Done;
+  report.actions[3].state = ActionOutcome::State::Skipped;
+  EXPECT_TRUE(leftovers_told(report).empty());
+  report.leftovers = {leftover_of(report.actions[0]), leftover_of(report.actions[2])};
+  EXPECT_EQ(leftovers_told(report), std::vector<std::string>{"volume.worker[0].1, worker[1], network.lan"});
+  report.leftovers.push_back("i-0 (ec2): it does not go");
+  EXPECT_EQ(leftovers_told(report), (std::vector<std::string>{"i-0 (ec2): it does not go",
+                                                              "volume.worker[0].1, worker[1], network.lan"}));
+  report.leftovers = {"i-0 (ec2): it does not go"};
+  EXPECT_EQ(leftovers_told(report), report.leftovers);
+}
+
 }  // namespace
 }  // namespace radl

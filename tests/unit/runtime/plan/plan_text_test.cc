@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "runtime/plan/ordinals.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan_bench.h"
 
@@ -269,6 +270,17 @@ TEST(RenderValue, ShowsUnitsUnknownsAndSecrets) {
   EXPECT_EQ(render_value(Json{{"$join", {"http://", ir::unknown("a[0].ip"), ":80"}}}),
             "'http://(known after apply: a[0].ip):80'");
   EXPECT_EQ(render_value(Json::array({1, "b", true})), "[1, 'b', yes]");
+}
+
+TEST(Unseen, IsToldOnceForEachReason) {
+  EXPECT_EQ(unseen_told({{"net.lan", "not allowed"},
+                         {"worker[0]", "not allowed"},
+                         {"worker[10]", "not allowed"},
+                         {"worker[1]", "the host key does not match"},
+                         {"worker[9]", "not allowed"}}),
+            (std::vector<std::string>{"net.lan, worker[0,9..10] could not be looked at: not allowed",
+                                      "worker[1] could not be looked at: the host key does not match"}));
+  EXPECT_TRUE(unseen_told({}).empty());
 }
 
 }  // namespace

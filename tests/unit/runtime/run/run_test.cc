@@ -148,6 +148,7 @@ TEST_F(RunTest, AStopIsAnEventAtOnceAndTheRunEndsWell) {
 }
 
 TEST_F(RunTest, AStopThatComesWhenNothingIsLeftToDoIsNoFailure) {
+  program = ProgramBuilder().deploy({"worker"}).file("worker", "app", "/a", "1").build();
   bench.runner.during = [&](const StepContext&, const ir::Step&) { bench.cancellation.request(); };
   auto run = begin();
   auto plan = run->plan(question());

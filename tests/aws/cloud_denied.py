@@ -1,0 +1,71 @@
+"""radlc while one kind of a cloud's calls is refused: by permissions that lack (403), or because the cloud does not know it (404). Either
+everything works without it, or what lacks is said soon and in the cloud's words; and once it is allowed, everything comes to an end.
+
+RADL_DENIED=I/N: each call of the I-th of N shares ("1/1": all of them, which takes some minutes); otherwise two of them, others each day.
+"""
+import datetime
+import os
+import random
+
+from proxy import Treatment
+
+
+class Never:
+    """Some calls are refused whenever they are made."""
+
+    def __init__(self, action, answer):
+        self.action, self.answer, self.name = action, answer, "refused"
+
+    def __call__(self, request):
+        if request.action != self.action:
+            return Treatment()
+        treatment = Treatment(refuse=self.answer(request))
+        treatment.name = self.name
+        return treatment
+
+
+class Denied:
+    """A mixin of a cloud's test case that is Faulted (cloud_faults.py), with
+    `denied(request)`, `unknown(request)`: an answer for a call that is not allowed, or that the cloud does not have;
+    `words`: kind -> what a user must find of that answer.
+    """
+
+    def is_named(self, request):
+        return "/" not in request.action
+
+    def scenario(self):
+        change = ("--input", "team=red", "--input", "nodes=2")
+        yield "plan", "--refresh", self.file
+        yield "apply", "--auto-approve", self.file
+        yield "apply", "--auto-approve", self.file, *change
+        yield "plan", "--refresh", self.file, *change
+        yield "destroy", "--auto-approve", self.file
+
+    def calls(self):
+        """(name, whether it only reads) of all that a whole run makes; what has no name (tokens, what an operation is followed by) is left out."""
+        first = len(self.server.log)
+        for line in self.scenario():
+            self.well(*line)
+        made = {(r.action, r.method == "GET") for r in self.server.log[first:] if self.is_named(r)}
+        return sorted(made)
+
+    def test_each_call_refused(self):
+        cases = [(name, kind) for name, reads in self.calls() for kind in (("denied", "unknown") if reads else ("denied",))]
+        share = os.environ.get("RADL_DENIED")
+        if share:
+            number, shares = map(int, share.split("/"))
+            cases = cases[number - 1::shares]
+        else:
+            cases = random.Random(str(datetime.date.today())).sample(cases, 2)
+        for name, kind in cases:
+            print(f"\n  {name} {kind}", flush=True)
+            code = 0
+            for line in self.scenario():
+                code, out = self.run_radlc(*line, faults=Never(name, getattr(self, kind)), seconds=240)
+                if code != 0:
+                    print(f"{line[0]}:\n{out}", flush=True)
+                    break
+            if code:
+                self.assertIn(code, (2, 3), out)
+                self.assertIn(self.words[kind], out)
+            self.brought_to_an_end("apply" if code else "destroy")

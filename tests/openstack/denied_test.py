@@ -1,0 +1,27 @@
+"""radlc on OpenStack while a call of a service's is not allowed, or not known (tests/aws/cloud_denied.py)."""
+import unittest
+
+import cloud_denied
+from faults_test import Faulted
+from gate import error
+
+
+class Denied(cloud_denied.Denied, Faulted):
+    words = {"denied": "disallowed by policy", "unknown": "could not be found"}
+
+    @property
+    def server(self):
+        return self.gate
+
+    def is_named(self, request):
+        return request.service not in ("identity", "control")
+
+    def denied(self, request):
+        return error("forbidden", 403, f"rule:{request.action} is disallowed by policy")
+
+    def unknown(self, request):
+        return error("itemNotFound", 404, "The resource could not be found.")
+
+
+if __name__ == "__main__":
+    unittest.main()
