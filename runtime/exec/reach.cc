@@ -15,6 +15,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstLogin{50}, kLongestLogin{2000};
 // A machine that is silent for so long is looked at: it may have been taken back. A look ends in that time.
 constexpr milliseconds kSilence{15000}, kLook{15000};
+// Between two looks at a machine that has no address yet.
+constexpr milliseconds kNoAddress{2000};
 
 bool is_to_be_reached(Session& session, const std::string& address) {
   const ir::Node* node = session.node(address);
@@ -81,19 +83,52 @@ Status why_silent(const std::string& address, const Sight& sight) {
   return {};
 }
 
+// Empty: it has none yet. Nothing: its cloud tells no address.
+std::optional<std::string> host_of(const ResourceRecord& record) {
+  auto host = record.attributes.find("host");
+  if (host == record.attributes.end()) return std::nullopt;
+  return host->is_string() ? host->get<std::string>() : "";
+}
+
+// Its address, which may come, or become another one, after the machine is there.
+Async<Status> record_address(Session& session, Park& park, ResourceRecord record, const Sight& sight) {
+  if (!sight.status.ok() || !sight.seen) co_return Status();
+  const std::optional<std::string> before = host_of(record);
+  record.attributes = attributes_now(record, sight.seen->attributes);
+  const std::optional<std::string> now = host_of(record);
+  if (!now || now->empty() || now == before) co_return Status();
+  Async<Status> writing = park.write([&record] { return putting_of(record); });
+  co_await writing.finished();
+  Status put = writing.take();
+  if (put.ok()) session.put(record);
+  co_return put;
+}
+
 // True as soon as it takes connections. `lost` says why it never will.
 Async<bool> wait_for_answer(Session& session, Park& park, const std::string& address,
                             Scheduler::TimePoint end, Status& lost) {
-  while (true) {
-    bool answers = co_await park.answers(address, std::min(end, session.in(kSilence)));
-    if (answers || session.stop_starting() || session.world().clock.now() >= end) co_return answers;
+  for (bool told = false;;) {
     std::optional<ResourceRecord> record = session.resource(address);
     Cloud* cloud = record ? session.run.clouds->find(record->cloud) : nullptr;
+    bool answers = false;
+    if (cloud && host_of(*record) == "") {
+      if (!told) tell(session, address, "it has no address yet");
+      told = true;
+      (void)co_await park.during(kNoAddress);
+    } else {
+      answers = co_await park.answers(address, std::min(end, session.in(kSilence)));
+    }
+    if (answers || session.stop_starting() || session.world().clock.now() >= end) co_return answers;
     if (!cloud) continue;
     Watch watch{Watch::For::Settled, "",   record->id, address, shows_by(session, *cloud, *record),
                 session.in(kLook),   false};
     std::unique_ptr<Sight> sight = co_await park.sight(*cloud, std::move(watch));
     lost = why_silent(address, *sight);
+    if (lost.ok()) {
+      Async<Status> recording = record_address(session, park, std::move(*record), *sight);
+      co_await recording.finished();
+      lost = recording.take();
+    }
     if (!lost.ok()) co_return false;
   }
 }

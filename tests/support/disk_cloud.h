@@ -52,6 +52,7 @@ class DiskCloud : public Cloud {
   std::vector<Offer> offers;       // of every machine; empty: one of `price`
   std::set<std::string> full;      // values of the spec's "size" for which a machine breaks for want of room
   std::string account;             // owner()
+  int looks_without_address = 0;   // the first so many looks show machines without theirs
 
   size_t count(const std::string& type = "") const {
     size_t count = 0;
@@ -197,6 +198,8 @@ class DiskCloud : public Cloud {
       if (is_seen(std::filesystem::path(folder_) / name)) {
         all.push_back(seen(std::filesystem::path(folder_) / name));
         if (all.back().token.empty() && tokens.count(name)) all.back().token = tokens[name];
+        if (looks <= looks_without_address && all.back().attributes.contains("host"))
+          all.back().attributes["host"] = "";
         const Json& spec = all.back().spec;
         if (spec.is_object() && full.count(spec.value("size", ""))) {
           all.back().phase = ResourcePhase::Broken;

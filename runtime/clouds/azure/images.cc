@@ -64,8 +64,8 @@ Result<Image> in_marketplace(Asking& call, const std::string& text) {
   if (version == "latest") {
     auto newest = read(call, folder, kCompute, {{"$top", "1"}, {"$orderby", "name desc"}});
     if (!newest.ok() && newest.status().code() != Code::NotFound) return newest.status();
-    if (newest.ok() && newest->is_array() && !newest->empty()) version = text_of((*newest)[0], "name");
-    if (version == "latest")
+    version = newest.ok() && newest->is_array() && !newest->empty() ? text_of((*newest)[0], "name") : "";
+    if (version.empty())
       return not_found(what).with_hint(fmt::format(
           "`az vm image list --all --publisher {} --offer {}` shows what there is", parts[0], parts[1]));
   }

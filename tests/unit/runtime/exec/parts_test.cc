@@ -97,5 +97,22 @@ TEST(Owner, OthersCredentialsForgetNothing) {
   EXPECT_TRUE(bench.destroy().status.ok());
 }
 
+TEST(Address, AMachineWithoutAnAddressIsLookedAtUntilItHasOne) {
+  Bench bench;
+  bench.cloud.looks_without_address = 4;
+  std::set<std::string> hosts;
+  std::mutex mutex;
+  bench.connector = [&](const ir::Node&, const Json& attributes, const Context&) {
+    std::lock_guard guard(mutex);
+    hosts.insert(attributes.at("host").get<std::string>());
+    return Result<std::unique_ptr<Remote>>(std::make_unique<NoRemote>());
+  };
+  RunReport report =
+      bench.apply(ProgramBuilder().deploy({"worker"}).file("worker", "app", "/a", "1").build());
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(hosts, std::set<std::string>{"127.0.0.1"});
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").attributes.at("host"), "127.0.0.1");
+}
+
 }  // namespace
 }  // namespace radl::test
