@@ -1,7 +1,8 @@
 """radlc while one kind of a cloud's calls is refused: by permissions that lack (403), or because the cloud does not know it (404). Either
 everything works without it, or what lacks is said soon and in the cloud's words; and once it is allowed, everything comes to an end.
 
-RADL_DENIED=I/N: each call of the I-th of N shares ("1/1": all of them, which takes some minutes); otherwise two of them, others each day.
+RADL_DENIED=I/N: each call of the I-th of N shares ("1/1": all of them, which takes some minutes); RADL_DENIED_ONLY=NAME: those whose
+name has that in it; otherwise two of them, others each day.
 """
 import datetime
 import os
@@ -51,8 +52,10 @@ class Denied:
 
     def test_each_call_refused(self):
         cases = [(name, kind) for name, reads in self.calls() for kind in (("denied", "unknown") if reads else ("denied",))]
-        share = os.environ.get("RADL_DENIED")
-        if share:
+        share, only = os.environ.get("RADL_DENIED"), os.environ.get("RADL_DENIED_ONLY")
+        if only:
+            cases = [case for case in cases if only in case[0]]
+        elif share:
             number, shares = map(int, share.split("/"))
             cases = cases[number - 1::shares]
         else:

@@ -137,8 +137,8 @@ class Killed(Faulted):
         self.killed(("destroy", "--auto-approve", self.file), [("apply", "--auto-approve", self.file)])
 
 
-class OddAnswers(Faulted):
-    """A thing in an answer is missing, or of another type. What radlc makes of it may fail, in an orderly way; nothing may be forgotten."""
+class OddAnswers:
+    """A mixin of what is Faulted. A thing in an answer is missing, or of another type. What radlc makes of it may fail, in an orderly way; nothing may be forgotten."""
 
     def test_an_apply_a_change_and_a_destroy(self):
         first = int(os.environ.get("RADL_FAULT_SEED", 1))

@@ -34,7 +34,7 @@ class WhileTheApiFails(cloud_faults.WhileTheApiFails, Azure):
     pass
 
 
-class OddAnswers(cloud_faults.OddAnswers, Azure):
+class OddAnswers(cloud_faults.OddAnswers, cloud_faults.Faulted, Azure):
     def tearDown(self):
         self.arm.violations.clear()  # an odd name in an answer is one in the next request
         super().tearDown()

@@ -34,7 +34,7 @@ class WhileTheApiFails(cloud_faults.WhileTheApiFails, Gce):
     pass
 
 
-class OddAnswers(cloud_faults.OddAnswers, Gce):
+class OddAnswers(cloud_faults.OddAnswers, cloud_faults.Faulted, Gce):
     def tearDown(self):
         self.compute.violations.clear()  # an odd name in an answer is one in the next request
         super().tearDown()

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import unittest
 
+import cloud_faults
 from faults import At, Faults
 from gate import OPENSTACK_PASSING
 from openstack_case import SYSTEM, OpenStackCase
@@ -142,6 +143,10 @@ class WhileTheServicesFail(Faulted):
                 self.run_radlc("destroy", "--auto-approve", self.file, faults=faults(3))
                 self.brought_to_an_end("apply" if seed % 2 else "destroy")
         self.assertTrue(self.gate.treated)
+
+
+class OddAnswers(cloud_faults.OddAnswers, Faulted):
+    pass
 
 
 class Killed(Faulted):

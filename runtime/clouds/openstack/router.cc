@@ -53,7 +53,8 @@ class Router : public Kind {
   }
 
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
-    return look_in_network(
+    const size_t others = seen.size();
+    Status looked = look_in_network(
         call, wish, type(), "/routers", "routers",
         [&](const Json& item, Seen& one) {
           if (text_of(item, "status") == "ERROR") {
@@ -65,10 +66,20 @@ class Router : public Kind {
               {"external_network", text_of(member(item, "external_gateway_info"), "network_id")}};
         },
         seen);
+    // One that never got its interface, or has lost it, leads nowhere.
+    for (size_t i = others; looked.ok() && i < seen.size(); ++i) {
+      auto subnets = subnets_of(call, seen[i].id);
+      if (!subnets.ok()) return subnets.status();
+      if (subnets->empty()) seen[i].spec = {{"subnet", nullptr}};
+    }
+    return looked;
   }
 
   Impact impact(const Json& before, const Json& after) const override {
-    if (before == after) return {Impact::Kind::InPlace, ""};
+    Json joined = before;
+    if (before.contains("subnet") && before["subnet"].is_null() && after.contains("subnet"))
+      joined["subnet"] = after["subnet"];
+    if (joined == after) return {Impact::Kind::InPlace, ""};
     return replace("a router is made for one subnet and one external network");
   }
 
