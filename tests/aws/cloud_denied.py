@@ -25,6 +25,17 @@ class Never:
         return treatment
 
 
+def chosen(cases):
+    """Those that the variables ask for. A case is the name of a call, or begins with it."""
+    share, only = os.environ.get("RADL_DENIED"), os.environ.get("RADL_DENIED_ONLY")
+    if only:
+        return [case for case in cases if only in (case if isinstance(case, str) else case[0])]
+    if share:
+        number, shares = map(int, share.split("/"))
+        return cases[number - 1::shares]
+    return random.Random(str(datetime.date.today())).sample(cases, 2)
+
+
 class Denied:
     """A mixin of a cloud's test case that is Faulted (cloud_faults.py), with
     `denied(request)`, `unknown(request)`: an answer for a call that is not allowed, or that the cloud does not have;
@@ -52,15 +63,7 @@ class Denied:
 
     def test_each_call_refused(self):
         cases = [(name, kind) for name, reads in self.calls() for kind in (("denied", "unknown") if reads else ("denied",))]
-        share, only = os.environ.get("RADL_DENIED"), os.environ.get("RADL_DENIED_ONLY")
-        if only:
-            cases = [case for case in cases if only in case[0]]
-        elif share:
-            number, shares = map(int, share.split("/"))
-            cases = cases[number - 1::shares]
-        else:
-            cases = random.Random(str(datetime.date.today())).sample(cases, 2)
-        for name, kind in cases:
+        for name, kind in chosen(cases):
             print(f"\n  {name} {kind}", flush=True)
             code = 0
             for line in self.scenario():
