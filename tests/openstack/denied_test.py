@@ -14,7 +14,8 @@ class Denied(cloud_denied.Denied, Faulted):
         return self.gate
 
     def is_named(self, request):
-        return request.service not in ("identity", "control")
+        # Without its document of versions a service is taken for an old one, which is no refusal.
+        return request.service not in ("identity", "control") and request.action != "GET /"
 
     def denied(self, request):
         return error("forbidden", 403, f"rule:{request.action} is disallowed by policy")

@@ -18,6 +18,13 @@ class ServerGroup : public Kind {
     auto one_policy = call.services.compute.knows("2.64", call.context.stop);
     if (!one_policy.ok()) return Asked::refused(one_policy.status());
     const std::string policy = order.spec.value("policy", "soft-anti-affinity");
+    auto soft = call.services.compute.knows("2.15", call.context.stop);
+    if (!soft.ok()) return Asked::refused(soft.status());
+    if (policy.starts_with("soft-") && !*soft)
+      return Asked::refused(
+          Status(Code::Unsupported, fmt::format("{}: this Nova offers no microversion 2.15, and {} needs it",
+                                                order.address, policy))
+              .with_hint("leave placement_group away"));
     Json group = {{"name", to_line(mark_of(call.context, order))}};
     if (*one_policy)
       group["policy"] = policy;
