@@ -115,7 +115,7 @@ void keep(std::string& kept, std::string_view piece, size_t limit, bool& cut) {
 class Talk {
  public:
   Talk(const ProcessRequest& request, Pipes& pipes, pid_t pid)
-      : request_(request), pipes_(pipes), pid_(pid), end_(end_of(request.deadline)) {}
+      : request_(request), pipes_(pipes), pid_(pid), end_(Stop().within(request.deadline).deadline()) {}
 
   Result<ProcessResult> run() {
     for (int fd : {pipes_.in.write.get(), pipes_.out.read.get(), pipes_.err.read.get()}) {
@@ -138,14 +138,6 @@ class Talk {
   }
 
  private:
-  static Clock::time_point end_of(std::chrono::milliseconds deadline) {
-    auto now = Clock::now();
-    // In milliseconds: a comparison in the clock's own unit would overflow.
-    return deadline > std::chrono::duration_cast<std::chrono::milliseconds>(Clock::time_point::max() - now)
-               ? Clock::time_point::max()
-               : now + deadline;
-  }
-
   void poll_once() {
     pollfd fds[3] = {{pipes_.out.read.get(), POLLIN, 0},
                      {pipes_.err.read.get(), POLLIN, 0},

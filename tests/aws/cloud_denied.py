@@ -5,31 +5,25 @@ RADL_DENIED=I/N: each call of the I-th of N shares ("1/1": all of them, which ta
 name has that in it; otherwise two of them, others each day.
 """
 import datetime
+import math
 import os
 import random
 
+from cloud_faults import whole_run
+from faults import First
 from proxy import Treatment
 
 
-class Never:
-    """Some calls are refused whenever they are made."""
-
-    def __init__(self, action, answer):
-        self.action, self.answer, self.name = action, answer, "refused"
-
-    def __call__(self, request):
-        if request.action != self.action:
-            return Treatment()
-        treatment = Treatment(refuse=self.answer(request))
-        treatment.name = self.name
-        return treatment
+def refused(name, answer):
+    """Faults: each call of that name gets `answer(request)`."""
+    return First(math.inf, lambda request: Treatment(refuse=answer(request)), (name,), "refused")
 
 
 def chosen(cases):
-    """Those that the variables ask for. A case is the name of a call, or begins with it."""
+    """Those that the variables ask for. A case begins with the name of a call."""
     share, only = os.environ.get("RADL_DENIED"), os.environ.get("RADL_DENIED_ONLY")
     if only:
-        return [case for case in cases if only in (case if isinstance(case, str) else case[0])]
+        return [case for case in cases if only in case[0]]
     if share:
         number, shares = map(int, share.split("/"))
         return cases[number - 1::shares]
@@ -45,18 +39,10 @@ class Denied:
     def is_named(self, request):
         return "/" not in request.action
 
-    def scenario(self):
-        change = ("--input", "team=red", "--input", "nodes=2")
-        yield "plan", "--refresh", self.file
-        yield "apply", "--auto-approve", self.file
-        yield "apply", "--auto-approve", self.file, *change
-        yield "plan", "--refresh", self.file, *change
-        yield "destroy", "--auto-approve", self.file
-
     def calls(self):
         """(name, whether it only reads) of all that a whole run makes; what has no name (tokens, what an operation is followed by) is left out."""
         first = len(self.server.log)
-        for line in self.scenario():
+        for line in whole_run(self.file):
             self.well(*line)
         made = {(r.action, r.method == "GET") for r in self.server.log[first:] if self.is_named(r)}
         return sorted(made)
@@ -66,8 +52,8 @@ class Denied:
         for name, kind in chosen(cases):
             print(f"\n  {name} {kind}", flush=True)
             code = 0
-            for line in self.scenario():
-                code, out = self.run_radlc(*line, faults=Never(name, getattr(self, kind)), seconds=240)
+            for line in whole_run(self.file):
+                code, out = self.run_radlc(*line, faults=refused(name, getattr(self, kind)), seconds=240)
                 if code != 0:
                     print(f"{line[0]}:\n{out}", flush=True)
                     break

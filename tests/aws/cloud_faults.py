@@ -21,6 +21,13 @@ KILLS = {"before": lambda request: Treatment(kill_before=True), "during": lambda
          "after": lambda request: Treatment(kill_after=True)}
 
 
+def whole_run(file):
+    """radlc's arguments, one line after the other: a file of inputs `nodes` and `team` from its plan to its end."""
+    change = ("--input", "team=red", "--input", "nodes=2")
+    return (("plan", "--refresh", file), ("apply", "--auto-approve", file), ("apply", "--auto-approve", file, *change),
+            ("plan", "--refresh", file, *change), ("destroy", "--auto-approve", file))
+
+
 class Faulted:
     """A mixin of a cloud's test case, which has `server`, `before` and `assert_account_is_as_before()`; and
     `file_text`: a file of inputs `nodes` and `team`;
@@ -138,16 +145,15 @@ class Killed(Faulted):
 
 
 class OddAnswers:
-    """A mixin of what is Faulted. A thing in an answer is missing, or of another type. What radlc makes of it may fail, in an orderly way; nothing may be forgotten."""
+    """A mixin of what is Faulted. A thing in an answer is missing, or of another type. What radlc makes of it may fail, in an orderly way;
+    nothing may be forgotten."""
 
     def test_an_apply_a_change_and_a_destroy(self):
         first = int(os.environ.get("RADL_FAULT_SEED", 1))
         for seed in range(first, first + int(os.environ.get("RADL_FAULT_RUNS", 2))):
             rng = random.Random(f"odd {seed}")
             faults = lambda request: Treatment(name="odd", change=lambda answer: odd(answer, rng)) if rng.random() < 0.1 else Treatment()
-            for line in (("plan", "--refresh", self.file), ("apply", "--auto-approve", self.file),
-                         ("apply", "--auto-approve", self.file, "--input", "team=red", "--input", "nodes=2"),
-                         ("destroy", "--auto-approve", self.file)):
+            for line in whole_run(self.file):
                 code, out = self.run_radlc(*line, faults=faults)
                 said = f"RADL_FAULT_RUNS=1 RADL_FAULT_SEED={seed}\n" + "\n".join(self.said)
                 self.assertIn(code, (0, 1, 2), said)

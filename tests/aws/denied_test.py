@@ -1,13 +1,10 @@
 """radlc on EC2 while one kind of its calls is refused (cloud_denied.py): once it is allowed, the next apply makes what lacks."""
 import unittest
 
-from cloud_denied import Never, chosen
+from cloud_denied import chosen, refused
+from cloud_faults import whole_run
 from faulted import Ground, Infrastructure
 from proxy import ec2_error
-
-CHANGE = ("--input", "team=red", "--input", "nodes=2")
-SCENARIO = (("plan", "--refresh", "site.radl"), ("apply", "--auto-approve", "site.radl"), ("apply", "--auto-approve", "site.radl", *CHANGE),
-            ("plan", "--refresh", "site.radl", *CHANGE), ("destroy", "--auto-approve", "site.radl"))
 
 
 def denied(request):
@@ -26,13 +23,14 @@ class Denied(unittest.TestCase):
 
     def test_each_call_refused(self):
         whole = self.infrastructure("whole")
-        for line in SCENARIO:
+        for line in whole_run("site.radl"):
             whole.well(*line)
-        for number, name in enumerate(chosen(sorted({r.action for r in whole.proxy.log if r.service == "ec2"}))):
+        calls = sorted({(r.action,) for r in whole.proxy.log if r.service == "ec2"})
+        for number, (name,) in enumerate(chosen(calls)):
             print(f"\n  {name}", flush=True)
             one = self.infrastructure(str(number))
-            for line in SCENARIO:
-                code, out = one.radlc(*line, faults=Never(name, denied))
+            for line in whole_run("site.radl"):
+                code, out = one.radlc(*line, faults=refused(name, denied))
                 if code != 0:
                     one.expect(code in (2, 3) and "UnauthorizedOperation" in out, f"{line[0]} ends with {code}")
                     break

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include <charconv>
+#include <set>
 
 #include "common/text.h"
 #include "runtime/clouds/azure/images.h"

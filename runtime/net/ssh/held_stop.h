@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 
 #include "common/stop.h"
 #include "runtime/net/ssh/output.h"
