@@ -205,6 +205,20 @@ long attempt_milliseconds(const Request& r) {
   return own > 0 ? std::min(own, left) : left;
 }
 
+// The file of trusted certificates, or null for libcurl's default, which is the place of the distribution it
+// was built on.
+const char* trusted_certificates() {
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (const char* path = std::getenv(name); path && *path) return path;
+  }
+  // The places of Debian, Fedora and its relatives, SUSE, Alpine; the list is that of Go's crypto/x509.
+  for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"}) {
+    if (::access(path, R_OK) == 0) return path;
+  }
+  return nullptr;
+}
+
 void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
   curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
@@ -232,12 +246,7 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
     curl_easy_setopt(c, CURLOPT_CAINFO, r.ca_file.c_str());
     return;
   }
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
-    if (const char* path = std::getenv(name); path && *path) {
-      curl_easy_setopt(c, CURLOPT_CAINFO, path);
-      break;
-    }
-  }
+  if (const char* path = trusted_certificates()) curl_easy_setopt(c, CURLOPT_CAINFO, path);
 }
 
 Status set_body(CURL* c, const Request& r, Exchange& x) {

@@ -1,6 +1,7 @@
 // radl-train: parses the command line, runs one command, turns its outcome into an exit code (docs/job.md).
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -89,6 +90,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   radl::hold_standard_files();
+  // On a node, the bundle's loader starts this program, and the kernel would name the process after the
+  // loader. Auto-stop (runtime/clouds/auto_stop.cc) finds a training by this name.
+  (void)::prctl(PR_SET_NAME, "radl-train");
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -133,6 +134,8 @@ const char* const malloc_conf = "narenas:1";
 
 int main(int argc, char** argv) {
   radl::hold_standard_files();
+  // A package's loader starts this program, and the kernel would name the process after the loader.
+  (void)::prctl(PR_SET_NAME, "radlc");
   (void)::mallopt(M_ARENA_MAX, 2);
   radl::cli::use_huge_pages_for_much();
   small_thread_stacks();

@@ -21,18 +21,37 @@ namespace {
 struct Bundle {
   std::string program;                           // path here
   std::string loader;                            // path here of the dynamic loader
+  bool packaged = false;                         // the loader and libraries come from a relocatable package
   std::map<std::string, std::string> libraries;  // name -> path here
   std::string digest;                            // over all of it
 };
 
-// What ldd says: "libdnnl.so.2 => /lib/.../libdnnl.so.2 (0x...)" or "/lib64/ld-linux-x86-64.so.2 (0x...)".
+// The layout of tools/package: bin/radl-train is a script that starts programs/radl-train with bin/loader and
+// libraries/. Returns the command that lists the program's libraries.
+std::vector<std::string> choose_program(const std::string& engine, Bundle& bundle) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path bin = fs::path(engine).parent_path();
+  const fs::path program = bin.parent_path() / "programs" / "radl-train";
+  bundle.packaged = fs::exists(bin / "loader", error) && fs::exists(program, error);
+  if (!bundle.packaged) {
+    bundle.program = engine;
+    return {"ldd", engine};
+  }
+  bundle.program = program;
+  bundle.loader = bin / "loader";
+  return {bundle.loader, "--library-path", bin.parent_path() / "libraries", "--list", bundle.program};
+}
+
+// Reads lines of ldd: "libdnnl.so.2 => /lib/.../libdnnl.so.2 (0x...)" or "/lib64/ld-linux-x86-64.so.2
+// (0x...)".
 Result<Bundle> find_bundle() {
   auto program = find_engine();
   if (!program) return program.status();
   Bundle bundle;
-  bundle.program = *program;
-  auto listed = run_process(
-      {.argv = {"ldd", *program}, .environment = {{"LC_ALL", "C"}}, .deadline = std::chrono::seconds(20)});
+  const std::vector<std::string> list = choose_program(*program, bundle);
+  auto listed =
+      run_process({.argv = list, .environment = {{"LC_ALL", "C"}}, .deadline = std::chrono::seconds(20)});
   if (!listed) return listed.status();
   // It fails for a program without libraries too.
   if (listed->exit_status != 0 && (listed->out + listed->err).find("not a dynamic") == std::string::npos)
@@ -46,12 +65,13 @@ Result<Bundle> find_bundle() {
     if (arrow == "=>" && path == "not")
       return Status(Code::NotFound,
                     fmt::format("{} needs {}, which is not installed on this computer", *program, name));
-    if (arrow == "=>" && path.starts_with('/'))
+    if (name.starts_with('/')) {
+      if (!bundle.packaged) bundle.loader = name;
+    } else if (arrow == "=>" && path.starts_with('/')) {
       bundle.libraries[name] = path;
-    else if (name.starts_with('/'))
-      bundle.loader = name;
+    }
   }
-  auto digest = local_digest(*program);
+  auto digest = local_digest(bundle.program);
   if (!digest) return digest.status();
   std::string all = *digest;
   for (const auto& [name, path] : bundle.libraries) {
@@ -103,6 +123,8 @@ Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
   auto bundle = bundle_once();
   if (!bundle) return bundle.status();
   bool local = !node.attributes.value("local_directory", "").empty();
+  // A package's libraries need the package's loader, whatever the node has.
+  const bool system_loader = local && !bundle->packaged;
   Engine engine;
   engine.folder = fmt::format("~/.radl/engine/{}{}", bundle->digest.substr(0, 16), local ? "-local" : "");
   if (!local) {
@@ -120,12 +142,12 @@ Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
   bool own_libraries = false;
   for (const auto& [name, path] : bundle->libraries) {
     // A local node has this computer's system libraries; any other gets all, and the loader that fits them.
-    if (local && is_system_library(path)) continue;
+    if (system_loader && is_system_library(path)) continue;
     own_libraries = true;
     if (Status s = place(path, "lib/" + name, 0444); !s.ok()) return s;
   }
   std::string folder = shell_path(engine.folder);
-  if (local) {
+  if (system_loader) {
     engine.command =
         (own_libraries ? "env LD_LIBRARY_PATH=" + folder + "/lib " : "") + folder + "/radl-train";
   } else {
