@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install deb fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install wheel tarball deb check-install fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -31,7 +31,9 @@ help:
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
-	@echo "make build | install [PREFIX= DESTDIR=] | deb | bench-NAME | clean"
+	@echo "make wheel | tarball | deb  a package for any Linux on x86-64, in $(BUILD)/packages (OUT= another folder)"
+	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
+	@echo "make build | install [PREFIX= DESTDIR=] | bench-NAME | clean"
 
 deps:
 	@tools/install-packages build
@@ -117,9 +119,13 @@ check-format: deps-check
 install: build
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
-deb: build
-	@tools/install-packages deb
-	cd $(BUILD) && cpack -G DEB
+# Packages for Linux on x86-64. They bring their own libraries, so one of each kind serves every distribution.
+wheel tarball deb: build
+	@tools/package $@ $(BUILD) $(or $(OUT),$(BUILD)/packages)
+
+# SYSTEMS: some of them, for example SYSTEMS="debian11 ubuntu24.04".
+check-install: wheel tarball deb
+	@tests/install/run $(BUILD)/packages $(SYSTEMS)
 
 fuzz: deps-check
 	@tools/install-packages fuzz

@@ -1,4 +1,4 @@
-# What `make install` and the Debian package hold.
+# What `make install` installs; tools/package makes its packages from it.
 include(GNUInstallDirs)
 install(TARGETS radlc radl-train RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY stdlib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/radlc/stdlib FILES_MATCHING PATTERN "*.radl")
@@ -24,17 +24,3 @@ install(FILES ${RADL_MADE}/radlc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-
 install(FILES ${RADL_MADE}/_radlc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES ${RADL_MADE}/radlc.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${RADL_MADE}/radlc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME radlc)
-set(CPACK_PACKAGE_CONTACT "radlc maintainers <radlc@example.org>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "RADL compiler, runtime and training engine")
-# Those that radlc loads at their first call (RadlOnDemand.cmake) are in no list of the linker's.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "openssh-server, openssh-client, ansible-core, libedit2, libcurl4, libssh2-1, libssl3, libarchive13, libsqlite3-0")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "git, iproute2, slirp4netns")
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
-include(CPack)

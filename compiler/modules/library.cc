@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/program_folder.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
 #include "compiler/syntax/parser.h"
@@ -17,10 +18,10 @@ namespace fs = std::filesystem;
 std::string standard_library_folder(const std::map<std::string, std::string>& environment) {
   if (auto found = environment.find("RADL_STDLIB"); found != environment.end() && !found->second.empty())
     return found->second;
+  const fs::path program = program_folder();
+  if (program.empty()) return {};
   std::error_code error;
-  fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  fs::path folder = program.parent_path().parent_path() / "share" / "radlc" / "stdlib";
+  const fs::path folder = program.parent_path() / "share" / "radlc" / "stdlib";
   return fs::is_directory(folder, error) ? folder.string() : std::string();
 }
 

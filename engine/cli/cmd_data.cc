@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
+#include "common/program_folder.h"
 #include "engine/cli/cmd_data.h"
 #include "engine/cli/command.h"
 #include "engine/data/fetch_cifar10.h"
@@ -23,7 +24,7 @@ std::string find_subset(const std::string& named) {
   if (!named.empty()) return named;
   if (const char* env = std::getenv("RADL_CIFAR10_SUBSET"); env && *env) return env;
   std::error_code e;
-  const fs::path program = fs::read_symlink("/proc/self/exe", e).parent_path();
+  const fs::path program = program_folder();
   places.push_back(program / "../share/doc/radlc/examples/cifar10/subset");
   places.push_back(program / "../../examples/cifar10/subset");
   places.push_back(program / "../examples/cifar10/subset");

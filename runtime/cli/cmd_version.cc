@@ -4,6 +4,7 @@
 #include "common/version.h"
 #include "compiler/ir/ir.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/plan/plan.h"
 
 namespace radl::cli::version_command {
 
@@ -13,9 +14,10 @@ std::function<int()> add(CLI::App& app, Session&) {
   command->add_flag("--json", *json, "as JSON");
   return [json] {
     if (*json) {
-      std::printf("{\"radlc\":\"%s\",\"ir\":%d,\"job\":1,\"plan\":1}\n", kVersionText, ir::kVersion);
+      std::printf("{\"radlc\":\"%s\",\"ir\":%d,\"job\":1,\"plan\":%d}\n", kVersionText, ir::kVersion,
+                  kPlanVersion);
     } else {
-      std::printf("radlc %s (IR %d, job 1, plan 1)\n", kVersionText, ir::kVersion);
+      std::printf("radlc %s (IR %d, job 1, plan %d)\n", kVersionText, ir::kVersion, kPlanVersion);
     }
     return static_cast<int>(kDone);
   };

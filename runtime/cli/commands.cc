@@ -20,6 +20,7 @@ const std::vector<Command>& commands() {
       {"autoscale", "Run", autoscale_command::add},
       {"destroy", "Run", destroy_command::add},
       {"test", "Run", test_command::add},
+      {"demo", "Run", demo_command::add},
       {"import", "Run", import_command::add},
       {"check-auth", "Look", check_auth_command::add},
       {"list", "Look", list_command::add},

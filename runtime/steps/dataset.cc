@@ -10,6 +10,7 @@
 #include "common/dataset_digest.h"
 #include "common/files.h"
 #include "common/lines.h"
+#include "common/program_folder.h"
 #include "common/store_address.h"
 #include "common/turn.h"
 #include "runtime/base/process.h"
@@ -36,7 +37,7 @@ Result<std::string> find_engine() {
     return not_found(fmt::format("RADL_TRAIN names '{}', which cannot be run", named));
   }
   std::error_code error;
-  fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path here = program_folder();
   for (const auto& candidate :
        {here / "radl-train", here / "../libexec/radl/radl-train", here / "../lib/radl/radl-train"}) {
     if (access(candidate.c_str(), X_OK) == 0) return fs::weakly_canonical(candidate, error).string();

@@ -129,11 +129,11 @@ class Readme(Newcomer):
         folder = self.folder / "examples" / "mine"
         folder.mkdir()
         shutil.copy(self.folder / PLACE, folder / "FILE.radl")
-        self.assertIn("also: show, output, logs -f", (SOURCE / "README.md").read_text())
+        self.assertIn("see also: show, output, logs -f", (SOURCE / "README.md").read_text())
         for line in commands("README.md"):
             words = line.split()
             if words[0] == "make":
-                self.assertRegex(text, rf"(?m)^{words[1]}:", line)
+                self.assertRegex(text, rf"(?m)^(?:[a-z-]+ )*{words[1]}(?: [a-z-]+)*:", line)
                 continue
             made.append(words[1])
             if words[1] == "apply":
@@ -149,8 +149,18 @@ class Readme(Newcomer):
                 self.assertIn("worker[0]", self.type("radlc logs", folder=folder))
             if words[1] == "plan":
                 self.assertIn("Plan: ", shown)
-        self.assertEqual(made, ["check", "plan", "apply", "ssh", "destroy"])
+        self.assertEqual(made, ["demo", "check", "plan", "apply", "ssh", "destroy"])
         self.assert_nothing_left("examples/mine/.radl")
+
+
+    def test_its_file_compiles_and_its_plan_is_what_radlc_prints(self):
+        text = (SOURCE / "README.md").read_text()
+        self.write("train.radl", re.search(r"^```radl\n(.*?)^```", text, re.M | re.S)[1])
+        line, shown = re.search(r"^```console\n\$ radlc (.*?)\n(.*?)^```", text, re.M | re.S).groups()
+        self.environment.update(AWS_REGION="eu-west-1")
+        printed = self.radlc(*line.split()).splitlines()
+        wrong = [each for each in shown.splitlines() if each != "..." and each not in printed]
+        self.assertEqual(wrong, [], "\n".join(printed))
 
 
 class Pages(RadlCase):
