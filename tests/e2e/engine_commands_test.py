@@ -2,10 +2,12 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 from engine_case import IMAGES, RADL_TRAIN, RECORD, SUBSET, EngineCase, test_image
@@ -25,6 +27,23 @@ class TrainTest(EngineCase):
         self.assertEqual(metrics["steps"], 80)
         again = self.run_program("train", "--model", "logistic", "--data", SUBSET, "--epochs", "0.2", "--batch-size", "100", "--json")
         self.assertEqual([json.loads(line)["event"] for line in again.splitlines()][-1], "finished")
+
+    def test_the_process_is_called_radl_train_under_a_loader_too(self):
+        # A node's bundle starts it so, and auto-stop looks for this name.
+        header = subprocess.run(["readelf", "--program-headers", RADL_TRAIN], capture_output=True, text=True, check=True).stdout
+        loader = re.search(r"program interpreter: ([^]]+)\]", header)[1]
+        job = self.folder / "job.json"
+        os.mkfifo(job)  # the program waits for a writer
+        process = subprocess.Popen([loader, RADL_TRAIN, "train", job], stderr=subprocess.DEVNULL)
+        try:
+            name, deadline = "", time.time() + 30
+            while name != "radl-train" and time.time() < deadline:
+                name = pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip()
+                time.sleep(0.05)
+            self.assertEqual(name, "radl-train")
+        finally:
+            process.kill()
+            process.wait()
 
     def test_mistakes_in_the_job_are_all_named(self):
         job = self.folder / "job.json"
