@@ -87,7 +87,8 @@ class Copy {
   Copy(Remote& remote, Stop stop, Progress& progress)
       : remote_(remote), stop_(std::move(stop)), progress_(progress) {}
 
-  // As `cp -r FROM TO`: into TO where that is a folder. `into`: it must be one, and is made.
+  // As `cp -r FROM TO`: into TO if that is a folder. `into` creates the folder; a TO that ends in `/` means
+  // one.
   Status up(const std::string& from, const std::string& to, bool into) {
     std::error_code error;
     if (!fs::exists(from, error)) return not_found(from + ": no such file or folder");
@@ -299,7 +300,7 @@ int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancella
         Copy copy(**remote, stop, progress);
         // Of several nodes each has a folder of its own.
         const bool own = !up && on->size() > 1;
-        done = up ? copy.up(from.path, job.to.path, job.from.size() > 1)
+        done = up ? copy.up(from.path, job.to.path, job.from.size() > 1 || job.to.path.ends_with('/'))
                   : copy.down(from.path, own ? job.to.path + "/" + node.address : job.to.path, folder || own);
         text = copy.text();
       }

@@ -54,6 +54,7 @@ struct Command {
   std::string_view name;
   std::string_view group;  // heading in `radlc --help`
   std::function<int()> (*add)(CLI::App& app, Session& session);
+  std::string_view example;  // a command line that works, for its --help
 };
 
 const std::vector<Command>& commands();

@@ -17,14 +17,15 @@
 #include "common/version.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/help.h"
 #include "runtime/cli/huge_pages.h"
 #include "runtime/cli/terminal.h"
 
 namespace {
 
 constexpr char kFooter[] =
-    "A first run:  radlc plan FILE.radl;  radlc apply FILE.radl;  radlc destroy FILE.radl\n"
-    "Manual: man radlc, man 5 radl. `radlc COMMAND --help` shows a command's options.";
+    "First steps: radlc demo, then radlc plan FILE.radl, radlc apply FILE.radl, radlc destroy FILE.radl\n"
+    "Manual: man radlc, man 5 radl. `radlc COMMAND --help` shows the options of a command.";
 
 using radl::cli::Command;
 
@@ -44,9 +45,8 @@ int run(int argc, char** argv) {
 
   CLI::App app{"radlc - from one .radl file to nodes, configured, and a trained model", "radlc"};
   app.require_subcommand(0, 1);
-  app.footer(kFooter);
   app.fallthrough();
-  app.get_formatter()->column_width(34);
+  app.formatter(help_formatter());
   app.add_flag("--no-color", session.no_color, "plain text (also: NO_COLOR, CI, or no terminal)");
   bool version = false;
   app.add_flag("-V,--version", version, "print the version and exit");
@@ -63,8 +63,11 @@ int run(int argc, char** argv) {
     CLI::App* added = app.get_subcommands({}).size() > before ? app.get_subcommands({}).back() : nullptr;
     if (added == nullptr) continue;
     added->group(std::string(command.group));
+    added->footer("Example: " + std::string(command.example));
     added->callback([&chosen, action] { chosen = action; });
   }
+
+  app.footer(kFooter);  // after the commands, which would inherit it
 
   one_value_each(app);
   arguments = with_double_dashes(app, std::move(arguments));

@@ -11,6 +11,7 @@
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
+#include "runtime/steps/jobs/process_script.h"
 #include "runtime/steps/jobs/services.h"
 #include "runtime/steps/jobs/silence.h"
 #include "runtime/steps/step_log.h"
@@ -330,9 +331,7 @@ class TrainingRun {
     }
     const Status lost = following_->lost();
     std::string message = fmt::format("{}: task {}: {}", nodes_[task.node].address, task.name(),
-                                      !said.empty() ? said
-                                      : exit < 0    ? "was killed"
-                                                    : fmt::format("ended with exit status {}", exit));
+                                      !said.empty() ? said : jobs::end_text(exit));
     if (!lost.ok()) {
       message += "; " + lost.message();
     } else if (auto tail = members_[task.node]->log_tail(task.file(), 20); tail && !tail->empty()) {

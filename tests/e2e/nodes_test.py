@@ -83,6 +83,11 @@ class Copies(NodesCase):
         self.radlc("cp", "node[0]:b.txt", ".")
         self.assertEqual((self.folder / "b.txt").read_text(), "one")
 
+    def test_a_slash_at_the_end_means_a_folder(self):
+        self.write("a.txt", "one")
+        self.radlc("cp", "a.txt", "node[0]:new/deep/")
+        self.assertEqual(self.radlc("exec", "node[0]", "--", "cat new/deep/a.txt"), "one")
+
     def test_several_go_into_a_folder_that_is_made(self):
         self.write("a.txt", "one")
         self.write("data/b.txt", "two")

@@ -211,6 +211,37 @@ class Pages(RadlCase):
         self.assertGreater(seen, 150)
 
 
+class Help(RadlCase):
+    """What --help prints fits a terminal, and shows a command that works."""
+
+    def commands(self, *words):
+        text = self.radlc(*words, "--help", code=None)
+        yield words, text
+        for name in re.findall(r"^  ([a-z][a-z-]+) ", text, re.M):
+            yield from self.commands(*words, name)
+
+    def test_lines_fit_and_each_command_has_an_example(self):
+        wide, options = [], 0
+        for words, text in self.commands():
+            wide += [f"{' '.join(words)}: {line}" for line in text.splitlines() if len(line) > 100]
+            if len(words) != 1:
+                continue
+            example = re.search(r"^Example: radlc (.*)$", text, re.M)[1].split()
+            self.assertEqual(example[0], words[0])
+            self.assertNotIn("First steps", text)
+            all_of_it = "".join(inner for _, inner in self.commands(*words))
+            for option in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(example[1:])):
+                options += 1
+                self.assertRegex(all_of_it, rf"(?<![\w-]){option}(?![\w-])", f"{example}: {option}")
+        self.assertEqual(wide, [])
+        self.assertGreater(options, 5)
+
+    def test_options_of_the_task_come_first(self):
+        names = re.findall(r"^  (?:-\w,)?--([a-z-]+)", self.radlc("apply", "--help", code=None), re.M)
+        self.assertLess(max(map(names.index, ("input", "auto-approve", "max-cost"))),
+                        min(map(names.index, ("file", "state", "name", "module-path"))))
+
+
 class Links(unittest.TestCase):
     def test_what_pages_point_to_is_there(self):
         for page in [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "examples").rglob("*.md")]:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -35,6 +36,14 @@ Result<ExecResult> Member::exec(const std::string& command) {
 int exit_status(const std::string& text) {
   if (text.empty() || text.size() > 3 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
   return std::atoi(text.c_str());
+}
+
+std::string end_text(int exit) {
+  if (exit < 0) return "was killed: it left no exit status";
+  // A shell's exit status for a process that a signal ended (POSIX, 2.8.2).
+  const char* name = exit > 128 ? ::sigabbrev_np(exit - 128) : nullptr;
+  if (name == nullptr) return fmt::format("ended with exit status {}", exit);
+  return fmt::format("was killed by SIG{} ({})", name, ::sigdescr_np(exit - 128));
 }
 
 Result<Member::Look> Member::look() {
@@ -143,6 +152,9 @@ Result<bool> Member::was_cancelled() {
   return file.ok();
 }
 
+// Shell words that print how many processes the node's kernel has ended for want of memory since its boot.
+constexpr const char* kOutOfMemory = "$(sed -n 's/^oom_kill //p' /proc/vmstat 2>/dev/null)";
+
 Status Member::start(const std::vector<Launch>& launches) {
   std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcessScript);
   for (const auto& launch : launches) {
@@ -150,10 +162,13 @@ Status Member::start(const std::vector<Launch>& launches) {
     std::string inner = fmt::format(
         "trap : TERM INT HUP QUIT USR1 USR2; IFS= read -r line < /proc/$$/stat; set -- ${{line##*) }}; "
         "echo \"$$ ${{20}} $(cat /proc/sys/kernel/random/boot_id)\" > {0}.pid.tmp && mv {0}.pid.tmp {0}.pid "
-        "|| exit 1; {1} >> {0}.log 2>&1 & c=$!; "
-        "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp && mv "
-        "{0}.exit.tmp {0}.exit",
-        launch.name, launch.command);
+        "|| exit 1; o={2}; {1} >> {0}.log 2>&1 & c=$!; "
+        "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; "
+        "if [ $r != 0 ] && [ \"$o\" != \"{2}\" ]; then echo \"radlc: this node ran out of memory: its "
+        "kernel's OOM "
+        "killer ended a process while this one ran\" >> {0}.log; fi; "
+        "echo $r > {0}.exit.tmp && mv {0}.exit.tmp {0}.exit",
+        launch.name, launch.command, kOutOfMemory);
     // What has lost its shell must not go on beside the new one.
     script += fmt::format("signal {0} KILL 2>/dev/null; rm -f {0}.pid {0}.exit || exit 1\n", launch.name);
     script += fmt::format("RADL_TASK=\"$PWD/{}:\" setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n",

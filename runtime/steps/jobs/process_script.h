@@ -43,5 +43,8 @@ signal() {
 
 // What a process has left as its exit status; -1 when that is none: its disk may have been full.
 int exit_status(const std::string& text);
+// How a process ended, for a message: "ended with exit status 3", "was killed by SIGSEGV (Segmentation
+// fault)".
+std::string end_text(int exit);
 
 }  // namespace radl::jobs

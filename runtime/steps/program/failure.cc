@@ -13,10 +13,6 @@ constexpr int kLinesOfTheFirst = 20, kLinesOfOthers = 10;
 
 }  // namespace
 
-std::string end_text(int exit) {
-  return was_killed(exit) ? std::string("was killed") : fmt::format("ended with exit status {}", exit);
-}
-
 Status failure_of(const Json& program, const std::vector<FailedMember>& failed,
                   const std::function<std::string(const std::string& log, int lines)>& shown) {
   std::string text, hint;

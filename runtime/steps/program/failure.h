@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/steps/jobs/member.h"
+#include "runtime/steps/jobs/process_script.h"
 
 namespace radl::program {
 
@@ -15,8 +16,7 @@ struct FailedMember {
   int exit = -1;
 };
 
-// "was killed", "ended with exit status 3".
-std::string end_text(int exit);
+using jobs::end_text;
 
 // `failed`: not empty, the first that failed first; it is what the hint is about. `shown`: so many last lines
 // of a log, as they may be shown.

@@ -35,8 +35,12 @@ std::vector<std::string> main_words(const Json& program, const std::string& pyth
   const std::string main = program.value("main", "");
   const bool launched = !program.value("launcher", Json::array()).empty();
   if (main.starts_with("-m ")) {
-    const std::string module = main.substr(main.find_first_not_of(' ', 3));
-    return launched ? std::vector<std::string>{"-m", module} : std::vector<std::string>{python, "-m", module};
+    // The module's name, and what follows it as its first arguments: `-m torch.utils.bottleneck train.py`.
+    std::vector<std::string> words;
+    if (!launched) words.push_back(python);
+    std::istringstream all(main);
+    for (std::string word; all >> word;) words.push_back(word);
+    return words;
   }
   if (main.ends_with(".py") && !launched) return {python, main};
   return {main};

@@ -2,32 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/crc32c.h"
 #include "common/files.h"
 
 namespace radl::program {
 namespace {
 
 constexpr size_t kLargest = size_t{256} << 20;  // of a file that is read
-constexpr size_t kMost = 10'000;                // names
-constexpr size_t kDeepest = 8;
-
-void take(const std::string& name, double value, Metrics& into) {
-  if (!std::isfinite(value)) return;  // JSON has no such number
-  if (into.size() < kMost || into.contains(name)) into[name] = value;
-}
-
-void take_json(const nlohmann::json& json, const std::string& prefix, size_t depth, Metrics& into) {
-  if (depth > kDeepest) return;
-  for (const auto& [name, value] : json.items()) {
-    if (value.is_number()) take(prefix + name, value.get<double>(), into);
-    if (value.is_object()) take_json(value, prefix + name + ".", depth + 1, into);
-  }
-}
 
 // ---- protocol buffers, as far as events need them
 
@@ -129,19 +113,14 @@ void take_event(std::string_view bytes, Metrics& into) {
         if (part->number == 2 && part->wire == 5) number = float_of(part->value);
         if (part->number == 8 && part->wire == 2) number = number_of_tensor(part->bytes);
       }
-      if (number && !tag.empty()) take(tag, *number, into);
+      if (number && !tag.empty()) take_number(tag, *number, into);
     }
   }
 }
 
 // CRC-32C, masked as TFRecord does.
 uint32_t masked_crc(std::string_view bytes) {
-  uint32_t crc = ~0u;
-  for (char c : bytes) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? crc >> 1 ^ 0x82f63b78u : crc >> 1;
-  }
-  crc = ~crc;
+  const uint32_t crc = crc32c(bytes);
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
@@ -151,37 +130,7 @@ uint64_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// What Python's json writes for numbers that JSON does not have, as null.
-std::string without_non_finite(std::string_view line) {
-  std::string made;
-  bool quoted = false;
-  for (size_t at = 0; at < line.size();) {
-    const std::string_view rest = line.substr(at);
-    size_t length = 0;
-    for (std::string_view word : {"NaN", "Infinity", "-Infinity"})
-      if (!quoted && rest.starts_with(word)) length = word.size();
-    if (length > 0) {
-      made += "null";
-      at += length;
-      continue;
-    }
-    if (line[at] == '"') quoted = !quoted;
-    if (quoted && line[at] == '\\' && at + 1 < line.size()) made += line[at++];
-    made += line[at++];
-  }
-  return made;
-}
-
 }  // namespace
-
-void take_json_line(std::string_view line, Metrics& into) {
-  const size_t begin = line.find_first_not_of(" \t");
-  if (begin == line.npos || line[begin] != '{') return;
-  nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  if (json.is_discarded() && (line.find("NaN") != line.npos || line.find("Infinity") != line.npos))
-    json = nlohmann::json::parse(without_non_finite(line), nullptr, false);
-  if (json.is_object()) take_json(json, "", 0, into);
-}
 
 Status take_event_file(std::string_view bytes, Metrics& into) {
   constexpr size_t kHead = 12, kTail = 4;  // length, its checksum; the data's checksum
@@ -210,7 +159,7 @@ void take_files(const std::string& folder, std::vector<std::string> names, Metri
     }
     for (std::string_view rest = *bytes; !rest.empty();) {
       const size_t end = std::min(rest.find('\n'), rest.size());
-      take_json_line(rest.substr(0, end), into);
+      take_line(rest.substr(0, end), into);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }

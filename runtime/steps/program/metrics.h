@@ -1,24 +1,19 @@
 // The numbers that a program reports: its last value of each.
 //
-// Read from lines of its output that are JSON objects, from files *.jsonl, and from TensorBoard's event files
+// Read from lines of its output (metric_lines.h), from files *.jsonl, and from TensorBoard's event files
 // (tfevents: TFRecord frames of Event messages,
 // https://github.com/tensorflow/tensorboard/blob/master/tensorboard/compat/proto/event.proto).
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/status.h"
+#include "runtime/steps/program/metric_lines.h"
 
 namespace radl::program {
 
-using Metrics = std::map<std::string, double>;
-
-// Numbers of the line's JSON object, also below objects in it ("test.accuracy"); anything else is passed
-// over.
-void take_json_line(std::string_view line, Metrics& into);
 // All scalars of an event file, in order; one that ends in the midst of a record (it is being written) gives
 // what is before it. Corrupt: a frame's checksum of its length does not fit.
 Status take_event_file(std::string_view bytes, Metrics& into);

@@ -56,7 +56,7 @@ done)sh",
 
 void take_metrics(const std::string& path, Metrics& into) {
   std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) take_json_line(line, into);
+  for (std::string line; std::getline(in, line);) take_line(line, into);
 }
 
 // A program may print what it was given: nothing of it is in the results before it is masked.

@@ -370,12 +370,12 @@ TEST(ProgramMetrics, AreReadFromTensorBoardsFiles) {
 
 TEST(ProgramMetrics, NumbersThatJsonDoesNotHaveCostTheOthersNothing) {
   program::Metrics metrics;
-  program::take_json_line(
+  program::take_line(
       R"({"loss": NaN, "low": -Infinity, "high": Infinity, "epoch": 3, "note": "a \"NaN\" \\", "accuracy": 0.5})",
       metrics);
   EXPECT_EQ(metrics, (program::Metrics{{"accuracy", 0.5}, {"epoch", 3}}));
-  program::take_json_line(R"({"loss": NaN, "epoch": )", metrics);
-  program::take_json_line(R"({"epoch": NaNs})", metrics);
+  program::take_line(R"({"loss": NaN, "epoch": )", metrics);
+  program::take_line(R"({"epoch": NaNs})", metrics);
   EXPECT_EQ(metrics.at("epoch"), 3);
 }
 
@@ -394,6 +394,8 @@ TEST(ProgramLaunch, MainStandsBehindWhatRunsIt) {
   };
   EXPECT_EQ(last_line({{"main", "train.py"}}), "exec 'python3.11' 'train.py'");
   EXPECT_EQ(last_line({{"main", "-m pkg.train"}}), "exec 'python3.11' '-m' 'pkg.train'");
+  EXPECT_EQ(last_line({{"main", "-m  pkg.tool train.py"}, {"arguments", {"--x y"}}}),
+            "exec 'python3.11' '-m' 'pkg.tool' 'train.py' '--x y'");
   EXPECT_EQ(last_line({{"main", "hostname"}, {"arguments", {"-f", "$RADL_HOSTS", "$$RADL_HOSTS"}}}),
             "exec 'hostname' '-f' '10.0.0.1,10.0.0.2' '$RADL_HOSTS'");
   EXPECT_EQ(last_line({{"main", "train.py"}, {"launcher", {"torchrun", "$RADL_CHIEF:$RADL_CHIEF_PORT"}}}),
