@@ -56,8 +56,10 @@ Result<ObjectLockRecord> record_of(const std::string& text, const std::string& u
     record.free = json.at("free").get<bool>();
     record.state = json.at("state").get<std::string>();
   } catch (const Json::exception&) {
-    return Status(Code::Corrupt, url + ": no lock of a state")
-        .with_hint("another program's object; name another place with --state");
+    return Status(Code::Corrupt, url + ": the state's lock is damaged, or another program's object (" +
+                                     std::to_string(text.size()) + " bytes)")
+        .with_hint("make sure that no other run uses this state, then remove its lock: `radlc state unlock " +
+                   std::string(kDamagedLock) + "`; or name another place with --state");
   }
   return record;
 }
@@ -298,6 +300,8 @@ Status ObjectLock::force(const std::string& id) {
   if (!object.ok()) return object.status();
   if (!*object) return not_found("the state is not locked");
   Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
+  // What the lock knew of the state is lost with it; the state itself is another object.
+  if (record.status().code() == Code::Corrupt && id == kDamagedLock) return bucket_.remove(key_);
   if (!record.ok()) return record.status();
   if (record->free) return not_found("the state is not locked");
   if (record->info.id != id)

@@ -17,6 +17,9 @@
 
 namespace radl {
 
+// The id under which ObjectLock::force() removes a lock that cannot be read.
+inline constexpr const char* kDamagedLock = "damaged";
+
 struct ObjectLockRecord {
   LockInfo info;
   std::string process_namespace;  // of its process number

@@ -76,6 +76,7 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   Result<bool> there = store->load();
   if (!there.ok()) return there.status();
   if (!*there && mode != OpenMode::Create) {
+    if (Status never = store->never_there(); !never.ok()) return never;
     return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
         .with_hint("`radlc apply` makes it; --state names another place");
   }
@@ -132,23 +133,26 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
   }
 }
 
+// Ok where the lock, as far as there is one, knows of no state: then what is missing was never there.
+Status ObjectStore::never_there() {
+  Result<std::optional<ObjectLockRecord>> lock = lock_->read();
+  if (!lock.ok()) return lock.status();
+  if (!*lock || (*lock)->state.empty()) return {};
+  return Status(Code::Corrupt, path() + ": there was a state here (the clouds know it as " + (*lock)->state +
+                                   "), and it is gone; radlc never starts over by itself, as what it made "
+                                   "would be made a second time")
+      .with_hint(
+          "bring an earlier version of the object back; or, when nothing of it exists any more, remove the "
+          "object " +
+          bucket_->url(key_.substr(0, key_.rfind('/')) + "/lock"));
+}
+
 Status ObjectStore::claim() {
   const bool was_there = !etag_.empty();
   Result<bool> there = load();
   if (!there.ok()) return there.status();
   if (!*there) {
-    Result<std::optional<ObjectLockRecord>> lock = lock_->read();
-    if (!lock.ok()) return lock.status();
-    if (*lock && !(*lock)->state.empty()) {
-      return Status(Code::Corrupt,
-                    path() + ": there was a state here (the clouds know it as " + (*lock)->state +
-                        "), and it is gone; radlc never starts over by itself, as what it made "
-                        "would be made a second time")
-          .with_hint(
-              "bring an earlier version of the object back; or, when nothing of it exists any more, "
-              "remove the object " +
-              bucket_->url(key_.substr(0, key_.rfind('/')) + "/lock"));
-    }
+    if (Status never = never_there(); !never.ok()) return never;
     if (was_there) return {Code::Lost, "the state was removed while this run waited for its lock"};
     if (Status made = make_empty_state(db_, name_, world_); !made.ok()) return made;
   }

@@ -49,6 +49,7 @@ class ObjectStore : public DatabaseStore {
   Result<bool> load();
   // The lock is ours: reads what was written last, and writes it as this owner's, so that nothing that an
   // earlier owner still sends fits any more.
+  Status never_there();
   Status claim();
   Status put_document();
   bool is_own_late_write();

@@ -161,6 +161,29 @@ class StateInABucket(StateCase):
         self.assert_whole()
         self.destroy()
 
+    def test_a_plan_does_not_start_over_either(self):
+        self.apply()
+        saved = self.body("team/demo/state.db.gz")
+        self.s3.delete_object(Bucket="states", Key="team/demo/state.db.gz")
+        self.radlc("plan", self.file, code=None)
+        self.assertNotEqual(self.status, 0)
+        self.assertIn("never starts over", self.err)
+        self.s3.put_object(Bucket="states", Key="team/demo/state.db.gz", Body=saved)
+        self.assert_whole()
+        self.destroy()
+
+    def test_a_damaged_lock_is_said_to_be_one_and_can_be_removed(self):
+        self.apply()
+        whole = self.body("team/demo/lock")
+        for damaged in (b"", b"{}", whole[:40]):
+            self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=damaged)
+            self.destroy(code=None)
+            self.assertNotEqual(self.status, 0)
+            self.assertRegex(self.err, "(?s)lock is damaged.*radlc state unlock damaged")
+        self.assertEqual(self.radlc("state", "unlock", "damaged"), "Unlocked\n")
+        self.assert_whole()
+        self.destroy()
+
     def test_moves_between_a_folder_and_a_bucket(self):
         del self.environment["RADL_STATE"]
         self.apply()
