@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "runtime/clouds/wishes.h"
+
 namespace radl {
 namespace {
 
@@ -16,6 +18,7 @@ Status DesignBuilder::add_volumes(const ir::Node& node, const Volumes& volumes, 
     Json made = Json::object();
     if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
     if (!disk.type.empty()) made["type"] = disk.type;
+    add_encryption(node, disk, volumes, made);
     if (disk.index == 0) {
       if (const long long free = free_disk_wanted(node); free > 0) made["free_gib"] = free;
       if (!made.empty()) spec["root"] = std::move(made);
@@ -27,6 +30,23 @@ Status DesignBuilder::add_volumes(const ir::Node& node, const Volumes& volumes, 
   }
   for (const std::string& text : disk_notes(node)) note(text);
   return {};
+}
+
+void DesignBuilder::add_encryption(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes,
+                                   Json& made) {
+  const Encryption wanted = encryption_wanted(node, disk.index);
+  if (!wanted.wanted) return;
+  const std::string of = fmt::format("system '{}': disk.{}", node.system, disk.index);
+  if (volumes.encrypted_by.empty()) {
+    note(
+        fmt::format("warning: {} is not encrypted by radlc: {} encrypts by the type of a disk; name one that "
+                    "does in disk.{}.type",
+                    of, volumes.cloud, disk.index));
+  } else if (!wanted.key.empty()) {
+    made["encryption_key"] = wanted.key;
+  } else {
+    note(fmt::format("{}.encrypted: {}", of, volumes.encrypted_by));
+  }
 }
 
 Result<Json> DesignBuilder::further_disk(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes,

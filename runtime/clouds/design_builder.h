@@ -96,12 +96,17 @@ class DesignBuilder {
     // Without it, further disks are empty ones.
     std::function<Result<std::string>(const std::string& url)> existing = {};
     std::string own_type = {};  // the `disk.N.type` of disks of the machine's own; "": the cloud has none
+    // What encrypts the cloud's disks where the file names no key, for a note; "": the cloud cannot be asked.
+    std::string encrypted_by = {};
   };
   // The disks of a node: the first is spec["root"], the further ones spec["volumes"] by the device's letter:
   // the address of a resource, {"existing": NAME} for one that is there already, which is attached and stays,
   // or {"own_gib": SIZE} for one that goes with the machine.
   Status add_volumes(const ir::Node& node, const Volumes& volumes, Json& spec,
                      std::vector<std::string>& references);
+
+  // made["encryption_key"], where the file asks for it and the cloud takes one; says so where it does not.
+  void add_encryption(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes, Json& made);
 
   // Says that this node gets a disk that is there already. Invalid: another node does.
   Status claim(const ir::Node& node, const std::string& feature, const std::string& noun,

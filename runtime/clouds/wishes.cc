@@ -101,6 +101,25 @@ std::vector<std::string> image_urls(const ir::Node& node) {
   return {};
 }
 
+Encryption encryption_wanted(const ir::Node& node, int disk) {
+  const std::string prefix = fmt::format("disk.{}.", disk);
+  Encryption wanted{says_yes(node, prefix + "encrypted"), text_wanted(node, prefix + "encryption_key")};
+  wanted.wanted |= !wanted.key.empty();
+  return wanted;
+}
+
+Status check_encryption(const ir::Node& node) {
+  for (const ir::Disk& disk : node.disks) {
+    const std::string feature = fmt::format("disk.{}.encrypted", disk.index);
+    if (Status right = check_yes_or_no(node, {feature}); !right.ok()) return right;
+    if (says_no(node, feature) && encryption_wanted(node, disk.index).wanted)
+      return invalid(fmt::format("{}: {} = 'no' beside disk.{}.encryption_key", node.address, feature,
+                                 disk.index))
+          .with_hint("leave one of both out");
+  }
+  return {};
+}
+
 long long free_disk_wanted(const ir::Node& node) {
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   auto found = node.requirements.find("disk.0.free_size");

@@ -25,6 +25,14 @@ Result<Json> tags_wanted(const ir::Node& node);
 std::string os_version_wanted(const ir::Node& node);
 // Of disk 0.
 std::vector<std::string> image_urls(const ir::Node& node);
+// How a disk is to be encrypted: disk.N.encrypted and disk.N.encryption_key, which asks for it as well.
+struct Encryption {
+  bool wanted = false;
+  std::string key;  // "": the provider's own
+};
+Encryption encryption_wanted(const ir::Node& node, int disk);
+// Invalid: disk.N.encrypted is neither 'yes' nor 'no', or 'no' beside a key.
+Status check_encryption(const ir::Node& node);
 // GiB that disk 0 is to have beside what its image takes (disk.0.free_size), rounded up; 0: nothing is said.
 long long free_disk_wanted(const ir::Node& node);
 // GiB of a root disk whose spec says "size_gib" or "free_gib", for an image that takes so many; 0: as many as

@@ -235,8 +235,17 @@ class Designer : private DesignBuilder {
     if (zones.size() < zones_named(node).size())
       note(fmt::format("system '{}': its disks are in one zone: of its zones the first one is taken",
                        node.system));
-    if (Status added =
-            add_volumes(node, {"disk", "disk", "Azure", zone, in_group(), {}, disk_in_url}, spec, references);
+    if (Status added = add_volumes(node,
+                                   {"disk",
+                                    "disk",
+                                    "Azure",
+                                    zone,
+                                    in_group(),
+                                    {},
+                                    disk_in_url,
+                                    "",
+                                    "Azure encrypts every managed disk with keys of its own"},
+                                   spec, references);
         !added.ok())
       return added;
     if (!text_wanted(node, "instance_name").empty())
@@ -308,6 +317,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
                                node.address, node.user));
   if (Status right = check_login_name(node); !right.ok()) return right;
   if (Status right = check_tags(node); !right.ok()) return right;
+  if (Status right = check_encryption(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster")
     return invalid(

@@ -23,7 +23,9 @@ class Disk : public Kind {
   }
 
   Impact impact(const Json& before, const Json& after) const override {
-    constexpr FixedField kFixed[] = {{"type", "a disk keeps its type"}, {"zone", "a disk stays in its zone"}};
+    constexpr FixedField kFixed[] = {{"type", "a disk keeps its type"},
+                                     {"zone", "a disk stays in its zone"},
+                                     {"encryption_key", "a disk is encrypted as it is made"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (after.value("size_gib", 0.0) < before.value("size_gib", 0.0)) return replace("a disk cannot shrink");
     return {Impact::Kind::InPlace, ""};
@@ -35,6 +37,9 @@ class Disk : public Kind {
         {"sku", {{"name", order.spec.value("type", "StandardSSD_LRS")}}},
         {"properties",
          {{"creationData", {{"createOption", "Empty"}}}, {"diskSizeGB", order.spec.value("size_gib", 4LL)}}}};
+    if (order.spec.contains("encryption_key"))
+      body["properties"]["encryption"] = {{"type", "EncryptionAtRestWithCustomerKey"},
+                                          {"diskEncryptionSetId", order.spec["encryption_key"]}};
     if (const std::string zone = order.spec.value("zone", ""); !zone.empty())
       body["zones"] = Json::array({zone});
     return body;

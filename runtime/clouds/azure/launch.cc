@@ -33,6 +33,8 @@ Result<Json> storage_of(Asking& call, const Order& order, const Image& image) {
                {"caching", "ReadWrite"},
                {"managedDisk", {{"storageAccountType", type}}},
                {"deleteOption", kGoes}};
+  if (root.contains("encryption_key"))
+    disk["managedDisk"]["diskEncryptionSet"] = {{"id", root["encryption_key"]}};
   if (size > 0) disk["diskSizeGB"] = static_cast<long long>(size);
   Json further = Json::array();
   const Json volumes = order.spec.value("volumes", Json::object());

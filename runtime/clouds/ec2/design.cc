@@ -42,6 +42,9 @@ std::string device_name(const ir::Disk& disk) { return std::string("/dev/sd") + 
 Status add_disks(const ir::Node& node, Json& spec) {
   for (const ir::Disk& disk : node.disks) {
     Json made = disk_spec(disk);
+    const Encryption encryption = encryption_wanted(node, disk.index);
+    if (encryption.wanted) made["encrypted"] = true;
+    if (!encryption.key.empty()) made["encryption_key"] = encryption.key;
     if (disk.index == 0) {
       if (const long long free = free_disk_wanted(node); free > 0) made["free_gib"] = free;
       if (!made.empty()) spec["root"] = std::move(made);
@@ -56,7 +59,7 @@ Status add_disks(const ir::Node& node, Json& spec) {
                         node.address, disk.index, url));
       made["snapshot"] = id;
     }
-    if (made.empty()) continue;
+    if (!disk.size_bytes && !made.contains("snapshot") && disk.type.empty()) continue;
     made["device"] = device_name(disk);
     spec["disks"].push_back(std::move(made));
   }
@@ -249,6 +252,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
           check_yes_or_no(node, {"spot", "spot.fallback", "elastic_ip", "ec2.associate_public_ip_address"});
       !right.ok())
     return right;
+  if (Status right = check_encryption(node); !right.ok()) return right;
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))

@@ -21,6 +21,9 @@ void add_disk(Parameters& parameters, size_t number, const std::string& device, 
   if (disk.contains("size_gib"))
     parameters.emplace_back(name + "Ebs.VolumeSize", std::to_string(disk["size_gib"].get<long long>()));
   parameters.emplace_back(name + "Ebs.VolumeType", disk.value("type", "gp3"));
+  if (disk.value("encrypted", false)) parameters.emplace_back(name + "Ebs.Encrypted", "true");
+  if (disk.contains("encryption_key"))
+    parameters.emplace_back(name + "Ebs.KmsKeyId", disk["encryption_key"].get<std::string>());
   if (disk.contains("snapshot"))
     parameters.emplace_back(name + "Ebs.SnapshotId", disk["snapshot"].get<std::string>());
 }

@@ -214,7 +214,9 @@ class Designer : private DesignBuilder {
                          zone_of_disks(place_, node, input_),
                          {},
                          disk_type(offers),
-                         [](const std::string& url) -> Result<std::string> { return disk_in_url(url); }},
+                         [](const std::string& url) -> Result<std::string> { return disk_in_url(url); },
+                         "",
+                         "Compute Engine encrypts every disk with keys of Google's"},
                         spec, references);
         !added.ok())
       return added;
@@ -320,6 +322,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_login_name(node); !right.ok()) return right;
   if (Status right = check_tags(node); !right.ok()) return right;
+  if (Status right = check_encryption(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster" && placement != "spread")
     return invalid(fmt::format("{}: placement_group = '{}': must be cluster or spread in Compute Engine",

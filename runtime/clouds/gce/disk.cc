@@ -22,7 +22,9 @@ class Disk : public Kind {
   }
 
   Impact impact(const Json& before, const Json& after) const override {
-    constexpr FixedField kFixed[] = {{"type", "a disk keeps its type"}, {"zone", "a disk stays in its zone"}};
+    constexpr FixedField kFixed[] = {{"type", "a disk keeps its type"},
+                                     {"zone", "a disk stays in its zone"},
+                                     {"encryption_key", "a disk is encrypted as it is made"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (after.value("size_gib", 0.0) < before.value("size_gib", 0.0)) return replace("a disk cannot shrink");
     return {Impact::Kind::InPlace, ""};
@@ -36,6 +38,8 @@ class Disk : public Kind {
     if (order.spec.contains("type"))
       body["type"] =
           fmt::format("{}zones/{}/diskTypes/{}", call.root(), zone, order.spec["type"].get<std::string>());
+    if (order.spec.contains("encryption_key"))
+      body["diskEncryptionKey"] = {{"kmsKeyName", order.spec["encryption_key"]}};
     return body;
   }
 

@@ -45,6 +45,8 @@ Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {
   if (!kind.empty()) made["diskType"] = fmt::format("{}zones/{}/diskTypes/{}", call.root(), zone, kind);
   Json disks = Json::array();
   disks.push_back({{"boot", true}, {"autoDelete", true}, {"initializeParams", std::move(made)}});
+  if (root.contains("encryption_key"))
+    disks.front()["diskEncryptionKey"] = {{"kmsKeyName", root["encryption_key"]}};
   // In the order of their letters: that is how the kernel names them.
   const Json volumes = order.spec.value("volumes", Json::object());
   for (const auto& [letter, wanted] : volumes.items()) {

@@ -337,6 +337,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (!os.empty() && os != "linux")
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_encryption(node); !right.ok()) return right;
   if (Status right = check_zone(node, input); !right.ok()) return right;
   if (Status right = check_networks(node, input); !right.ok()) return right;
   if (Status right = check_disks(node, input); !right.ok()) return right;
