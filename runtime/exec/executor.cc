@@ -8,6 +8,7 @@
 
 #include "runtime/base/arriving_folder.h"
 #include "runtime/exec/failures.h"
+#include "runtime/exec/host_keys.h"
 #include "runtime/exec/login_keys.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/plan_run.h"
@@ -165,7 +166,10 @@ RunReport apply(const Run& run, const Plan& plan) {
   if (report.status.ok()) report.status = check_login_keys(session, plan);
   if (!report.status.ok()) return report;
   tell_start(session, plan, "apply");
+  HostKeyCheck host_keys(session);
   report.status = execute_plan(session, plan, report);
+  if (Status trusted = host_keys.end(); !trusted.ok() && report.status.ok())
+    report.status = session.events.mask(trusted);
   bool failed = !report.status.ok() && report.status.code() != Code::Cancelled;
   if (failed && run.options.on_error == OnError::Destroy) destroy_what_was_made(session, plan, report);
   save_outcome(session, plan, report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/exec/host_keys.h"
 #include "runtime/exec/jump.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/values.h"
@@ -250,26 +251,30 @@ Status Session::learn_host_key(ResourceRecord& record, const std::optional<Resou
     shown = run.host_key(record.attributes, context);
   }
   if (!shown.ok()) return shown.status();
-  auto key_only = [](const std::string& line) { return line.substr(0, line.find(' ', line.find(' ') + 1)); };
-  const std::string type = shown->substr(0, shown->find(' '));
   bool confirmed = false;
   if (Cloud* cloud = run.clouds->find(record.cloud)) {
-    Result<std::vector<std::string>> told = cloud->host_keys(context, record.id);
+    Result<bool> told = is_key_of_cloud(*cloud, context, record.id, *shown);
+    if (told.status().code() == Code::Auth)
+      return Status(told.status())
+          .with_hint("somebody else answers at " + record.attributes.value("host", "its address"));
     if (!told.ok()) context.log("the cloud could not be asked for its host key: " + told.status().message());
-    for (const std::string& line : told.ok() ? *told : std::vector<std::string>()) {
-      if (line.substr(0, line.find(' ')) != type) continue;
-      if (key_only(line) != key_only(*shown))
-        return Status(Code::Auth, "HOST KEY MISMATCH: the machine shows another key than its cloud tells")
-            .with_hint("somebody else answers at " + record.attributes.value("host", "its address"));
-      confirmed = true;
-    }
+    confirmed = told.ok() && *told;
   }
-  record.attributes["host_key"] = key_only(*shown);
+  record.attributes["host_key"] = shown->substr(0, shown->find(' ', shown->find(' ') + 1));
+  record.attributes[kHostKeyFrom] = confirmed ? kFromCloud : kFromFirstUse;
   if (Status kept = store().put_resource(record); !kept.ok()) return kept;
   put(record);
   context.log(confirmed ? "host key confirmed by the cloud"
-                        : "host key taken at first contact: the cloud does not tell it (yet)");
+                        : "host key trusted on first use: the cloud does not tell it (yet)");
   return {};
+}
+
+void Session::distrust(const std::string& address, const Status& why) {
+  {
+    std::lock_guard guard(mutex_);
+    distrusted_.emplace(address, why);
+  }
+  drop_connection(address);
 }
 
 Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
@@ -277,6 +282,10 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   const ir::Node* wanted = node(address);
   std::optional<ResourceRecord> record = resource(address);
   if (!wanted || !record) return Status(Code::NotFound, address + " is not there");
+  {
+    std::lock_guard guard(mutex_);
+    if (auto found = distrusted_.find(address); found != distrusted_.end()) return found->second;
+  }
   if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
   Context contact = context(address, end);
   contact.booting = !record->reachable;

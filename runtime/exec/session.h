@@ -96,6 +96,8 @@ class Session {
   // taken to be booting.
   Status connect_once(const std::string& address, std::chrono::steady_clock::time_point end);
   void drop_connection(const std::string& address);
+  // Somebody else answers at that machine's address: nobody connects to it any more in this run.
+  void distrust(const std::string& address, const Status& why);
   // Whether `text` is another one than was given for that machine before.
   bool news_for(const std::string& address, const std::string& text);
 
@@ -122,8 +124,9 @@ class Session {
   std::map<std::string, std::shared_ptr<Connection>> connections_;
   std::map<std::string, OpenCreation> open_creations_;
   std::map<std::string, Intent> unresolved_;
-  std::set<std::string> failed_;             // of note_failed()
-  std::map<std::string, std::string> told_;  // news_for(): by machine
+  std::map<std::string, Status> distrusted_;  // by machine
+  std::set<std::string> failed_;              // of note_failed()
+  std::map<std::string, std::string> told_;   // news_for(): by machine
 };
 
 }  // namespace radl

@@ -61,6 +61,8 @@ Status check_protected(const Draft& draft);
 void plan_protections(Draft& draft);
 void plan_outputs(Draft& draft);
 void plan_drift(Draft& draft);
+// Notes which machines are trusted on first use, and whether SSH is opened to everybody.
+void plan_trust(Draft& draft);
 void plan_costs(Draft& draft);
 // Of a plan whose actions and costs are there; `graph` is the plan's own.
 void add_totals(Plan& plan, const PlanGraph& graph);

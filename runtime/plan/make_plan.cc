@@ -165,6 +165,7 @@ Result<Plan> make_plan(const PlanInput& input) {
   plan_costs(draft);
   add_totals(draft.plan, draft.graph);
   draft.plan.notes.insert(draft.plan.notes.end(), draft.desired.notes.begin(), draft.desired.notes.end());
+  plan_trust(draft);
   return std::move(draft.plan);
 }
 

@@ -29,6 +29,11 @@ bool is_stopped(const Json& attributes) {
   return state != attributes.end() && *state == "stopped";
 }
 
+bool is_trusted_on_first_use(const Json& attributes) {
+  auto from = attributes.find(kHostKeyFrom);
+  return from != attributes.end() && *from == kFromFirstUse;
+}
+
 std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name) {
   UnknownName parts = split_unknown(name);
   if (auto node = snapshot.resources.find(parts.owner); node != snapshot.resources.end()) {

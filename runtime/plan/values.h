@@ -23,6 +23,12 @@ std::optional<Json> node_attribute(const ResourceRecord& node, const std::string
 // Of a node's attributes: its machine is there and does not run.
 bool is_stopped(const Json& attributes);
 
+// Attribute of a machine whose host key was learned at the first contact: whether its cloud has told the same
+// key since. Absent: the key was known before.
+inline constexpr const char* kHostKeyFrom = "host_key_from";
+inline constexpr const char *kFromCloud = "cloud", *kFromFirstUse = "first use";
+bool is_trusted_on_first_use(const Json& attributes);
+
 // Tells that a value changed: 16 bytes of SHA-256 in hex.
 std::string value_fingerprint(const Json& value);
 

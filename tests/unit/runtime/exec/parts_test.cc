@@ -70,6 +70,36 @@ TEST(HostKey, MustBeTheOneThatTheCloudTells) {
   EXPECT_TRUE(bench.apply(one_node()).status.ok());
 }
 
+std::string trust_in(Bench& bench) {
+  return bench.snapshot().resources.at("worker[0]").attributes.value("host_key_from", "");
+}
+
+TEST(HostKey, TrustedOnFirstUseIsConfirmedByALaterRun) {
+  Bench bench;
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> { return std::string(kKey); };
+  ASSERT_TRUE(bench.apply(one_node()).status.ok());
+  EXPECT_EQ(trust_in(bench), "first use");
+  bench.cloud.keys = {std::string(kKey) + " root@worker"};
+  ASSERT_TRUE(bench.apply(one_node()).status.ok());
+  EXPECT_EQ(trust_in(bench), "cloud");
+}
+
+TEST(HostKey, ThatTheCloudTellsOtherwiseLaterEndsTheRunWhichTrustedIt) {
+  Bench bench;
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> { return std::string(kKey); };
+  bench.connector = [&](const ir::Node&, const Json&, const Context&) {
+    bench.cloud.keys = {std::string(kOther) + " root@x"};
+    return Result<std::unique_ptr<Remote>>(std::make_unique<NoRemote>());
+  };
+  EXPECT_EQ(bench.apply(one_node()).status.code(), Code::Auth);
+  EXPECT_FALSE(bench.snapshot().resources.at("worker[0]").attributes.contains("host_key"));
+  bench.cloud.keys = {std::string(kKey) + " root@worker"};
+  bench.connector = nullptr;
+  ASSERT_TRUE(
+      bench.apply(ProgramBuilder().deploy({"worker", 1}).file("worker", "a", "/a", "x").build()).status.ok());
+  EXPECT_EQ(trust_in(bench), "cloud");
+}
+
 TEST(HostKey, IsWaitedForWhileTheMachineBoots) {
   Bench bench;
   int asked = 0;

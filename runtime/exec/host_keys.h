@@ -1,0 +1,45 @@
+// Host keys that were trusted on first use: compared with those that the machine's cloud tells, as soon as it
+// does. Internal to runtime/exec.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "runtime/exec/session.h"
+
+namespace radl {
+
+// What its cloud says of the key that a machine shows (an OpenSSH public key line). False: nothing yet, or
+// nothing of keys of that type. Auth: the cloud tells another one.
+Result<bool> is_key_of_cloud(Cloud& cloud, const Context& context, const std::string& id,
+                             const std::string& shown);
+// Of a machine whose key is recorded as trusted on first use. True: it need not be asked again.
+Result<bool> confirm_host_key(Session& session, const ResourceRecord& record, const Stop& stop);
+
+// While it lives, a thread asks the clouds for the keys of all machines of the session that were trusted on
+// first use. A machine that turns out to be another one is not connected to any more.
+class HostKeyCheck {
+ public:
+  explicit HostKeyCheck(Session& session);
+  ~HostKeyCheck();
+  // Asks once more, and records what came of it: call it when nothing else changes records any more. Auth:
+  // machines show other keys than their clouds tell.
+  Status end();
+
+ private:
+  void run();
+  void ask_all(const Stop& stop);
+  void stop_thread();
+
+  Session& session_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool ended_ = false;
+  std::map<std::string, Status> outcomes_;  // by address: ok where the cloud has confirmed the key
+  std::thread thread_;
+};
+
+}  // namespace radl
