@@ -47,6 +47,7 @@ const std::vector<Probe>& changing_probes() {
   static const std::vector<Probe> all = {
       {"AllocateAddress", {{"Domain", "vpc"}}},
       {"AssociateAddress", {{"InstanceId", instance}, {"AllocationId", address}}},
+      {"AuthorizeSecurityGroupEgress", rule},
       {"AuthorizeSecurityGroupIngress", rule},
       {"CreatePlacementGroup", {{"GroupName", name}, {"Strategy", "cluster"}}},
       {"CreateSecurityGroup", {{"GroupName", name}, {"GroupDescription", name}}},
@@ -63,6 +64,7 @@ const std::vector<Probe>& changing_probes() {
                        "AAAAC3NzaC1lZDI1NTE5AAAAIPmJqXl4h0XWYdpYF0bOEsGXYRhzvFTDNQUoiUlmVGqF")}}},
       {"ModifyInstanceAttribute", {{"InstanceId", instance}, {"InstanceType.Value", "t3.micro"}}},
       {"ReleaseAddress", {{"AllocationId", address}}},
+      {"RevokeSecurityGroupEgress", rule},
       {"RevokeSecurityGroupIngress", rule},
       {"RunInstances",
        {{"ImageId", "ami-00000000000000000"},

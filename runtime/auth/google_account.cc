@@ -45,6 +45,7 @@ constexpr const char* kPermissions[] = {
     "compute.instances.deleteAccessConfig",
     "compute.instances.get",
     "compute.instances.getGuestAttributes",
+    "compute.instances.getSerialPortOutput",
     "compute.instances.list",
     "compute.instances.resume",
     "compute.instances.setLabels",

@@ -36,6 +36,11 @@ Json laid_over(const Json& spec, const Json& over) {
 
 Json offered_spec(const Json& spec, const Offer& offer) { return laid_over(spec, offer.spec); }
 
+std::optional<Impact> Cloud::impact_of_lost(const std::string&, const std::string& needed) const {
+  if (needed == "key_pair" || needed == "key") return std::nullopt;
+  return Impact{Impact::Kind::Replace, ""};
+}
+
 std::string_view phase_name(ResourcePhase phase) {
   switch (phase) {
     case ResourcePhase::Pending:

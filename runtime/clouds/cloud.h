@@ -126,6 +126,7 @@ struct Order {
   std::map<std::string, Reference> references;  // by address
   std::string token;                            // ask_create: idempotent for it; look() finds by it
   std::string id;                               // ask_update, ask_destroy: the cloud's
+  Json attributes = Json::object();             // as recorded last; empty for ask_create
 };
 
 struct Asked {
@@ -174,6 +175,8 @@ struct Seen {
   // be null), vm_id, and state ("running" or "stopped"). Of one that the cloud may take back, where its own
   // services say so before: eviction_notice, how it asks them (`interruption` of docs/job.md).
   Json attributes = Json::object();
+  // The tags of radlc's own that it carries now, by name: compared with Cloud::marks_of().
+  Json marks = Json::object();
   std::string detail;
   bool no_room = false;  // of Broken: for want of capacity or quota; another offer may do
 };
@@ -182,6 +185,8 @@ struct Query {
   std::vector<std::string> tokens;
   std::vector<std::string> ids;
   bool everything = false;  // that carries the infrastructure's tag
+  // What the state calls ids, also those whose tags somebody changed: by id.
+  std::map<std::string, std::string> names;
 };
 
 // Between two looks while something is pending: `first` after asking, doubled up to `longest`.
@@ -212,8 +217,23 @@ class Cloud {
   // By values: growing a disk may be done in place and shrinking it not. "state" of a machine ("stopped" ->
   // "running"): whether ask_update() can start it.
   virtual Impact impact(const std::string& type, const Json& before, const Json& after) const = 0;
+  // What a resource of `type` takes if one that it references, of type `needed`, was deleted outside of radlc
+  // and is created again. nullopt: nothing, it goes on as it is. InPlace: ask_update() attaches the new one.
+  // A key pair is never a reason to touch a machine.
+  virtual std::optional<Impact> impact_of_lost(const std::string& type, const std::string& needed) const;
+  // The tags of its own that radlc writes on what it creates for this order, by name. Empty: the cloud keeps
+  // none that can be written again (TakesOver::take_over()).
+  virtual Json marks_of(const Context&, const Order&) const { return Json::object(); }
+  // Whether the first login at a machine may come before the cloud can tell its host key (host_keys()).
+  virtual bool trusts_on_first_use() const { return false; }
 
   // --- asking ---
+  // Asks the cloud, without creating anything, whether these orders for machines would be allowed. Each
+  // text names a permission that the credentials lack. Empty: nothing is refused, or the cloud cannot
+  // say.
+  virtual std::vector<std::string> refused_in_advance(const Context&, const std::vector<Order>&) {
+    return {};
+  }
   virtual Asked ask_create(const Context& context, const Order& order) = 0;
   virtual Asked ask_update(const Context& context, const Order& order) = 0;
   // Accepted when it is gone already; a NotFound is believed of what was made settles_after() ago.

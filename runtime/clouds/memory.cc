@@ -1,5 +1,7 @@
 #include "runtime/clouds/memory.h"
 
+#include <algorithm>
+
 namespace radl {
 
 void CloudMemory::note_token(const std::string& token, const std::string& type) {
@@ -64,6 +66,25 @@ std::optional<std::string> CloudMemory::name_of(const std::string& id) const {
   auto found = names_.find(id);
   if (found == names_.end()) return std::nullopt;
   return found->second;
+}
+
+void CloudMemory::note_names(const std::map<std::string, std::string>& names) {
+  for (const auto& [id, address] : names) note_name(id, address);
+}
+
+Json CloudMemory::group_names(const std::vector<std::string>& ids) const {
+  std::lock_guard guard(mutex_);
+  const bool known = std::any_of(names_.begin(), names_.end(), [](const auto& entry) {
+    return entry.second.starts_with("access.") || entry.second.starts_with("network.");
+  });
+  if (!known && !ids.empty()) return nullptr;
+  std::vector<std::string> names;
+  for (const std::string& id : ids) {
+    auto found = names_.find(id);
+    names.push_back(found == names_.end() ? id : found->second);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace radl

@@ -76,6 +76,11 @@ class CloudMemory {
   // Of what an order refers to; of public addresses, which are of `address_type`, the number as well.
   void note_references(const std::map<std::string, Reference>& references, const char* address_type);
   std::optional<std::string> name_of(const std::string& id) const;
+  // What the state calls ids (Query::names).
+  void note_names(const std::map<std::string, std::string>& names);
+  // The groups of a machine as the file calls them, sorted; one that is nobody's stands for itself. Null: no
+  // group of the infrastructure is known, as when a machine alone is looked at.
+  Json group_names(const std::vector<std::string>& ids) const;
 
  private:
   mutable std::mutex mutex_;

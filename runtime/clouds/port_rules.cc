@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 namespace radl {
 namespace {
@@ -80,14 +81,41 @@ bool names_this_computer(const std::vector<std::string>& rules) {
 }
 
 std::vector<std::string> rules_shown(const std::vector<InboundRule>& rules, const std::string& own_group,
-                                     const std::string& caller) {
-  std::vector<std::string> texts;
+                                     const std::string& caller, std::vector<std::string> others) {
+  std::vector<std::string> texts = std::move(others);
   for (const InboundRule& rule : rules) {
     const bool ours =
         rule.protocol == "tcp" && rule.from == 22 && rule.to == 22 && !caller.empty() && rule.cidr == caller;
     texts.push_back(ours ? kSshFromThisComputer : rule.text(own_group));
   }
   std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+InboundRule all_out() { return {"all", -1, -1, "0.0.0.0/0", ""}; }
+
+bool lets_everything_out(const InboundRule& rule) {
+  return rule.protocol == "all" && rule.group.empty() && (rule.cidr == "0.0.0.0/0" || rule.cidr == "::/0");
+}
+
+OutboundChanges outbound_changes(const std::vector<InboundRule>& outbound) {
+  OutboundChanges changes;
+  changes.lacking = std::none_of(outbound.begin(), outbound.end(), [](const InboundRule& rule) {
+    return lets_everything_out(rule) && rule.cidr == all_out().cidr;
+  });
+  for (size_t i = 0; i < outbound.size(); ++i)
+    if (!lets_everything_out(outbound[i])) changes.too_many.push_back(i);
+  return changes;
+}
+
+std::vector<std::string> OutboundChanges::texts(const std::vector<InboundRule>& outbound,
+                                                const std::string& own_group) const {
+  std::vector<std::string> texts;
+  if (lacking) texts.push_back(kNothingOut);
+  for (size_t i : too_many) {
+    std::string text = outbound[i].text(own_group);
+    texts.push_back(text.replace(text.find(" from "), 6, " to "));
+  }
   return texts;
 }
 

@@ -32,8 +32,22 @@ std::optional<InboundRule> parse_rule(const std::string& text, const std::string
 std::vector<std::string> rules_wanted(const Json& spec);
 bool names_this_computer(const std::vector<std::string>& rules);
 // The rules of a group as a spec has them, sorted. `caller`: the CIDR that "this computer" has; "": none.
+// `others`: texts of what else there is, shown among them.
 std::vector<std::string> rules_shown(const std::vector<InboundRule>& rules, const std::string& own_group,
-                                     const std::string& caller);
+                                     const std::string& caller, std::vector<std::string> others = {});
+
+// Groups of radlc let everything out, as clouds create them. How one differs from that, as texts beside its
+// rules: "nothing to 0.0.0.0/0" (the rule was revoked), "tcp 443 to 10.0.0.0/8" (one was added).
+inline constexpr const char* kNothingOut = "nothing to 0.0.0.0/0";
+bool lets_everything_out(const InboundRule& rule);  // over IPv4 or IPv6
+struct OutboundChanges {
+  bool lacking = false;          // all_out()
+  std::vector<size_t> too_many;  // of the outbound rules
+  std::vector<std::string> texts(const std::vector<InboundRule>& outbound,
+                                 const std::string& own_group) const;
+};
+OutboundChanges outbound_changes(const std::vector<InboundRule>& outbound);
+InboundRule all_out();  // to 0.0.0.0/0
 
 // What to do about a group whose rules are `now` so that they are `wanted`. Invalid: one of them is no rule.
 struct RuleChanges {

@@ -15,11 +15,17 @@ class TakesOver {
   // Marks what has the order's id as the order's address of this infrastructure, so that it is found again
   // like all the rest; nothing else of it changes. Where marks cannot be added it is known by its id alone.
   virtual Status take_over(const Context& context, const Order& order);
+  // Writes Cloud::marks_of() on a resource of ours that somebody took them from. Unsupported: ask_update()
+  // does it.
+  virtual Status write_marks(const Context& context, const Order& order);
 };
 
 inline Result<std::string> TakesOver::id_named(const Context&, const std::string&, const std::string& name) {
   return name;
 }
 inline Status TakesOver::take_over(const Context&, const Order&) { return {}; }
+inline Status TakesOver::write_marks(const Context&, const Order&) {
+  return Status(Code::Unsupported, "a change of the resource writes its tags");
+}
 
 }  // namespace radl

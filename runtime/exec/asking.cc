@@ -2,6 +2,7 @@
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
+#include "runtime/plan/values.h"
 
 namespace radl {
 
@@ -42,6 +43,7 @@ Order order_for(Session& session, const ResourceRecord& record) {
   order.spec = record.spec;
   order.token = record.token;
   order.id = record.id;
+  order.attributes = record.attributes;
   for (const std::string& need : record.needs) {
     if (std::optional<ResourceRecord> needed = session.resource(need))
       order.references[need] = {needed->type, needed->id, needed->attributes};
@@ -70,8 +72,16 @@ std::optional<milliseconds> until_shown(Session& session, const Cloud& cloud, Sc
 
 Json attributes_now(const ResourceRecord& record, Json seen) {
   const bool told = seen.contains("host_key") && !seen["host_key"].is_null();
-  if (!told && record.attributes.contains("host_key")) seen["host_key"] = record.attributes["host_key"];
+  if (told) return seen;
+  for (const char* name : {"host_key", kHostKeyFrom})
+    if (record.attributes.contains(name)) seen[name] = record.attributes[name];
   return seen;
+}
+
+Json with_login_of(const ResourceRecord& record, Json attributes) {
+  for (const char* name : {"user", "key"})
+    if (record.attributes.contains(name)) attributes[name] = record.attributes[name];
+  return attributes;
 }
 
 std::optional<milliseconds> next_attempt(Session& session, const std::string& id, const Status& error,

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "runtime/clouds/tags.h"
+#include "runtime/clouds/takes_over.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
 #include "runtime/state/writes.h"
@@ -69,11 +70,28 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
   }
 }
 
+// Writes radlc's own tags again. Unsupported: the change itself does.
+Async<Status> write_marks(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+  auto* marking = dynamic_cast<TakesOver*>(&cloud);
+  if (!marking) co_return Status(Code::Unsupported, record.cloud + " has no tags");
+  Attempts attempts(session, park, record.address);
+  while (true) {
+    if (Status held = session.store().still_held(); !held.ok()) co_return held;
+    Status marked = marking->write_marks(asking(session, record.address), order_for(session, record));
+    if (marked.ok() || marked.code() == Code::Unsupported) co_return marked;
+    bool again = co_await attempts.again(marked);
+    if (!again) co_return marked;
+  }
+}
+
+bool is_mark(const FieldChange& change) { return change.field.starts_with(kMarkField); }
+
 }  // namespace
 
 Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
-                                Json before) {
-  Changing result = co_await ask_for_change(session, park, cloud, record, std::move(before));
+                                Json before, bool nothing_to_ask) {
+  Changing result;
+  if (!nothing_to_ask) result = co_await ask_for_change(session, park, cloud, record, std::move(before));
   if (!result.status.ok()) co_return result;
   Watch watch = watch_of(session, cloud, record, Watch::For::Changed);
   std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
@@ -126,7 +144,18 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
                                  [](const FieldChange& change) { return change.field == "state"; });
   bool restarts = std::any_of(action.changes.begin(), action.changes.end(),
                               [](const FieldChange& change) { return change.forces_restart; });
-  Changing changed = co_await change_resource(session, park, **cloud, record, before->spec);
+  Changing changed;
+  bool marks_alone = false;  // then there is nothing to ask for, and some resources are never changed
+  const bool marked = std::any_of(action.changes.begin(), action.changes.end(), is_mark);
+  if (marked) {
+    Async<Status> marking = write_marks(session, park, **cloud, record);
+    co_await marking.finished();
+    changed.status = marking.take();
+    marks_alone = changed.status.ok() && std::all_of(action.changes.begin(), action.changes.end(), is_mark);
+    if (changed.status.code() == Code::Unsupported) changed.status = Status();
+  }
+  if (changed.status.ok())
+    changed = co_await change_resource(session, park, **cloud, record, before->spec, marks_alone);
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
     session.put_unresolved(intent);
@@ -138,6 +167,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   }
   if (changed.status.ok()) {
     record.attributes = attributes_now(record, std::move(changed.seen->attributes));
+    if (marked) record.attributes = with_login_of(*before, std::move(record.attributes));
     record.price_per_hour = action.price_per_hour;
   }
   const ResourceRecord* now = changed.status.ok() ? &record : nullptr;

@@ -1,5 +1,6 @@
 #include "runtime/exec/login_keys.h"
 
+#include <algorithm>
 #include <set>
 
 #include "runtime/net/ssh/key_places.h"
@@ -22,11 +23,34 @@ std::set<std::string> needed_by(const Plan& plan) {
   return needed;
 }
 
+// Machines that stay while their key pair is created again: the public half must be that of the key which
+// they know.
+std::set<std::string> keeping_their_key(const Session& session, const Plan& plan) {
+  std::set<std::string> keys, staying;
+  for (const Action& action : plan.actions)
+    if (action.verb == Verb::Create && (action.type == "key_pair" || action.type == "key"))
+      keys.insert(action.id);
+  if (keys.empty()) return staying;
+  session.read([&](const Snapshot& known) {
+    for (const auto& [address, record] : known.resources) {
+      if (!record.is_node()) continue;
+      const Action* action = plan.find(address);
+      if (action && action->verb != Verb::Update) continue;
+      if (std::any_of(record.needs.begin(), record.needs.end(),
+                      [&](const std::string& need) { return keys.count(need) != 0; }))
+        staying.insert(address);
+    }
+  });
+  return staying;
+}
+
 }  // namespace
 
 Status check_login_keys(const Session& session, const Plan& plan) {
   std::set<std::string> looked_for;  // many machines have one key
-  for (const std::string& address : needed_by(plan)) {
+  std::set<std::string> needed = needed_by(plan);
+  needed.merge(keeping_their_key(session, plan));
+  for (const std::string& address : needed) {
     const auto record = session.resource(address);
     if (!record || !record->attributes.is_object()) continue;
     const auto print = record->attributes.find("key");

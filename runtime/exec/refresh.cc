@@ -5,7 +5,9 @@
 #include "common/guarded.h"
 #include "runtime/clouds/tags.h"
 #include "runtime/exec/actions.h"
+#include "runtime/exec/asking.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/host_keys.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/step_facts.h"
@@ -38,6 +40,7 @@ class Refresher {
     (void)for_each_parallel(lists.size(), width, [&](size_t i) {
       const auto& [node, of_node] = *lists[i];
       return noted(node, guarded([&]() -> Status {
+                     if (Status other = compare_host_key(node); !other.ok()) return other;
                      if (!answers(node)) return {};
                      for (const ir::Step* step : of_node) look_at(*step);
                      return {};
@@ -48,6 +51,10 @@ class Refresher {
 
   Result<Observed> glance() {
     look_at_clouds();
+    for (const std::string& node : running_) {
+      Status compared = noted(node, guarded([&] { return compare_host_key(node); }));
+      if (!compared.ok() && session_.stop_starting()) break;
+    }
     return observed();
   }
 
@@ -106,7 +113,10 @@ class Refresher {
 
   Status look_at(Cloud& cloud, const std::vector<const ResourceRecord*>& records) {
     Query query;
-    for (const ResourceRecord* record : records) query.ids.push_back(record->id);
+    for (const ResourceRecord* record : records) {
+      query.ids.push_back(record->id);
+      query.names[record->id] = record->address;
+    }
     std::vector<Seen> seen;
     Status looked = with_retries(session_.options(), session_.world(),
                                  retry_hooks(session_, cloud.id().text()), [&](int) -> Status {
@@ -139,11 +149,38 @@ class Refresher {
       observed_.resources.push_back({record.address, "broken", {}, session_.events.mask(seen->detail)});
     } else {
       observed_.specs[record.address] = with_tags_of(record.spec, seen->spec);
+      add_marks(record, *seen, cloud);
+      Json attributes = seen->attributes;
+      if (observed_.marks.count(record.address)) attributes = with_login_of(record, std::move(attributes));
       if (record.is_node()) {
-        observed_.attributes[record.address] = attributes_now(record, seen->attributes);
+        observed_.attributes[record.address] = attributes_now(record, attributes);
         if (seen->phase == ResourcePhase::Ready) running_.insert(record.address);
       }
-      add_changes(record, *seen);
+      add_changes(record, attributes);
+    }
+  }
+
+  // Of a machine that was trusted on first use: what its cloud tells now. Auth: another key.
+  Status compare_host_key(const std::string& node) {
+    const auto record = snapshot_.resources.find(node);
+    if (record == snapshot_.resources.end() || !is_trusted_on_first_use(record->second.attributes)) return {};
+    Result<bool> confirmed = confirm_host_key(session_, record->second, session_.finishing());
+    if (confirmed.status().code() == Code::Auth) session_.distrust(node, confirmed.status());
+    if (!confirmed.ok() && confirmed.status().code() != Code::Auth) return {};  // asked again by the next run
+    if (!confirmed.ok()) return confirmed.status();
+    if (!*confirmed) return {};
+    std::lock_guard guard(mutex_);
+    observed_.attributes[node][kHostKeyFrom] = kFromCloud;
+    return {};
+  }
+
+  // Of what carries radlc's tags: an imported resource of a cloud that cannot tag it has no token.
+  void add_marks(const ResourceRecord& record, const Seen& seen, const Cloud& cloud) {
+    if (record.token.empty()) return;
+    const Json wanted = cloud.marks_of(session_.context(record.address, {}), order_for(session_, record));
+    for (const auto& [name, value] : wanted.items()) {
+      const Json now = seen.marks.contains(name) ? seen.marks[name] : Json();
+      if (now != value) observed_.marks[record.address].push_back({record.address, name, now, value, ""});
     }
   }
 
@@ -153,10 +190,10 @@ class Refresher {
   }
 
   // Of its attributes; what differs in its spec the plan tells.
-  void add_changes(const ResourceRecord& record, const Seen& now) {
-    bool stopped = is_stopped(now.attributes);
+  void add_changes(const ResourceRecord& record, const Json& now) {
+    bool stopped = is_stopped(now);
     Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
-    for (const auto& [key, value] : now.attributes.items()) {
+    for (const auto& [key, value] : now.items()) {
       Json before = record.attributes.contains(key) ? record.attributes[key] : Json();
       if (before != value) drift.changes.push_back({record.address, key, value, before, ""});
     }

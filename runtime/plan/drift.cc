@@ -10,6 +10,15 @@ namespace radl {
 
 namespace {
 
+// That of a resource, added if there is none.
+Drift& drift_of(std::vector<Drift>& drift, const std::string& address) {
+  auto known = std::lower_bound(drift.begin(), drift.end(), address,
+                                [](const Drift& one, const std::string& name) { return one.address < name; });
+  if (known == drift.end() || known->address != address)
+    known = drift.insert(known, {address, "changed", {}, ""});
+  return *known;
+}
+
 // Resources whose spec is not what was applied last, as far as their clouds can see it.
 void add_spec_drift(const PlanInput& input, std::vector<Drift>& drift) {
   for (const auto& [address, seen] : input.observed->specs) {
@@ -18,16 +27,21 @@ void add_spec_drift(const PlanInput& input, std::vector<Drift>& drift) {
     const Json now = laid_over(record->second.spec, seen);
     std::vector<FieldChange> fields = differing_fields(record->second.spec, now);
     if (fields.empty()) continue;
-    auto known =
-        std::lower_bound(drift.begin(), drift.end(), address,
-                         [](const Drift& one, const std::string& name) { return one.address < name; });
-    if (known == drift.end() || known->address != address)
-      known = drift.insert(known, {address, "changed", {}, ""});
+    Drift& known = drift_of(drift, address);
     for (FieldChange& field : fields) {
-      const bool there = std::any_of(known->changes.begin(), known->changes.end(),
+      const bool there = std::any_of(known.changes.begin(), known.changes.end(),
                                      [&](const Change& change) { return change.what == field.field; });
-      if (!there) known->changes.push_back({address, field.field, field.after, field.before, ""});
+      if (!there) known.changes.push_back({address, field.field, field.after, field.before, ""});
     }
+  }
+}
+
+// Resources whose tags of radlc's own are not as radlc writes them.
+void add_mark_drift(const Observed& observed, std::vector<Drift>& drift) {
+  for (const auto& [address, marks] : observed.marks) {
+    Drift& one = drift_of(drift, address);
+    for (const Change& mark : marks)
+      one.changes.push_back({address, kMarkField + mark.what, mark.before, mark.after, ""});
   }
 }
 
@@ -38,6 +52,7 @@ void plan_drift(Draft& draft) {
   if (!observed) return;
   draft.plan.drift = observed->resources;
   add_spec_drift(draft.input, draft.plan.drift);
+  add_mark_drift(*observed, draft.plan.drift);
   for (const auto& [id, changes] : observed->steps) {
     if (!changes.empty()) draft.plan.drift.push_back({id, "changed", changes, ""});
   }

@@ -25,6 +25,9 @@ struct Observed {
   std::map<std::string, nlohmann::json> attributes;  // of nodes that are there: as they are now
   // Of every resource that is there: the part of its spec that its cloud can observe, as it is now.
   std::map<std::string, nlohmann::json> specs;
+  // Of every resource whose tags of radlc's own were changed or removed: each such tag, `before` as it is now
+  // (null: removed), `after` as radlc writes it.
+  std::map<std::string, std::vector<Change>> marks;
   std::map<std::string, std::vector<Change>>
       steps;  // step id -> what differs from what it applied last; empty: nothing does
   std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at

@@ -25,6 +25,9 @@ enum class Verb { Create, Update, Replace, Delete, Run, Forget };
 std::string_view verb_name(Verb verb);  // "create", ...
 std::string_view verb_mark(Verb verb);  // "+", "~", "-/+", "-", ">", "x"
 
+// What a field's name begins with that is one of radlc's own tags: "marks.radlc:token".
+inline constexpr const char* kMarkField = "marks.";
+
 // One field that differs. Unknown values are {"$unknown": ..}, secrets {"$secret": ..}; null is "absent".
 struct FieldChange {
   std::string field;
@@ -145,6 +148,7 @@ struct PlanOptions {
   // Trainings and programs are left as they are; of a scale, which works beside them.
   bool leave_jobs = false;
   std::string today;          // "2026-11-22": prices much older are noted; empty: not compared
+  std::string caller;         // what SSH is opened for by RADL_CALLER_CIDR; empty: it is not set
   std::string project_words;  // " FILE --state DIR": what names this project in a command that a note gives
 };
 

@@ -63,6 +63,28 @@ bool found_stopped(const Draft& draft, const ResourceRecord& record) {
   return record.is_node() && is_stopped(*attributes);
 }
 
+// What the resource references already and this plan creates anew. What is only added to it is a change of
+// its own spec.
+std::vector<std::string> made_anew_below(const Draft& draft, const Desired& desired,
+                                         const ResourceRecord& record) {
+  std::vector<std::string> anew;
+  for (const std::string& need : desired.wanted.references) {
+    const bool had = std::find(record.needs.begin(), record.needs.end(), need) != record.needs.end();
+    if (had && draft.is_made_anew(need)) anew.push_back(need);
+  }
+  return anew;
+}
+
+// What that takes of the resource; nullopt: nothing. The old one of a replacement is removed before the new
+// one is there, so what uses it must go first.
+std::optional<Impact> impact_of_new(const Draft& draft, const Desired& desired, const std::string& need) {
+  const Action& action = *draft.resource_action(need);
+  const Cloud& cloud = *draft.input.clouds.find(desired.cloud);
+  std::optional<Impact> impact = cloud.impact_of_lost(desired.wanted.type, action.type);
+  if (impact && action.verb == Verb::Replace) impact->kind = Impact::Kind::Replace;
+  return impact;
+}
+
 // A replacement that has nothing to do with the resource's own spec; empty: none.
 std::string outer_reason(const Draft& draft, const Desired& desired, const ResourceRecord& record) {
   if (draft.input.options.replace.count(desired.wanted.address)) return "asked for with --replace";
@@ -73,10 +95,9 @@ std::string outer_reason(const Draft& draft, const Desired& desired, const Resou
   if (record.cloud != desired.cloud) return "moves from " + record.cloud + " to " + desired.cloud;
   if (record.type != desired.wanted.type)
     return "it is made as " + desired.wanted.type + " now, and no longer as " + record.type;
-  for (const std::string& need : desired.wanted.references) {
-    // What is only added to it is a change of its own spec.
-    const bool had = std::find(record.needs.begin(), record.needs.end(), need) != record.needs.end();
-    if (had && draft.is_made_anew(need)) return need + " is made anew";
+  for (const std::string& need : made_anew_below(draft, desired, record)) {
+    const std::optional<Impact> impact = impact_of_new(draft, desired, need);
+    if (impact && impact->kind == Impact::Kind::Replace) return need + " is made anew";
   }
   return "";
 }
@@ -108,7 +129,8 @@ class Comparison {
     keep_offer(desired_, record_.spec);
     look();
     const bool moved = !same_elements(desired_.wanted.references, record_.needs);
-    if (leaves_.empty() && outer.empty() && !moved) {
+    if (outer.empty()) look_below();
+    if (leaves_.empty() && outer.empty() && !moved && attached_.empty() && marks_.empty()) {
       // Only what was seen makes it equal: the record is behind.
       if (draft_.input.observed && !differing_leaves(record_.spec, desired_.spec()).empty())
         draft_.plan.as_found[desired_.wanted.address] = desired_.spec();
@@ -128,6 +150,7 @@ class Comparison {
                  : replaces     ? why_replaced(changes, impact)
                                 : why_updated(impact, moved);
     if (moved && !replaces) changes.push_back({"references", record_.needs, desired_.wanted.references});
+    if (!replaces) add_outer_changes(changes);
     action.changes = std::move(changes);
     if (!replaces && impact.kind == Impact::Kind::InPlace) action.seconds = 1;
     if (!replaces && (stopped_ || impact.kind == Impact::Kind::Restart))
@@ -149,6 +172,21 @@ class Comparison {
       after_["state"] = "running";
     }
     leaves_ = differing_leaves(before_, after_);
+  }
+
+  // What somebody did outside of the spec: what the resource uses was deleted, or radlc's tags were changed.
+  void look_below() {
+    for (const std::string& need : made_anew_below(draft_, desired_, record_))
+      if (impact_of_new(draft_, desired_, need)) attached_.push_back(need);
+    if (!draft_.input.observed) return;
+    auto seen = draft_.input.observed->marks.find(record_.address);
+    if (seen != draft_.input.observed->marks.end()) marks_ = seen->second;
+  }
+
+  void add_outer_changes(std::vector<FieldChange>& changes) const {
+    for (const std::string& need : attached_) changes.push_back({need, "gone", "made anew"});
+    for (const Change& mark : marks_)
+      changes.push_back({std::string(kMarkField) + mark.what, mark.before, mark.after});
   }
 
   // What each field alone would do; only what the whole of them does is said of any.
@@ -192,6 +230,8 @@ class Comparison {
     if (!asked.empty()) parts.push_back(joined(asked) + " changed");
     if (!drifted.empty()) parts.push_back(joined(drifted) + " changed outside of radlc");
     if (moved) parts.push_back("what it needs changed");
+    for (const std::string& need : attached_) parts.push_back("uses " + need + ", which is made anew");
+    if (!marks_.empty()) parts.push_back("radlc's tags changed outside of radlc");
     if (impact.kind == Impact::Kind::Restart && !stopped_)
       parts.push_back("it is restarted" + (impact.why.empty() ? "" : ": " + impact.why));
     return joined(parts);
@@ -204,6 +244,8 @@ class Comparison {
   bool stopped_ = false;
   Json before_, after_;
   std::vector<FieldDifference> leaves_;
+  std::vector<std::string> attached_;  // references that are created anew, and attached in place
+  std::vector<Change> marks_;          // radlc's own tags: as they are -> as they should be
 };
 
 }  // namespace

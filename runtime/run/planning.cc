@@ -1,5 +1,7 @@
 #include "runtime/run/planning.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <type_traits>
 
@@ -48,6 +50,7 @@ Observed moved_observed(const Observed& observed, const Snapshot& before,
     for (Drift& drift : now.resources) drift.address = name(drift.address);
     rename_keys(now.attributes);
     rename_keys(now.specs);
+    rename_keys(now.marks);
     rename_keys(now.steps);
     rename_keys(now.unknown);
     std::set<std::string> renamed;
@@ -66,16 +69,47 @@ ir::Program with_nodes(const ir::Program& program, const std::vector<const ir::N
   return part;
 }
 
-}  // namespace
+// What the clouds would refuse of the machines that a plan creates, each once.
+std::vector<std::string> refused_in_advance(const Plan& plan, const CloudSet& clouds,
+                                            const Context& context) {
+  std::map<std::string, std::vector<Order>> orders;
+  for (const Action& action : plan.actions) {
+    if (action.is_step || action.nodes.empty()) continue;
+    if (action.verb != Verb::Create && action.verb != Verb::Replace) continue;
+    Order order;
+    order.address = action.id;
+    order.type = action.type;
+    order.spec = action.spec;
+    order.token = "asked-in-advance";
+    orders[action.cloud].push_back(std::move(order));
+  }
+  std::vector<std::string> refused;
+  for (const auto& [id, of_cloud] : orders) {
+    Cloud* cloud = clouds.find(id);
+    if (!cloud) continue;
+    for (std::string& text : cloud->refused_in_advance(context, of_cloud))
+      if (std::find(refused.begin(), refused.end(), text) == refused.end())
+        refused.push_back(std::move(text));
+  }
+  return refused;
+}
 
-std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
-                                            const Snapshot& snapshot, const std::string& work_directory,
-                                            std::map<std::string, std::string>& failed) {
+Context context_of(const PlanQuestion& question, const ir::Program& program, const Snapshot& snapshot,
+                   const std::string& work_directory) {
   Context context;
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
   context.work_directory = work_directory;
   context.secrets = question.secrets;
   if (question.tell) context.log = question.tell;
+  return context;
+}
+
+}  // namespace
+
+std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
+                                            const Snapshot& snapshot, const std::string& work_directory,
+                                            std::map<std::string, std::string>& failed) {
+  const Context context = context_of(question, program, snapshot, work_directory);
   std::map<std::string, std::vector<const ir::Node*>> used;
   for (const ir::Node& node : program.nodes) used[question.clouds->id_for(node)].push_back(&node);
   std::map<std::string, Survey> surveys;
@@ -126,6 +160,7 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   input.options.replace = question.replace;
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;
+  if (const char* caller = std::getenv("RADL_CALLER_CIDR")) input.options.caller = caller;
   if (question.scaled != nullptr) input.options.scaled = *question.scaled;
   input.options.leave_jobs = question.leave_jobs;
   input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
@@ -134,6 +169,11 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   });
   auto plan = make_plan(input);
   if (!plan.ok()) return plan;
+  if (question.refresh) {
+    const Context context = context_of(question, input.program, snapshot, work_directory);
+    for (std::string& text : refused_in_advance(*plan, *question.clouds, context))
+      plan->notes.push_back(std::move(text));
+  }
   plan->unseen.insert(failed.begin(), failed.end());
   plan->notes.insert(plan->notes.end(), placement.notes.begin(), placement.notes.end());
   add_candidates_left(input, placement, *plan);

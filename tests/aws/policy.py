@@ -18,8 +18,8 @@ OWN = {"TerminateInstances", "StopInstances", "StartInstances", "ModifyInstanceA
        "ReleaseAddress", "DeletePlacementGroup", "DeleteVolume", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress"}
 # Of files above 16 MiB: parts that are looked up and taken back after something went wrong, which a scenario does not make happen.
 OF_LARGE_FILES = {"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}
-# Of check-auth, which shows quotas as unknown without them.
-OPTIONAL = {("servicequotas", "ListServiceQuotas"), ("ec2", "DescribeAccountAttributes")}
+# Of check-auth, which shows quotas as unknown without them; and of destroy, to name what still uses a group.
+OPTIONAL = {("servicequotas", "ListServiceQuotas"), ("ec2", "DescribeAccountAttributes"), ("ec2", "DescribeNetworkInterfaces")}
 FREE = {("sts", "GetCallerIdentity")}  # needs no permission
 
 

@@ -32,6 +32,8 @@ deploy cheap 1 ec2
 
 
 ADDRESS, ID = "address.node[0]", "<its id>"
+CHANGED = ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081", "--input", "team=none")
+TAMPER = ()  # somebody changes what may go out
 FORGET, IMPORT = ("state", "rm", "site.radl", ADDRESS), ("import", "site.radl", ADDRESS, ID)
 
 
@@ -43,13 +45,22 @@ class Policy(AwsCase):
         self.let_moto_read_its_prices()
         self.environment["RADL_STATE"] = "s3://models/states"  # models and checkpoints need the same of S3, and nothing more
 
+    def tamper(self):
+        ec2 = self.moto.client("ec2")
+        for group in ec2.describe_security_groups(Filters=[{"Name": "tag:radlc:address", "Values": ["network.lan"]}])["SecurityGroups"]:
+            ec2.revoke_security_group_egress(GroupId=group["GroupId"], IpPermissions=[
+                {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}])
+            ec2.authorize_security_group_egress(GroupId=group["GroupId"], IpPermissions=[
+                {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}])
+
     def scenario(self):
         """All that radlc asks of AWS, one thing after the other; None, or the output of the command that failed."""
         for arguments in (("plan", "--refresh", "site.radl"), ("apply", "--auto-approve", "site.radl"),
                           ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small"),
-                          ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081",
-                           "--input", "team=none"),
-                          ("plan", "--refresh", "site.radl"), ("check-auth",), FORGET, IMPORT, ("destroy", "--auto-approve", "site.radl")):
+                          CHANGED, TAMPER, CHANGED, ("plan", "--refresh", "site.radl"), ("check-auth",), FORGET, IMPORT, ("destroy", "--auto-approve", "site.radl")):
+            if arguments == TAMPER:
+                self.tamper()
+                continue
             if arguments == FORGET:
                 known = self.radlc("state", "export", "site.radl")
                 if self.status != 0:

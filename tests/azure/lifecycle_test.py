@@ -83,6 +83,45 @@ class Lifecycle(AzureCase):
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_security_that_somebody_changed_is_shown_and_repaired(self):
+        file = self.write("site.radl", FILE.replace("deploy back 1 azure\n", ""))
+        self.radlc("apply", "--auto-approve", file, "--input", "workers=0", timeout=300)
+        machine, _ = self.addresses()["front[0]"]
+        tags = {path: dict(one["tags"]) for kind in ("networkInterfaces", "networkSecurityGroups", "virtualMachines")
+                for path, one in self.ours(kind).items()}
+        (interface,), (group,) = self.ours("networkInterfaces"), self.ours("networkSecurityGroups")
+        before = json.dumps(self.ours("networkInterfaces")[interface]["properties"]["ipConfigurations"][0]["properties"]
+                            ["applicationSecurityGroups"], sort_keys=True)
+
+        def of_interface(one):
+            del one["properties"]["networkSecurityGroup"]
+            one["properties"]["ipConfigurations"][0]["properties"]["applicationSecurityGroups"] = []
+            del one["tags"]["radlc-infrastructure"]
+
+        def of_group(one):
+            one["properties"]["securityRules"].append({"name": "nothing-out", "properties": {
+                "protocol": "*", "sourcePortRange": "*", "destinationPortRange": "*", "sourceAddressPrefix": "*",
+                "destinationAddressPrefix": "Internet", "access": "Deny", "direction": "Outbound", "priority": 200}})
+        self.arm.change(interface, of_interface)
+        self.arm.change(group, of_group)
+        self.arm.change(machine, lambda one: one["tags"].update({"radlc-token": "mine", "radlc-key": "SHA256:of-nobody"}))
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", file, "--input", "workers=0"))
+        shown = json.dumps(plan["drift"])
+        for words in ("deny outbound rule nothing-out", "marks.radlc-infrastructure", "marks.radlc-token", "marks.radlc-key", "security_group"):
+            self.assertIn(words, shown)
+        self.assertEqual({a["verb"] for a in plan["actions"]}, {"update"})
+        self.radlc("apply", "--auto-approve", file, "--input", "workers=0", timeout=200)
+        self.assertEqual(self.addresses()["front[0]"][0], machine)
+        now = self.ours("networkInterfaces")[interface]["properties"]
+        self.assertTrue(now["networkSecurityGroup"]["id"].lower().endswith(group.rsplit("/", 1)[1].lower()))
+        self.assertEqual(json.dumps(now["ipConfigurations"][0]["properties"]["applicationSecurityGroups"], sort_keys=True), before)
+        self.assertNotIn("nothing-out", [r["name"] for r in self.ours("networkSecurityGroups")[group]["properties"]["securityRules"]])
+        self.assertEqual({path: dict(one["tags"]) for kind in ("networkInterfaces", "networkSecurityGroups", "virtualMachines")
+                          for path, one in self.ours(kind).items()}, tags)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file, "--input", "workers=0")
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_type_without_room_is_left_for_another_and_a_quota_is_told(self):
         file = self.write("spot.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy front 1 azure\n", ""))
         first = json.loads(self.radlc("plan", "--json", file))

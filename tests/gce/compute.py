@@ -92,6 +92,7 @@ class Compute:
         self.without = {}  # zone -> machine types and accelerators that it does not have
         self.full_zones = set()  # where machines are accepted and then fail, as a zone without room does
         self.guest_attributes = lambda path: {}
+        self.serial_port = lambda path: ""
         self.lock = threading.RLock()
         self.numbers = itertools.count(2)
         self._put("global/networks/default", {"name": "default", "autoCreateSubnetworks": True})
@@ -142,6 +143,12 @@ class Compute:
                 one["tags"] = {"items": items, "fingerprint": self._print(items)}
         return True
 
+    def change(self, path, act):
+        """What somebody does to a resource behind radlc's back."""
+        with self.lock:
+            self._settle()
+            act(self.resources[path])
+
     # ---- requests ----
     def handle(self, verb, target, headers, body):
         split = urllib.parse.urlsplit(target)
@@ -173,7 +180,7 @@ class Compute:
                 raise Refused(400, "invalid", "requestId is no UUID")
             if query["requestId"] in self.requests:
                 return self.requests[query["requestId"]].shown()
-        elif action not in ("get", "list", "aggregatedList", "getFromFamily", "getGuestAttributes"):
+        elif action not in ("get", "list", "aggregatedList", "getFromFamily", "getGuestAttributes", "getSerialPortOutput"):
             self.violations.append(f"{method} without a requestId")
         handler = getattr(self, "_" + action, None)
         if collection in ("globalOperations", "zoneOperations", "regionOperations"):
@@ -257,6 +264,10 @@ class Compute:
         if not found:
             raise Refused(404, "notFound", "The resource 'hostkeys/' of type 'Guest Attribute' was not found.")
         return {"queryPath": "hostkeys/", "queryValue": {"items": [{"namespace": "hostkeys", "key": k, "value": v} for k, v in found.items()]}}
+
+    def _getSerialPortOutput(self, _collection, folder, name, _query, _body):  # noqa: N802
+        self._there(f"{folder}/{name}")
+        return {"contents": self.serial_port(f"{folder}/{name}"), "start": "0", "next": "1"}
 
     def _there(self, path):
         if path not in self.resources or self.resources[path].get("_hidden"):
@@ -437,6 +448,11 @@ class Compute:
         return self._change(folder, name, query, "setTags",
                             lambda one: one.update(tags={"items": body["items"], "fingerprint": self._print(body["items"])}),
                             lambda one: one["tags"]["fingerprint"], body.get("fingerprint"))
+
+    def _setMetadata(self, _collection, folder, name, query, body):  # noqa: N802
+        return self._change(folder, name, query, "setMetadata",
+                            lambda one: one.update(metadata={"items": body["items"], "fingerprint": self._print(body["items"])}),
+                            lambda one: one["metadata"]["fingerprint"], body.get("fingerprint"))
 
     def _setMachineType(self, _collection, folder, name, query, body):  # noqa: N802
         if self._there(f"{folder}/{name}")["status"] != "TERMINATED":

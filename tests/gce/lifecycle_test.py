@@ -106,6 +106,53 @@ class Lifecycle(GceCase):
         self.radlc("plan", "--refresh", self.file, code=None)
         self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
 
+    def test_security_that_somebody_changed_is_shown_and_repaired(self):
+        self.apply("--input", "workers=0", timeout=300)
+        path, front = self.addresses()["front[0]"]
+        before = json.dumps([sorted(front["tags"]["items"]), front["labels"], sorted(front["metadata"]["items"], key=str)], sort_keys=True)
+        rules = {one["description"].split()[3]: name for name, one in self.ours("firewalls").items()}
+        inside = self.ours("firewalls")[rules["network.lan"]]
+
+        def of_machine(one):
+            one["tags"]["items"] = ["of-somebody"]
+            del one["labels"]["radlc-address"]
+            one["metadata"]["items"] = [i for i in one["metadata"]["items"] if i["key"] != "radlc-user"]
+
+        def of_rule(one):
+            one.pop("targetTags")
+            one.update(priority=65000, description="mine")
+        self.compute.change(path, of_machine)
+        self.compute.change(rules["network.lan"], of_rule)
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file, "--input", "workers=0"))
+        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, {"front[0]": "update", "network.lan": "update"})
+        shown = json.dumps(plan["drift"])
+        for words in ("of-somebody", "marks.radlc-address", "marks.radlc-user", "marks.description", "for all machines", "with priority 65000"):
+            self.assertIn(words, shown)
+        self.apply("--input", "workers=0", timeout=200)
+        again, front = self.addresses()["front[0]"]
+        self.assertEqual(again, path)
+        now = json.dumps([sorted(front["tags"]["items"]), front["labels"], sorted(front["metadata"]["items"], key=str)], sort_keys=True)
+        self.assertEqual(now, before)
+        rule = self.ours("firewalls")[rules["network.lan"]]
+        self.assertEqual((rule["targetTags"], rule["description"], rule["priority"]), (inside["targetTags"], inside["description"], 1000))
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, "--input", "workers=0")
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_host_keys_come_from_the_serial_port_where_no_guest_agent_writes_them(self):
+        told = {}
+        self.compute.guest_attributes = lambda path: {}
+        self.compute.serial_port = lambda path: told.get(path, "booting")
+        self.apply("--input", "workers=0", timeout=300)
+        trusted = lambda: {r["attributes"]["host_key_from"] for r in self.show(self.file)["resources"] if r["type"] == "instance"}  # noqa: E731
+        self.assertEqual(trusted(), {"first use"})
+        for path in self.ours():
+            told[path] = f"-----BEGIN SSH HOST KEY KEYS-----\n{self.machines.host_key(path)}\n-----END SSH HOST KEY KEYS-----\n"
+        self.apply("--input", "workers=0", timeout=300)
+        self.assertEqual(trusted(), {"cloud"})
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_of_the_zones_that_the_file_names_the_next_is_taken_where_one_has_no_room(self):
         self.compute.full_zones = {"europe-west1-b", "europe-west1-c"}
         text = f"radl 2\nsystem worker ( cpu.count >= 1 and availability_zone = 'europe-west1-b,%s' and {SYSTEM} )\ndeploy worker 1 gce\n"

@@ -14,13 +14,15 @@ class FakeCloud : public Cloud {
  public:
   explicit FakeCloud(std::string id = "local") : id_(*CloudId::parse(id)) {}
 
-  std::vector<Offer> offers;           // of every node; empty: it costs nothing
-  Money volume_price;                  // not zero: each node has a volume of its own
-  bool memory_in_place = false;        // else memory is fixed when a machine is made
-  bool starts_again = true;            // a machine that is stopped
-  std::vector<std::string> notes;      // of the design
-  mutable std::vector<Json> surveyed;  // facts of each design's survey
-  std::vector<std::string> asked_of;   // nodes of the surveys
+  std::vector<Offer> offers;             // of every node; empty: it costs nothing
+  Money volume_price;                    // not zero: each node has a volume of its own
+  bool memory_in_place = false;          // else memory is fixed when a machine is made
+  bool starts_again = true;              // a machine that is stopped
+  bool first_use = false;                // the cloud shows host keys late
+  std::vector<std::string> group_rules;  // of a security group; empty: there is none
+  std::vector<std::string> notes;        // of the design
+  mutable std::vector<Json> surveyed;    // facts of each design's survey
+  std::vector<std::string> asked_of;     // nodes of the surveys
 
   const CloudId& id() const override { return id_; }
   Result<Survey> survey(const Context&, const ir::Program& program) override {
@@ -41,6 +43,9 @@ class FakeCloud : public Cloud {
     design.notes = notes;
     Wanted key{key_address(id_), "key", {{"type", "ed25519"}}, {}, "ed25519 key pair for SSH"};
     design.resources.push_back(key);
+    if (!group_rules.empty())
+      design.resources.push_back(
+          {"access", "security_group", {{"rules", group_rules}}, {}, "security group"});
     for (const ir::Network* network : networks_to_make(input)) {
       design.resources.push_back({network_address(id_, input, *network),
                                   "network",
@@ -66,6 +71,8 @@ class FakeCloud : public Cloud {
     if (differs("host_name")) return {Impact::Kind::Restart, "a name is read when a machine starts"};
     return in_place();
   }
+
+  bool trusts_on_first_use() const override { return first_use; }
 
   Asked ask_create(const Context&, const Order&) override { return Asked::refused(none()); }
   Asked ask_update(const Context&, const Order&) override { return Asked::refused(none()); }

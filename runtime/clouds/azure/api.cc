@@ -1,6 +1,8 @@
 #include "runtime/clouds/azure/api.h"
 
 #include "common/text.h"
+#include "runtime/clouds/azure/machine.h"
+
 namespace radl::azure {
 namespace {
 
@@ -131,11 +133,17 @@ Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   return {};
 }
 
+Json marks_of(const Context& context, const Order& order) {
+  Json marks = {
+      {kInfrastructureTag, context.infrastructure}, {kAddressTag, order.address}, {kTokenTag, order.token}};
+  const std::string key = text_of(order.attributes, "key");
+  if (!key.empty()) marks[kKeyTag] = key;
+  return marks;
+}
+
 Json tags_for(const Context& context, const Order& order) {
   Json tags = order.spec.value("tags", Json::object());
-  tags[kInfrastructureTag] = context.infrastructure;
-  tags[kAddressTag] = order.address;
-  tags[kTokenTag] = order.token;
+  tags.update(marks_of(context, order));
   return tags;
 }
 

@@ -73,7 +73,8 @@ std::string last_part(const std::string& id);
 // Asks how those operations stand that `wanted` takes.
 Status poll_operations(Asking& call, const Operations::Wanted& wanted);
 
-// Tags: the mark, and those that are the user's own.
+// Tags: Cloud::marks_of(), the same with the user's own, and those alone.
+Json marks_of(const Context& context, const Order& order);
 Json tags_for(const Context& context, const Order& order);
 Json own_tags(const Json& tags);
 Mark mark_in(const Json& item);

@@ -101,6 +101,21 @@ class AzureCloud : public Cloud, public TakesOver {
   Result<std::string> id_named(const Context& context, const std::string& type,
                                const std::string& name) override;
 
+  Status write_marks(const Context& context, const Order& order) override {
+    const Kind* kind = kind_of(order.type);
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    return kind ? kind->write_marks(**call, order) : Status();
+  }
+  Json marks_of(const Context& context, const Order& order) const override {
+    return azure::marks_of(context, order);
+  }
+  std::optional<Impact> impact_of_lost(const std::string& type, const std::string& needed) const override {
+    if (type == "interface" && (needed == "address" || needed == "group" || needed == "security_group"))
+      return Impact{Impact::Kind::InPlace, ""};
+    return Cloud::impact_of_lost(type, needed);
+  }
+
   // cloud-init writes them to the console, whose log Azure gives by an address of its own.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
     const std::vector<std::string> none;
@@ -117,6 +132,7 @@ class AzureCloud : public Cloud, public TakesOver {
     auto log = session_.http().send(request, http::Retries{});
     return log.ok() && log->ok() ? host_keys_in(log->body) : none;
   }
+  bool trusts_on_first_use() const override { return true; }
 
   std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
   // Where few requests are left before Azure throttles, looks are rarer.
@@ -201,6 +217,7 @@ class AzureCloud : public Cloud, public TakesOver {
 Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& query) {
   auto call = asking(context);
   if (!call.ok()) return call.status();
+  memory_.note_names(query.names);
   // Before the lists: what is done by then is in them.
   Status polled = poll_operations(**call, [&](const std::string& id, const Operation& one) {
     return is_wanted(context, query, id, one);

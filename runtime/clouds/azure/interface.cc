@@ -1,6 +1,4 @@
 // A machine's place in a subnet: its groups and its public address. It stays when its machine is made anew.
-#include <algorithm>
-
 #include "runtime/clouds/azure/kind.h"
 
 namespace radl::azure {
@@ -58,6 +56,9 @@ class Interface : public Kind {
 
   Status fill(Asking& call, const Json& item, Seen& seen) const override {
     const Json& properties = member(item, "properties");
+    const std::string rules = id_in(text_of(member(properties, "networkSecurityGroup"), "id"));
+    const Json rule_groups = call.memory.group_names({rules});
+    if (!rule_groups.is_null()) seen.spec["security_group"] = rules.empty() ? Json() : rule_groups[0];
     for (const Json& one : list_of(properties, "ipConfigurations")) {
       const Json& inside = member(one, "properties");
       seen.attributes = {{"private_ip", text_of(inside, "privateIPAddress")}};
@@ -66,14 +67,9 @@ class Interface : public Kind {
       auto name = call.memory.name_of(address);
       if (address.empty() || name) seen.spec["address"] = name ? Json(*name) : Json();
       std::vector<std::string> groups;
-      bool known = true;
-      for (const Json& group : list_of(inside, "applicationSecurityGroups")) {
-        auto found = call.memory.name_of(id_in(text_of(group, "id")));
-        known &= found.has_value();
-        groups.push_back(found.value_or(last_part(text_of(group, "id"))));
-      }
-      std::sort(groups.begin(), groups.end());
-      if (known) seen.spec["groups"] = groups;
+      for (const Json& group : list_of(inside, "applicationSecurityGroups"))
+        groups.push_back(id_in(text_of(group, "id")));
+      if (Json names = call.memory.group_names(groups); !names.is_null()) seen.spec["groups"] = names;
       break;
     }
     return {};

@@ -121,6 +121,16 @@ Asked Kind::put_again(Asking& call, const Order& order) const {
   return asked;
 }
 
+Status Kind::write_marks(Asking& call, const Order& order) const {
+  auto now = read(call, order.id, version());
+  if (!now.ok()) return now.status();
+  Json tags = member(*now, "tags");
+  if (!tags.is_object()) tags = Json::object();
+  tags.update(marks_of(call.context, order));
+  Posted posted = send(call, "PATCH", order.id, version(), {{"tags", std::move(tags)}});
+  return posted.accepted() ? Status() : posted.asked.status;
+}
+
 Impact Kind::impact(const Json& before, const Json& after) const {
   if (before == after) return {Impact::Kind::InPlace, ""};
   return replace(fmt::format("a {} is never changed", type()));
@@ -133,6 +143,7 @@ Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const
     one.id = id_in(text_of(item, "id"));
     if (one.id.empty() || !wish.wants(call.context, one.id, mark)) return {};
     take_mark(call.context, mark, one);
+    one.marks = member(item, "tags");
     one.type = type();
     one.phase = phase_of(text_of(member(item, "properties"), "provisioningState"));
     if (Status filled = fill(call, item, one); !filled.ok()) return filled;

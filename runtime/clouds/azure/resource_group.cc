@@ -36,6 +36,7 @@ class ResourceGroup : public Kind {
       one.type = type();
       one.phase = phase_of(text_of(member(*item, "properties"), "provisioningState"));
       take_mark(call.context, mark, one);
+      one.marks = member(*item, "tags");
       one.attributes = {{"name", text_of(*item, "name")}};
       seen.push_back(std::move(one));
     }

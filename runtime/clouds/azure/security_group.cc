@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "common/digest.h"
+#include "common/text.h"
 #include "runtime/clouds/azure/kind.h"
 #include "runtime/clouds/port_rules.h"
 
@@ -71,6 +72,17 @@ Json denied() {
             {"direction", "Inbound"},
             {"priority", kLastPriority},
             {"description", "machines reach those of their own networks alone"}}}};
+}
+
+// As it was written, whatever Azure adds.
+bool is_denied(const Json& rule) {
+  const Json wanted = denied(), &properties = member(rule, "properties");
+  return text_of(rule, "name") == kDenied &&
+         std::all_of(wanted["properties"].items().begin(), wanted["properties"].items().end(),
+                     [&](const auto& field) {
+                       return field.key() == "description" ||
+                              member(properties, field.key()) == field.value();
+                     });
 }
 
 int number_in(std::string_view text) {
@@ -153,12 +165,18 @@ class SecurityGroup : public Kind {
   Status fill(Asking& call, const Json& item, Seen& seen) const override {
     std::map<std::string, std::vector<InboundRule>> by_group;
     bool closed = false;
+    std::vector<std::string> others;  // that refuse something, or are for what goes out
     for (const Json& one : list_of(member(item, "properties"), "securityRules")) {
       const Json& properties = member(one, "properties");
-      closed |= text_of(one, "name") == kDenied && text_of(properties, "access") == "Deny";
-      const bool lets_in =
-          text_of(properties, "access") == "Allow" && text_of(properties, "direction") == "Inbound";
-      if (!lets_in) continue;
+      if (is_denied(one)) {
+        closed = true;
+        continue;
+      }
+      const std::string access = text_of(properties, "access"), direction = text_of(properties, "direction");
+      if (access != "Allow" || direction != "Inbound") {
+        others.push_back(to_lower(fmt::format("{} {} rule {}", access, direction, text_of(one, "name"))));
+        continue;
+      }
       // One that somebody else has made bears no group's address: it is shown as what it lets in.
       const std::string group = text_of(properties, "description");
       for (InboundRule& rule : rules_of(properties)) by_group[group].push_back(std::move(rule));
@@ -170,6 +188,8 @@ class SecurityGroup : public Kind {
     for (const auto& [group, rules] : by_group)
       shown[group] = rules_shown(rules, kThisGroup, group.empty() ? caller : "");
     if (!closed) shown["open between networks"] = Json::array();
+    for (const std::string& other : others) shown[other] = Json::array();
+    call.memory.note_name(seen.id, seen.address);
     seen.spec = {{"rules", std::move(shown)}};
     seen.attributes = {{"name", text_of(item, "name")}};
     return {};

@@ -127,8 +127,11 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
 Result<aws::Answer> Api::read(const Context& context, const std::string& action,
                               const Parameters& parameters) const {
   aws::Answer answer = client_.call(action, parameters, options_of(context, aws::Effect::Reads));
-  if (!answer.ok()) return status_of(answer.failure());
-  return answer;
+  if (answer.ok()) return answer;
+  // EC2's word for what this very resource does not support.
+  if (answer.failure().code == "UnsupportedOperation")
+    return Status(Code::Unsupported, answer.failure().status.message());
+  return status_of(answer.failure());
 }
 
 Posted Api::post(const Context& context, const std::string& action, const Parameters& parameters,
@@ -221,6 +224,19 @@ std::map<std::string, std::string> own_tags(const Context& context, const Order&
           {"Name", context.infrastructure + " " + order.address}};
 }
 
+std::map<std::string, std::string> marks_of(const Context& context, const Order& order) {
+  auto tags = own_tags(context, order);
+  tags.erase("Name");  // people may call it otherwise
+  auto keep = [&](const char* tag, const std::string& value) {
+    if (!value.empty()) tags[tag] = value;
+  };
+  const std::string user = order.attributes.value("user", "");
+  if (order.type == "instance") keep(kUserTag, user.empty() ? order.spec.value("user", "") : user);
+  keep(kKeyTag, order.attributes.value("key", ""));
+  for (auto& [name, value] : tags) value.resize(std::min(value.size(), kTagValue));
+  return tags;
+}
+
 std::map<std::string, std::string> tags_of(pugi::xml_node item) {
   std::map<std::string, std::string> tags;
   for (pugi::xml_node tag : item.child("tagSet").children("item"))
@@ -229,6 +245,8 @@ std::map<std::string, std::string> tags_of(pugi::xml_node item) {
 }
 
 void take_tags(const Context& context, const std::map<std::string, std::string>& tags, Seen& seen) {
+  for (const auto& [name, value] : tags)
+    if (name.starts_with("radlc:")) seen.marks[name] = value;
   if (tag_of(tags, kInfrastructureTag) != context.infrastructure) return;
   seen.address = tag_of(tags, kAddressTag);
   seen.token = tag_of(tags, kTokenTag);

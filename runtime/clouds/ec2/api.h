@@ -82,8 +82,10 @@ void add_tags(Parameters& parameters, const std::string& resource_type,
               const std::map<std::string, std::string>& tags);
 // The three tags by which everything is found again, and its name in consoles.
 std::map<std::string, std::string> own_tags(const Context& context, const Order& order);
+// Cloud::marks_of(): those, but for its name, and what a login needs, as far as that is recorded.
+std::map<std::string, std::string> marks_of(const Context& context, const Order& order);
 std::map<std::string, std::string> tags_of(pugi::xml_node item);
-// Address and token as the tags have them; nothing of another infrastructure's.
+// All tags of radlc's, and of them address and token, but nothing of another infrastructure's.
 void take_tags(const Context& context, const std::map<std::string, std::string>& tags, Seen& seen);
 std::string tag_of(const std::map<std::string, std::string>& tags, const char* name);  // "" when not there
 

@@ -71,6 +71,12 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return kind ? kind->impact(before, after) : replace("EC2 has no resources of that type");
   }
 
+  std::vector<std::string> refused_in_advance(const Context& context,
+                                              const std::vector<Order>& orders) override {
+    Call call = call_of(context);
+    return refused_launches(call, orders);
+  }
+
   Asked ask_create(const Context& context, const Order& order) override {
     memory_.note_token(order.token, order.type);
     return ask(context, order, &Kind::create);
@@ -83,6 +89,18 @@ class Ec2Cloud : public Cloud, public TakesOver {
   }
 
   Status take_over(const Context& context, const Order& order) override;
+  Status write_marks(const Context& context, const Order& order) override {
+    return take_over(context, order);
+  }
+  Json marks_of(const Context& context, const Order& order) const override {
+    if (order.type == "placement_group") return Json::object();
+    return ec2::marks_of(context, order);
+  }
+  std::optional<Impact> impact_of_lost(const std::string& type, const std::string& needed) const override {
+    if (type == "instance" && (needed == "security_group" || needed == "elastic_ip"))
+      return Impact{Impact::Kind::InPlace, ""};
+    return Cloud::impact_of_lost(type, needed);
+  }
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Result<std::string> owner(const Context& context) override {
@@ -91,13 +109,18 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return identity->account;
   }
 
+  // Without `Latest` EC2 answers with what it kept of the console minutes ago, or with nothing. Types that
+  // are not built on Nitro have no other.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
-    auto answer = api_.read(context, "GetConsoleOutput", {{"InstanceId", id}});
+    auto answer = api_.read(context, "GetConsoleOutput", {{"InstanceId", id}, {"Latest", "true"}});
+    if (answer.status().code() == Code::Unsupported)
+      answer = api_.read(context, "GetConsoleOutput", {{"InstanceId", id}});
     if (!answer.ok()) return answer.status();
     auto console = base64_decode(answer->field("output"));
     if (!console.ok()) return std::vector<std::string>();
     return host_keys_in(*console);
   }
+  bool trusts_on_first_use() const override { return true; }
 
   std::chrono::milliseconds settles_after() const override { return options_.timing.settles_after; }
   Pace pace() const override { return options_.timing.pace; }
@@ -153,6 +176,7 @@ class Ec2Cloud : public Cloud, public TakesOver {
 
 Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& query) {
   Call call = call_of(context);
+  memory_.note_names(query.names);
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
   for (const auto& kind : kinds_) {
     std::vector<std::string> ids, tokens;
@@ -189,12 +213,9 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
 
 Status Ec2Cloud::take_over(const Context& context, const Order& order) {
   if (order.type == "placement_group") return {};  // known by its name
-  std::map<std::string, std::string> tags = own_tags(context, order);
-  tags.erase("Name");  // what it is called is its maker's
-  if (std::string user = order.spec.value("user", ""); !user.empty()) tags[kUserTag] = user;
   Parameters parameters = {{"ResourceId.1", order.id}};
   size_t number = 0;
-  for (const auto& [name, value] : tags) {
+  for (const auto& [name, value] : ec2::marks_of(context, order)) {
     parameters.emplace_back(fmt::format("Tag.{}.Key", ++number), name);
     parameters.emplace_back(fmt::format("Tag.{}.Value", number), value);
   }

@@ -37,7 +37,8 @@ class ElasticIp : public Kind {
                            one.id = text_of(item, "allocationId");
                            one.phase = ResourcePhase::Ready;
                            one.attributes = {{"public_ip", text_of(item, "publicIp")}};
-                           call.memory.note_name(text_of(item, "publicIp"), one.address);
+                           call.memory.note_name(text_of(item, "publicIp"),
+                                                 call.memory.name_of(one.id).value_or(one.address));
                            seen.push_back(std::move(one));
                          });
   }

@@ -15,19 +15,6 @@ ResourcePhase phase_of_state(const std::string& state) {
   return ResourcePhase::Pending;  // pending, stopping
 }
 
-// The groups as the file calls them; one that nobody knows by a name stands for itself.
-Json group_names(const Memory& memory, const std::vector<std::string>& groups) {
-  std::vector<std::string> names;
-  bool known = false;
-  for (const std::string& id : groups) {
-    auto name = memory.name_of(id);
-    known |= name.has_value();
-    names.push_back(name.value_or(id));
-  }
-  std::sort(names.begin(), names.end());
-  return known || groups.empty() ? Json(names) : Json();
-}
-
 }  // namespace
 
 // Two minutes before. Source: EC2 User Guide, "Spot Instance interruption notices", "Use the Instance
@@ -115,7 +102,7 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
   }
   seen.spec = {{"type", now.type}, {"tags", user_tags(now.tags)}};
   if (now.lifecycle == "spot") seen.spec["market"] = "spot";
-  if (Json groups = group_names(call.memory, now.groups); !groups.is_null()) seen.spec["groups"] = groups;
+  if (Json groups = call.memory.group_names(now.groups); !groups.is_null()) seen.spec["groups"] = groups;
   // An elastic address shows by its own record; without one the address is EC2's and comes and goes.
   auto address = call.memory.name_of(now.association.empty() ? now.public_ip : now.association);
   seen.spec["address"] = address ? Json(*address) : Json();

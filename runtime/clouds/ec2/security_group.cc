@@ -1,6 +1,9 @@
 // What may come in: one group for each network of the file, and one that lets this computer log in.
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "common/text.h"
 #include "runtime/clouds/ec2/kind.h"
 #include "runtime/clouds/ec2/rules.h"
 
@@ -11,6 +14,7 @@ namespace {
 struct Group {
   std::string id, caller;
   std::vector<InboundRule> rules;
+  std::optional<std::vector<InboundRule>> outbound;  // nullopt: this server has no such rules
 };
 
 class SecurityGroup : public Kind {
@@ -63,11 +67,21 @@ class SecurityGroup : public Kind {
     Asked asked = change(call, order.id, "AuthorizeSecurityGroupIngress", changes->lacking,
                          "InvalidPermission.Duplicate");
     if (asked.answer != Asked::Answer::Accepted) return asked;
-    return change(call, order.id, "RevokeSecurityGroupIngress", too_many, "InvalidPermission.NotFound");
+    asked = change(call, order.id, "RevokeSecurityGroupIngress", too_many, "InvalidPermission.NotFound");
+    if (asked.answer != Asked::Answer::Accepted || !now->outbound) return asked;
+    return change_outbound(call, order.id, *now->outbound);
   }
 
   Asked destroy(Call& call, const Order& order) const override {
-    return call.api.post(call.context, "DeleteSecurityGroup", {{"GroupId", order.id}}, true).asked;
+    Posted posted = call.api.post(call.context, "DeleteSecurityGroup", {{"GroupId", order.id}}, true);
+    if (posted.code == "DependencyViolation" || posted.code == "InvalidGroup.InUse") {
+      const std::string users = users_of(call, order.id);
+      if (!users.empty())
+        posted.asked.status =
+            Status(posted.asked.status.code(), posted.asked.status.message() + ": used by " + users)
+                .with_hint(posted.asked.status.hint());
+    }
+    return std::move(posted.asked);
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
@@ -84,9 +98,48 @@ class SecurityGroup : public Kind {
   }
 
  private:
+  // What keeps a group from being deleted: interfaces (of machines, load balancers, endpoints) and rules of
+  // other groups. "": that cannot be found out, or nothing does any more.
+  static std::string users_of(Call& call, const std::string& id) {
+    std::vector<std::string> users;
+    (void)call.api.each(call.context, "DescribeNetworkInterfaces",
+                        selected({Selection::By::Ids, {id}}, "group-id"), "networkInterfaceSet",
+                        [&](pugi::xml_node item) {
+                          const std::string machine = text_of(item.child("attachment"), "instanceId"),
+                                            what = text_of(item, "description");
+                          std::string user = text_of(item, "networkInterfaceId");
+                          if (!machine.empty() || !what.empty())
+                            user += " (" + (machine.empty() ? what : "of " + machine) + ")";
+                          users.push_back(std::move(user));
+                        });
+    (void)call.api.each(call.context, "DescribeSecurityGroups",
+                        selected({Selection::By::Ids, {id}}, "ip-permission.group-id"), "securityGroupInfo",
+                        [&](pugi::xml_node item) {
+                          if (text_of(item, "groupId") != id)
+                            users.push_back("a rule of " + text_of(item, "groupId"));
+                        });
+    constexpr size_t kNamed = 5;
+    const size_t more = users.size() > kNamed ? users.size() - kNamed : 0;
+    if (more > 0) users.resize(kNamed);
+    return join(users, ", ") + (more > 0 ? fmt::format(", and {} more", more) : "");
+  }
+
   static Group group_of(pugi::xml_node item) {
-    return {text_of(item, "groupId"), tag_of(tags_of(item), kCallerTag),
-            rules_in(item.child("ipPermissions"))};
+    Group group{text_of(item, "groupId"), tag_of(tags_of(item), kCallerTag),
+                rules_in(item.child("ipPermissions")), std::nullopt};
+    if (pugi::xml_node outbound = item.child("ipPermissionsEgress")) group.outbound = rules_in(outbound);
+    return group;
+  }
+
+  static Asked change_outbound(Call& call, const std::string& id, const std::vector<InboundRule>& now) {
+    const OutboundChanges changes = outbound_changes(now);
+    Asked asked = Asked::accepted(id);
+    if (changes.lacking)
+      asked = change(call, id, "AuthorizeSecurityGroupEgress", {all_out()}, "InvalidPermission.Duplicate");
+    if (asked.answer != Asked::Answer::Accepted) return asked;
+    std::vector<InboundRule> too_many;
+    for (size_t i : changes.too_many) too_many.push_back(now[i]);
+    return change(call, id, "RevokeSecurityGroupEgress", too_many, "InvalidPermission.NotFound");
   }
 
   Result<Group> group(Call& call, const std::string& id) const {
@@ -133,7 +186,9 @@ class SecurityGroup : public Kind {
       auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
       if (now.ok()) caller = *now;
     }
-    one.spec = {{"rules", rules_shown(group.rules, group.id, caller)}};
+    std::vector<std::string> outbound;
+    if (group.outbound) outbound = outbound_changes(*group.outbound).texts(*group.outbound, group.id);
+    one.spec = {{"rules", rules_shown(group.rules, group.id, caller, std::move(outbound))}};
     one.attributes = {{"name", text_of(item, "groupName")}, {"vpc_id", text_of(item, "vpcId")}};
     return one;
   }

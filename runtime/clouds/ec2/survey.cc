@@ -9,6 +9,7 @@
 
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/images.h"
+#include "runtime/clouds/ec2/instance.h"
 #include "runtime/clouds/fitting.h"
 
 namespace radl::ec2 {
@@ -87,23 +88,23 @@ Status survey_spot(Call& call, const ir::Program& program, Json& facts) {
   return asked;
 }
 
-// Whether a machine could be made by these credentials: EC2 says so without making one. Other servers may not
-// know DryRun and would make it, so that something is asked first that only reads.
-Status try_launch(Call& call, const Json& facts) {
-  if (facts["images"].empty()) return {};
-  if (call.api.post(call.context, "DescribeAvailabilityZones", {{"DryRun", "true"}}, true).code !=
-      "DryRunOperation")
-    return {};
-  Posted posted = call.api.post(call.context, "RunInstances",
-                                {{"DryRun", "true"},
-                                 {"ImageId", facts["images"].begin()->get<std::string>()},
-                                 {"InstanceType", "t3.micro"},
-                                 {"MinCount", "1"},
-                                 {"MaxCount", "1"}},
-                                true);
-  if (posted.code == "UnauthorizedOperation" || posted.code == "AccessDenied")
-    return {Code::Auth, "these credentials may not make machines: " + posted.asked.status.message()};
-  return {};
+// EC2's word for what it refuses: "... is not authorized to perform: ec2:CreateTags on resource: ...".
+std::string permission_in(const std::string& message) {
+  constexpr std::string_view kBefore = "to perform: ";
+  const size_t at = message.find(kBefore);
+  if (at == message.npos) return "ec2:RunInstances";
+  const std::string rest = message.substr(at + kBefore.size());
+  return rest.substr(0, rest.find_first_of(" ,\n"));
+}
+
+// Of a dry run: what would be sent, but for what is not there yet.
+Result<Parameters> dry_run_of(Call& call, Order order) {
+  for (const char* later : {"groups", "address", "placement_group", "cloud_init"}) order.spec.erase(later);
+  auto launch = launch_of(call, order);
+  if (!launch.ok()) return launch.status();
+  Parameters parameters = launched_in(*launch, launch->subnets.front(), order.token);
+  parameters.emplace_back("DryRun", "true");
+  return parameters;
 }
 
 }  // namespace
@@ -115,8 +116,33 @@ Result<Json> take_survey(Call& call, const ir::Program& program) {
   if (std::any_of(program.nodes.begin(), program.nodes.end(), on_spot)) {
     if (Status asked = survey_spot(call, program, facts); !asked.ok()) return asked;
   }
-  if (Status may = try_launch(call, facts); !may.ok()) return may;
   return facts;
+}
+
+std::vector<std::string> refused_launches(Call& call, const std::vector<Order>& orders) {
+  constexpr size_t kMost = 8;
+  std::vector<std::string> refused;
+  // Other servers may not know DryRun and would make the machine, so that something is asked first that only
+  // reads.
+  if (call.api.post(call.context, "DescribeAvailabilityZones", {{"DryRun", "true"}}, true).code !=
+      "DryRunOperation")
+    return refused;
+  std::set<std::string> asked;  // machines of one system differ in nothing that a policy looks at
+  for (const Order& order : orders) {
+    const std::string kind = order.spec.value("type", "") + order.spec.value("tags", Json::object()).dump() +
+                             order.spec.value("image", "") + order.spec.value("subnet", "");
+    if (asked.size() >= kMost || !asked.insert(kind).second) continue;
+    auto parameters = dry_run_of(call, order);
+    if (!parameters.ok()) continue;  // the survey says what cannot be found
+    Posted posted = call.api.post(call.context, "RunInstances", *parameters, true);
+    if (posted.code != "UnauthorizedOperation" && posted.code != "AccessDenied") continue;
+    std::string message = posted.asked.status.message();
+    message = message.substr(0, message.find(" Encoded authorization failure message"));
+    refused.push_back(
+        fmt::format("{}: these credentials lack the permission {} for a {} with the file's tags: {}",
+                    order.address, permission_in(message), order.spec.value("type", ""), message));
+  }
+  return refused;
 }
 
 }  // namespace radl::ec2

@@ -25,6 +25,16 @@ Json allowed_of(const std::vector<InboundRule>& rules) {
   return allowed;
 }
 
+// Of a rule that asks for none.
+constexpr int kUsualPriority = 1000;
+int priority_of(const Json& item) { return static_cast<int>(number_of(item, "priority", kUsualPriority)); }
+
+// The tag of the machines that a rule is for; "": it is for all of the network, or for several groups.
+std::string target_of(const Json& item) {
+  const Json& targets = list_of(item, "targetTags");
+  return targets.size() == 1 && targets[0].is_string() ? targets[0].get<std::string>() : "";
+}
+
 // What is let in and from where, for a spec; Invalid: it cannot be written as one rule.
 Result<Json> inbound(Asking& call, const Json& spec) {
   const auto texts = rules_wanted(spec);
@@ -109,12 +119,21 @@ class Firewall : public Kind {
     for (const char* list : {"sourceTags", "sourceRanges"})
       if (!wanted->contains(list) && !list_of(*now, list).empty()) (*wanted)[list] = Json::array();
     const std::string tag = (*wanted)["targetTags"][0];
+    const bool of_others =
+        !order.token.empty() && text_of(*now, "description") != to_line(call.context, order);
     const bool same = !flag_of(*now, "disabled") && texts_of(*now, tag) == texts_of(*wanted, tag) &&
-                      list_of(*now, "targetTags") == (*wanted)["targetTags"];
+                      list_of(*now, "targetTags") == (*wanted)["targetTags"] &&
+                      priority_of(*now) == kUsualPriority && !of_others;
     if (same) return Asked::accepted(order.id);
     if (flag_of(*now, "disabled")) (*wanted)["disabled"] = false;
+    if (priority_of(*now) != kUsualPriority) (*wanted)["priority"] = kUsualPriority;
+    if (of_others) (*wanted)["description"] = to_line(call.context, order);
     (*wanted)["name"] = text_of(*now, "name");  // its description says that a patch has it
     return change(call, order, "", std::move(*wanted), "PATCH");
+  }
+
+  Json marks(const Context& context, const Order& order) const override {
+    return {{"description", to_line(context, order)}};
   }
 
   Impact impact(const Json& before, const Json& after) const override {
@@ -137,18 +156,26 @@ class Firewall : public Kind {
   }
 
   bool fill(Asking& call, const Json& item, Seen& seen) const override {
-    const Json& targets = list_of(item, "targetTags");
-    const std::string tag = targets.size() == 1 && targets[0].is_string() ? targets[0] : Json("");
-    note_group_of(call, seen.address, tag);
+    const std::string tag = target_of(item);
+    const std::string address = call.memory.name_of(seen.id).value_or(seen.address);
+    const bool ours = note_group_of(call, address, tag);
+    seen.marks = {{"description", text_of(item, "description")}};
     const auto rules = rules_of(item, tag);
     std::string caller;
-    if (seen.address.starts_with("access.")) {
+    if (address.starts_with("access.")) {
       auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
       if (now.ok()) caller = *now;
     }
+    std::vector<std::string> others;
+    if (!address.empty() && !ours)
+      others.push_back("for " + (tag.empty() ? "all machines" : "machines of " + tag));
+    if (priority_of(item) != kUsualPriority)
+      others.push_back(fmt::format("with priority {}", priority_of(item)));
     // One that is switched off lets nothing in.
-    const bool off = flag_of(item, "disabled");
-    seen.spec = {{"rules", off ? std::vector<std::string>() : rules_shown(rules, kThisGroup, caller)}};
+    if (flag_of(item, "disabled"))
+      seen.spec = {{"rules", Json::array()}};
+    else
+      seen.spec = {{"rules", rules_shown(rules, kThisGroup, caller, std::move(others))}};
     seen.attributes = {{"name", text_of(item, "name")}};
     return true;
   }
@@ -157,12 +184,17 @@ class Firewall : public Kind {
   static void note_group(Asking& call, const std::string& group) {
     call.memory.note_name(tag_of(call.context, call.cloud, group), group);
   }
-  // A rule's address is its group's, or begins with it: what comes after it is the network or the source.
-  static void note_group_of(Asking& call, const std::string& address, const std::string& tag) {
+  // A rule's address is its group's, or begins with it: what comes after it is the network or the source. The
+  // ports of "network.lan" are "ports.lan.0". False: the rule is for other machines.
+  static bool note_group_of(Asking& call, std::string address, const std::string& tag) {
+    if (address.starts_with("ports.")) address = "network" + address.substr(5);
     for (size_t end = address.size(); end != address.npos && end > 0; end = address.rfind('.', end - 1)) {
       const std::string group = address.substr(0, end);
-      if (tag_of(call.context, call.cloud, group) == tag) return call.memory.note_name(tag, group);
+      if (tag_of(call.context, call.cloud, group) != tag) continue;
+      call.memory.note_name(tag, group);
+      return true;
     }
+    return false;
   }
 };
 

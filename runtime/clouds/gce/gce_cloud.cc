@@ -8,6 +8,7 @@
 
 #include "common/http/http.h"
 #include "runtime/clouds/caller.h"
+#include "runtime/clouds/console.h"
 #include "runtime/clouds/gce/design.h"
 #include "runtime/clouds/gce/kind.h"
 #include "runtime/clouds/gce/operations.h"
@@ -90,26 +91,39 @@ class GceCloud : public Cloud, public TakesOver {
 
   Result<std::string> id_named(const Context& context, const std::string& type,
                                const std::string& name) override;
+  Json marks_of(const Context& context, const Order& order) const override {
+    const Kind* kind = kind_of(order.type);
+    return kind ? kind->marks(context, order) : Json::object();
+  }
+  // Firewall rules and routers are for the network, and tags name no rule: a machine goes on as it is.
+  std::optional<Impact> impact_of_lost(const std::string& type, const std::string& needed) const override {
+    if (type == "instance" && (needed == "firewall" || needed == "router")) return std::nullopt;
+    if (type == "instance" && needed == "address") return Impact{Impact::Kind::InPlace, ""};
+    return Cloud::impact_of_lost(type, needed);
+  }
 
-  // Google's guest agent writes them into the machine's guest attributes, over a way of Google's own.
+  // Google's guest agent writes them into the machine's guest attributes, over a way of Google's own; images
+  // without it have cloud-init, which writes them to the serial port.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
     auto call = asking(context);
     if (!call.ok()) return call.status();
     auto found = read(**call, id + "/getGuestAttributes", {{"queryPath", "hostkeys/"}});
     const Code code = found.status().code();
-    // Not written yet, or not to be seen by this account: then they are learned at the first contact.
-    if (code == Code::NotFound || code == Code::Auth || code == Code::Invalid)
-      return std::vector<std::string>();
-    if (!found.ok()) return found.status();
+    // Not written yet, or not to be seen by this account.
+    const bool none = code == Code::NotFound || code == Code::Auth || code == Code::Invalid;
+    if (!found.ok() && !none) return found.status();
     std::vector<std::string> keys;
-    for (const Json& item : list_of(member(*found, "queryValue"), "items")) {
+    for (const Json& item : found.ok() ? list_of(member(*found, "queryValue"), "items") : Json::array()) {
       const std::string type = text_of(item, "key"), value = text_of(item, "value");
       const bool right = type.starts_with("ssh-") || type.starts_with("ecdsa-");
       if (right && !value.empty() && value.find_first_of(" \r\n") == value.npos)
         keys.push_back(type + " " + value);
     }
-    return keys;
+    if (!keys.empty()) return keys;
+    auto port = read(**call, id + "/serialPort", {{"port", "1"}});
+    return port.ok() ? host_keys_in(text_of(*port, "contents")) : keys;
   }
+  bool trusts_on_first_use() const override { return true; }
 
   std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
   Pace pace() const override { return timing_.pace; }
@@ -143,6 +157,17 @@ class GceCloud : public Cloud, public TakesOver {
     return asked;
   }
 
+  // The network tags of the groups whose rules the state has, also where somebody changed their marks: a
+  // rule's address is its group's, or begins with it.
+  void note_groups(const Context& context, const Query& query) {
+    for (const auto& [id, address] : query.names) {
+      for (size_t end = address.size(); end != address.npos && end > 0; end = address.rfind('.', end - 1)) {
+        const std::string group = address.substr(0, end);
+        memory_.note_name(tag_of(context, id_, group), group);
+      }
+    }
+  }
+
   // Of what is looked for, what may be of this type; an id's path says it.
   Wish wish_for(const Kind& kind, const Query& query) const {
     Wish wish{{}, {}, query.everything};
@@ -167,6 +192,8 @@ class GceCloud : public Cloud, public TakesOver {
 Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& query) {
   auto call = asking(context);
   if (!call.ok()) return call.status();
+  memory_.note_names(query.names);
+  note_groups(context, query);
   // Before the lists: what is done by then is in them.
   Status polled = poll_operations(**call, [&](const std::string& id, const Operation& one) {
     return is_wanted(context, query, id, one);

@@ -26,6 +26,10 @@ class Instance : public Kind {
                            });
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return instance_marks(context, order);
+  }
+
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
                                      {"user", "the login is made with the machine"},

@@ -41,12 +41,14 @@ struct InstanceNow {
   bool spot = false;
   std::string network, nic, access, private_ip, public_ip;
   std::vector<std::string> tags;
-  std::string tags_print, labels_print;  // fingerprints: of what a change is meant for
+  std::string tags_print, labels_print, metadata_print;  // fingerprints: of what a change is meant for
   Json labels = Json::object(), metadata = Json::object(), volumes = Json::object();
 };
 InstanceNow instance_in(const Json& item);
 ResourcePhase phase_of_instance(const InstanceNow& now);
-// Phase, spec and attributes.
+// What of radlc's own a machine carries: its labels, and in its metadata what a login needs.
+Json instance_marks(const Context& context, const Order& order);
+// Phase, spec, marks and attributes.
 void show_instance(Asking& call, const InstanceNow& now, Seen& seen);
 // `eviction_notice` of a spot machine: how it asks itself whether it is taken back (docs/job.md).
 Json spot_notice();

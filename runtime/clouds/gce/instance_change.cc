@@ -22,8 +22,11 @@ std::optional<Asked> change_tags(Asking& call, const Order& order, const Instanc
   return send("/setTags", {{"items", wanted}, {"fingerprint", now.tags_print}}, {});
 }
 
-std::optional<Asked> change_labels(Asking&, const Order& order, const InstanceNow& now, const Send& send) {
+std::optional<Asked> change_labels(Asking& call, const Order& order, const InstanceNow& now,
+                                   const Send& send) {
   Json wanted = now.labels;
+  // An imported machine has none of radlc's.
+  if (!order.token.empty()) wanted.update(labels_for(call.context, order));
   const Json tags = order.spec.value("tags", Json::object());
   for (const auto& [name, value] : tags.items()) {
     if (value.is_null()) {
@@ -34,6 +37,19 @@ std::optional<Asked> change_labels(Asking&, const Order& order, const InstanceNo
   }
   if (wanted == now.labels) return std::nullopt;
   return send("/setLabels", {{"labels", wanted}, {"labelFingerprint", now.labels_print}}, {});
+}
+
+// What of the metadata a login needs. The keys in it are never changed.
+std::optional<Asked> change_metadata(Asking& call, const Order& order, const InstanceNow& now,
+                                     const Send& send) {
+  Json items = now.metadata;
+  const Json marks = instance_marks(call.context, order);
+  for (const char* name : {kKeyItem, kUserItem})
+    if (marks.contains(name)) items[name] = marks[name];
+  if (order.token.empty() || items == now.metadata) return std::nullopt;
+  Json list = Json::array();
+  for (const auto& [name, value] : items.items()) list.push_back({{"key", name}, {"value", value}});
+  return send("/setMetadata", {{"items", std::move(list)}, {"fingerprint", now.metadata_print}}, {});
 }
 
 std::optional<Asked> change_address(Asking& call, const Order& order, const InstanceNow& now,
@@ -81,11 +97,20 @@ std::optional<Asked> start(Asking&, const Order&, const InstanceNow& now, const 
 
 }  // namespace
 
+Json instance_marks(const Context& context, const Order& order) {
+  Json marks = labels_for(context, order);
+  const std::string user = text_of(order.attributes, "user"), key = text_of(order.attributes, "key");
+  if (!user.empty()) marks[kUserItem] = user;
+  if (!key.empty()) marks[kKeyItem] = key;
+  return marks;
+}
+
 Asked change_instance(Asking& call, const Order& order, const InstanceNow& now, const Send& send) {
   const ResourcePhase phase = phase_of_instance(now);
   if (phase == ResourcePhase::Pending) return Asked::accepted_so_far(order.id);
   if (phase == ResourcePhase::Leaving) return Asked::refused(not_found("machine " + now.name + " is going"));
-  for (auto part : {change_tags, change_labels, change_type, change_address, give_address, start})
+  for (auto part :
+       {change_tags, change_labels, change_metadata, change_type, change_address, give_address, start})
     if (auto asked = part(call, order, now, send)) return std::move(*asked);
   return Asked::accepted(order.id);
 }

@@ -18,20 +18,6 @@ void take_interface(const Json& interface, InstanceNow& now) {
   }
 }
 
-// The groups as the file calls them; one that nobody knows by a name stands for itself. Null: none is known,
-// as where a machine alone is looked at.
-Json groups_of(const Memory& memory, const std::vector<std::string>& tags) {
-  std::vector<std::string> names;
-  bool known = tags.empty();
-  for (const std::string& tag : tags) {
-    auto name = memory.name_of(tag);
-    known |= name.has_value();
-    names.push_back(name.value_or(tag));
-  }
-  std::sort(names.begin(), names.end());
-  return known ? Json(names) : Json();
-}
-
 }  // namespace
 
 // 30 seconds before. Source: Compute Engine documentation, "Spot VMs", "Handle preemption with a shutdown
@@ -68,6 +54,7 @@ InstanceNow instance_in(const Json& item) {
   now.tags_print = text_of(member(item, "tags"), "fingerprint");
   now.labels_print = text_of(item, "labelFingerprint");
   if (member(item, "labels").is_object()) now.labels = member(item, "labels");
+  now.metadata_print = text_of(member(item, "metadata"), "fingerprint");
   for (const Json& one : list_of(member(item, "metadata"), "items"))
     now.metadata[text_of(one, "key")] = text_of(one, "value");
   for (const Json& disk : list_of(item, "disks")) {
@@ -92,9 +79,13 @@ void show_instance(Asking& call, const InstanceNow& now, Seen& seen) {
   if (seen.phase == ResourcePhase::Leaving && now.message.empty())
     seen.detail = "a spot machine that Compute Engine takes back";
   seen.spec = {{"tags", own_labels(now.labels)}, {"type", now.type.text()}, {"zone", now.zone}};
-  if (Json groups = groups_of(call.memory, now.tags); !groups.is_null()) seen.spec["groups"] = groups;
+  if (Json groups = call.memory.group_names(now.tags); !groups.is_null()) seen.spec["groups"] = groups;
   auto address = call.memory.name_of(now.public_ip);
   seen.spec["address"] = address ? Json(*address) : Json();
+  for (const auto& [name, value] : now.labels.items())
+    if (name.starts_with("radlc-")) seen.marks[name] = value;
+  for (const char* name : {kKeyItem, kUserItem})
+    if (now.metadata.contains(name)) seen.marks[name] = now.metadata[name];
   seen.attributes = {{"host", now.public_ip.empty() ? now.private_ip : now.public_ip},
                      {"port", 22},
                      {"user", text_of(now.metadata, kUserItem)},

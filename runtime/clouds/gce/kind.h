@@ -29,6 +29,9 @@ class Kind {
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
 
+  // Cloud::marks_of(): what update() writes again.
+  virtual Json marks(const Context&, const Order&) const { return Json::object(); }
+
   // "zones/z/instances" for an order or a cloud; the id of what an order makes.
   std::string place(Asking& call, const Order& order) const;
   std::string id_of(Asking& call, const Order& order) const;

@@ -32,6 +32,9 @@ class FloatingIp : public Kind {
     return remove(call.services.network, call.context, "/floatingips/" + order.id).asked;
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_network(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_network(call, order, "/floatingips", "floatingip");
   }
@@ -42,7 +45,7 @@ class FloatingIp : public Kind {
         [&](const Json& item, Seen& one) {
           const std::string address = text_of(item, "floating_ip_address");
           one.attributes = {{"public_ip", address}};
-          call.memory.note_name(address, one.address);
+          call.memory.note_name(address, call.memory.name_of(one.id).value_or(one.address));
         },
         seen);
   }

@@ -16,11 +16,11 @@ const char* any_address(const std::string& ethertype) { return ethertype == "IPv
 
 }  // namespace
 
-std::vector<GroupRule> rules_in(const Json& list) {
+std::vector<GroupRule> rules_in(const Json& list, const char* direction) {
   std::vector<GroupRule> rules;
   if (!list.is_array()) return rules;
   for (const Json& item : list) {
-    if (text_of(item, "direction") != "ingress") continue;
+    if (text_of(item, "direction") != direction) continue;
     GroupRule one;
     one.id = text_of(item, "id");
     one.rule.protocol = protocol_name(item);
@@ -37,9 +37,10 @@ std::vector<GroupRule> rules_in(const Json& list) {
   return rules;
 }
 
-Json rule_body(const InboundRule& rule, const std::string& group, bool of_this_computer) {
+Json rule_body(const InboundRule& rule, const std::string& group, const char* direction,
+               bool of_this_computer) {
   const bool v6 = rule.cidr.find(':') != rule.cidr.npos;
-  Json body = {{"security_group_id", group}, {"direction", "ingress"}, {"ethertype", v6 ? "IPv6" : "IPv4"}};
+  Json body = {{"security_group_id", group}, {"direction", direction}, {"ethertype", v6 ? "IPv6" : "IPv4"}};
   if (rule.protocol != "all") body["protocol"] = rule.protocol;
   if (rule.from >= 0 && rule.protocol != "icmp") {
     body["port_range_min"] = rule.from;

@@ -18,10 +18,11 @@ struct GroupRule {
   bool of_this_computer = false;
 };
 
-// The inbound ones of a list "security_group_rules".
-std::vector<GroupRule> rules_in(const Json& list);
+// Those of a list "security_group_rules" in one direction: "ingress", "egress".
+std::vector<GroupRule> rules_in(const Json& list, const char* direction);
 // The body of a request for one.
-Json rule_body(const InboundRule& rule, const std::string& group, bool of_this_computer);
+Json rule_body(const InboundRule& rule, const std::string& group, const char* direction,
+               bool of_this_computer);
 
 // Invalid: a group is called so that neither `token` has made nor, where that is empty, this infrastructure.
 Status is_new_group(Asking& call, const std::string& name, const std::string& token);

@@ -50,6 +50,8 @@ class Kind {
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
   // Writes our marks on what somebody else made. Nothing where they are in the name, which stays.
   virtual Status mark(Asking&, const Order&) const { return {}; }
+  // What mark() writes, by name.
+  virtual Json marks(const Context&, const Order&) const { return Json::object(); }
 };
 
 std::unique_ptr<Kind> make_key_pair();
@@ -66,6 +68,11 @@ std::unique_ptr<Kind> make_server();
 Result<std::string> id_of_reference(const Order& order, const std::string& address);
 // What the cloud is to call it: the spec's own name, or one with infrastructure and address.
 std::string name_for(const Context& context, const Order& order);
+
+// Kind::marks() of what Neutron has: its description. Seen::marks of an item of Neutron's.
+Json marks_in_network(const Context& context, const Order& order);
+// Kind::marks() of what has metadata. With what a login needs, as far as that is recorded.
+Json marks_in_metadata(const Context& context, const Order& order);
 
 // Kind::mark() of what Neutron has: a description. `key` is the word of its body: "network".
 Status mark_in_network(Asking& call, const Order& order, const std::string& path, const std::string& key);

@@ -30,6 +30,9 @@ class Network : public Kind {
     return remove(call.services.network, call.context, "/networks/" + order.id).asked;
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_network(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_network(call, order, "/networks", "network");
   }
@@ -102,6 +105,9 @@ class Subnet : public Kind {
     return remove(call.services.network, call.context, "/subnets/" + order.id).asked;
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_network(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_network(call, order, "/subnets", "subnet");
   }

@@ -101,6 +101,18 @@ class OpenStackCloud : public Cloud, public TakesOver {
     Asking call = asking(context);
     return kind ? kind->mark(call, order) : Status();
   }
+  Status write_marks(const Context& context, const Order& order) override {
+    return take_over(context, order);
+  }
+  Json marks_of(const Context& context, const Order& order) const override {
+    const Kind* kind = kind_of(order.type);
+    return kind ? kind->marks(context, order) : Json::object();
+  }
+  std::optional<Impact> impact_of_lost(const std::string& type, const std::string& needed) const override {
+    if (type == "server" && (needed == "security_group" || needed == "floating_ip"))
+      return Impact{Impact::Kind::InPlace, ""};
+    return Cloud::impact_of_lost(type, needed);
+  }
 
   Result<std::string> owner(const Context& context) override {
     if (!refused_.ok()) return refused_;
@@ -123,6 +135,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
     if (!answer.ok()) return answer.failure().status;
     return host_keys_in(text_of(answer.json(), "output"));
   }
+  bool trusts_on_first_use() const override { return true; }
 
   std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
   Pace pace() const override { return timing_.pace; }
@@ -175,6 +188,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
 Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Query& query) {
   if (!refused_.ok()) return refused_;
   Asking call = asking(context);
+  memory_.note_names(query.names);
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
   for (const auto& kind : kinds_) {
     const Wish wish = wish_for(*kind, query);
@@ -220,6 +234,10 @@ Result<std::string> id_of_reference(const Order& order, const std::string& addre
   return found->second.id;
 }
 
+namespace {
+constexpr const char* kDescription = "description";
+}
+
 std::string name_for(const Context& context, const Order& order) {
   return order.spec.value("name", context.infrastructure + "/" + order.address);
 }
@@ -232,8 +250,20 @@ Status mark_in_network(Asking& call, const Order& order, const std::string& path
 
 Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order) {
   return post(service, call.context, path + "/" + order.id + "/metadata",
-              {{"metadata", to_metadata(mark_of(call.context, order))}}, true)
+              {{"metadata", marks_in_metadata(call.context, order)}}, true)
       .asked.status;
+}
+
+Json marks_in_network(const Context& context, const Order& order) {
+  return {{kDescription, to_line(mark_of(context, order))}};
+}
+
+Json marks_in_metadata(const Context& context, const Order& order) {
+  Json marks = to_metadata(mark_of(context, order));
+  const std::string user = text_of(order.attributes, "user"), key = text_of(order.attributes, "key");
+  if (!user.empty()) marks[kUserKey] = user;
+  if (!key.empty()) marks[kKeyKey] = key;
+  return marks;
 }
 
 Status look_in_network(Asking& call, const Wish& wish, const char* type, const std::string& path,
@@ -245,6 +275,7 @@ Status look_in_network(Asking& call, const Wish& wish, const char* type, const s
     one.id = text_of(item, "id");
     if (one.id.empty() || !wish.wants(call.context, one.id, mark)) return;
     take_mark(call.context, mark, one);
+    one.marks = {{kDescription, text_of(item, kDescription)}};
     one.type = type;
     one.phase = ResourcePhase::Ready;
     call.memory.note_name(one.id, one.address);

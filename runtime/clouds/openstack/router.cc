@@ -48,6 +48,9 @@ class Router : public Kind {
     return remove(call.services.network, call.context, "/routers/" + order.id).asked;
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_network(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_network(call, order, "/routers", "router");
   }

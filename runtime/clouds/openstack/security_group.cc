@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "runtime/clouds/openstack/group_rules.h"
 #include "runtime/clouds/openstack/kind.h"
+#include "runtime/clouds/openstack/server.h"
 
 namespace radl::openstack {
 namespace {
@@ -32,7 +34,8 @@ class SecurityGroup : public Kind {
   Asked update(Asking& call, const Order& order) const override {
     auto group = read(call.services.network, call.context, "/security-groups/" + order.id);
     if (!group.ok()) return Asked::refused(group.status());
-    const auto there = rules_in(list_of(member(*group, "security_group"), "security_group_rules"));
+    const Json& listed = list_of(member(*group, "security_group"), "security_group_rules");
+    const auto there = rules_in(listed, kIn);
     const auto wanted = rules_wanted(order.spec);
     std::string caller;
     if (names_this_computer(wanted)) {
@@ -40,29 +43,34 @@ class SecurityGroup : public Kind {
       if (!asked.ok()) return Asked::refused(asked.status());
       caller = *asked;
     }
-    std::vector<InboundRule> now;
-    for (const GroupRule& one : there) now.push_back(one.rule);
-    auto changes = rule_changes(now, wanted, order.id, caller);
+    auto changes = rule_changes(alone(there), wanted, order.id, caller);
     if (!changes.ok()) return Asked::refused(changes.status());
     for (const InboundRule& rule : changes->lacking) {
       const bool ours = !caller.empty() && rule.cidr == caller && rule.from == 22;
-      Posted posted = post(call.services.network, call.context, "/security-group-rules",
-                           rule_body(rule, order.id, ours), true);
-      // Another request has made it.
-      if (!posted.accepted() && posted.asked.status.code() != Code::Exists) return posted.asked;
+      Asked made = make_rule(call, rule_body(rule, order.id, kIn, ours));
+      if (made.answer != Asked::Answer::Accepted) return made;
     }
     for (size_t i : changes->too_many) {
-      Asked gone =
-          gone_or(remove(call.services.network, call.context, "/security-group-rules/" + there[i].id));
+      Asked gone = remove_rule(call, there[i].id);
       if (gone.answer != Asked::Answer::Accepted) return gone;
     }
-    return Asked::accepted(order.id);
+    return change_outbound(call, order.id, rules_in(listed, kOut));
   }
 
   Asked destroy(Asking& call, const Order& order) const override {
-    return remove(call.services.network, call.context, "/security-groups/" + order.id).asked;
+    Posted posted = remove(call.services.network, call.context, "/security-groups/" + order.id);
+    if (posted.http_status != 409) return std::move(posted.asked);
+    const std::string users = users_of(call, order.id);
+    if (!users.empty())
+      posted.asked.status =
+          Status(posted.asked.status.code(), posted.asked.status.message() + ": used by " + users)
+              .with_hint(posted.asked.status.hint());
+    return std::move(posted.asked);
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_network(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_network(call, order, "/security-groups", "security_group");
   }
@@ -71,19 +79,18 @@ class SecurityGroup : public Kind {
     return look_in_network(
         call, wish, type(), "/security-groups", "security_groups",
         [&](const Json& item, Seen& one) {
-          const auto there = rules_in(list_of(item, "security_group_rules"));
-          std::vector<InboundRule> rules;
-          bool of_this_computer = false;
-          for (const GroupRule& rule : there) {
-            rules.push_back(rule.rule);
-            of_this_computer |= rule.of_this_computer;
-          }
+          const Json& listed = list_of(item, "security_group_rules");
+          const auto there = rules_in(listed, kIn);
+          const bool of_this_computer = std::any_of(
+              there.begin(), there.end(), [](const GroupRule& rule) { return rule.of_this_computer; });
           std::string caller;
           if (of_this_computer && !one.address.empty()) {
             auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
             if (now.ok()) caller = *now;
           }
-          one.spec = {{"rules", rules_shown(rules, one.id, caller)}};
+          const auto outbound = alone(rules_in(listed, kOut));
+          one.spec = {{"rules", rules_shown(alone(there), one.id, caller,
+                                            outbound_changes(outbound).texts(outbound, one.id))}};
           one.attributes = {{"name", text_of(item, "name")}};
         },
         seen);
@@ -92,6 +99,52 @@ class SecurityGroup : public Kind {
   Impact impact(const Json& before, const Json& after) const override {
     if (differs(before, after, "name")) return replace("a security group keeps its name");
     return {Impact::Kind::InPlace, ""};
+  }
+
+ private:
+  // The ports that keep a group from being deleted; "": that cannot be found out, or none does any more.
+  static std::string users_of(Asking& call, const std::string& id) {
+    std::vector<std::string> users;
+    (void)call.services.network.each(
+        "/ports", "ports", {{"security_groups", id}}, waits(call.context), [&](const Json& item) {
+          const PortNow port = port_in(item);
+          if (!std::binary_search(port.groups.begin(), port.groups.end(), id)) return;
+          const std::string server = text_of(item, "device_id");
+          users.push_back("port " + port.id + (server.empty() ? "" : " of " + server));
+        });
+    return join(users, ", ");
+  }
+
+  static constexpr const char *kIn = "ingress", *kOut = "egress";
+
+  static std::vector<InboundRule> alone(const std::vector<GroupRule>& rules) {
+    std::vector<InboundRule> alone;
+    for (const GroupRule& one : rules) alone.push_back(one.rule);
+    return alone;
+  }
+
+  static Asked make_rule(Asking& call, Json body) {
+    Posted posted = post(call.services.network, call.context, "/security-group-rules", std::move(body), true);
+    // Another request has made it.
+    if (!posted.accepted() && posted.asked.status.code() == Code::Exists) return Asked::accepted();
+    return posted.asked;
+  }
+
+  static Asked remove_rule(Asking& call, const std::string& id) {
+    return gone_or(remove(call.services.network, call.context, "/security-group-rules/" + id));
+  }
+
+  static Asked change_outbound(Asking& call, const std::string& group, const std::vector<GroupRule>& now) {
+    const OutboundChanges changes = outbound_changes(alone(now));
+    if (changes.lacking) {
+      Asked made = make_rule(call, rule_body(all_out(), group, kOut, false));
+      if (made.answer != Asked::Answer::Accepted) return made;
+    }
+    for (size_t i : changes.too_many) {
+      Asked gone = remove_rule(call, now[i].id);
+      if (gone.answer != Asked::Answer::Accepted) return gone;
+    }
+    return Asked::accepted(group);
   }
 };
 

@@ -40,6 +40,9 @@ class Server : public Kind {
     return remove(call.services.compute, call.context, "/servers/" + order.id).asked;
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_metadata(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_metadata(call, call.services.compute, "/servers", order);
   }

@@ -11,19 +11,6 @@ namespace {
 
 constexpr size_t kDevicesInAQuery = 20;
 
-// The groups as the file calls them; one that nobody knows by a name stands for itself.
-Json group_names(const Memory& memory, const std::vector<std::string>& groups) {
-  std::vector<std::string> names;
-  bool known = false;
-  for (const std::string& id : groups) {
-    auto name = memory.name_of(id);
-    known |= name.has_value();
-    names.push_back(name.value_or(id));
-  }
-  std::sort(names.begin(), names.end());
-  return known || groups.empty() ? Json(names) : Json();
-}
-
 std::string first_address(const ServerNow& now, const std::string& network, bool of_it) {
   for (const PortNow& port : now.ports) {
     if ((port.network == network) != of_it) continue;
@@ -154,6 +141,7 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   if (now.status == "DELETED") return std::nullopt;
   Seen seen;
   take_mark(call.context, from_metadata(now.metadata), seen);
+  seen.marks = now.metadata;
   seen.type = "server";
   seen.id = now.id;
   seen.phase = phase_of_server(now);
@@ -164,7 +152,7 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   if (chosen != now.flavor) seen.spec["type"] = now.flavor;
   const bool takes_groups =
       std::any_of(now.ports.begin(), now.ports.end(), [](const PortNow& port) { return port.takes_groups; });
-  if (Json groups = group_names(call.memory, now.groups()); !groups.is_null() && takes_groups)
+  if (Json groups = call.memory.group_names(now.groups()); !groups.is_null() && takes_groups)
     seen.spec["groups"] = groups;
   auto address = call.memory.name_of(now.floating_ip);
   seen.spec["address"] = address ? Json(*address) : Json();

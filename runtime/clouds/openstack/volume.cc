@@ -60,6 +60,9 @@ class Volume : public Kind {
     return posted.asked;
   }
 
+  Json marks(const Context& context, const Order& order) const override {
+    return marks_in_metadata(context, order);
+  }
   Status mark(Asking& call, const Order& order) const override {
     return mark_in_metadata(call, call.services.volume, "/volumes", order);
   }
@@ -72,6 +75,7 @@ class Volume : public Kind {
           one.id = text_of(item, "id");
           if (one.id.empty() || !wish.wants(call.context, one.id, mark)) return;
           take_mark(call.context, mark, one);
+          one.marks = member(item, "metadata");
           one.type = type();
           one.phase = phase_of_volume(text_of(item, "status"));
           if (one.phase == ResourcePhase::Broken) one.detail = "Cinder says: " + text_of(item, "status");

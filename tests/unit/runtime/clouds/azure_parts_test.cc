@@ -41,6 +41,38 @@ const Wanted* find(const Design& design, const std::string& address) {
   return nullptr;
 }
 
+ir::Program with_encryption(const std::string& encrypted, const std::string& key) {
+  ir::Node node = node_with({});
+  for (int index : {0, 1}) {
+    ir::Disk disk;
+    disk.index = index;
+    if (index > 0) disk.size_bytes = 5e9;
+    node.disks.push_back(disk);
+    const std::string prefix = "disk." + std::to_string(index) + ".";
+    if (!encrypted.empty()) node.requirements[prefix + "encrypted"].equals = encrypted;
+    if (!key.empty()) node.requirements[prefix + "encryption_key"].equals = key;
+  }
+  ir::Program program;
+  program.nodes.push_back(std::move(node));
+  return program;
+}
+
+bool notes_say(const Design& design, const std::string& words) {
+  return std::any_of(design.notes.begin(), design.notes.end(),
+                     [&](const std::string& note) { return note.find(words) != note.npos; });
+}
+
+TEST(AzureDisks, AreEncryptedAsTheFileAsks) {
+  auto design = designed(with_encryption("yes", ""));
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_FALSE(find(*design, "worker[0]")->spec.contains("root")) << "it encrypts every disk";
+  EXPECT_TRUE(notes_say(*design, "disk.0.encrypted: "));
+  design = designed(with_encryption("yes", "key-of-mine"));
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_EQ(find(*design, "worker[0]")->spec.at("root").at("encryption_key"), "key-of-mine");
+  EXPECT_EQ(find(*design, "volume.worker[0].1")->spec.at("encryption_key"), "key-of-mine");
+}
+
 TEST(AzureImages, AreWrittenAsTheInfrastructureManagerWritesThem) {
   const std::pair<const char*, const char*> kCases[] = {
       {"azr://Canonical/0001-com-ubuntu-server-jammy/22_04-lts/latest",

@@ -15,6 +15,7 @@
 #include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/rules.h"
 #include "runtime/clouds/ec2/together.h"
+#include "runtime/clouds/memory.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/tags.h"
 #include "tests/support/runtime_programs.h"
@@ -149,6 +150,74 @@ TEST(Ec2Rules, AreReadFromWhatEc2Answers) {
   for (const InboundRule& rule : rules_in(document.document_element())) texts.push_back(rule.text("sg-own"));
   EXPECT_EQ(texts, (std::vector<std::string>{"tcp 80-90 from 0.0.0.0/0", "tcp 80-90 from 10.0.0.0/8",
                                              "tcp 80-90 from sg-2", "all from this group"}));
+}
+
+TEST(Ec2Rules, WhatGoesOutIsShownWhereItIsNotEverything) {
+  auto shown = [](const std::vector<InboundRule>& outbound) {
+    return outbound_changes(outbound).texts(outbound, "sg-own");
+  };
+  EXPECT_TRUE(shown({all_out()}).empty());
+  EXPECT_TRUE(shown({all_out(), {"all", -1, -1, "::/0", ""}}).empty()) << "of a VPC with IPv6";
+  EXPECT_EQ(shown({}), std::vector<std::string>{kNothingOut});
+  EXPECT_EQ(shown({{"tcp", 443, 443, "10.0.0.0/8", ""}, {"all", -1, -1, "", "sg-own"}}),
+            (std::vector<std::string>{kNothingOut, "tcp 443 to 10.0.0.0/8", "all to this group"}));
+  const OutboundChanges changes = outbound_changes({{"tcp", 443, 443, "10.0.0.0/8", ""}, all_out()});
+  EXPECT_FALSE(changes.lacking);
+  EXPECT_EQ(changes.too_many, std::vector<size_t>{0});
+}
+
+TEST(CloudMemory, GroupsOfNobodyStandForThemselvesOnceAnyOfOursIsKnown) {
+  CloudMemory memory;
+  EXPECT_TRUE(memory.group_names({"sg-1"}).is_null()) << "a machine alone is looked at";
+  memory.note_names({{"sg-1", "access.ec2:/eu"}, {"i-1", "worker[0]"}});
+  EXPECT_EQ(memory.group_names({"sg-9", "sg-1"}), (Json{"access.ec2:/eu", "sg-9"}));
+  EXPECT_EQ(memory.group_names({"sg-9"}), Json{"sg-9"}) << "moved out of all of them";
+  EXPECT_EQ(memory.group_names({}), Json::array());
+}
+
+ir::Program with_encryption(const std::string& encrypted, const std::string& key) {
+  ir::Node node = node_with({});
+  for (int index : {0, 1}) {
+    ir::Disk disk;
+    disk.index = index;
+    if (index > 0) disk.size_bytes = 5e9;
+    node.disks.push_back(disk);
+    const std::string prefix = "disk." + std::to_string(index) + ".";
+    if (!encrypted.empty()) node.requirements[prefix + "encrypted"].equals = encrypted;
+    if (!key.empty()) node.requirements[prefix + "encryption_key"].equals = key;
+  }
+  ir::Program program;
+  program.nodes.push_back(std::move(node));
+  return program;
+}
+
+bool notes_say(const Design& design, const std::string& words) {
+  return std::any_of(design.notes.begin(), design.notes.end(),
+                     [&](const std::string& note) { return note.find(words) != note.npos; });
+}
+
+TEST(Ec2Disks, AreEncryptedAsTheFileAsks) {
+  auto design = designed(with_encryption("yes", ""));
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Json& plain = find(*design, "worker[0]")->spec;
+  EXPECT_EQ(plain.at("root"), (Json{{"encrypted", true}}));
+  EXPECT_EQ(plain.at("disks").at(0).at("encrypted"), true);
+  design = designed(with_encryption("", "alias/mine"));
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_EQ(find(*design, "worker[0]")->spec.at("root"),
+            (Json{{"encrypted", true}, {"encryption_key", "alias/mine"}}));
+  design = designed(with_encryption("no", ""));
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_FALSE(find(*design, "worker[0]")->spec.contains("root"));
+}
+
+TEST(Ec2Disks, ThatAreNotEncryptedTakeNoKey) {
+  const ir::Program program = with_encryption("no", "alias/mine");
+  const Survey survey;
+  const Catalog catalog = built_in_catalog();
+  const Status checked = check_node(kCloud, program.nodes[0], {program, {}, survey, catalog});
+  EXPECT_EQ(checked.code(), Code::Invalid);
+  EXPECT_NE(checked.message().find("disk.0.encrypt"), std::string::npos) << checked.text();
 }
 
 TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {

@@ -46,6 +46,35 @@ const Wanted* find(const Design& design, const std::string& address) {
   return nullptr;
 }
 
+ir::Program with_encryption(const std::string& encrypted, const std::string& key) {
+  ir::Node node = node_with({});
+  for (int index : {0, 1}) {
+    ir::Disk disk;
+    disk.index = index;
+    if (index > 0) disk.size_bytes = 5e9;
+    node.disks.push_back(disk);
+    const std::string prefix = "disk." + std::to_string(index) + ".";
+    if (!encrypted.empty()) node.requirements[prefix + "encrypted"].equals = encrypted;
+    if (!key.empty()) node.requirements[prefix + "encryption_key"].equals = key;
+  }
+  ir::Program program;
+  program.nodes.push_back(std::move(node));
+  return program;
+}
+
+bool notes_say(const Design& design, const std::string& words) {
+  return std::any_of(design.notes.begin(), design.notes.end(),
+                     [&](const std::string& note) { return note.find(words) != note.npos; });
+}
+
+TEST(OpenStackDisks, AreEncryptedAsTheFileAsks) {
+  const auto design = designed(with_encryption("yes", ""));
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_TRUE(notes_say(*design, "disk.0 is not encrypted by radlc"));
+  EXPECT_TRUE(notes_say(*design, "disk.1 is not encrypted by radlc"));
+  EXPECT_FALSE(notes_say(*designed(with_encryption("no", "")), "encrypted"));
+}
+
 TEST(OpenStackMarks, AreReadBackInEachForm) {
   const Mark mark{"my infra-12ab34cd", "worker[0]", "00112233445566778899aabbccddeeff"};
   Context context;
@@ -74,9 +103,9 @@ TEST(OpenStackRules, ARuleThatWasWrittenIsReadBack) {
         "icmp from 10.0.0.0/8", "all from this group", "tcp 443 from 2001:db8::/32"}) {
     auto rule = parse_rule(text, "own", "198.51.100.1/32");
     ASSERT_TRUE(rule) << text;
-    Json body = rule_body(*rule, "own", false)["security_group_rule"];
+    Json body = rule_body(*rule, "own", "ingress", false)["security_group_rule"];
     body["id"] = "1";
-    const auto read = rules_in(Json::array({body}));
+    const auto read = rules_in(Json::array({body}), "ingress");
     ASSERT_EQ(read.size(), 1u) << text;
     EXPECT_EQ(read[0].rule.text("own"), text);
   }
@@ -86,7 +115,8 @@ TEST(OpenStackRules, NumbersAnyAndNullAreUnderstoodAndEgressIsLeftOut) {
   const auto rules = rules_in(Json::parse(R"([
     {"id":"1","direction":"ingress","protocol":"6","port_range_min":22,"port_range_max":22,"remote_ip_prefix":null,"ethertype":"IPv4"},
     {"id":"2","direction":"ingress","protocol":null,"remote_group_id":"g"},
-    {"id":"3","direction":"egress","protocol":null}])"));
+    {"id":"3","direction":"egress","protocol":null}])"),
+                              "ingress");
   ASSERT_EQ(rules.size(), 2u);
   EXPECT_EQ(rules[0].rule.text("own"), "tcp 22 from 0.0.0.0/0");
   EXPECT_EQ(rules[1].rule.text("own"), "all from g");
@@ -452,7 +482,7 @@ TEST(OpenStackAnswers, OfAnyFormDoNoHarm) {
     (void)server_in(item, {});
     (void)port_in(item);
     (void)flavor_in(item);
-    (void)rules_in(Json::array({item}));
+    (void)rules_in(Json::array({item}), "ingress");
     (void)from_metadata(member(item, "metadata"));
   }
 }

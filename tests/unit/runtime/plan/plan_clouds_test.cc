@@ -2,6 +2,8 @@
 // first.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/plan_bench.h"
 
 namespace radl::test {
@@ -66,6 +68,73 @@ TEST_F(PlanOfClouds, AMachineThatWasMadeFromAnotherOfferStaysWhatItIs) {
   bench.cloud.offers.pop_back();
   plan = bench.plan(workers(1));
   EXPECT_EQ(action(plan, "worker[0]").why, "type cannot change in place");
+}
+
+TEST_F(PlanOfClouds, AKeyPairIsNoReasonToReplaceWhatWasMadeWithIt) {
+  applied(workers(2));
+  bench.observed.resources = {{"key.local", "gone", {}, ""}};
+  bench.refreshed = true;
+  EXPECT_EQ(marks(bench.plan(workers(2))), std::vector<std::string>{"+ key.local"});
+  bench.refreshed = false;
+  bench.options.replace = {"key.local"};
+  EXPECT_EQ(marks(bench.plan(workers(2))), std::vector<std::string>{"-/+ key.local"});
+  // Where nothing says otherwise, what uses a thing that is gone is made anew with it.
+  bench.options.replace.clear();
+  bench.observed.resources = {{"network.lan", "gone", {}, ""}};
+  bench.refreshed = true;
+  EXPECT_EQ(marks(bench.plan(workers(1))),
+            (std::vector<std::string>{"+ network.lan", "-/+ worker[0]", "- worker[1]"}));
+}
+
+TEST_F(PlanOfClouds, TagsOfRadlcThatWereChangedAreDriftAndWrittenAgain) {
+  applied(workers(2));
+  bench.observed.marks["key.local"] = {{"key.local", "radlc:token", "mine", "t-1", ""}};
+  bench.observed.marks["worker[1]"] = {{"worker[1]", "radlc:address", nullptr, "worker[1]", ""}};
+  bench.refreshed = true;
+  const Plan plan = bench.plan(workers(2));
+  EXPECT_EQ(marks(plan), (std::vector<std::string>{"~ key.local", "~ worker[1]"}));
+  const Action& tagged = action(plan, "worker[1]");
+  ASSERT_EQ(tagged.changes.size(), 1u);
+  EXPECT_EQ(tagged.changes[0].field, "marks.radlc:address");
+  EXPECT_TRUE(tagged.changes[0].before.is_null());
+  EXPECT_EQ(tagged.changes[0].after, "worker[1]");
+  ASSERT_EQ(plan.drift.size(), 2u);
+  EXPECT_EQ(plan.drift[0].address, "key.local");
+  EXPECT_EQ(plan.drift[0].changes.at(0).before, "mine");
+}
+
+TEST_F(PlanOfClouds, ThePlanSaysWhichMachinesAreTrustedOnFirstUse) {
+  bench.cloud.first_use = true;
+  auto named = [&](const Plan& plan, const std::string& what) {
+    return std::any_of(plan.notes.begin(), plan.notes.end(), [&](const std::string& note) {
+      return note.find("first use") != note.npos && note.ends_with(what);
+    });
+  };
+  EXPECT_TRUE(named(bench.plan(workers(2)), "worker[0..1]"));
+  applied(workers(2));
+  EXPECT_TRUE(bench.plan(workers(2)).notes.empty());
+  bench.snapshot.resources.at("worker[1]").attributes["host_key_from"] = "first use";
+  EXPECT_TRUE(named(bench.plan(workers(2)), " worker[1]"));
+  // A refresh that has just seen the same key in its cloud ends it.
+  bench.observed.attributes["worker[1]"] = {{"host_key_from", "cloud"}};
+  bench.refreshed = true;
+  EXPECT_TRUE(bench.plan(workers(2)).notes.empty());
+}
+
+TEST_F(PlanOfClouds, ThePlanWarnsWhereSshIsOpenedToEverybody) {
+  auto warned = [&] {
+    const Plan plan = bench.plan(workers(1));
+    return std::any_of(plan.notes.begin(), plan.notes.end(),
+                       [](const std::string& note) { return note.find("RADL_CALLER_CIDR") != note.npos; });
+  };
+  bench.options.caller = "0.0.0.0/0";
+  EXPECT_FALSE(warned()) << "this cloud opens SSH to nobody";
+  bench.cloud.group_rules = {"tcp 22 from this computer"};
+  EXPECT_TRUE(warned());
+  bench.options.caller = "203.0.113.5/32";
+  EXPECT_FALSE(warned());
+  bench.options.caller = "";
+  EXPECT_FALSE(warned());
 }
 
 TEST_F(PlanOfClouds, AmountsOfSeveralCurrenciesStandSideBySide) {

@@ -1,0 +1,246 @@
+"""What somebody changes of an infrastructure's security behind radlc's back: `plan --refresh` shows it, `apply` repairs it, and no machine
+is replaced. Host keys that the console shows late; launches that a policy refuses."""
+import json
+import unittest
+
+from aws_case import SYSTEM, AwsCase
+from proxy import Treatment, ec2_error
+
+FILE = f"""radl 2
+network lan ( outports = '8080' )
+system node ( instance_type = 't3.micro' and instance_tags = 'team=blue' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy node 1 ec2
+contextualize ()
+"""
+EVERYWHERE = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+
+
+class Security(AwsCase):
+    boots, quick = False, True
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site.radl", FILE)
+        self.ec2 = self.moto.client("ec2")
+
+    def machine(self):
+        (machine,) = self.ours()
+        return machine
+
+    def of_type(self, kind):
+        return {r["address"]: r["id"] for r in self.show(self.file)["resources"] if r["type"] == kind}
+
+    def planned(self):
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file))
+        return {a["id"]: a["verb"] for a in plan["actions"]}, plan
+
+    def repaired(self, wanted):
+        """One refresh shows these actions and drift, one apply repairs it, and then there is nothing left to do."""
+        before = self.machine()["InstanceId"]
+        actions, plan = self.planned()
+        self.assertEqual(actions, wanted)
+        self.assertEqual({d["address"] for d in plan["drift"]} | set(wanted), set(wanted))
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.planned()[0], {})
+        self.assertEqual(self.machine()["InstanceId"], before)
+
+    def ended(self):
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_a_deleted_key_pair_is_imported_again_and_nothing_else_changes(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        (address,) = self.of_type("key_pair")
+        (pair,) = [p for p in self.ec2.describe_key_pairs()["KeyPairs"] if any(t["Value"] == address for t in p.get("Tags", []))]
+        self.ec2.delete_key_pair(KeyName=pair["KeyName"])
+        self.repaired({address: "create"})
+        (again,) = [p for p in self.ec2.describe_key_pairs()["KeyPairs"] if p["KeyName"] == pair["KeyName"]]
+        self.assertEqual(again["KeyFingerprint"], pair["KeyFingerprint"])
+        # Without the private key here another public half would be imported, which no machine knows.
+        self.ec2.delete_key_pair(KeyName=pair["KeyName"])
+        key = next(p for p in self.folder.rglob("*") if p.is_file() and b"PRIVATE KEY" in p.read_bytes())
+        elsewhere = key.rename(self.folder / "key-of-a-colleague")
+        self.radlc("apply", "--auto-approve", self.file, code=2)
+        self.assertRegex(self.err, "no private key with the fingerprint SHA256:.*nothing was made or changed")
+        elsewhere.rename(key)
+        self.radlc("apply", "--auto-approve", self.file)
+        self.ended()
+
+    def test_a_machine_that_was_moved_out_of_all_groups_is_moved_back(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        mine = sorted(g["GroupId"] for g in self.machine()["SecurityGroups"])
+        (other,) = [g["GroupId"] for g in self.ec2.describe_security_groups()["SecurityGroups"] if g["GroupName"] == "somebody-else"]
+        self.ec2.modify_instance_attribute(InstanceId=self.machine()["InstanceId"], Groups=[other])
+        self.repaired({"node[0]": "update"})
+        self.assertEqual(sorted(g["GroupId"] for g in self.machine()["SecurityGroups"]), mine)
+        self.ended()
+
+    def test_a_deleted_group_is_made_again_and_the_machine_stays(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        group = self.of_type("security_group")["network.lan"]
+        (other,) = [g["GroupId"] for g in self.ec2.describe_security_groups()["SecurityGroups"] if g["GroupName"] == "somebody-else"]
+        self.ec2.modify_instance_attribute(InstanceId=self.machine()["InstanceId"], Groups=[other])
+        self.ec2.delete_security_group(GroupId=group)
+        self.repaired({"network.lan": "create", "node[0]": "update"})
+        self.assertEqual({g["GroupId"] for g in self.machine()["SecurityGroups"]}, set(self.of_type("security_group").values()))
+        self.ended()
+
+    def test_outbound_rules_that_were_revoked_or_added_are_as_before(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        group = self.of_type("security_group")["network.lan"]
+        self.ec2.revoke_security_group_egress(GroupId=group, IpPermissions=[EVERYWHERE])
+        self.ec2.authorize_security_group_egress(GroupId=group, IpPermissions=[
+            {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}])
+        self.assertIn("tcp 443 to 10.0.0.0/8", json.dumps(self.planned()[1]["drift"]))
+        self.repaired({"network.lan": "update"})
+        (now,) = self.ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"]
+        self.assertEqual([(r["IpProtocol"], [i["CidrIp"] for i in r["IpRanges"]]) for r in now["IpPermissionsEgress"]],
+                         [("-1", ["0.0.0.0/0"])])
+        self.ended()
+
+    def test_tags_of_radlc_that_were_changed_or_removed_are_written_again(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        before = {t["Key"]: t["Value"] for t in self.machine()["Tags"]}
+        (key,), (address,) = self.of_type("key_pair").values(), self.of_type("key_pair")
+        things = [self.machine()["InstanceId"], key, self.of_type("security_group")["network.lan"]]
+        self.ec2.delete_tags(Resources=things, Tags=[{"Key": "radlc:infrastructure"}, {"Key": "radlc:user"}, {"Key": "radlc:key"}])
+        self.ec2.create_tags(Resources=things, Tags=[{"Key": "radlc:token", "Value": "mine"}])
+        self.repaired({address: "update", "network.lan": "update", "node[0]": "update"})
+        self.assertEqual({t["Key"]: t["Value"] for t in self.machine()["Tags"]}, before)
+        self.ended()
+
+    def test_a_launch_that_a_policy_refuses_is_a_note_that_names_the_permission(self):
+        asked = []
+
+        def refuse(request):
+            if request.action == "DescribeAvailabilityZones" and request.parameter("DryRun") == "true":
+                return Treatment(refuse=ec2_error("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412))
+            if request.action != "RunInstances" or request.parameter("DryRun") != "true":
+                return None
+            asked.append(dict(request.parameters))
+            return Treatment(refuse=ec2_error(
+                "UnauthorizedOperation", "You are not authorized to perform this operation. User: arn:aws:iam::1:user/u is not authorized to "
+                "perform: ec2:CreateTags on resource: arn:aws:ec2:us-east-1:1:instance/* with an explicit deny. "
+                "Encoded authorization failure message: x7Jkx7Jk", 403))
+        self.proxy.faults = refuse
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file))
+        self.proxy.faults = None
+        (note,) = [n for n in plan["notes"] if "ec2:CreateTags" in n]
+        self.assertNotIn("x7Jk", note)
+        (request,) = asked
+        self.assertEqual(request["InstanceType"], "t3.micro")
+        tags = {request[k]: request[k[:-3] + "Value"] for k in request if k.endswith(".Key")}
+        self.assertEqual(tags["team"], "blue")
+        self.assertIn("radlc:infrastructure", tags)
+        self.assertEqual(self.ours(), [])
+
+
+class HostKeys(AwsCase):
+    """Consoles that show their keys late, or another key than the machine."""
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site.radl", FILE.replace("contextualize ()", "configure greet ( file '~/greeting' ( content = 'hello' ) )\n"
+                                                         "contextualize ( system node configure greet step 1 )"))
+        self.told = self.machines.console
+
+    def trusted(self):
+        return [r["attributes"].get("host_key_from") for r in self.show(self.file)["resources"] if r["type"] == "instance"]
+
+    def notes(self, *arguments):
+        return [n for n in json.loads(self.radlc("plan", "--json", *arguments, self.file))["notes"] if "first use" in n]
+
+    def test_a_console_that_is_late_is_compared_as_soon_as_it_shows_the_key(self):
+        self.assertEqual(len(self.notes()), 1)
+        self.machines.console = lambda name: ""
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.trusted(), ["first use"])
+        self.assertTrue(self.notes()[0].endswith("node[0]"))
+        asked = [r.parameter("Latest") for r in self.proxy.log if r.action == "GetConsoleOutput"]
+        self.assertEqual(set(asked), {"true"})
+        self.machines.console = self.told
+        self.assertEqual(self.notes("--refresh"), [])
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.trusted(), ["cloud"])
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_a_machine_whose_console_shows_another_key_is_not_connected_to_any_more(self):
+        self.machines.console = lambda name: ""
+        self.radlc("apply", "--auto-approve", self.file)
+        self.machines.console = lambda name: self.told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
+        said = self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, code=2)
+        self.assertIn("HOST KEY MISMATCH", said + self.err)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_types_without_a_live_console_are_asked_for_what_ec2_kept(self):
+        def refuse(request):
+            if request.action != "GetConsoleOutput" or request.parameter("Latest") != "true":
+                return None
+            return Treatment(refuse=ec2_error(
+                "UnsupportedOperation", "This instance type does not support retrieving the latest console logs.", 400))
+        self.proxy.faults = refuse
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file))
+        self.proxy.faults = None
+        (note,) = [n for n in plan["notes"] if "ec2:CreateTags" in n]
+        self.assertNotIn("x7Jk", note)
+        (request,) = asked
+        self.assertEqual(request["InstanceType"], "t3.micro")
+        tags = {request[k]: request[k[:-3] + "Value"] for k in request if k.endswith(".Key")}
+        self.assertEqual(tags["team"], "blue")
+        self.assertIn("radlc:infrastructure", tags)
+        self.assertEqual(self.ours(), [])
+
+
+class HostKeys(AwsCase):
+    """Consoles that show their keys late, or another key than the machine."""
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site.radl", FILE.replace("contextualize ()", "configure greet ( file '~/greeting' ( content = 'hello' ) )\n"
+                                                         "contextualize ( system node configure greet step 1 )"))
+        self.told = self.machines.console
+
+    def trusted(self):
+        return [r["attributes"].get("host_key_from") for r in self.show(self.file)["resources"] if r["type"] == "instance"]
+
+    def notes(self, *arguments):
+        return [n for n in json.loads(self.radlc("plan", "--json", *arguments, self.file))["notes"] if "first use" in n]
+
+    def test_a_console_that_is_late_is_compared_as_soon_as_it_shows_the_key(self):
+        self.assertEqual(len(self.notes()), 1)
+        self.machines.console = lambda name: ""
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.trusted(), ["first use"])
+        self.assertTrue(self.notes()[0].endswith("node[0]"))
+        asked = [r.parameter("Latest") for r in self.proxy.log if r.action == "GetConsoleOutput"]
+        self.assertEqual(set(asked), {"true"})
+        self.machines.console = self.told
+        self.assertEqual(self.notes("--refresh"), [])
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.trusted(), ["cloud"])
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_a_machine_whose_console_shows_another_key_is_not_connected_to_any_more(self):
+        self.machines.console = lambda name: ""
+        self.radlc("apply", "--auto-approve", self.file)
+        self.machines.console = lambda name: self.told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
+        said = self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, code=2)
+        self.assertIn("HOST KEY MISMATCH", said + self.err)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_types_without_a_live_console_are_asked_for_what_ec2_kept(self):
+        refuse = First(1 << 30, lambda request: Treatment(refuse=ec2_error(
+            "UnsupportedOperation", "This instance type does not support retrieving the latest console logs.", 400))
+            if request.parameter("Latest") == "true" else None, ("GetConsoleOutput",))
+        self.proxy.faults = refuse
+        self.radlc("apply", "--auto-approve", self.file)
+        self.proxy.faults = None
+        self.assertEqual(self.trusted(), ["cloud"])
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+
+if __name__ == "__main__":
+    unittest.main()
