@@ -48,9 +48,10 @@ std::string without_use(const ir::Node& node) {
     const std::string& feature = requirement.first;
     bool used = std::any_of(std::begin(kUsed), std::end(kUsed),
                             [&](std::string_view prefix) { return feature.starts_with(prefix); });
-    const bool encryption =
-        feature.starts_with("disk.") && (feature.ends_with(".encrypted") || feature.ends_with(".encryption_key"));
-    if (!used || encryption || feature.starts_with("disk.0.image.")) names += (names.empty() ? "" : ", ") + feature;
+    const bool encryption = feature.starts_with("disk.") &&
+                            (feature.ends_with(".encrypted") || feature.ends_with(".encryption_key"));
+    if (!used || encryption || feature.starts_with("disk.0.image."))
+      names += (names.empty() ? "" : ", ") + feature;
   }
   return names;
 }
