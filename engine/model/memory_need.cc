@@ -25,13 +25,20 @@ double values(const Graph& graph, int layer, int batch) {
   return static_cast<double>(batch) * static_cast<double>(graph.layers[layer].out.size());
 }
 
+// What attention keeps of each image, head and pair of positions, whatever else is shared in time.
+double attention_values(const Layer& l, int batch) {
+  const double positions = static_cast<double>(l.out.h) * l.out.w;
+  return l.kind == Kind::Attention ? batch * l.heads * positions * positions : 0;
+}
+
 }  // namespace
 
 size_t least_memory(const Graph& graph, const BuildOptions& options) {
   const double element = options.precision == Precision::Bf16 ? 2 : 4;
   std::vector<bool> kept(graph.layers.size());
-  double together = 0, most = 0;
+  double together = 0, most = 0, attention = 0;
   for (const Layer& l : graph.layers) {
+    attention += attention_values(l, options.batch_size);
     if (!reads_again(l)) continue;
     const int in = source(graph, l.inputs[0]);
     most = std::max(most, values(graph, in, options.batch_size));
@@ -39,7 +46,7 @@ size_t least_memory(const Graph& graph, const BuildOptions& options) {
     kept[in] = true;
   }
   const double copies = options.training ? 2 : 1;  // and their gradients
-  const double bytes = (options.training ? together : most) * element +
+  const double bytes = (options.training ? together : most) * element + attention * sizeof(float) +
                        copies * static_cast<double>(graph.parameter_count) * sizeof(float);
   return static_cast<size_t>(std::min(bytes, 9e18));
 }

@@ -188,12 +188,14 @@ TEST(Build, TellsTooLittleMemoryBeforeItTakesAny) {
     for (const char* model : {"resnet44", "fastcifar"})
       build(model, 32, {.batch_size = 1 << 20, .kernels = kernels});
   build("resnet50", 224, {.batch_size = 1 << 20, .precision = Precision::Bf16});
+  // Its activations are 5 GB; what its attentions keep of each pair of positions is 161.
+  build("vit-tiny", 224, {.batch_size = 256});
   build("inception-resnet-v1", 224, {.batch_size = 1 << 20, .training = false});
 }
 
 // The bound holds: no model needs less than it says.
 TEST(Build, NeedsAtLeastItsLowerBound) {
-  for (const char* model : {"lenet", "resnet20", "fastcifar", "fastcifar-s", "mlp"}) {
+  for (const char* model : {"lenet", "resnet20", "fastcifar", "fastcifar-s", "mlp", "vit-tiny"}) {
     const int side = 32;
     for (const bool training : {true, false}) {
       const BuildOptions options{.batch_size = 2, .threads = 1, .training = training};
