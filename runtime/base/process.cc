@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,16 +74,12 @@ struct Pipes {
   }
 };
 
-[[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes, pid_t parent) {
+[[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes) {
   ::setpgid(0, 0);
-  // When we are killed the program must not go on by itself, beside the one that the next run starts.
-  if (request.with_descendants) {
-    pipes.lifeline.write.reset();  // or its other end would never see it closed
-    become_guarded(pipes.lifeline.read.get());
-  } else {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(127);
-  }
+  // When we are killed the program must not go on by itself, beside the one that the next run starts. A
+  // signal alone does not do: a program may take its time over TERM, and its own children hear nothing.
+  pipes.lifeline.write.reset();  // or its other end would never see it closed
+  become_guarded(pipes.lifeline.read.get());
   ::dup2(pipes.in.read.get(), STDIN_FILENO);
   ::dup2(pipes.out.write.get(), STDOUT_FILENO);
   ::dup2(pipes.err.write.get(), STDERR_FILENO);
@@ -204,19 +199,7 @@ class Talk {
 
   void end_group() {
     pipes_.lifeline.write.reset();
-    if (request_.with_descendants) {  // its guard sees to it, and ends when all is over
-      reap(true);
-      return;
-    }
-    ::kill(-pid_, SIGTERM);
-    auto patience = Clock::now() + std::chrono::seconds(2);
-    bool ended = false;
-    while (!ended && Clock::now() < patience) {
-      ended = reap(false);
-      if (!ended) ::usleep(5000);
-    }
-    ::kill(-pid_, SIGKILL);
-    if (!ended) reap(true);
+    reap(true);  // its guard sees to it, and ends when all is over
   }
 
   const ProcessRequest& request_;
@@ -257,9 +240,9 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
   Pipes pipes;
   if (Status made = pipes.make(); !made.ok()) return made;
   NoPipeSignal guard;
-  pid_t parent = ::getpid(), pid = ::fork();
+  const pid_t pid = ::fork();
   if (pid < 0) return errno_status(errno, "starting " + request.argv[0]);
-  if (pid == 0) child(*prepared, request, pipes, parent);
+  if (pid == 0) child(*prepared, request, pipes);
   ::setpgid(pid, pid);  // whoever is first
   pipes.in.read.reset();
   pipes.out.write.reset();

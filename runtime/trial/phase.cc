@@ -1,6 +1,7 @@
 #include "runtime/trial/phase.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,6 +184,7 @@ PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, double
   if (child < 0) outcome.status = errno_status(errno, "fork");
   if (child == 0) {
     ::close(ends[0]);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, process, wall);
     if (world.ok()) {
       (*world)->set_faults(faults);

@@ -152,6 +152,21 @@ TEST(Process, AllThatDescendsFromItEndsWithUsEvenWhenWeAreKilled) {
   EXPECT_TRUE(test::wait_until([&] { return are_gone(ids) && are_gone(kept_ids); }));
 }
 
+TEST(Process, AProgramThatTakesNoNoticeOfTermEndsWithUsAsWell) {
+  test::TemporaryFolder folder;
+  const std::string ids = folder.path() + "/ids";
+  pid_t us = ::fork();
+  if (us == 0) {
+    (void)run_process(
+        shell("trap '' TERM; echo $$ > " + ids + "; echo over >> " + ids + "; while :; do sleep 1; done"));
+    ::_exit(0);
+  }
+  EXPECT_TRUE(test::wait_until([&] { return is_whole(ids); }));
+  ::kill(us, SIGKILL);
+  ::waitpid(us, nullptr, 0);
+  EXPECT_TRUE(test::wait_until([&] { return are_gone(ids); }));
+}
+
 TEST(Process, AGuardedProgramGivesItsOutputAndStatus) {
   ProcessRequest request = shell("cat; echo err >&2; exit 7");
   request.stdin_bytes = "in";
