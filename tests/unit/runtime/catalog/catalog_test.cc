@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <regex>
 #include <thread>
 
 #include "catalog/azure_catalog.h"
 #include "catalog/ec2_catalog.h"
 #include "catalog/gce_catalog.h"
 #include "common/files.h"
+#include "runtime/catalog/burstable.h"
 
 namespace radl {
 namespace {
@@ -208,6 +210,40 @@ TEST(Catalog, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\n[on-demand r 2025-01-01]\n"),
             "f: it has two sections [on-demand r 2025-01-01]");
   EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\nm5 large 1 xlarge\n"), "f:5: the price of m5.xlarge is ''");
+}
+
+TEST(Burstable, IsAsTheVendorsDocumentIt) {
+  const Burstable* nano = burstable("ec2", "t3.nano");
+  ASSERT_NE(nano, nullptr);
+  EXPECT_EQ(nano->cores, 2);
+  EXPECT_NEAR(nano->baseline * nano->cores * 60, 6, 1e-9) << "credits an hour";
+  EXPECT_TRUE(nano->unlimited);
+  EXPECT_EQ(nano->surplus_usd, 0.05);
+  EXPECT_EQ(burstable("ec2", "t4g.micro")->surplus_usd, 0.04);
+  const Burstable* large = burstable("ec2", "t2.2xlarge");
+  ASSERT_NE(large, nullptr);
+  EXPECT_NEAR(large->baseline * large->cores * 60, 81.6, 1e-9);
+  EXPECT_EQ(large->launch_credits, 240);
+  EXPECT_FALSE(large->unlimited);
+  EXPECT_EQ(burstable("azure", "Standard_B4ms")->baseline, 0.225);
+  EXPECT_EQ(burstable("gce", "e2-medium")->baseline, 0.5);
+  EXPECT_EQ(burstable("ec2", "m5.large"), nullptr);
+  EXPECT_EQ(burstable("gce", "t2.nano"), nullptr);
+}
+
+TEST(Burstable, EveryTypeOfTheCataloguesThatIsOneIsInTheTable) {
+  const Catalog catalog = built_in_catalog();
+  const std::regex burst(
+      "t2\\..*|t3a?\\..*|t4g\\..*|Standard_B\\d.*|e2-(micro|small|medium)|f1-micro|g1-small");
+  for (const char* cloud : {"ec2", "azure", "gce"}) {
+    size_t found = 0;
+    for (const std::string& name : *catalog.type_names(cloud)) {
+      const bool is_one = std::regex_match(name, burst);
+      EXPECT_EQ(burstable(cloud, name) != nullptr, is_one) << name;
+      found += is_one ? 1 : 0;
+    }
+    EXPECT_GE(found, 5u) << cloud;
+  }
 }
 
 TEST(Catalog, ManyThreadsMayAsk) {
