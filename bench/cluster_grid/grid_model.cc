@@ -27,7 +27,7 @@ struct Asked {
 
 Asked asked(const nlohmann::json& row) {
   Asked one;
-  one.facts.family = row.at("family");
+  one.facts.family = one.facts.work.digest = row.at("family");
   one.facts.exchange = exchange_named(row.at("exchange").get<std::string>()).value();
   one.facts.workers = row.at("workers");
   one.facts.servers =
@@ -43,7 +43,7 @@ Asked asked(const nlohmann::json& row) {
 
 MeasuredProfile profile_of(const nlohmann::json& json) {
   MeasuredProfile profile;
-  profile.family = json.at("family");
+  profile.family = profile.work = json.at("family");
   profile.machine = kMachine;
   profile.cores = 1;
   profile.taken_at = "2026-01-01";
@@ -54,10 +54,10 @@ MeasuredProfile profile_of(const nlohmann::json& json) {
 }
 
 // As runtime/cli keeps a run that came to its end.
-TrainingRun run_of(const nlohmann::json& row, const FamilyModel& unlearnt) {
+TrainingRun run_of(const nlohmann::json& row, const WorkModel& unlearnt) {
   const Asked one = asked(row);
   TrainingRun run;
-  run.family = one.facts.family;
+  run.family = run.work = one.facts.family;
   run.machine = kMachine;
   run.exchange = exchange_name(one.facts.exchange);
   run.workers = one.facts.workers;
@@ -78,11 +78,11 @@ int answer() {
   for (const auto& profile : question.at("profiles")) calibration.profiles.push_back(profile_of(profile));
   Calibration known = calibration;
   for (const auto& row : question.at("runs"))
-    known.runs.push_back(run_of(row, FamilyModel(calibration, row.at("family"))));
-  std::map<std::string, FamilyModel> models;
+    known.runs.push_back(run_of(row, WorkModel(calibration, asked(row).facts)));
+  std::map<std::string, WorkModel> models;
   for (const auto& row : question.at("asked")) {
     const Asked one = asked(row);
-    const auto model = models.try_emplace(one.facts.family, known, one.facts.family).first;
+    const auto model = models.try_emplace(one.facts.family, known, one.facts).first;
     const TrainingForecast said = model->second.forecast(one.facts, one.machine, one.round_trip_seconds);
     fmt::print("{} {} {}\n", said.epoch.value, said.epoch.low, said.epoch.high);
   }

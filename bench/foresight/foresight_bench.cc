@@ -56,7 +56,7 @@ int predict() {
 Calibration known(int runs) {
   Calibration calibration;
   MeasuredProfile profile;
-  profile.family = kFamily;
+  profile.family = profile.work = kFamily;
   profile.machine = "local";
   profile.cores = 2;
   profile.node.steps.points = {{32, 0.05}, {128, 0.19}, {512, 0.76}};
@@ -64,7 +64,7 @@ Calibration known(int runs) {
   calibration.profiles = {profile};
   for (int i = 0; i < runs; ++i) {
     TrainingRun run;
-    run.family = kFamily;
+    run.family = run.work = kFamily;
     run.workers = 1 + i % 16;
     run.batch = 32 << (i % 5);
     run.latency_ms = i % 7;
@@ -77,7 +77,7 @@ Calibration known(int runs) {
 
 RecommendInput large_question() {
   RecommendInput input;
-  input.facts.family = kFamily;
+  input.facts.family = input.facts.work.digest = kFamily;
   input.facts.images = 50000;
   input.facts.epochs = 10;
   input.startup = banded(90, 2, Source::Guessed, "");
@@ -116,15 +116,15 @@ void print_line(const std::string& name, double ours, double goal) {
 }
 
 int speed() {
-  const FamilyModel model(known(10), kFamily);
   const RecommendInput input = large_question();
+  const WorkModel model(known(10), input.facts);
   size_t candidates = 0;
   const double recommended = best_of([&] { candidates = recommend(input, model)->candidates.size(); });
   print_line(fmt::format("recommend-{}-candidates", candidates), recommended, 0.05);
   const Calibration calibration = known(kRuns);
-  print_line("learn-10000-runs", best_of([&] { FamilyModel(calibration, kFamily); }), 1);
+  print_line("learn-10000-runs", best_of([&] { WorkModel(calibration, input.facts); }), 1);
   const Calibration plans = known(100);
-  print_line("learn-100-runs", best_of([&] { FamilyModel(plans, kFamily); }), 0.005);
+  print_line("learn-100-runs", best_of([&] { WorkModel(plans, input.facts); }), 0.005);
   return 0;
 }
 

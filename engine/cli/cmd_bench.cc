@@ -13,6 +13,7 @@
 #include "common/human.h"
 #include "engine/cli/bench_profile.h"
 #include "engine/cli/command.h"
+#include "engine/cli/machine_load.h"
 #include "engine/data/random.h"
 #include "engine/export/safetensors.h"
 #include "engine/kernels/cpu.h"
@@ -38,13 +39,18 @@ struct Flags {
   std::string dump;
 };
 
+constexpr double kSlow = 0.9;  // of the steps, one that few are slower than
+
 struct Timing {
   std::vector<double> steps;
-  double median() const {
+  // The step that this share of all is not slower than.
+  double quantile(double share) const {
     std::vector<double> sorted = steps;
-    std::nth_element(sorted.begin(), sorted.begin() + long(sorted.size() / 2), sorted.end());
-    return sorted[sorted.size() / 2];
+    const auto at = std::min(static_cast<size_t>(share * double(sorted.size())), sorted.size() - 1);
+    std::nth_element(sorted.begin(), sorted.begin() + long(at), sorted.end());
+    return sorted[at];
   }
+  double median() const { return quantile(0.5); }
 };
 
 // The weights as they are now and the batch, so that another program can do the same steps.
@@ -87,6 +93,7 @@ struct Measured {
   Timing timing;
   std::vector<double> losses;                // of the first steps
   double update_seconds = 0, processor = 0;  // of the counted steps
+  MachineLoad load;                          // of their time
 };
 
 // `optimizer`: null for forward alone.
@@ -94,10 +101,11 @@ Measured measure(const Flags& f, Network& network, Optimizer* optimizer, const B
                  const Context& context) {
   Measured out;
   const auto begin = SteadyClock::now();
+  std::optional<LoadMeter> load;
   for (int step = 0; !context.stop.asked(); ++step) {
     if (f.profile && step == kWarmUp) network.set_profiling(true), out.update_seconds = 0;
     // Unlike time on the wall it hardly depends on what else the machine does.
-    if (step == kWarmUp) out.processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (step == kWarmUp) load.emplace(), out.processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     const auto at = SteadyClock::now();
     if (optimizer == nullptr) {
       network.evaluate(batch, {});
@@ -115,6 +123,7 @@ Measured measure(const Flags& f, Network& network, Optimizer* optimizer, const B
       break;
   }
   out.processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - out.processor;
+  if (load) out.load = load->so_far();
   return out;
 }
 
@@ -155,6 +164,9 @@ void print(const Flags& f, Network& network, const Measured& measured,
                               {"steps", steps.size()},
                               {"median_seconds", median},
                               {"fastest_seconds", fastest},
+                              {"slow_seconds", measured.timing.quantile(kSlow)},
+                              {"waited_share", measured.load.waited},
+                              {"stolen_share", measured.load.stolen},
                               {"images_per_second", n / median},
                               {"gflops", flop / median / 1e9},
                               {"network_bytes", network.memory_bytes()},

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/digest.h"
 #include "common/files.h"
 #include "engine/cli/command.h"
 #include "engine/export/bundle.h"
@@ -55,6 +56,21 @@ int show_weights(const std::string& path, bool json) {
   return kDone;
 }
 
+// Numbers that layers give for one image, beside those that change their input in place.
+size_t activations_of(const Graph& g) {
+  size_t sum = 0;
+  for (const Layer& l : g.layers)
+    if (l.kind != Kind::Activation && l.kind != Kind::Dropout && l.kind != Kind::Flatten) sum += l.out.size();
+  return sum;
+}
+
+size_t convolution_parameters(const Graph& g) {
+  size_t sum = 0;
+  for (const Layer& l : g.layers)
+    if (l.kind == Kind::Conv && l.weight >= 0) sum += g.parameters[size_t(l.weight)].size;
+  return sum;
+}
+
 nlohmann::ordered_json tensors_of(const Graph& g) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const auto* list : {&g.parameters, &g.statistics}) {
@@ -81,7 +97,10 @@ int show_graph(const Graph& g, bool json) {
   }
   if (json) {
     fmt::print("{}\n", nlohmann::ordered_json{{"model", g.name},
+                                              {"digest", sha256_hex(to_text(g))},
                                               {"parameters", g.parameter_count},
+                                              {"convolution_parameters", convolution_parameters(g)},
+                                              {"activations", activations_of(g)},
                                               {"classes", g.classes},
                                               {"forward_flop", g.forward_flop()},
                                               {"layers", layers},

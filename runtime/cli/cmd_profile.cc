@@ -16,6 +16,7 @@
 #include "runtime/cli/profile_place.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
 #include "runtime/runs/calibration_store.h"
 
 namespace radl::cli::profile_command {
@@ -32,11 +33,22 @@ struct Options {
 
 constexpr int kBatches = 3;
 constexpr double kLeastBatch = 4;
-constexpr double kFloatBytes = 4;
 constexpr double kRateSeconds = 4;  // of disk and source, each
+
+// A measurement is off by more than the usual band when others have had the cores: by what our threads waited
+// for one, by what the hypervisor took, and by how far slow steps are from the middle one.
+constexpr double kBusy = 1.15;
+constexpr double kMostShare = 0.9;
+
+double busy_ratio(const Json& bench) {
+  const double waited = bench.at("waited_share"), stolen = bench.at("stolen_share"),
+               median = bench.at("median_seconds"), slow = bench.at("slow_seconds");
+  return slow / median / (1 - std::min(waited + stolen, kMostShare));
+}
 
 struct Measured {
   foresight::MeasuredProfile profile;
+  double busy = 1;               // busy_ratio() of the worst batch
   double images_per_second = 0;  // at the job's batch
 };
 
@@ -64,7 +76,8 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
                                           fmt::format("{:.2f}", each)};
     arguments.insert(arguments.end(), model.begin(), model.end());
     auto line = place.ask(arguments, each);
-    if (!line.ok() && size > batch && measured.profile.node.steps.points.size() > 1) {
+    if (line.status().code() == Code::Quota && size > batch &&
+        measured.profile.node.steps.points.size() > 1) {
       // The job's own batch fits, twice as much does not: that is an answer too.
       measured.profile.node.largest_batch = batch;
       break;
@@ -74,6 +87,7 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
     measured.profile.node.steps.points.push_back({static_cast<double>(size), median});
     memory.emplace_back(size, line->at("network_bytes").get<double>());
     if (size == static_cast<int>(batch)) measured.images_per_second = size / median;
+    measured.busy = std::max(measured.busy, busy_ratio(*line));
     // Half of the steps lie between the fastest and the median.
     spread = std::max(spread, (median / fastest - 1) / 2);
     for (const Json& operation : line->at("profile").at("operations")) {
@@ -83,6 +97,7 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
   }
   foresight::MeasuredProfile& profile = measured.profile;
   profile.node.spread = std::min(spread, 0.3);
+  if (measured.busy > kBusy) profile.busy_ratio = measured.busy;
   if (forward + backward > 0) profile.node.backward_share = backward / (forward + backward);
   if (memory.size() > 1) {
     profile.memory_bytes_per_image = std::max(
@@ -104,7 +119,7 @@ void measure_rates(ProfilePlace& place, const DatasetFacts& dataset, double seco
     std::vector<std::string> line = arguments;
     line.insert(line.end(), more.begin(), more.end());
     auto answer = place.ask(line, 2 * seconds);
-    if (!answer.ok())
+    if (!answer.ok() && answer.status().code() != Code::Cancelled)
       std::fprintf(stderr, "note: %s is not known: %s\n", what, shown(answer.status().text()).c_str());
     return answer;
   };
@@ -119,32 +134,33 @@ void measure_rates(ProfilePlace& place, const DatasetFacts& dataset, double seco
   }
 }
 
-Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Options& options) {
+Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Options& options,
+                         const Stop& stop) {
   const DatasetFacts dataset = dataset_facts(training);
   const foresight::TrainingFacts facts = training_facts(training);
   const std::string shape = options.input.empty() ? dataset.shape : options.input;
-  if (shape.empty())
-    return invalid("the shape of the images of " + dataset.name + " is not known")
-        .with_hint("say --image-shape HEIGHTxWIDTHxCHANNELS");
+  auto work = work_of(training, shape);
+  if (!work.ok()) return std::move(work).status();
   const Json& job = training.training.at("job");
   const std::string name = job.value("model", "");
   const double batch = options.batch.value_or(facts.batch);
-  std::vector<std::string> model = {"--input", shape, "--classes", std::to_string(dataset.classes)};
-  std::vector<std::string> look = {"inspect", "--json", name};
-  look.insert(look.end(), model.begin(), model.end());
-  auto graph = place.ask(look, 0);
-  if (!graph.ok()) return std::move(graph).status();
   Measured measured;
   foresight::MeasuredProfile& profile = measured.profile;
   profile.family = facts.family;
+  profile.work = work->digest;
+  profile.batch = batch;
   profile.machine = place.machine().kind;
   profile.cores = place.machine().cores;
-  profile.node.parameter_bytes = kFloatBytes * graph->at("parameters").get<double>();
-  // A backward pass is two products for each one of the forward pass.
-  profile.flop_per_image = 3 * graph->at("forward_flop").get<double>();
-  model.insert(model.end(), {"--precision", job.value("precision", "auto")});
+  profile.core_peak = place.machine().core_peak;
+  profile.node.parameter_bytes = work->parameter_bytes;
+  profile.flop_per_image = work->flop_per_image;
+  profile.convolved = work->convolved;
+  const std::vector<std::string> model = {"--input",     shape,
+                                          "--classes",   std::to_string(dataset.classes),
+                                          "--precision", job.value("precision", "auto")};
   if (Status done = measure_steps(place, model, name, options, batch, measured); !done.ok()) return done;
   measure_rates(place, dataset, std::min(options.seconds / kBatches, kRateSeconds), profile.rates);
+  if (Status stopped = stop.check(); !stopped.ok()) return stopped;
   profile.taken_at = utc_time(real_world().clock.wall_seconds());
   profile.version = kVersionText;
   return measured;
@@ -171,6 +187,10 @@ void print_profile(const Measured& measured, const std::string& where, const std
     line("disk",
          fmt::format("writes {}/s, reads {}/s", bytes_text(rates.disk_write), bytes_text(rates.disk_read)));
   if (profile.rates.source > 0) line("the dataset comes by", bytes_text(profile.rates.source) + "/s");
+  if (profile.busy_ratio > 0)
+    line("busy",
+         fmt::format("the machine did other work as well: bands are x/{:.1f}; measure again when it is quiet",
+                     profile.busy_ratio));
   std::printf("Kept in %s.\n", shown(file).c_str());
 }
 
@@ -183,9 +203,12 @@ int run_profile(const Session& session, const Options& options) {
     if (options.json) return report(session, invalid("--json: of a cluster events and a plan are shown"));
     return run_probe(session, {options.training, options.seconds, options.batch, options.run}, **project);
   }
-  auto place = options.on == "local" ? local_place() : node_place(options.project, options.on);
+  Cancellation cancellation;
+  SignalGuard signals(cancellation);
+  const Stop stop = cancellation.finishing();
+  auto place = options.on == "local" ? local_place(stop) : node_place(options.project, options.on, stop);
   if (!place.ok()) return report(session, place.status());
-  auto measured = measure(**place, **training, options);
+  auto measured = measure(**place, **training, options, stop);
   if (!measured.ok()) return report(session, measured.status());
   const std::string file = calibration_file();
   auto store = CalibrationStore::open(file);

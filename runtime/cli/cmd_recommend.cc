@@ -69,7 +69,7 @@ Result<Json> choice_inputs(const ir::Program& program, const RecommendAnswer& an
 
 int run_model(const Session& session, const RecommendFlags& flags, const Project& project,
               const RecommendQuestion& question) {
-  const foresight::FamilyModel model(question.known, question.input.facts.family);
+  const foresight::WorkModel model(question.known, question.input.facts);
   auto made = foresight::recommend(question.input, model);
   if (!made.ok()) return report(session, made.status());
   if (!question.currency.empty() && question.currency != made->currency && made->choice.least_rate)

@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "common/core_peak.h"
 #include "common/dataset_files.h"
+#include "common/digest.h"
 #include "common/files.h"
 #include "common/processors.h"
 #include "common/text.h"
+#include "runtime/catalog/burstable.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/steps/dataset_look.h"
+#include "runtime/steps/model_look.h"
 
 namespace radl::cli {
 namespace {
@@ -23,6 +28,14 @@ const DatasetFacts kKnown[] = {{"cifar10", "32x32x3", 10, 50000, 10000, 17049807
                                {"mnist", "28x28x1", 10, 60000, 10000, 11594722}};
 // Of CIFAR-10, as it comes with radlc (examples/cifar10/subset).
 const DatasetFacts kSubset = {"cifar10", "32x32x3", 10, 2000, 500, 7682500};
+
+constexpr double kFloatBytes = 4;
+// A backward pass is two products for each one of the forward pass.
+constexpr double kPasses = 3;
+// fp32 operations a second of a cloud's virtual core, which most often is half of a core with AVX2 at 3 GHz.
+// No catalogue has clocks and widths; bands of what was not measured are wide enough for a factor of it.
+constexpr double kVirtualCorePeak = 4.8e10;
+constexpr double kMinute = 60;
 
 const Json& job_of(const ir::Step& training) { return training.training.at("job"); }
 
@@ -148,6 +161,10 @@ foresight::TrainingFacts training_facts(const ir::Step& training) {
   foresight::TrainingFacts facts;
   facts.name = training.id;
   facts.family = family_of(training);
+  if (auto work = work_of(training); work.ok())
+    facts.work = std::move(*work);
+  else
+    facts.work_unknown = work.status().message();
   facts.images = dataset.images;
   facts.test_images = dataset.test_images;
   facts.epochs = number_of(job, "epochs", 10);
@@ -162,6 +179,24 @@ foresight::TrainingFacts training_facts(const ir::Step& training) {
   return facts;
 }
 
+Result<foresight::Work> work_of(const ir::Step& training, const std::string& as_shape) {
+  const Json& job = job_of(training);
+  const DatasetFacts dataset = dataset_facts(training);
+  const std::string shape = as_shape.empty() ? dataset.shape : as_shape, model = text_of(job, "model", "");
+  if (model.empty()) return invalid("its model is known only after apply");
+  if (shape.empty())
+    return invalid("the shape of the images of " + dataset.name + " is not known")
+        .with_hint("say --image-shape HEIGHTxWIDTHxCHANNELS");
+  auto graph = look_at_model(model, shape, dataset.classes);
+  if (!graph.ok()) return std::move(graph).status();
+  const Json key = {{"graph", graph->digest},
+                    {"input", shape},
+                    {"classes", dataset.classes},
+                    {"precision", text_of(job, "precision", "auto")}};
+  return foresight::Work{sha256_hex(key.dump()), kPasses * graph->forward_flop,
+                         kFloatBytes * graph->parameters, graph->convolved, kFloatBytes * graph->activations};
+}
+
 foresight::MachineFacts this_computer() {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
   return {"local",
@@ -169,16 +204,32 @@ foresight::MachineFacts this_computer() {
           pages > 0 ? static_cast<double>(pages) * static_cast<double>(size) : 0,
           0,
           0,
-          true};
+          true,
+          core_peak()};
+}
+
+foresight::CpuCredits cpu_credits(const InstanceType& type) {
+  const Burstable* burst = burstable(type.cloud, type.name);
+  if (burst == nullptr) return {};
+  foresight::CpuCredits credits;
+  credits.baseline = burst->baseline;
+  credits.launch_seconds = burst->launch_credits * kMinute;
+  credits.throttled = !burst->unlimited;
+  credits.surplus_micros_per_hour =
+      Money::of(burst->surplus_usd * burst->cores * (1 - burst->baseline)).micros;
+  return credits;
 }
 
 foresight::MachineFacts machine_facts(const InstanceType& type) {
+  const Burstable* burst = burstable(type.cloud, type.name);
   return {type.cloud + " " + type.name,
-          type.cpu,
+          burst == nullptr ? type.cpu : burst->cores,
           type.memory_bytes,
           type.network_sustained > 0 ? type.network_sustained : type.network_peak,
           0,
-          false};
+          false,
+          kVirtualCorePeak,
+          cpu_credits(type)};
 }
 
 }  // namespace radl::cli

@@ -35,7 +35,11 @@ std::vector<const ir::Step*> trainings_of(const ir::Program& program);
 // Of the only training, or of the one that is named. NotFound: there is none of it; names those there are.
 Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name);
 
+// Asks this computer's engine what the model computes (model_look.h).
 foresight::TrainingFacts training_facts(const ir::Step& training);
+// As training_facts() gives it, with images of this shape ("32x32x3"; "": as the dataset says). Invalid or
+// NotFound: it is not known what it computes, and why.
+Result<foresight::Work> work_of(const ir::Step& training, const std::string& shape = "");
 // "resnet20 on cifar10".
 std::string family_of(const ir::Step& training);
 // Addresses of the nodes that compute.

@@ -63,29 +63,30 @@ std::vector<Trained> trained_by(const Plan& plan, const Project& project, const 
   return all;
 }
 
-// What is known of each family of trainings, loaded and fitted once.
-class Families {
+// What is known of the work of each training, loaded and fitted once.
+class Models {
  public:
-  struct Family {
-    foresight::FamilyModel model;
+  struct Known {
+    foresight::WorkModel model;
     std::string digest;  // of the calibration
   };
-  explicit Families(std::string path) : path_(std::move(path)) {}
+  explicit Models(std::string path) : path_(std::move(path)) {}
 
-  Result<const Family*> of(const std::string& name) {
-    auto known = families_.find(name);
-    if (known == families_.end()) {
-      auto calibration = load_calibration(path_, {name, kNewestRuns});
+  Result<const Known*> of(const foresight::TrainingFacts& facts) {
+    const auto key = std::pair(facts.work.digest, facts.family);
+    auto known = models_.find(key);
+    if (known == models_.end()) {
+      auto calibration = load_calibration(path_, {facts.work.digest, kNewestRuns});
       if (!calibration.ok()) return std::move(calibration).status();
       calibration->studies.clear();  // of others: they have no part in it
-      known = families_.emplace(name, Family{{*calibration, name}, digest_of(*calibration)}).first;
+      known = models_.emplace(key, Known{{*calibration, facts}, digest_of(*calibration)}).first;
     }
     return &known->second;
   }
 
  private:
   std::string path_;
-  std::map<std::string, Family> families_;
+  std::map<std::pair<std::string, std::string>, Known> models_;
 };
 
 // What a worker's links carried and found (docs/job.md, the `step` line).
@@ -109,19 +110,21 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
   std::vector<PlanForecast> forecasts;
   const std::vector<Trained> trainings = trained_by(plan, project, machinery);
   if (trainings.empty()) return forecasts;
-  const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
+  const std::vector<RunFigures> runs = newest_runs(user_data_file("runs.jsonl"));
+  const auto measured = measured_by(runs);
+  const PhaseBands bands = bands_by(runs);
   const std::set<std::string> staging = staging_steps(project.compiled.program);
-  Families families(calibration_file());
+  Models models(calibration_file());
   for (const Trained& trained : trainings) {
-    auto family = families.of(trained.facts.family);
-    if (!family.ok()) {
-      std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(family.status().text()).c_str());
+    auto known = models.of(trained.facts);
+    if (!known.ok()) {
+      std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(known.status().text()).c_str());
       return {};
     }
     const DatasetFacts dataset = dataset_facts(*trained.step);
-    forecasts.push_back(forecast_plan({plan, (*family)->model, trained.facts, trained.machine,
+    forecasts.push_back(forecast_plan({plan, (*known)->model, trained.facts, trained.machine,
                                        dataset_bytes(*trained.step, dataset), !dataset.source.empty(),
-                                       staging, measured, (*family)->digest, project.words}));
+                                       staging, measured, bands, (*known)->digest, project.words}));
   }
   return forecasts;
 }
@@ -136,6 +139,8 @@ void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& fi
       if (name == "create" && figures.predicted.create) figures.predicted.create = phase.value;
       if (name == "configure" && figures.predicted.configure) figures.predicted.configure = phase.value;
       if (name == "stage" && figures.predicted.stage) figures.predicted.stage = phase.value;
+      if (name == "bring back") figures.predicted.around = phase.value;
+      if (phase.known()) figures.sources.emplace(name, source_name(phase.source));
       if (name != "train" && name != "bring back") continue;
       seconds += phase.value;
       known |= name == "train" && phase.known();
@@ -157,7 +162,7 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
                     const RunReport& report, const Snapshot& after) {
   const std::string path = calibration_file();
   Status kept;
-  Families families(path);  // what a run teaches is for the next apply
+  Models models(path);  // what a run teaches is for the next apply
   for (const Trained& trained : trained_by(plan, project, machinery)) {
     const std::string& id = trained.step->id;
     const bool done =
@@ -169,11 +174,12 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     if (!done || trained.action->resume || record == after.steps.end() || path.empty()) continue;
     const Json& output = record->second.output;
     if (!output.contains("seconds") || !output["seconds"].is_number()) continue;
-    auto family = families.of(trained.facts.family);
-    if (!family.ok()) return;
+    auto known = models.of(trained.facts);
+    if (!known.ok()) return;
     foresight::TrainingRun run;
     run.digest = trained.step->digest;
     run.family = trained.facts.family;
+    run.work = trained.facts.work.digest;
     run.machine = trained.machine.kind;
     run.exchange = foresight::exchange_name(trained.facts.exchange);
     run.workers = trained.facts.workers;
@@ -188,7 +194,9 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     run.images = trained.facts.images;
     run.seconds = output["seconds"];
     const auto round_trip = run.latency_ms > 0 ? std::optional(run.latency_ms / 1000) : std::nullopt;
-    run.analytic_seconds = (*family)->model.forecast(trained.facts, machine, round_trip).analytic_seconds;
+    // A time by the arithmetic of other work is off by more than runs should correct.
+    const auto forecast = (*known)->model.forecast(trained.facts, machine, round_trip);
+    if (forecast.same_work) run.analytic_seconds = forecast.analytic_seconds;
     run.time = real_world().clock.wall_seconds();
     run.version = kVersionText;
     auto store = CalibrationStore::open(path);

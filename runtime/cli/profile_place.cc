@@ -7,6 +7,7 @@
 #include "common/shell_quote.h"
 #include "common/text.h"
 #include "runtime/base/process.h"
+#include "runtime/cli/command.h"
 #include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/nodes.h"
 #include "runtime/clouds/cloud.h"
@@ -25,7 +26,9 @@ Result<Json> answer_of(const std::string& command, int exit_status, const std::s
   if (exit_status != 0) {
     std::string said = err.empty() ? out : std::move(err);
     while (said.ends_with('\n')) said.pop_back();
-    return Status(Code::Invalid, fmt::format("radl-train {}: {}", command, said));
+    if (exit_status == kInterrupted) return Status(Code::Cancelled, "radl-train " + command + " was stopped");
+    return Status(exit_status == kWorldError ? Code::Quota : Code::Invalid,
+                  fmt::format("radl-train {}: {}", command, said));
   }
   Json answer = Json::parse(out, nullptr, false);
   if (!answer.is_object()) return internal_error("radl-train " + command + " answered no JSON");
@@ -34,7 +37,8 @@ Result<Json> answer_of(const std::string& command, int exit_status, const std::s
 
 class LocalPlace : public ProfilePlace {
  public:
-  explicit LocalPlace(std::string engine) : engine_(std::move(engine)), machine_(this_computer()) {}
+  LocalPlace(std::string engine, Stop stop)
+      : engine_(std::move(engine)), machine_(this_computer()), stop_(std::move(stop)) {}
   const foresight::MachineFacts& machine() const override { return machine_; }
   std::string shown_name() const override { return "this computer"; }
   bool fetches() const override { return true; }
@@ -43,6 +47,7 @@ class LocalPlace : public ProfilePlace {
     request.argv = {engine_};
     request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
     request.deadline = deadline_for(seconds);
+    request.stop = stop_;
     auto ran = run_process(request);
     if (!ran.ok()) return std::move(ran).status().at("radl-train " + arguments.front());
     return answer_of(arguments.front(), ran->exit_status, ran->out, ran->err);
@@ -51,24 +56,29 @@ class LocalPlace : public ProfilePlace {
  private:
   std::string engine_;
   foresight::MachineFacts machine_;
+  Stop stop_;
 };
 
 class NodePlace : public ProfilePlace {
  public:
   NodePlace(std::string name, std::unique_ptr<Remote> remote, std::string engine,
-            foresight::MachineFacts machine)
+            foresight::MachineFacts machine, Stop stop)
       : name_(std::move(name)),
         remote_(std::move(remote)),
         engine_(std::move(engine)),
-        machine_(std::move(machine)) {}
+        machine_(std::move(machine)),
+        stop_(std::move(stop)) {}
   const foresight::MachineFacts& machine() const override { return machine_; }
   std::string shown_name() const override { return name_; }
   std::string data_directory() const override { return "."; }  // the login's home
   Result<Json> ask(const std::vector<std::string>& arguments, double seconds) override {
-    std::string line = engine_;
+    // When we are killed nobody tells the node: it ends by itself, soon.
+    const auto deadline = deadline_for(seconds);
+    std::string line = fmt::format("timeout -k 2 {} {}", deadline.count() / 1000, engine_);
     for (const std::string& argument : arguments) line += " " + shell_quote(argument);
     ExecOptions how;
-    how.deadline = deadline_for(seconds);
+    how.deadline = deadline;
+    how.stop = stop_;
     auto ran = exec_for_data(*remote_, line, how);
     if (!ran.ok()) return std::move(ran).status().at(name_ + ": radl-train " + arguments.front());
     return answer_of(arguments.front(), ran->exit_status, ran->out, ran->err);
@@ -79,6 +89,7 @@ class NodePlace : public ProfilePlace {
   std::unique_ptr<Remote> remote_;
   std::string engine_;
   foresight::MachineFacts machine_;
+  Stop stop_;
 };
 
 // Of the plan's words for it: "ec2 m5.xlarge". Nodes of `local` are this computer.
@@ -111,13 +122,14 @@ Status measure_machine(Remote& remote, foresight::MachineFacts& machine) {
 
 }  // namespace
 
-Result<std::unique_ptr<ProfilePlace>> local_place() {
+Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop) {
   auto engine = find_engine();
   if (!engine.ok()) return std::move(engine).status();
-  return std::unique_ptr<ProfilePlace>(std::make_unique<LocalPlace>(std::move(*engine)));
+  return std::unique_ptr<ProfilePlace>(std::make_unique<LocalPlace>(std::move(*engine), stop));
 }
 
-Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& name) {
+Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& name,
+                                                 const Stop& stop) {
   auto nodes = load_nodes(project);
   if (!nodes.ok()) return std::move(nodes).status();
   auto node = node_called(nodes->state, name);
@@ -137,10 +149,11 @@ Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, 
   Context context;
   context.infrastructure = nodes->state.name;
   context.work_directory = nodes->work_directory;
+  context.stop = stop;
   auto engine = training::place_engine(handle, context);
   if (!engine.ok()) return std::move(engine).status().at(address);
   return std::unique_ptr<ProfilePlace>(
-      std::make_unique<NodePlace>(address, std::move(*remote), engine->command, std::move(machine)));
+      std::make_unique<NodePlace>(address, std::move(*remote), engine->command, std::move(machine), stop));
 }
 
 }  // namespace radl::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "runtime/cli/project.h"
 #include "runtime/foresight/forecast.h"
 
@@ -19,13 +20,15 @@ class ProfilePlace {
   virtual std::string data_directory() const { return ""; }
   // This computer's credentials are good for a dataset's source.
   virtual bool fetches() const { return false; }
-  // One line of JSON of radl-train with these arguments. Invalid: it refused them, with its words; the
-  // world's faults as they are.
+  // One line of JSON of radl-train with these arguments. Invalid: it refused them, with its words; Quota:
+  // there is too little memory; the world's faults as they are. Cancelled: the engine has been ended.
   virtual Result<Json> ask(const std::vector<std::string>& arguments, double seconds) = 0;
 };
 
-Result<std::unique_ptr<ProfilePlace>> local_place();
+// Whatever a place does ends at `stop`.
+Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop);
 // Brings the engine to the node where it is not there. NotFound: there is no such node.
-Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& node);
+Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& node,
+                                                 const Stop& stop);
 
 }  // namespace radl::cli

@@ -22,9 +22,9 @@ struct Asked {
 
 // What one worker moves while nothing holds it up, in every step: as its links counted it in earlier runs,
 // else the parameters each way.
-double used_bandwidth(const RecommendAnswer& answer, const foresight::FamilyModel& model,
+double used_bandwidth(const RecommendAnswer& answer, const foresight::WorkModel& model,
                       const foresight::OfferedType& offer) {
-  const auto profile = model.profile_for(offer.machine);
+  const auto profile = model.profile_for(offer.machine, answer.question.input.facts.batch);
   if (!profile) return 0;
   const double bytes = profile->node.parameter_bytes * answer.question.input.facts.exchanged_share,
                seconds = profile->node.steps.seconds(answer.question.input.facts.batch);
@@ -34,7 +34,7 @@ double used_bandwidth(const RecommendAnswer& answer, const foresight::FamilyMode
 
 Asked asked_of(const RecommendFlags& flags, const RecommendAnswer& answer) {
   const auto& input = answer.question.input;
-  const foresight::FamilyModel model(answer.question.known, input.facts.family);
+  const foresight::WorkModel model(answer.question.known, input.facts);
   Asked asked;
   for (const auto& offer : input.workers)
     asked.workers.push_back({offer.name, offer.per_hour, used_bandwidth(answer, model, offer)});
@@ -71,7 +71,7 @@ Result<Said> ask_fc2(const RecommendFlags& flags, const Asked& asked, const std:
 std::vector<foresight::StudyRow> rows_of(const RecommendAnswer& answer) {
   std::vector<foresight::StudyRow> rows;
   for (const foresight::TrainingRun& run : answer.question.known.runs) {
-    if (run.family != answer.question.input.facts.family || run.epochs <= 0) continue;
+    if (run.work != answer.question.input.facts.work.digest || run.epochs <= 0) continue;
     foresight::StudyRow row;
     row.study = run.family;
     row.machine = run.machine;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
+#include <functional>
 
 #include "common/human.h"
 #include "common/text.h"
@@ -13,6 +13,7 @@
 #include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/clouds/fitting.h"
+#include "runtime/foresight/epoch_model.h"
 #include "runtime/runs/calibration_store.h"
 #include "runtime/runs/runs_file.h"
 
@@ -20,7 +21,7 @@ namespace radl::cli {
 namespace {
 
 constexpr int kMostSize = 4096, kUsualSizes = 16;
-constexpr double kLocalStart = 1, kCloudStart = 60, kStartRatio = 2;
+constexpr double kLocalStart = 1, kCloudStart = 60, kStartRatio = 2, kMeasuredStartRatio = 1.5;
 constexpr long kNewestStarts = 10;  // runs: clouds get quicker, recipes longer
 // A spot machine is taken back about once in so many hours, where nobody says how often.
 constexpr double kSpotInterruptions = 0.01;
@@ -131,6 +132,9 @@ Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& fla
   for (const auto& one : *all)
     if (one.per_hour) priced.push_back(one);
   if (priced.empty()) return all;
+  // A server works as long as the workers do: without CPU credits it would hold them up.
+  const auto sustained = [](const foresight::OfferedType& one) { return !one.machine.credits.burstable(); };
+  if (std::any_of(priced.begin(), priced.end(), sustained)) std::erase_if(priced, std::not_fn(sustained));
   const foresight::OfferedType& cheapest = priced.front();
   const foresight::OfferedType* widest = &cheapest;
   for (const auto& one : priced) {
@@ -157,8 +161,15 @@ foresight::Banded startup(const std::string& cloud_type) {
     return foresight::banded(local ? kLocalStart : kCloudStart, kStartRatio, foresight::Source::Guessed,
                              "guessed");
   if (made.size() > kNewestStarts) made.erase(made.begin(), made.end() - kNewestStarts);
-  const double mean = std::accumulate(made.begin(), made.end(), 0.0) / static_cast<double>(made.size());
-  return foresight::banded(mean, 1.5, foresight::Source::Measured, counted(made.size(), "run") + " here");
+  std::sort(made.begin(), made.end());
+  const double middle = made[made.size() / 2];
+  const auto seconds = foresight::banded(middle, kMeasuredStartRatio, foresight::Source::Measured,
+                                         counted(made.size(), "run") + " here");
+  if (made.size() < PhaseBands::kFewest || middle <= 0) return seconds;
+  std::vector<double> errors;
+  for (double one : made) errors.push_back(std::fabs(std::log(std::max(one, 1e-3) / middle)));
+  std::sort(errors.begin(), errors.end());
+  return learnt_band(seconds, std::exp(foresight::conformal_quantile(errors, 0.8)), made.size());
 }
 
 // What is known of quotas, in a line; a cloud that was asked and did not say is named with why.
@@ -188,6 +199,16 @@ void note_stale(const std::vector<foresight::OfferedType>& offers, RecommendQues
   question.notes.push_back(
       oldest < limit ? fmt::format("prices are of {}: `radlc catalog update` brings newer ones", oldest)
                      : fmt::format("prices are of {} and later", oldest));
+}
+
+void note_burstable(RecommendQuestion& question) {
+  size_t burstable = 0;
+  for (const auto& one : question.input.workers) burstable += one.machine.credits.burstable() ? 1 : 0;
+  if (burstable == 0 || !question.input.prefer_sustained) return;
+  question.notes.push_back(
+      fmt::format("{} compute by CPU credits; one is chosen only if nothing else is within the limits, or if "
+                  "--types names it",
+                  counted(burstable, "type")));
 }
 
 Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
@@ -346,6 +367,8 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
     if (!servers.ok()) return std::move(servers).status();
     question.input.servers = std::move(*servers);
   }
+  question.input.prefer_sustained = flags.types.empty();
+  note_burstable(question);
   const bool serves = server != nullptr;
   question.input.exchanges = {foresight::Exchange::Ring, foresight::Exchange::SyncServer,
                               foresight::Exchange::AsyncServer};
@@ -366,7 +389,7 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   if (!flags.latency_ms && !local)
     question.notes.push_back(fmt::format("a round trip of {:g} ms is guessed; --latency says another",
                                          foresight::kGuessedRoundTrip * 1000));
-  auto known = load_calibration(calibration_file(), {facts.family, 10000});
+  auto known = load_calibration(calibration_file(), {facts.work.digest, 10000});
   if (!known.ok()) return std::move(known).status();
   question.known = std::move(*known);
   question.calibration = digest_of(question.known);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/human.h"
@@ -106,11 +108,65 @@ std::string rejected_lines(const RecommendAnswer& answer, bool all) {
   return text;
 }
 
-std::string outside_of(const RecommendAnswer& answer, const foresight::FamilyModel& model, size_t at) {
+std::string outside_of(const RecommendAnswer& answer, const foresight::WorkModel& model, size_t at) {
   const auto& input = answer.question.input;
   const Option& option = answer.made.options[answer.made.candidates[at].index];
   return model.outside(facts_of(input, option), input.workers[option.worker].machine,
                        input.round_trip_seconds);
+}
+
+// The command that measures what the forecast lacks: a step of this work first, then a cluster.
+std::string probe_of(const RecommendAnswer& answer, const foresight::WorkModel& model, size_t at) {
+  const auto& input = answer.question.input;
+  const Option& option = answer.made.options[answer.made.candidates[at].index];
+  const auto profile =
+      model.profile_for(input.workers[option.worker].machine, input.facts.batch, option.workers);
+  const bool measured = profile && profile->source != foresight::Source::Guessed;
+  return "radlc profile" + answer.words + (measured ? " --on cluster, with inputs for this choice" : "");
+}
+
+using LineOf = std::function<void(const char* what, const std::string& value, const std::string& from)>;
+
+// The parts of a step, each with where it is from.
+void explain_step(const RecommendAnswer& answer, const foresight::TrainingForecast& forecast,
+                  const foresight::TrainingFacts& facts, const foresight::MachineFacts& machine,
+                  const LineOf& line) {
+  const foresight::StepAnatomy& step = *forecast.step;
+  const std::string profile = forecast.profile,
+                    link = machine.bits_per_second > 0 ? "the catalogue's network" : "guessed";
+  line("compute", duration_text(step.compute), profile);
+  line("fixed", duration_text(step.fixed), profile);
+  if (step.straggler > 0)
+    line("slowest of all", duration_text(step.straggler), "the spread of measured steps");
+  if (facts.exchange != Exchange::Alone) {
+    line("bandwidth", duration_text(step.bandwidth), link + ", parameters from the graph");
+    line("latency", duration_text(step.latency),
+         answer.question.input.round_trip_seconds ? "--latency" : "guessed");
+    if (step.server > 0) line("full server", duration_text(step.server), link);
+  }
+  if (step.hidden > 0) line("hidden", "-" + duration_text(step.hidden), "");
+  line("step", duration_text(step.seconds),
+       fmt::format("bound by {}", foresight::step_bound_name(step.bound)));
+  line("images a second", grouped(std::round(step.images_per_second)), "");
+  if (!forecast.factors.none())
+    line("learned of the parts",
+         fmt::format("computing x {:.2f}, bytes x {:.2f}, round trips x {:.2f}", forecast.factors.compute,
+                     forecast.factors.bytes, forecast.factors.round_trips),
+         "earlier runs");
+}
+
+void explain_credits(const RecommendAnswer& answer, const foresight::CpuCredits& credits,
+                     const foresight::TrainingFacts& facts, const LineOf& line) {
+  if (!credits.burstable()) return;
+  constexpr const char* kTable = "the vendor's table of CPU credits";
+  line("CPU baseline", fmt::format("{:g}% of each core", 100 * credits.baseline), kTable);
+  if (credits.throttled)
+    line("CPU credits", fmt::format("{:g} core minutes at the start", credits.launch_seconds / 60),
+         "then it computes at the baseline");
+  else
+    line("CPU surplus",
+         Money{credits.surplus_micros_per_hour * facts.workers, answer.made.currency}.text() + "/h",
+         "charged while it computes at full speed, part of the cost below");
 }
 
 }  // namespace
@@ -157,7 +213,7 @@ std::string least_text(const RecommendAnswer& answer) {
                      choice.alone ? "" : "; not one of them by itself: the other limits stand against it");
 }
 
-std::string recommend_text(const RecommendAnswer& answer, const foresight::FamilyModel& model, bool all) {
+std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkModel& model, bool all) {
   const auto& made = answer.made;
   std::string text;
   const std::vector<size_t> shown = shown_candidates(answer, all);
@@ -186,15 +242,15 @@ std::string recommend_text(const RecommendAnswer& answer, const foresight::Famil
         candidate_name(answer.question.input, made.options[made.candidates[*made.choice.chosen].index]),
         reason_text(answer));
     if (const std::string why = outside_of(answer, model, *made.choice.chosen); !why.empty())
-      text += "  Outside what was measured, " + why + ". A short probe of it tells more: radlc profile" +
-              answer.words + " --on cluster, with inputs for this choice.\n";
+      text += "  Outside of what was measured, " + why +
+              ". A short run tells more: " + probe_of(answer, model, *made.choice.chosen) + ".\n";
     text +=
         "+ nothing beats it in both time and cost. Bands are of 80%, unless --confidence says otherwise.\n";
   }
   return text;
 }
 
-Json recommend_json(const RecommendAnswer& answer, const foresight::FamilyModel& model) {
+Json recommend_json(const RecommendAnswer& answer, const foresight::WorkModel& model) {
   const auto& made = answer.made;
   Json candidates = Json::array();
   for (size_t i = 0; i < made.candidates.size(); ++i) {
@@ -244,7 +300,7 @@ Json recommend_json(const RecommendAnswer& answer, const foresight::FamilyModel&
   return json;
 }
 
-Result<std::string> explain_text(const RecommendAnswer& answer, const foresight::FamilyModel& model,
+Result<std::string> explain_text(const RecommendAnswer& answer, const foresight::WorkModel& model,
                                  const std::string& name) {
   const auto& input = answer.question.input;
   std::vector<std::string> names;
@@ -269,44 +325,26 @@ Result<std::string> explain_text(const RecommendAnswer& answer, const foresight:
   std::string text =
       name + (one->verdict == Verdict::Fits ? "" : "  rejected: " + std::string(verdict_name(one->verdict))) +
       "\n";
-  if (!forecast.step) return text + "  not known: " + forecast.unknown + "\n";
-  const foresight::StepAnatomy& step = *forecast.step;
-  auto line = [&](const char* what, const std::string& value, const std::string& from) {
+  if (!forecast.train.known()) return text + "  not known: " + forecast.unknown + "\n";
+  const LineOf line = [&](const char* what, const std::string& value, const std::string& from) {
     text += fmt::format("  {:<18} {:<28} {}\n", what, value, from);
   };
-  const std::string profile = forecast.train.from,
-                    link = machine.bits_per_second > 0 ? "the catalogue's network" : "guessed";
-  const std::string delay = input.round_trip_seconds ? "--latency" : "guessed";
-  line("compute", duration_text(step.compute), profile);
-  line("fixed", duration_text(step.fixed), profile);
-  if (step.straggler > 0)
-    line("slowest of all", duration_text(step.straggler), "the spread of measured steps");
-  if (facts.exchange != Exchange::Alone) {
-    line("bandwidth", duration_text(step.bandwidth), link + ", parameters from the graph");
-    line("latency", duration_text(step.latency), delay);
-    if (step.server > 0) line("full server", duration_text(step.server), link);
-  }
-  if (step.hidden > 0) line("hidden", "-" + duration_text(step.hidden), "");
-  line("step", duration_text(step.seconds),
-       fmt::format("bound by {}", foresight::step_bound_name(step.bound)));
-  line("images a second", grouped(std::round(step.images_per_second)), "");
-  if (!forecast.factors.none())
-    line("learned of the parts",
-         fmt::format("computing x {:.2f}, bytes x {:.2f}, round trips x {:.2f}", forecast.factors.compute,
-                     forecast.factors.bytes, forecast.factors.round_trips),
-         "earlier runs");
-  line("correction", fmt::format("x {:.3f}", forecast.train.value / forecast.analytic_seconds),
-       model.runs().empty() ? "no runs to learn from" : "earlier runs");
+  if (forecast.step) explain_step(answer, forecast, facts, machine, line);
+  explain_credits(answer, machine.credits, facts, line);
+  if (forecast.analytic_seconds > 0)
+    line("correction", fmt::format("x {:.3f}", forecast.train.value / forecast.analytic_seconds),
+         model.runs().empty() ? "no runs to learn from" : "earlier runs");
   line("epoch", banded_text(forecast.epoch.value, forecast.epoch.low, forecast.epoch.high),
        std::string(source_name(forecast.epoch.source)));
   line("training", banded_text(forecast.train.value, forecast.train.low, forecast.train.high),
-       std::string(source_name(forecast.train.source)));
+       std::string(source_name(forecast.train.source)) + ": " + forecast.train.from);
   line("start-up", banded_text(input.startup.value, input.startup.low, input.startup.high),
        input.startup.from);
   if (one->verdict == Verdict::Fits || one->verdict == Verdict::Budget || one->verdict == Verdict::Deadline)
     line("cost", cost_text(one->cost, answer.made.currency),
          fmt::format("{}/h{}", Money{one->rate, answer.made.currency}.text(),
                      offer.as_of.empty() ? "" : ", prices of " + offer.as_of));
+  if (!forecast.outside.empty()) line("outside", forecast.outside, "");
   if (!forecast.change_most.empty()) line("most would change", forecast.change_most, "");
   return text;
 }

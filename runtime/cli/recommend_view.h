@@ -18,14 +18,14 @@ struct RecommendAnswer {
 
 // The table, frontier marked, the chosen one, the reason in one line; `all`: rejected ones as well, one by
 // one. Where the chosen one is outside what was measured, that it is, and the probe that would tell more.
-std::string recommend_text(const RecommendAnswer& answer, const foresight::FamilyModel& model, bool all);
-Json recommend_json(const RecommendAnswer& answer, const foresight::FamilyModel& model);
+std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkModel& model, bool all);
+Json recommend_json(const RecommendAnswer& answer, const foresight::WorkModel& model);
 // Why that one: "least time within 2 USD/h; 12 candidates were within the limits".
 std::string reason_text(const RecommendAnswer& answer);
 // Where nothing is within the limits: what would be.
 std::string least_text(const RecommendAnswer& answer);
 // The step's anatomy of one candidate, every number with its source. NotFound: there is none of that name.
-Result<std::string> explain_text(const RecommendAnswer& answer, const foresight::FamilyModel& model,
+Result<std::string> explain_text(const RecommendAnswer& answer, const foresight::WorkModel& model,
                                  const std::string& name);
 
 std::string banded_text(double value, double low, double high);

@@ -21,6 +21,11 @@ double number(const json& object, const char* key, double least = 0) {
   return value;
 }
 
+// An earlier radlc did not write it.
+double optional_number(const json& object, const char* key) {
+  return object.contains(key) ? number(object, key) : 0;
+}
+
 double share(const json& object, const char* key) {
   const double value = number(object, key);
   if (value > 1) throw json::type_error::create(302, std::string(key) + " is a share, at most 1", &object);
@@ -75,14 +80,18 @@ DataRates read_rates(const json& object) {
 MeasuredProfile read_profile(const json& object) {
   MeasuredProfile profile;
   profile.family = object.at("family").get<std::string>();
+  profile.work = object.value("work", "");
+  profile.batch = optional_number(object, "batch");
   profile.machine = object.at("machine").get<std::string>();
   profile.cores = number(object, "cores");
   profile.node = read_node(object.at("node"));
   profile.flop_per_image = number(object, "flop_per_image");
   profile.memory_bytes = number(object, "memory_bytes");
   profile.memory_bytes_per_image = number(object, "memory_bytes_per_image");
-  // Of an earlier radlc they are absent.
   if (object.contains("rates")) profile.rates = read_rates(object.at("rates"));
+  profile.convolved = optional_number(object, "convolved");
+  profile.core_peak = optional_number(object, "core_peak");
+  profile.busy_ratio = optional_number(object, "busy_ratio");
   profile.taken_at = object.at("taken_at").get<std::string>();
   profile.version = object.at("version").get<std::string>();
   return profile;
@@ -91,6 +100,7 @@ MeasuredProfile read_profile(const json& object) {
 json run_json(const TrainingRun& run) {
   return {{"digest", run.digest},
           {"family", run.family},
+          {"work", run.work},
           {"machine", run.machine},
           {"exchange", run.exchange},
           {"workers", run.workers},
@@ -115,6 +125,7 @@ TrainingRun read_run(const json& object) {
   TrainingRun run;
   run.digest = object.at("digest").get<std::string>();
   run.family = object.at("family").get<std::string>();
+  run.work = object.value("work", "");
   run.machine = object.at("machine").get<std::string>();
   run.exchange = object.at("exchange").get<std::string>();
   run.workers = count(object, "workers", 1);
@@ -122,11 +133,9 @@ TrainingRun read_run(const json& object) {
   run.batch = number(object, "batch", 1);
   run.latency_ms = number(object, "latency_ms");
   run.bits_per_second = number(object, "bits_per_second");
-  // Of an earlier radlc they are absent.
-  auto measured = [&](const char* key) { return object.contains(key) ? number(object, key) : 0; };
-  run.sent_bytes = measured("sent_bytes");
-  run.received_bytes = measured("received_bytes");
-  run.measured_bits_per_second = measured("measured_bits_per_second");
+  run.sent_bytes = optional_number(object, "sent_bytes");
+  run.received_bytes = optional_number(object, "received_bytes");
+  run.measured_bits_per_second = optional_number(object, "measured_bits_per_second");
   run.epochs = number(object, "epochs");
   run.images = number(object, "images");
   run.analytic_seconds = number(object, "analytic_seconds");
@@ -164,6 +173,8 @@ StudyRow read_study(const json& object) {
 
 json to_json(const MeasuredProfile& profile) {
   return {{"family", profile.family},
+          {"work", profile.work},
+          {"batch", profile.batch},
           {"machine", profile.machine},
           {"cores", profile.cores},
           {"node", node_json(profile.node)},
@@ -171,6 +182,9 @@ json to_json(const MeasuredProfile& profile) {
           {"memory_bytes", profile.memory_bytes},
           {"memory_bytes_per_image", profile.memory_bytes_per_image},
           {"rates", rates_json(profile.rates)},
+          {"convolved", profile.convolved},
+          {"core_peak", profile.core_peak},
+          {"busy_ratio", profile.busy_ratio},
           {"taken_at", profile.taken_at},
           {"version", profile.version}};
 }

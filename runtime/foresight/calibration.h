@@ -22,20 +22,26 @@ struct DataRates {
 };
 
 struct MeasuredProfile {
-  std::string family;   // what is trained: "resnet20 on cifar10"
+  std::string family;   // for people: "resnet20 on cifar10"
+  std::string work;     // Work::digest; "": an earlier radlc measured it and did not record it
+  double batch = 0;     // of the job that was measured; 0: not recorded
   std::string machine;  // the kind of machine, as plans name it: "local", "ec2 m5.xlarge"
   double cores = 0;     // that it ran on
   NodeProfile node;
   double flop_per_image = 0;                            // forward and backward
+  double convolved = 0;                                 // Work::convolved
   double memory_bytes = 0, memory_bytes_per_image = 0;  // a line through what the batches took
   DataRates rates;
+  double core_peak = 0;  // MachineFacts::core_peak; 0: not known
+  // Of the band at 80%, where the machine was busy with other work while it was measured; 0: it was not.
+  double busy_ratio = 0;
   std::string taken_at;  // UTC
   std::string version;   // of radlc
 };
 
 struct TrainingRun {
-  std::string digest;  // SHA-256 of the job
-  std::string family, machine, exchange;
+  std::string digest;                           // SHA-256 of the job
+  std::string family, work, machine, exchange;  // work: as of a profile
   int workers = 1, servers = 0;
   double batch = 0;                            // of one worker
   double latency_ms = 0, bits_per_second = 0;  // 0: not known
@@ -51,7 +57,7 @@ struct TrainingRun {
 };
 
 struct Calibration {
-  std::vector<MeasuredProfile> profiles;  // of one family and machine the last one counts
+  std::vector<MeasuredProfile> profiles;  // of the same work, batch and machine the last one counts
   std::vector<TrainingRun> runs;          // oldest first
   std::vector<StudyRow> studies;
   bool empty() const { return profiles.empty() && runs.empty() && studies.empty(); }

@@ -6,33 +6,15 @@
 #include <cmath>
 
 #include "common/human.h"
-#include "runtime/foresight/epoch_model.h"
+#include "runtime/foresight/alike.h"
 
 namespace radl::foresight {
 namespace {
 
-// Bands at 80% where no runs say better, as ratios: of what was measured on the same kind of machine, of what
-// was scaled by cores from another.
-constexpr double kMeasuredRatio = 1.15, kScaledRatio = 1.5, kSameKindRatio = 1.25;
-constexpr double kDoublingRatio = 1.06;  // for each doubling of the cores between them
-constexpr double kCoresHelp = 0.9;       // the power of the cores that a step gets quicker with
-constexpr size_t kFewestResiduals = 4;
-constexpr double kMostMemory = 0.9;  // of a machine's memory that a training can take
 constexpr double kWorthSaying = 0.02;
-constexpr size_t kNewestWays = 5;       // runs whose links count
-constexpr double kFarFromSeen = 2;      // times, of a batch or a round trip
+constexpr size_t kFewestForBand = 4;    // runs: fewer say little of how far they lie apart
+constexpr double kFarFromSeen = 2;      // times, of a round trip
 constexpr double kFarInSeconds = 1e-3;  // of a round trip: shorter ones are alike
-
-Question question_of(int workers, double batch, double latency_ms, Exchange exchange) {
-  return {{std::log2(workers + 1.0), std::log(std::max(batch, 1.0)) / 2, std::log1p(latency_ms),
-           has_server(exchange) ? 1.0 : 0.0, exchange == Exchange::AsyncServer ? 1.0 : 0.0},
-          0.5,
-          0.5};
-}
-
-Exchange exchange_of(const TrainingRun& run) {
-  return exchange_named(run.exchange).value_or(Exchange::Alone);
-}
 
 // Evaluation is the chief's alone: a forward pass over the test images after each epoch.
 double evaluation_seconds(const TrainingFacts& facts, const NodeProfile& node) {
@@ -102,6 +84,35 @@ Fabric fabric_of(const TrainingFacts& facts, const MachineFacts& machine,
           machine.server_bits_per_second, std::max(facts.servers, 1), 0.95};
 }
 
+double with_credits(double seconds, const TrainingFacts& facts, const NodeProfile& node, const Fabric& fabric,
+                    const MachineFacts& machine) {
+  const CpuCredits& credits = machine.credits;
+  if (!credits.burstable() || !credits.throttled || credits.baseline <= 0) return seconds;
+  // Whatever else goes on, a core that computes all the time spends more than it earns.
+  const double full = credits.launch_seconds / std::max(machine.cores * (1 - credits.baseline), 1e-9);
+  if (seconds <= full) return seconds;
+  NodeProfile slow = node;
+  for (StepLine::Point& point : slow.steps.points) point.seconds /= credits.baseline;
+  const auto run = analytic_run(facts, slow, fabric), quick = analytic_run(facts, node, fabric);
+  if (!run || !quick || quick->train <= 0) return seconds;
+  return full + (1 - full / seconds) * seconds * run->train / quick->train;
+}
+
+Exchange exchange_of(const TrainingRun& run) {
+  return exchange_named(run.exchange).value_or(Exchange::Alone);
+}
+
+double round_trip_of(const TrainingRun& run) {
+  return run.latency_ms > 0        ? run.latency_ms / 1000
+         : run.bits_per_second > 0 ? kGuessedRoundTrip
+                                   : kLoopbackRoundTrip;
+}
+
+bool alike_in_distance(double round_trip, double other) {
+  const auto [near, far] = std::minmax(round_trip, other);
+  return far <= std::max(kFarFromSeen * near, near + kFarInSeconds);
+}
+
 double band_width(double confidence) {
   // Winitzki's approximation of the error function's inverse (2008).
   const double a = 0.147, l = std::log(1 - confidence * confidence), b = 2 / (3.14159265358979 * a) + l / 2;
@@ -112,194 +123,27 @@ double ratio_at(double ratio_at_80, double confidence) {
   return std::pow(ratio_at_80, band_width(confidence) / band_width(0.8));
 }
 
-FamilyModel::FamilyModel(const Calibration& calibration, const std::string& family) {
-  for (const MeasuredProfile& profile : calibration.profiles)
-    if (profile.family == family) profiles_.push_back(profile);
-  for (const TrainingRun& run : calibration.runs)
-    if (run.family == family) runs_.push_back(run);
-  learn_ways();
-  std::vector<Learned> learned;
-  for (const TrainingRun& run : runs_)
-    if (run.analytic_seconds > 0 && run.seconds > 0) learned.push_back({&run, as_measured(run)});
-  learn_factors(learned);
-  learn_rest(learned);
-}
-
-MeasuredRun FamilyModel::as_measured(const TrainingRun& run) const {
-  TrainingFacts facts;
-  facts.exchange = exchange_of(run);
-  facts.workers = run.workers;
-  facts.servers = run.servers;
-  facts.batch = run.batch;
-  facts.images = 1;
-  MachineFacts machine;
-  machine.kind = run.machine;
-  machine.bits_per_second = run.bits_per_second;
-  machine.shared = run.bits_per_second <= 0;
-  const auto round_trip = run.latency_ms > 0 ? std::optional(run.latency_ms / 1000) : std::nullopt;
-  const Fabric fabric = fabric_of(facts, machine, round_trip);
-  // Cores were not kept with the run, and its profile's parts are as good at any number of them.
-  const auto same = std::find_if(profiles_.rbegin(), profiles_.rend(),
-                                 [&](const MeasuredProfile& one) { return one.machine == run.machine; });
-  const NodeProfile node = same != profiles_.rend() ? same->node
-                           : profiles_.empty()      ? NodeProfile()
-                                                    : profiles_.back().node;
-  const auto plain = analytic_run(facts, node, fabric);
-  const double kept = run.analytic_seconds;
-  if (!plain) return {[kept](const ExchangeFactors& by) { return kept * by.compute; }, run.seconds, false};
-  const double scale = kept / plain->train;
-  return {[=](const ExchangeFactors& by) {
-            return scale * analytic_run(facts, adjusted(node, by), adjusted(fabric, by))->train;
-          },
-          run.seconds, same != profiles_.rend() && !machine.shared};  // nodes on one computer share it
-}
-
-void FamilyModel::learn_factors(const std::vector<Learned>& runs) {
-  std::array<std::vector<MeasuredRun>, kExchanges> by_exchange;
-  for (const Learned& one : runs)
-    by_exchange[static_cast<size_t>(exchange_of(*one.run))].push_back(one.measured);
-  for (size_t i = 0; i < by_exchange.size(); ++i) factors_[i] = fit_factors(by_exchange[i]);
-}
-
-// What the factors leave.
-void FamilyModel::learn_rest(const std::vector<Learned>& runs) {
-  std::vector<Sample> samples;
-  for (const auto& [run, measured] : runs) {
-    const Exchange exchange = exchange_of(*run);
-    samples.push_back({question_of(run->workers, run->batch, run->latency_ms, exchange),
-                       std::log(run->seconds / measured.predicted(factors(exchange))), 0});
-  }
-  correction_ = Correction::fit(samples);
-  const auto count = static_cast<double>(samples.size());
-  double sum = 0;
-  for (const Sample& sample : samples) sum += sample.log_ratio;
-  if (correction_.empty() && !samples.empty()) few_ = sum / (count + 1);
-  // The factors have seen the runs that they are judged by.
-  const double seen = std::sqrt(count / std::max(count - 3, 1.0));
-  for (size_t i = 0; i < samples.size(); ++i)
-    residuals_.push_back(
-        seen * std::fabs(correction_.empty() ? samples[i].log_ratio - few_ : correction_.residuals()[i]));
-  std::sort(residuals_.begin(), residuals_.end());
-}
-
-std::optional<FamilyModel::Scaled> FamilyModel::profile_for(const MachineFacts& machine,
-                                                            int machines_on_it) const {
-  const double cores = machine.shared ? machine.cores / machines_on_it : machine.cores;
-  const MeasuredProfile* best = nullptr;
-  // The same kind counts before any other, then the most alike in cores; of equals the last one measured.
-  auto key = [&](const MeasuredProfile& one) {
-    const double away = cores > 0 && one.cores > 0 ? std::fabs(std::log(one.cores / cores)) : 100;
-    return std::pair(one.machine == machine.kind ? 0 : 1, away);
-  };
-  for (const MeasuredProfile& one : profiles_)
-    if (best == nullptr || key(one) <= key(*best)) best = &one;
-  if (best == nullptr) return std::nullopt;
-  Scaled scaled{best->node, Source::Measured,
-                "measured on " + best->machine + ", " + best->taken_at.substr(0, 10), kMeasuredRatio};
-  if (machine.memory_bytes > 0 && best->memory_bytes_per_image > 0) {
-    const double room =
-        kMostMemory * machine.memory_bytes / (machine.shared ? machines_on_it : 1) - best->memory_bytes;
-    scaled.node.largest_batch = std::max(std::floor(room / best->memory_bytes_per_image), 0.5);
-  }
-  const bool as_measured =
-      best->machine == machine.kind && (cores <= 0 || std::fabs(cores - best->cores) < 0.5);
-  if (as_measured) return scaled;
-  if (cores <= 0 || best->cores <= 0) return std::nullopt;
-  // More cores do not help in proportion, and how much one core does is another matter: a wider band the
-  // further away.
-  const double times = cores / best->cores;
-  for (StepLine::Point& point : scaled.node.steps.points)
-    point.seconds /= std::pow(times, times > 1 ? kCoresHelp : 1);
-  scaled.source = Source::Scaled;
-  scaled.from = fmt::format("scaled by cores from {} ({:g}) to {} ({:g})", best->machine, best->cores,
-                            machine.kind, cores);
-  scaled.ratio = (best->machine == machine.kind ? kSameKindRatio : kScaledRatio) *
-                 std::pow(kDoublingRatio, std::fabs(std::log2(times)));
-  return scaled;
-}
-
-DataRates FamilyModel::data_rates(const std::string& kind) const {
-  DataRates rates;
-  std::string disk_at, source_at;
-  for (const MeasuredProfile& one : profiles_) {
-    if (one.machine == kind && one.rates.disk_write > 0 && one.taken_at >= disk_at) {
-      rates.disk_write = one.rates.disk_write;
-      rates.disk_read = one.rates.disk_read;
-      disk_at = one.taken_at;
-    }
-    if (one.rates.source > 0 && one.taken_at >= source_at) {
-      rates.source = one.rates.source;
-      rates.dataset_bytes = one.rates.dataset_bytes;
-      source_at = one.taken_at;
-    }
-  }
-  return rates;
-}
-
-void FamilyModel::learn_ways() {
-  struct Newest {
-    std::vector<double> round_trips, rates;
-  };
-  std::map<std::string, Newest> newest;
-  std::vector<double> sent, received;
-  auto take = [](std::vector<double>& into, double value) {
-    if (value > 0 && into.size() < kNewestWays) into.push_back(value);
-  };
-  auto middle = [](std::vector<double> of) {
-    std::sort(of.begin(), of.end());
-    return of.empty() ? 0 : of[of.size() / 2];
-  };
-  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-    Newest& its = newest[run->machine];
-    take(its.round_trips, run->latency_ms / 1000);
-    take(its.rates, run->measured_bits_per_second);
-    if (!has_server(exchange_of(*run))) continue;
-    take(sent, run->sent_bytes);
-    take(received, run->received_bytes);
-  }
-  for (const auto& [kind, its] : newest) ways_[kind] = {middle(its.round_trips), middle(its.rates)};
-  if (!sent.empty() && !received.empty()) counted_ = {middle(sent), middle(received)};
-}
-
-FamilyModel::Way FamilyModel::way_between(const std::string& kind) const {
-  const auto found = ways_.find(kind);
-  return found == ways_.end() ? Way() : found->second;
-}
-
-MachineFacts FamilyModel::with_network(MachineFacts machine) const {
-  if (machine.bits_per_second <= 0 && !machine.shared)
-    machine.bits_per_second = way_between(machine.kind).bits_per_second;
-  return machine;
-}
-
-std::optional<double> FamilyModel::round_trip_between(const std::string& kind) const {
-  const double measured = way_between(kind).round_trip_seconds;
-  return measured > 0 ? std::optional(measured) : std::nullopt;
-}
-
-std::string FamilyModel::outside(const TrainingFacts& facts, const MachineFacts& machine,
-                                 std::optional<double> round_trip_seconds) const {
-  const auto profile = profile_for(machine, facts.workers);
-  if (profile && !profile->node.steps.points.empty()) {
-    const auto& points = profile->node.steps.points;
-    if (facts.batch > kFarFromSeen * points.back().batch || facts.batch * kFarFromSeen < points.front().batch)
-      return fmt::format("a batch of {:g} was never measured, only {:g} to {:g}", facts.batch,
-                         points.front().batch, points.back().batch);
-  }
-  if (facts.exchange == Exchange::Alone) return "";
-  const double asked = round_trip_seconds.value_or(
+double WorkModel::asked_round_trip(const MachineFacts& machine,
+                                   std::optional<double> round_trip_seconds) const {
+  return round_trip_seconds.value_or(
       round_trip_between(machine.kind).value_or(machine.shared ? kLoopbackRoundTrip : kGuessedRoundTrip));
+}
+
+std::string WorkModel::outside(const TrainingFacts& facts, const MachineFacts& machine,
+                               std::optional<double> round_trip_seconds) const {
+  if (direct(facts, machine, round_trip_seconds)) return "";
+  if (const auto profile = profile_for(machine, facts.batch, facts.workers);
+      profile && !profile->outside.empty())
+    return profile->outside;
+  if (facts.exchange == Exchange::Alone) return "";
+  const double asked = asked_round_trip(machine, round_trip_seconds);
   bool exchanged = false, sized = false, near = false;
   for (const TrainingRun& run : runs_) {
     if (exchange_of(run) != facts.exchange) continue;
     exchanged = true;
     if (run.workers != facts.workers) continue;
     sized = true;
-    const double there = run.latency_ms > 0        ? run.latency_ms / 1000
-                         : run.bits_per_second > 0 ? kGuessedRoundTrip
-                                                   : kLoopbackRoundTrip;
-    near |= std::max(asked, there) <=
-            std::max(kFarFromSeen * std::min(asked, there), std::min(asked, there) + kFarInSeconds);
+    near |= alike_in_distance(asked, round_trip_of(run));
   }
   if (!exchanged) return fmt::format("no run has exchanged by {} yet", exchange_name(facts.exchange));
   if (!sized)
@@ -311,66 +155,71 @@ std::string FamilyModel::outside(const TrainingFacts& facts, const MachineFacts&
   return "";
 }
 
-FamilyModel::Learnt FamilyModel::learnt(const TrainingFacts& facts, double round_trip_seconds,
-                                        double confidence) const {
-  if (correction_.empty() && residuals_.size() < kFewestResiduals) return {std::exp(few_), {}};
-  const Question question =
-      question_of(facts.workers, facts.batch, round_trip_seconds * 1000, facts.exchange);
-  Learnt learnt{std::exp(correction_.empty() ? few_ : correction_.log_factor(question)), {}};
-  if (residuals_.size() >= kFewestResiduals)
-    learnt.ratio = std::exp(conformal_quantile(residuals_, confidence) * (1 + correction_.novelty(question)));
-  return learnt;
-}
-
-double FamilyModel::ratio(const Scaled& profile, double base, const Learnt& learnt) {
-  if (!learnt.ratio) return base;
-  return profile.source == Source::Measured ? *learnt.ratio : std::max(base, *learnt.ratio);
-}
-
-TrainingForecast FamilyModel::forecast(const TrainingFacts& facts, const MachineFacts& of,
-                                       std::optional<double> round_trip_seconds, double confidence) const {
+TrainingForecast WorkModel::forecast(const TrainingFacts& facts, const MachineFacts& of,
+                                     std::optional<double> round_trip_seconds, double confidence) const {
   TrainingForecast forecast;
   const MachineFacts machine = with_network(of);
   if (!round_trip_seconds) round_trip_seconds = round_trip_between(machine.kind);
-  const auto profile = profile_for(machine, facts.workers);
-  if (!profile) {
-    forecast.unknown = fmt::format("no profile of {} on {} or on anything that could be scaled to it",
-                                   facts.family, machine.kind);
-    return forecast;
-  }
+  const auto profile = profile_for(machine, facts.batch, facts.workers);
+  const auto ran = direct(facts, machine, round_trip_seconds);
   if (facts.images <= 0) {
     forecast.unknown = "how many images the dataset has is not known";
     return forecast;
   }
-  if (profile->node.largest_batch > 0 && facts.batch > profile->node.largest_batch) {
+  if (!ran && profile && profile->node.largest_batch > 0 && facts.batch > profile->node.largest_batch) {
     forecast.unknown =
         fmt::format("a batch of {:g} does not fit into the memory of {}", facts.batch, machine.kind);
     forecast.memory = true;
     return forecast;
   }
-  const Fabric fabric = fabric_of(facts, machine, round_trip_seconds);
-  const auto whole = analytic_run(facts, profile->node, fabric);
-  if (!whole) {
-    forecast.unknown = "the bandwidth of " + machine.kind + " is not known";
+  if (profile) predict(*profile, facts, machine, round_trip_seconds, confidence, forecast);
+  if (ran) {
+    const double wide = ratio_at(ran->ratio, confidence);
+    const std::string from = counted(ran->runs, "run") + " of it";
+    const auto took = [&](double seconds) {
+      return learnt_band(banded(seconds, wide, Source::Measured, from), wide,
+                         ran->runs < kFewestForBand ? 0 : ran->runs);
+    };
+    forecast.epoch = took(ran->epoch_seconds);
+    forecast.train = took(ran->epoch_seconds * facts.epochs);
     return forecast;
   }
+  if (!profile)
+    forecast.unknown =
+        facts.work.digest.empty() && !facts.work_unknown.empty()
+            ? fmt::format("what {} computes is not known: {}", facts.family, facts.work_unknown)
+            : fmt::format("no profile of {} on {} or on anything that could be scaled to it", facts.family,
+                          machine.kind);
+  else if (!forecast.step)
+    forecast.unknown = "the bandwidth of " + machine.kind + " is not known";
+  forecast.outside = forecast.step ? outside(facts, machine, round_trip_seconds) : "";
+  return forecast;
+}
+
+void WorkModel::predict(const Scaled& profile, const TrainingFacts& facts, const MachineFacts& machine,
+                        std::optional<double> round_trip_seconds, double confidence,
+                        TrainingForecast& forecast) const {
+  const Fabric fabric = fabric_of(facts, machine, round_trip_seconds);
+  const auto whole = analytic_run(facts, profile.node, fabric);
+  if (!whole) return;
   const ExchangeFactors& by = factors(facts.exchange);
-  const NodeProfile node = adjusted(profile->node, by);
+  const NodeProfile node = adjusted(profile.node, by);
   const Fabric as_found = adjusted(fabric, by);
   const auto learned = analytic_run(facts, node, as_found);
   const Learnt taught = learnt(facts, fabric.round_trip_seconds, confidence);
-  const double times = taught.factor, wide = ratio(*profile, ratio_at(profile->ratio, confidence), taught);
-  std::string from = profile->from;
-  if (!residuals_.empty())
-    from += fmt::format("; corrected by {} run{}", residuals_.size(), residuals_.size() == 1 ? "" : "s");
+  const double wide = ratio(profile, ratio_at(profile.ratio, confidence), taught);
+  std::string from = profile.from;
+  if (!residuals_.empty()) from += "; corrected by " + counted(residuals_.size(), "run");
+  const double train = with_credits(learned->train * taught.factor, facts, node, as_found, machine);
   forecast.step = learned->step;
+  forecast.profile = profile.from;
   forecast.factors = by;
-  forecast.analytic_seconds = whole->train;
-  forecast.epoch = banded(learned->epoch * times, wide, profile->source, from);
-  forecast.train = banded(learned->train * times, wide, profile->source, from);
-  forecast.outside = outside(facts, machine, round_trip_seconds);
+  forecast.same_work = profile.source != Source::Guessed;
+  forecast.analytic_seconds = with_credits(whole->train, facts, profile.node, fabric, machine);
+  forecast.train = banded(train, wide, profile.source, from);
+  forecast.epoch = banded(facts.epochs > 0 ? train / facts.epochs : 0, wide, profile.source, from);
+  if (taught.ratio) forecast.train.band_runs = forecast.epoch.band_runs = residuals_.size();
   forecast.change_most = most_saving(facts, node, as_found, learned->train);
-  return forecast;
 }
 
 }  // namespace radl::foresight

@@ -1,13 +1,18 @@
 // How long a training takes on a cluster: the analytic step (step_model.h) with what earlier runs of the same
-// family teach, each figure with its band and where it is from.
+// work teach, each figure with its band and where it is from.
 //
 // In: what is trained, where, and a frozen calibration. Out: epoch and training time, the step's anatomy,
 // what would change it most; or why nothing can be said. Pure.
+//
+// What was measured of the same work (facts.h) counts first. Where nothing was, the profile of other work
+// that is most alike, the user's or one that comes with radlc (shipped_profiles.h), is scaled by the
+// arithmetic, and the answer says that it is outside of what was measured.
 #pragma once
 
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,42 +20,25 @@
 #include "runtime/foresight/calibration.h"
 #include "runtime/foresight/correction.h"
 #include "runtime/foresight/exchange_factors.h"
+#include "runtime/foresight/facts.h"
 #include "runtime/foresight/run_model.h"
 #include "runtime/foresight/step_model.h"
 
 namespace radl::foresight {
 
-struct TrainingFacts {
-  std::string name;                    // "cifar"
-  std::string family;                  // "resnet20 on cifar10"
-  double images = 0, test_images = 0;  // of an epoch; images 0: not known
-  double epochs = 1;
-  double batch = 128;  // of one worker
-  Exchange exchange = Exchange::Alone;
-  int workers = 1, servers = 0, local_steps = 1;
-  double exchanged_share = 1;      // of the parameters' fp32 bytes: 0.5 for bf16
-  double checkpoint_seconds = 60;  // between two
-};
-
-struct MachineFacts {
-  std::string kind;  // "local", "ec2 m5.xlarge"
-  double cores = 0, memory_bytes = 0;
-  double bits_per_second = 0;         // 0: not known
-  double server_bits_per_second = 0;  // 0: as a worker's
-  bool shared = false;                // all nodes are on one computer and share its cores and memory
-};
-
 // One way round is half of it. Nodes of one region are within this, nodes of one computer far below.
 inline constexpr double kGuessedRoundTrip = 0.0005, kLoopbackRoundTrip = 0.00005, kLoopbackBits = 2e10;
 
 struct TrainingForecast {
-  std::optional<StepAnatomy> step;  // with the factors; nullopt: `unknown` says why
+  std::optional<StepAnatomy> step;  // with the factors; nullopt: no profile says
   ExchangeFactors factors;
   Banded epoch, train;          // seconds; train: all epochs with their evaluations
   double analytic_seconds = 0;  // of `train`, before the correction
+  bool same_work = false;       // the analytic time is by a profile of this very work
+  std::string profile;          // where the step's computing is from, for people
   std::string change_most;      // "twice the bandwidth: 31% less"
-  std::string outside;          // FamilyModel::outside()
-  std::string unknown;          // why nothing is known, and what to do
+  std::string outside;          // WorkModel::outside()
+  std::string unknown;          // why `train` is not known, and what to do
   bool memory = false;          // it is the batch that does not fit
 };
 
@@ -65,21 +53,40 @@ std::optional<AnalyticRun> analytic_run(const TrainingFacts& facts, const NodePr
 Fabric fabric_of(const TrainingFacts& facts, const MachineFacts& machine,
                  std::optional<double> round_trip_seconds);
 
-// What runs of the family teach, fitted once for many questions.
-class FamilyModel {
+// The training's seconds when its machines run out of CPU credits on the way, of `seconds` at full speed.
+double with_credits(double seconds, const TrainingFacts& facts, const NodeProfile& node, const Fabric& fabric,
+                    const MachineFacts& machine);
+
+// What profiles and runs say of one kind of work, fitted once for many questions.
+class WorkModel {
  public:
-  FamilyModel(const Calibration& calibration, const std::string& family);
+  // Of `facts` the work and the family count. `shipped`: what to start from where nothing was measured.
+  WorkModel(const Calibration& calibration, const TrainingFacts& facts);
+  WorkModel(const Calibration& calibration, const TrainingFacts& facts, std::vector<MeasuredProfile> shipped);
   // `round_trip_seconds` nullopt: guessed.
   TrainingForecast forecast(const TrainingFacts& facts, const MachineFacts& machine,
                             std::optional<double> round_trip_seconds, double confidence = 0.8) const;
-  // The profile that a machine's figures come from, scaled to it where it is another one; nullopt: none.
+  // The profile that a machine's figures come from, scaled to it where it is another one, and to the work
+  // where that is another; nullopt: none.
   struct Scaled {
     NodeProfile node;
     Source source = Source::Unknown;
     std::string from;
-    double ratio = 1;  // of the band
+    double ratio = 1;     // of the band
+    std::string outside;  // why it is outside of what was measured; empty: it is inside
   };
-  std::optional<Scaled> profile_for(const MachineFacts& machine, int machines_on_it = 1) const;
+  std::optional<Scaled> profile_for(const MachineFacts& machine, double batch, int machines_on_it = 1) const;
+  // What runs of this very cluster took: the same work, kind of machine, exchange, numbers, batch and
+  // distance.
+  struct Direct {
+    double epoch_seconds = 0;
+    double ratio = 1;  // of the band at 80%
+    size_t runs = 0;
+  };
+  std::optional<Direct> direct(const TrainingFacts& facts, const MachineFacts& machine,
+                               std::optional<double> round_trip_seconds) const;
+  // Whether there is any run on such machines for direct() to find.
+  bool ran_on(const std::string& kind) const { return ran_on_.contains(kind); }
   // What lies between such machines, as the newest runs found it; 0: no run says.
   struct Way {
     double round_trip_seconds = 0, bits_per_second = 0;
@@ -96,7 +103,7 @@ class FamilyModel {
   std::optional<double> round_trip_between(const std::string& kind) const;
 
   // Why the question is outside what runs and profiles have seen, so that a probe would be worth it; empty:
-  // it is inside, or there is nothing to be outside of (no runs of a cluster at all: Source says so).
+  // it is inside.
   std::string outside(const TrainingFacts& facts, const MachineFacts& machine,
                       std::optional<double> round_trip_seconds) const;
 
@@ -120,13 +127,26 @@ class FamilyModel {
     const TrainingRun* run;
     MeasuredRun measured;
   };
+  const MeasuredProfile* nearest(const MachineFacts& machine, double cores, double batch) const;
+  bool same_work(const MeasuredProfile& profile) const;
+  double asked_round_trip(const MachineFacts& machine, std::optional<double> round_trip_seconds) const;
+  void predict(const Scaled& profile, const TrainingFacts& facts, const MachineFacts& machine,
+               std::optional<double> round_trip_seconds, double confidence, TrainingForecast& forecast) const;
+  void learn_direct();
   void learn_ways();
   void learn_factors(const std::vector<Learned>& runs);
   void learn_rest(const std::vector<Learned>& runs);
 
-  std::vector<MeasuredProfile> profiles_;
-  std::vector<TrainingRun> runs_;
-  std::map<std::string, Way> ways_;  // by kind of machine
+  Work work_;
+  std::string family_;
+  std::vector<MeasuredProfile> profiles_;  // of all work, those that come with radlc first
+  std::vector<TrainingRun> runs_;          // of the work
+  struct Took {
+    double seconds_per_image = 0, round_trip_seconds = 0;
+  };
+  std::map<std::string, std::vector<Took>> direct_;  // by cluster, oldest first
+  std::set<std::string> ran_on_;                     // kinds of machine
+  std::map<std::string, Way> ways_;                  // by kind of machine
   std::optional<std::pair<double, double>> counted_;
   std::array<ExchangeFactors, kExchanges> factors_;
   Correction correction_;
@@ -134,6 +154,8 @@ class FamilyModel {
   double few_ = 0;                 // the mean of few runs, drawn towards 0
 };
 
+// Two independent bands together.
+double both_ratios(double a, double b);
 // Standard normal quantile of a two-sided band: 1.28 for 0.8.
 double band_width(double confidence);
 // "1.5 h to 2 h" and so on are the views' work; this is the ratio of a band at another confidence.

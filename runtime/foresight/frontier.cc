@@ -41,9 +41,12 @@ bool beaten(const std::vector<Candidate>& candidates, const std::vector<size_t>&
 }
 
 std::vector<size_t> frontier_of(const std::vector<Candidate>& candidates) {
+  const auto fit = [](const Candidate& one) { return one.verdict == Verdict::Fits; };
+  const bool sustained = std::any_of(candidates.begin(), candidates.end(),
+                                     [&](const Candidate& one) { return fit(one) && !one.burstable; });
   std::vector<size_t> fits, sample;
   for (size_t i = 0; i < candidates.size(); ++i)
-    if (candidates[i].verdict == Verdict::Fits) fits.push_back(i);
+    if (fit(candidates[i]) && !(sustained && candidates[i].burstable)) fits.push_back(i);
   if (fits.size() <= kFewToSample) return unbeaten(candidates, std::move(fits));
   for (size_t i = 0; i < fits.size(); i += kSample) sample.push_back(fits[i]);
   const std::vector<size_t> rough = unbeaten(candidates, std::move(sample));

@@ -22,6 +22,7 @@ struct Candidate {
   uint32_t index = 0;
   uint16_t machines = 1;
   Verdict verdict = Verdict::Fits;
+  bool burstable = false;  // it counts only where nothing else is within the bounds
 };
 
 struct Objective {
@@ -36,7 +37,7 @@ struct Bounds {
 
 struct Choice {
   std::optional<size_t> chosen;  // position in the candidates; nullopt: nothing is within the bounds
-  std::vector<size_t> frontier;  // positions, rising in time; of those within the bounds
+  std::vector<size_t> frontier;  // positions, rising in time; of those that count within the bounds
   // Of those that can run at all: what would have to be changed where nothing is within the bounds. Each is
   // of the candidates that keep the other bounds, where there are such, else of all. `alone`: one of them
   // would do by itself.

@@ -8,6 +8,7 @@
 
 #include "common/guarded.h"
 #include "common/processors.h"
+#include "runtime/foresight/anwar.h"
 
 namespace radl::foresight {
 namespace {
@@ -48,9 +49,10 @@ struct Type {
   const OfferedType* offer = nullptr;
   MachineFacts machine;              // with the network that runs have found
   std::optional<double> round_trip;  // between them
-  std::optional<FamilyModel::Scaled> profile;
+  std::optional<WorkModel::Scaled> profile;
   std::array<NodeProfile, kExchanges> nodes;  // as each exchange finds the machine
   double ratio = 1;                           // of its band, before anything was learnt
+  bool ran = false;                           // runs on it may answer by themselves
 };
 
 // What is asked of every type, in order.
@@ -75,7 +77,7 @@ std::vector<Option> shapes_of(const RecommendInput& input) {
 // Makes the candidates of one type after another.
 class Maker {
  public:
-  Maker(const RecommendInput& input, const FamilyModel& model, const std::vector<Option>& shapes,
+  Maker(const RecommendInput& input, const WorkModel& model, const std::vector<Option>& shapes,
         Recommendation& made)
       : input_(input), model_(model), shapes_(shapes), made_(made) {}
 
@@ -86,6 +88,7 @@ class Maker {
     type.machine = model_.with_network(offer.machine);
     type.round_trip =
         input_.round_trip_seconds ? input_.round_trip_seconds : model_.round_trip_between(offer.machine.kind);
+    type.ran = model_.ran_on(offer.machine.kind);
     int machines = 0;
     for (size_t i = 0; i < shapes_.size(); ++i) {
       const int wanted = offer.machine.shared ? shapes_[i].workers : 1;
@@ -99,7 +102,7 @@ class Maker {
 
  private:
   // What was learnt is about exchanges and sizes; types differ in their profiles alone.
-  const FamilyModel::Learnt& learnt(int workers, Exchange exchange, double round_trip) {
+  const WorkModel::Learnt& learnt(int workers, Exchange exchange, double round_trip) {
     const auto at = static_cast<size_t>(workers * kExchanges) + static_cast<size_t>(exchange);
     if (learnt_.size() <= at) learnt_.resize(at + 1);
     if (!learnt_[at]) learnt_[at] = model_.learnt(facts_, round_trip, input_.confidence);
@@ -107,7 +110,7 @@ class Maker {
   }
 
   void take_profile(Type& type, int machines) const {
-    type.profile = model_.profile_for(type.offer->machine, machines);
+    type.profile = model_.profile_for(type.offer->machine, input_.facts.batch, machines);
     if (!type.profile) return;
     type.ratio = ratio_at(type.profile->ratio, input_.confidence);
     for (size_t i = 0; i < type.nodes.size(); ++i)
@@ -121,6 +124,9 @@ class Maker {
                                 : option.server == -2 ? type.offer
                                                       : nullptr;
     candidate.machines = static_cast<uint16_t>(option.workers + (server != nullptr ? 1 : 0));
+    candidate.burstable =
+        input_.prefer_sustained &&
+        (type.machine.credits.burstable() || (server != nullptr && server->machine.credits.burstable()));
     candidate.verdict = fill(type, server, option, candidate);
     made_.options[at] = option;
   }
@@ -139,11 +145,18 @@ class Maker {
     if (above_quota(*type.offer, option.workers, server).quota != nullptr) return Verdict::Quota;
     Fabric fabric = fabric_of(facts, type.machine, type.round_trip);
     if (server != nullptr) fabric.server_bits_per_second = server->machine.bits_per_second;
-    const auto run = analytic_run(facts, node, adjusted(fabric, model_.factors(option.exchange)));
+    const Fabric as_found = adjusted(fabric, model_.factors(option.exchange));
+    const auto run = analytic_run(facts, node, as_found);
     if (!run || facts.images <= 0) return Verdict::Unknown;
-    const FamilyModel::Learnt& taught = learnt(option.workers, option.exchange, fabric.round_trip_seconds);
-    const double ratio = FamilyModel::ratio(*type.profile, type.ratio, taught);
-    double seconds = run->train * taught.factor;
+    const WorkModel::Learnt& taught = learnt(option.workers, option.exchange, fabric.round_trip_seconds);
+    double ratio = WorkModel::ratio(*type.profile, type.ratio, taught);
+    double seconds = with_credits(run->train * taught.factor, facts, node, as_found, type.machine);
+    if (type.ran) {
+      if (const auto direct = model_.direct(facts, type.machine, type.round_trip)) {
+        seconds = direct->epoch_seconds * facts.epochs;
+        ratio = ratio_at(direct->ratio, input_.confidence);
+      }
+    }
     if (input_.interruptions_per_hour > 0) {
       const auto longer = with_interruptions(seconds, {input_.interruptions_per_hour, option.workers,
                                                        facts.checkpoint_seconds, input_.startup.value});
@@ -154,9 +167,15 @@ class Maker {
     candidate.seconds = whole.value;
     candidate.low = whole.low;
     candidate.high = whole.high;
-    candidate.cost = billed_micros(candidate.rate, whole.value, input_.billing);
-    candidate.cost_low = billed_micros(candidate.rate, whole.low, input_.billing);
-    candidate.cost_high = billed_micros(candidate.rate, whole.high, input_.billing);
+    // Credits are spent while it computes: what an hour costs then is what a budget must allow.
+    const int64_t surplus = type.machine.credits.surplus_micros_per_hour * option.workers;
+    const auto cost = [&](double all, double training) {
+      return billed_micros(candidate.rate, all, input_.billing) + run_cost_micros(surplus, training);
+    };
+    candidate.cost = cost(whole.value, seconds);
+    candidate.cost_low = cost(whole.low, seconds / ratio);
+    candidate.cost_high = cost(whole.high, seconds * ratio);
+    candidate.rate += surplus;
     return Verdict::Fits;
   }
 
@@ -170,14 +189,14 @@ class Maker {
   }
 
   const RecommendInput& input_;
-  const FamilyModel& model_;
+  const WorkModel& model_;
   TrainingFacts facts_ = input_.facts;
-  std::vector<std::optional<FamilyModel::Learnt>> learnt_;  // by workers and exchange
+  std::vector<std::optional<WorkModel::Learnt>> learnt_;  // by workers and exchange
   const std::vector<Option>& shapes_;
   Recommendation& made_;
 };
 
-Result<Recommendation> all_candidates(const RecommendInput& input, const FamilyModel& model) {
+Result<Recommendation> all_candidates(const RecommendInput& input, const WorkModel& model) {
   const std::vector<Option> shapes = shapes_of(input);
   const size_t types = input.workers.size(), count = types * shapes.size();
   Recommendation made;
@@ -215,7 +234,7 @@ AboveQuota above_quota(const OfferedType& worker, int workers, const OfferedType
   return {};
 }
 
-Result<Recommendation> recommend(const RecommendInput& input, const FamilyModel& model) {
+Result<Recommendation> recommend(const RecommendInput& input, const WorkModel& model) {
   if (Status right = check_input(input); !right.ok()) return right;
   auto currency = currency_of(input);
   if (!currency.ok()) return std::move(currency).status();

@@ -1,8 +1,8 @@
 // Which cluster to take: every type, size, exchange and server, with time and money, and the one that the
 // objective prefers (frontier.h).
 //
-// In: what is trained, what is on offer, a family's model, and limits. Out: candidates in a fixed order, with
-// a verdict each. Pure.
+// In: what is trained, what is on offer, a model of the work, and limits. Out: candidates in a fixed order,
+// with a verdict each. Pure.
 #pragma once
 
 #include <optional>
@@ -41,6 +41,8 @@ struct RecommendInput {
   Objective objective;
   Bounds bounds;
   double confidence = 0.8;
+  // A machine that computes by CPU credits is taken only where no sustained one is within the bounds.
+  bool prefer_sustained = true;
   Banded startup;  // until the training begins, and after it until all is taken down
   // On the spot market: how often one machine is taken back an hour; 0: on demand.
   double interruptions_per_hour = 0;
@@ -69,6 +71,6 @@ struct AboveQuota {
 AboveQuota above_quota(const OfferedType& worker, int workers, const OfferedType* server);
 
 // Invalid: nothing is on offer, no sizes, prices in several currencies, what choose() refuses.
-Result<Recommendation> recommend(const RecommendInput& input, const FamilyModel& model);
+Result<Recommendation> recommend(const RecommendInput& input, const WorkModel& model);
 
 }  // namespace radl::foresight

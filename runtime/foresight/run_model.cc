@@ -26,11 +26,21 @@ Banded banded(double value, double ratio, Source source, std::string from) {
   return {value, value / wide, value * wide, source, std::move(from)};
 }
 
+Banded learnt_band(Banded figure, double ratio, size_t runs) {
+  const double wide = std::max(ratio, 1.0);
+  figure.low = figure.value / wide;
+  figure.high = figure.value * wide;
+  figure.band_runs = runs;
+  return figure;
+}
+
 Banded sum_of(const std::vector<Banded>& parts) {
   Banded sum;
   sum.source = Source::Measured;
   double below = 0, above = 0;
+  std::optional<size_t> runs;
   for (const Banded& part : parts) {
+    if (part.high > part.low) runs = std::min(runs.value_or(part.band_runs), part.band_runs);
     sum.source = std::min(sum.source, part.source);
     sum.value += part.value;
     below += (part.value - part.low) * (part.value - part.low);
@@ -38,6 +48,7 @@ Banded sum_of(const std::vector<Banded>& parts) {
   }
   sum.low = std::max(sum.value - std::sqrt(below), 0.0);
   sum.high = sum.value + std::sqrt(above);
+  sum.band_runs = runs.value_or(0);
   return sum;
 }
 

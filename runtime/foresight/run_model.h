@@ -18,11 +18,16 @@ struct Banded {
   double value = 0, low = 0, high = 0;
   Source source = Source::Unknown;
   std::string from;  // "5 runs here", "scaled from 2 cpu local"; for people
+  size_t band_runs =
+      0;  // whose errors the band is learnt from; 0: it is a prior, which nothing here has tested
   bool known() const { return source != Source::Unknown; }
 };
 // value / ratio to value * ratio, ratio at least 1.
 Banded banded(double value, double ratio, Source source, std::string from);
-// Unknown when a part is; bands of independent parts: their logarithms' widths, weighted, in quadrature.
+// The same, with a band that is learnt from runs.
+Banded learnt_band(Banded figure, double ratio, size_t runs);
+// Unknown when a part is, and its band a prior when that of a part is; bands of independent parts: their
+// logarithms' widths, weighted, in quadrature.
 Banded sum_of(const std::vector<Banded>& parts);
 
 // What a spot machine that is taken back costs: half an interval between checkpoints is done again, and a

@@ -12,7 +12,7 @@ namespace {
 using foresight::Banded;
 using foresight::Source;
 
-// Guesses where nothing was measured: seconds, and the band's ratio.
+// Guesses where nothing was measured: seconds, and the ratio of a band that no run has tested (a prior).
 constexpr double kCreateGuess = 60, kStepGuess = 5, kGuessRatio = 3, kAlikeRatio = 2, kMeasuredRatio = 1.3;
 constexpr double kStageGuess = 10;
 // A training's processes begun, its results looked through and fetched: beside the bytes that go with it.
@@ -141,21 +141,28 @@ Banded stage_phase(const ForecastInput& input, const Phase& steps, const Banded&
 }
 
 Banded guessed_around(const ForecastInput& input) {
-  const auto profile = input.model.profile_for(input.machine, input.facts.workers);
+  const auto profile = input.model.profile_for(input.machine, input.facts.batch, input.facts.workers);
   const double bytes = profile ? profile->node.parameter_bytes : 0, rate = link_rate(input);
   const double job = input.machine.shared ? kLocalJobGuess : kJobGuess;
   const bool known = bytes > 0 && rate > 0;
   return foresight::banded(job + (known ? bytes / rate : 0), kGuessRatio, Source::Guessed, "guessed");
 }
 
-void take_cost(const ForecastInput& input, PlanForecast& forecast) {
+// Price by time, and what processors that run above their CPU credits are charged while they train.
+void take_cost(const ForecastInput& input, const Banded& train, PlanForecast& forecast) {
   const bool priced =
       std::all_of(input.plan.costs.begin(), input.plan.costs.end(), std::mem_fn(&ResourceCost::priced));
   const auto rate = input.plan.totals.price_per_hour.total();
   if (!priced || !rate.ok() || !forecast.total.known()) return;
-  forecast.cost = foresight::billed(*rate, forecast.total.value, {});
-  forecast.cost_low = foresight::billed(*rate, forecast.total.low, {});
-  forecast.cost_high = foresight::billed(*rate, forecast.total.high, {});
+  const Money surplus{input.machine.credits.surplus_micros_per_hour * input.facts.workers, rate->currency};
+  const auto cost = [&](double all, double training) {
+    Money sum = foresight::billed(*rate, all, {});
+    sum.micros += foresight::billed(surplus, training, {1, 0}).micros;
+    return sum;
+  };
+  forecast.cost = cost(forecast.total.value, train.value);
+  forecast.cost_low = cost(forecast.total.low, train.low);
+  forecast.cost_high = cost(forecast.total.high, train.high);
 }
 
 }  // namespace
@@ -173,20 +180,27 @@ PlanForecast forecast_plan(const ForecastInput& input) {
                      {"stage", stage_phase(input, before.stage, stage_guess, around.has_value())},
                      {"train", training.train},
                      {"bring back", around ? *around : guessed_around(input)}};
+  const std::string cloud = input.machine.kind.substr(0, input.machine.kind.find(' '));
   std::vector<Banded> parts;
-  for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
+  for (auto& [name, phase] : forecast.phases) {
+    if (name != "train") phase = input.bands.of(name, cloud, std::move(phase));
+    parts.push_back(phase);
+  }
   forecast.epoch = training.epoch;
-  if (training.step) {
+  if (training.train.known()) {
     forecast.total = foresight::sum_of(parts);
-    forecast.bound = foresight::step_bound_name(training.step->bound);
+    if (training.step) forecast.bound = foresight::step_bound_name(training.step->bound);
     forecast.change_most = training.change_most;
+    // Of other work a step comes first; then what a cluster adds to it.
+    const bool step_first = training.train.source == Source::Guessed;
     if (!training.outside.empty())
-      forecast.outside = training.outside + ": radlc profile" + input.project_words + " --on cluster";
+      forecast.outside = training.outside + ": radlc profile" + input.project_words +
+                         (step_first ? "" : " --on cluster");
   } else {
     forecast.unknown = training.unknown;
     if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;
   }
-  take_cost(input, forecast);
+  take_cost(input, training.train, forecast);
   return forecast;
 }
 

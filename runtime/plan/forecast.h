@@ -10,21 +10,23 @@
 #include <vector>
 
 #include "runtime/foresight/forecast.h"
+#include "runtime/plan/phase_bands.h"
 #include "runtime/plan/plan.h"
 
 namespace radl {
 
 struct ForecastInput {
   const Plan& plan;
-  const foresight::FamilyModel& model;
+  const foresight::WorkModel& model;
   foresight::TrainingFacts facts;  // of the training; `name` is its step's id
   foresight::MachineFacts machine;
   double dataset_bytes = 0;                       // 0: not known
   bool dataset_remote = false;                    // it is fetched to this computer first
   std::set<std::string> staging;                  // ids of the program's steps that bring datasets to nodes
   const std::map<std::string, double>& measured;  // seconds by MeasureKeys::of()
-  std::string calibration;                        // digest
-  std::string project_words;                      // for a command line in a hint
+  const PhaseBands& bands;
+  std::string calibration;    // digest
+  std::string project_words;  // for a command line in a hint
 };
 
 struct PlanForecast {

@@ -14,14 +14,15 @@ struct Row {
   std::string name, value, band, from;
 };
 
+constexpr const char* kPrior = "; band a prior";
 constexpr size_t kDigest = 12;  // characters of it that people see
 
 Row row_of(const std::string& name, const Banded& figure) {
   if (!figure.known()) return {name, "unknown", "", ""};
   const std::string source(foresight::source_name(figure.source));
-  const std::string from =
-      figure.from.empty() || figure.from == source ? source : source + ": " + figure.from;
+  std::string from = figure.from.empty() || figure.from == source ? source : source + ": " + figure.from;
   if (figure.value <= 0) return {name, "-", "", figure.from};
+  from += figure.band_runs > 0 ? fmt::format("; band by {}", counted(figure.band_runs, "run")) : kPrior;
   return {name, duration_text(figure.value), duration_text(figure.low) + " to " + duration_text(figure.high),
           from};
 }
@@ -37,7 +38,8 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
   rows.push_back(row_of("an epoch", forecast.epoch));
   Row total = row_of("total", forecast.total);
   if (forecast.total.known())
-    total.from = "as its weakest part: " + std::string(source_name(forecast.total.source));
+    total.from = "as its weakest part: " + std::string(source_name(forecast.total.source)) +
+                 (forecast.total.band_runs > 0 ? "" : kPrior);
   rows.push_back(total);
   if (forecast.cost && !forecast.cost->zero())
     rows.push_back({"cost", rounded(*forecast.cost),
@@ -49,21 +51,20 @@ std::vector<std::string> remarks_of(const PlanForecast& forecast) {
   std::vector<std::string> remarks;
   if (!forecast.unknown.empty()) remarks.push_back("The training's time is not known: " + forecast.unknown);
   if (!forecast.outside.empty())
-    remarks.push_back("Outside what was measured; a probe tells more. " + forecast.outside);
+    remarks.push_back("Outside of what was measured; a short run tells more. " + forecast.outside);
   if (!forecast.bound.empty())
     remarks.push_back("A step is bound by " + forecast.bound +
                       (forecast.change_most.empty() ? "." : "; " + forecast.change_most + "."));
-  remarks.push_back("Bands are of 80%. Calibration " + forecast.calibration.substr(0, kDigest) + ".");
+  remarks.push_back("Bands are of 80%; a prior is a guess that no runs here have tested. Calibration " +
+                    forecast.calibration.substr(0, kDigest) + ".");
   return remarks;
 }
 
 Json to_json(const Banded& figure) {
   if (!figure.known()) return nullptr;
-  return {{"seconds", figure.value},
-          {"low", figure.low},
-          {"high", figure.high},
-          {"source", foresight::source_name(figure.source)},
-          {"from", figure.from}};
+  return {{"seconds", figure.value}, {"low", figure.low},
+          {"high", figure.high},     {"source", foresight::source_name(figure.source)},
+          {"from", figure.from},     {"band_runs", figure.band_runs}};
 }
 
 }  // namespace

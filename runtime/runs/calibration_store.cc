@@ -20,17 +20,18 @@ using foresight::MeasuredProfile;
 using foresight::StudyRow;
 using foresight::TrainingRun;
 
-constexpr long long kStoreVersion = 2;
+constexpr long long kStoreVersion = 3;
 
 constexpr const char* kSchema = R"sql(
-CREATE TABLE IF NOT EXISTS profiles (family TEXT NOT NULL, machine TEXT NOT NULL, cores REAL NOT NULL, profile TEXT NOT NULL,
-  PRIMARY KEY (family, machine, cores));
+CREATE TABLE IF NOT EXISTS profiles (family TEXT NOT NULL, work TEXT NOT NULL, batch REAL NOT NULL, machine TEXT NOT NULL,
+  cores REAL NOT NULL, profile TEXT NOT NULL, PRIMARY KEY (family, work, batch, machine, cores));
 CREATE TABLE IF NOT EXISTS runs (digest TEXT NOT NULL, family TEXT NOT NULL, machine TEXT NOT NULL, exchange TEXT NOT NULL,
   workers INTEGER NOT NULL, servers INTEGER NOT NULL, batch REAL NOT NULL, latency_ms REAL NOT NULL, bits_per_second REAL NOT NULL,
   epochs REAL NOT NULL, images REAL NOT NULL, analytic_seconds REAL NOT NULL, seconds REAL NOT NULL, cost REAL NOT NULL,
   currency TEXT NOT NULL, time REAL NOT NULL, version TEXT NOT NULL, sent_bytes REAL NOT NULL DEFAULT 0,
-  received_bytes REAL NOT NULL DEFAULT 0, measured_bits_per_second REAL NOT NULL DEFAULT 0, UNIQUE (digest, time, seconds, workers));
-CREATE INDEX IF NOT EXISTS runs_by_family ON runs (family, time);
+  received_bytes REAL NOT NULL DEFAULT 0, measured_bits_per_second REAL NOT NULL DEFAULT 0, work TEXT NOT NULL DEFAULT '',
+  UNIQUE (digest, time, seconds, workers));
+CREATE INDEX IF NOT EXISTS runs_by_work ON runs (work, time);
 CREATE TABLE IF NOT EXISTS studies (study TEXT NOT NULL, machine TEXT NOT NULL, machines INTEGER NOT NULL, batch INTEGER NOT NULL,
   latency_ms REAL NOT NULL, seconds REAL, origin TEXT NOT NULL, UNIQUE (study, machine, machines, batch, latency_ms, origin));
 )sql";
@@ -39,12 +40,23 @@ constexpr const char* kRunColumns =
     "digest, family, machine, exchange, workers, servers, batch, latency_ms, bits_per_second, epochs, "
     "images, "
     "analytic_seconds, seconds, cost, currency, time, version";
-// Since version 2.
+// Since versions 2 and 3.
 constexpr const char* kMeasuredColumns = "sent_bytes, received_bytes, measured_bits_per_second";
+constexpr const char* kWorkColumn = "work";
 constexpr const char* kToVersion2 = R"sql(
 ALTER TABLE runs ADD COLUMN sent_bytes REAL NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN received_bytes REAL NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN measured_bits_per_second REAL NOT NULL DEFAULT 0;
+)sql";
+// Profiles had the family alone as their key.
+constexpr const char* kToVersion3 = R"sql(
+ALTER TABLE runs ADD COLUMN work TEXT NOT NULL DEFAULT '';
+DROP INDEX IF EXISTS runs_by_family;
+ALTER TABLE profiles RENAME TO profiles_by_family;
+CREATE TABLE profiles (family TEXT NOT NULL, work TEXT NOT NULL, batch REAL NOT NULL, machine TEXT NOT NULL,
+  cores REAL NOT NULL, profile TEXT NOT NULL, PRIMARY KEY (family, work, batch, machine, cores));
+INSERT INTO profiles SELECT family, '', 0, machine, cores, profile FROM profiles_by_family;
+DROP TABLE profiles_by_family;
 )sql";
 
 Status damaged(const std::string& path, std::string why) {
@@ -76,14 +88,13 @@ TrainingRun run_of(const Statement& row) {
   run.sent_bytes = row.real(17);
   run.received_bytes = row.real(18);
   run.measured_bits_per_second = row.real(19);
+  run.work = row.text(20);
   return run;
 }
 
-Status read_profiles(Database& database, const CalibrationWanted& wanted, Calibration& into) {
-  auto rows = database.prepare(
-      "SELECT profile FROM profiles WHERE ?1 IS NULL OR family = ?1 ORDER BY family, machine, cores");
+Status read_profiles(Database& database, Calibration& into) {
+  auto rows = database.prepare("SELECT profile FROM profiles ORDER BY family, machine, cores, rowid");
   if (!rows.ok()) return std::move(rows).status();
-  if (wanted.family) rows->bind(1, *wanted.family);
   for (;;) {
     auto there = rows->step();
     if (!there.ok()) return std::move(there).status();
@@ -98,10 +109,10 @@ Status read_runs(Database& database, const CalibrationWanted& wanted, Calibratio
   auto version = database.integer("PRAGMA user_version");
   if (!version.ok()) return std::move(version).status();
   auto rows = database.prepare(fmt::format(
-      "SELECT {}, {} FROM runs WHERE ?1 IS NULL OR family = ?1 ORDER BY time DESC, rowid DESC LIMIT ?2",
-      kRunColumns, *version < 2 ? "0, 0, 0" : kMeasuredColumns));
+      "SELECT {0}, {1}, {2} FROM runs WHERE ?1 IS NULL OR {2} = ?1 ORDER BY time DESC, rowid DESC LIMIT ?2",
+      kRunColumns, *version < 2 ? "0, 0, 0" : kMeasuredColumns, *version < 3 ? "''" : kWorkColumn));
   if (!rows.ok()) return std::move(rows).status();
-  if (wanted.family) rows->bind(1, *wanted.family);
+  if (wanted.work) rows->bind(1, *wanted.work);
   rows->bind(2, static_cast<long long>(wanted.newest_runs));
   for (;;) {
     auto there = rows->step();
@@ -149,6 +160,8 @@ Status bring_up_to_date(Database& database) {
   if (!version.ok()) return std::move(version).status();
   if (*version == 1)
     if (Status added = database.exec(kToVersion2); !added.ok()) return added;
+  if (*version == 1 || *version == 2)
+    if (Status added = database.exec(kToVersion3); !added.ok()) return added;
   if (*version < kStoreVersion) {
     if (Status made = database.exec(kSchema); !made.ok()) return made;
     Status marked = database.run(fmt::format("PRAGMA user_version = {}", kStoreVersion));
@@ -166,8 +179,8 @@ Result<Calibration> load_calibration(const std::string& path, const CalibrationW
   auto database = Database::open(path, Database::Access::Read);
   if (!database.ok()) return damaged(path, database.status().message());
   if (Status right = check_version(*database, path); !right.ok()) return right;
-  for (Status read : {read_profiles(*database, wanted, calibration),
-                      read_runs(*database, wanted, calibration), read_studies(*database, calibration)}) {
+  for (Status read : {read_profiles(*database, calibration), read_runs(*database, wanted, calibration),
+                      read_studies(*database, calibration)}) {
     if (!read.ok()) return damaged(path, read.message());
   }
   return calibration;
@@ -190,20 +203,22 @@ Result<CalibrationStore> CalibrationStore::open(const std::string& path) {
 Result<long long> CalibrationStore::changes() { return database_.integer("SELECT changes()"); }
 
 Status CalibrationStore::add(const MeasuredProfile& profile) {
-  auto statement = database_.prepare("INSERT OR REPLACE INTO profiles VALUES (?, ?, ?, ?)");
+  auto statement = database_.prepare("INSERT OR REPLACE INTO profiles VALUES (?, ?, ?, ?, ?, ?)");
   if (!statement.ok()) return std::move(statement).status();
   return statement->bind(1, profile.family)
-      .bind(2, profile.machine)
-      .bind(3, profile.cores)
-      .bind(4, foresight::to_json(profile).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+      .bind(2, profile.work)
+      .bind(3, profile.batch)
+      .bind(4, profile.machine)
+      .bind(5, profile.cores)
+      .bind(6, foresight::to_json(profile).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
       .run();
 }
 
 Result<bool> CalibrationStore::add_run(const TrainingRun& run) {
   auto statement =
-      database_.prepare(fmt::format("INSERT OR IGNORE INTO runs ({}, {}) VALUES "
-                                    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                    kRunColumns, kMeasuredColumns));
+      database_.prepare(fmt::format("INSERT OR IGNORE INTO runs ({}, {}, {}) VALUES "
+                                    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                    kRunColumns, kMeasuredColumns, kWorkColumn));
   if (!statement.ok()) return std::move(statement).status();
   statement->bind(1, run.digest).bind(2, run.family).bind(3, run.machine).bind(4, run.exchange);
   statement->bind(5, run.workers).bind(6, run.servers).bind(7, run.batch).bind(8, run.latency_ms);
@@ -211,6 +226,7 @@ Result<bool> CalibrationStore::add_run(const TrainingRun& run) {
   statement->bind(12, run.analytic_seconds).bind(13, run.seconds).bind(14, run.cost);
   statement->bind(15, run.currency).bind(16, run.time).bind(17, run.version);
   statement->bind(18, run.sent_bytes).bind(19, run.received_bytes).bind(20, run.measured_bits_per_second);
+  statement->bind(21, run.work);
   if (Status added = statement->run(); !added.ok()) return added;
   auto changed = changes();
   if (!changed.ok()) return std::move(changed).status();

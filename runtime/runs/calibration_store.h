@@ -10,9 +10,10 @@
 
 namespace radl {
 
-// What a reader wants; a plan takes the newest runs of what it trains.
+// Which runs to read; a plan takes the newest of the work that it trains. Profiles are read whole, since
+// those of other work say something as well.
 struct CalibrationWanted {
-  std::optional<std::string> family;  // nullopt: all
+  std::optional<std::string> work;  // foresight::Work::digest; nullopt: all
   size_t newest_runs = 10000;
 };
 
@@ -25,7 +26,7 @@ class CalibrationStore {
   // Makes the file and its folder, for the user alone. Corrupt: as above.
   static Result<CalibrationStore> open(const std::string& path);
 
-  // A profile takes the place of that of the same family, machine and cores.
+  // Replaces the profile of the same family, work, batch, machine and cores.
   Status add(const foresight::MeasuredProfile& profile);
   Status add(const foresight::TrainingRun& run);
   // All of it, or nothing; rows that are there already are not added again. How many were new.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "compiler/ir/resource_schema.h"
 #include "runtime/plan/measured.h"
@@ -65,6 +66,13 @@ MoneySum cost_of(const Plan& plan, const RunClock& clock) {
   return sum;
 }
 
+// "ec2" of "ec2:/eu-west-1", where all is in one.
+std::string only_cloud(const Plan& plan) {
+  std::set<std::string> types;
+  for (const ResourceCost& cost : plan.costs) types.insert(cost.cloud.substr(0, cost.cloud.find(':')));
+  return types.size() == 1 ? *types.begin() : "";
+}
+
 // By key, by how many of it were done side by side, and by kind.
 void measure_actions(const Plan& plan, const std::set<std::string>& staging,
                      const std::map<std::string, const ActionOutcome*>& done,
@@ -100,6 +108,7 @@ Json to_json(const PhaseSeconds& phase) {
   put("configure", phase.configure);
   put("stage", phase.stage);
   put("train", phase.train);
+  put("around", phase.around);
   put("whole", phase.whole);
   return json;
 }
@@ -108,7 +117,7 @@ PhaseSeconds read_phases(const Json& json) {
   auto get = [&](const char* name) {
     return json.contains(name) ? std::optional(json.at(name).get<double>()) : std::nullopt;
   };
-  return {get("create"), get("configure"), get("stage"), get("train"), get("whole")};
+  return {get("create"), get("configure"), get("stage"), get("train"), get("around"), get("whole")};
 }
 
 }  // namespace
@@ -152,6 +161,7 @@ RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock&
   figures.infrastructure = plan.infrastructure;
   figures.lineage = plan.lineage;
   figures.command = plan.destroys ? "destroy" : "apply";
+  figures.cloud = only_cloud(plan);
   figures.ok = report.status.ok() && report.failed() == 0;
   std::map<std::string, const ActionOutcome*> done;
   for (const ActionOutcome& outcome : report.actions)
@@ -191,6 +201,7 @@ void measure_jobs(const Plan& plan, const RunReport& report, const Snapshot& aft
     figures.measured[around_key(key)] = around;
     double& any = figures.measured[around_any_key(*action, key)];
     any = std::max(any, around);
+    at_least(figures.actual.around, around);
   }
 }
 
@@ -210,6 +221,8 @@ std::string to_line(const RunFigures& figures) {
                {"lineage", figures.lineage},
                {"directory", figures.directory},
                {"command", figures.command},
+               {"cloud", figures.cloud},
+               {"sources", figures.sources},
                {"ok", figures.ok},
                {"predicted_seconds", to_json(figures.predicted)},
                {"seconds", to_json(figures.actual)},
@@ -232,6 +245,9 @@ Result<RunFigures> from_line(std::string_view line) {
     figures.lineage = json.value("lineage", "");
     figures.directory = json.at("directory");
     figures.command = json.at("command");
+    figures.cloud = json.value("cloud", "");
+    if (json.contains("sources"))
+      figures.sources = json.at("sources").get<std::map<std::string, std::string>>();
     figures.ok = json.at("ok");
     figures.predicted = read_phases(json.at("predicted_seconds"));
     figures.actual = read_phases(json.at("seconds"));
@@ -259,6 +275,24 @@ std::map<std::string, double> measured_by(const std::vector<RunFigures>& runs) {
     measured[key] = of.size() % 2 == 1 ? of[of.size() / 2] : (of[of.size() / 2 - 1] + of[of.size() / 2]) / 2;
   }
   return measured;
+}
+
+PhaseBands bands_by(const std::vector<RunFigures>& runs) {
+  PhaseBands bands;
+  for (const RunFigures& run : runs) {
+    if (!run.ok) continue;
+    auto add = [&](const char* phase, const std::optional<double>& predicted,
+                   const std::optional<double>& actual) {
+      const auto source = run.sources.find(phase);
+      if (predicted && actual && source != run.sources.end())
+        bands.add(phase, run.cloud, source->second, *predicted, *actual);
+    };
+    add("create", run.predicted.create, run.actual.create);
+    add("configure", run.predicted.configure, run.actual.configure);
+    add("stage", run.predicted.stage, run.actual.stage);
+    add("bring back", run.predicted.around, run.actual.around);
+  }
+  return bands;
 }
 
 }  // namespace radl

@@ -10,6 +10,7 @@
 
 #include "runtime/exec/events.h"
 #include "runtime/exec/executor.h"
+#include "runtime/plan/phase_bands.h"
 #include "runtime/plan/plan.h"
 
 namespace radl {
@@ -20,6 +21,7 @@ struct PhaseSeconds {
   std::optional<double> configure;  // the sum of the steps of the node that takes longest
   std::optional<double> stage;      // the same of the steps that bring datasets
   std::optional<double> train;
+  std::optional<double> around;  // of `train`: what is not the job itself
   std::optional<double> whole;
 };
 
@@ -27,12 +29,14 @@ struct RunFigures {
   double time = 0;  // wall seconds, of its begin
   std::string infrastructure, lineage, directory;
   std::string command;  // "apply", "destroy"
+  std::string cloud;    // type of the one that all of it is in; empty: of several
   bool ok = false;
   PhaseSeconds predicted, actual;
-  std::optional<MoneySum> predicted_cost;  // of the run; nullopt: its time was not known
-  MoneySum cost;                           // price by time of each resource, while the run went on
-  std::optional<MoneySum> life_cost;       // of a destroy: of all that there was, since it was made
-  std::map<std::string, double> measured;  // measure_key() -> seconds, of what was done
+  std::map<std::string, std::string> sources;  // of what was predicted: phase of a forecast -> source_name()
+  std::optional<MoneySum> predicted_cost;      // of the run; nullopt: its time was not known
+  MoneySum cost;                               // price by time of each resource, while the run went on
+  std::optional<MoneySum> life_cost;           // of a destroy: of all that there was, since it was made
+  std::map<std::string, double> measured;      // measure_key() -> seconds, of what was done
   bool operator==(const RunFigures&) const;
 };
 
@@ -68,5 +72,8 @@ Result<RunFigures> from_line(std::string_view line);
 
 // Seconds by measure_key(): the median of the newest five of each. Runs in the order in which they were.
 std::map<std::string, double> measured_by(const std::vector<RunFigures>& runs);
+
+// How far the predictions of these runs were off, of those that came to their end.
+PhaseBands bands_by(const std::vector<RunFigures>& runs);
 
 }  // namespace radl

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 // Each model of the engine takes images of this size; what the dataset's are is not what is asked.
 constexpr const char* kImages = "224x224x3";
+constexpr int kModelClasses = 10;
+constexpr int kModelVersion = 1;  // of what is kept
 constexpr std::string_view kSpeaker = "radl-train: ";
 constexpr int kWrong = 1;  // its exit status for what it is given
 
@@ -36,15 +38,25 @@ std::string engine_mark(const std::string& engine) {
   return fmt::format("{} {} {}", engine, written, fs::file_size(engine, error));
 }
 
-Status look(const std::string& engine, const std::string& name) {
+// What `radl-train inspect` says of it; an empty object: it cannot say.
+Result<Json> look(const std::string& engine, const std::string& model, const std::string& shape,
+                  int classes) {
   const std::string cache = user_cache();
   const std::string note =
-      cache.empty() ? "" : cache + "/looks/model-" + sha256_hex(engine_mark(engine) + "\n" + name);
+      cache.empty() ? ""
+                    : fmt::format("{}/looks/model-{}", cache,
+                                  sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", kModelVersion,
+                                                         engine_mark(engine), shape, classes, model)));
+  if (auto text = read_file(note, size_t{64} << 20); !note.empty() && text) {
+    Json kept = Json::parse(*text, nullptr, false);
+    if (kept.is_object()) return kept;
+  }
   std::error_code error;
-  if (!note.empty() && fs::exists(note, error)) return {};
   // Files and folders that are called like a model are not meant.
-  auto ran = run_process(
-      {.argv = {fs::absolute(engine, error), "inspect", "--input", kImages, "--", name}, .directory = "/"});
+  auto ran = run_process({.argv = {fs::absolute(engine, error), "inspect", "--json", "--input", shape,
+                                   "--classes", std::to_string(classes), "--", model},
+                          .directory = "/",
+                          .keep_bytes = size_t{64} << 20});
   if (!ran) return ran.status();
   if (ran->exit_status == kWrong) {
     std::string_view why = ran->err;
@@ -52,9 +64,14 @@ Status look(const std::string& engine, const std::string& name) {
     while (why.ends_with('\n')) why.remove_suffix(1);
     return Status(Code::Invalid, std::string(why));
   }
-  if (ran->exit_status != 0) return {};  // it cannot say
-  if (!note.empty() && make_directories(cache + "/looks").ok()) (void)write_file_atomic(note, name);
-  return {};
+  const Json said = ran->exit_status == 0 ? Json::parse(ran->out, nullptr, false) : Json::object();
+  if (!said.is_object()) return internal_error("radl-train inspect answered no JSON");
+  Json facts = Json::object();
+  for (const char* key : {"digest", "parameters", "convolution_parameters", "forward_flop", "activations"})
+    if (said.contains(key)) facts[key] = said[key];
+  if (!facts.empty() && !note.empty() && make_directories(cache + "/looks").ok())
+    (void)write_file_atomic(note, facts.dump());
+  return facts;
 }
 
 }  // namespace
@@ -66,9 +83,25 @@ Status look_at_models(const ir::Program& program, const std::set<std::string>& s
     if (name.empty()) continue;
     auto engine = find_engine();
     if (!engine) return {};  // the plan may be made where nothing is applied
-    if (Status found = look(*engine, name); !found.ok()) return std::move(found).at(step.id);
+    if (auto found = look(*engine, name, kImages, kModelClasses); !found.ok())
+      return std::move(found).status().at(step.id);
   }
   return {};
+}
+
+Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes) {
+  auto engine = find_engine();
+  if (!engine) return engine.status();
+  auto said = look(*engine, model, shape, classes);
+  if (!said.ok()) return said.status();
+  try {
+    const double parameters = said->at("parameters"), convolved = said->at("convolution_parameters");
+    return ModelFacts{said->at("digest"), parameters, said->at("forward_flop"),
+                      parameters > 0 ? convolved / parameters : 0, said->at("activations")};
+  } catch (const Json::exception&) {
+    return Status(Code::Unsupported, *engine + " does not say what a model computes")
+        .with_hint("install the engine of this radlc");
+  }
 }
 
 }  // namespace radl

@@ -14,4 +14,15 @@ namespace radl {
 // cache, for this engine. Invalid: it has no such model.
 Status look_at_models(const ir::Program& program, const std::set<std::string>& steps);
 
+// What this computer's engine says that a model is, on images of that shape.
+struct ModelFacts {
+  std::string digest;                       // of the graph: SHA-256 of its canonical text
+  double parameters = 0, forward_flop = 0;  // flop of one image
+  double convolved = 0;                     // share of the parameters that convolutions have
+  double activations = 0;                   // numbers that its layers give for one image
+};
+// `model`: a name or a text; `shape`: "32x32x3". Kept in the user's cache, for this engine. NotFound: this
+// computer has no engine; Invalid: no such model, or not for such images.
+Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes);
+
 }  // namespace radl

@@ -1,4 +1,6 @@
 """What tests of forecasts stand on: one training of a parameter server, with a calibration of its own."""
+import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -7,6 +9,7 @@ import tempfile
 import unittest
 
 RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+ENGINE = os.path.join(os.environ["RADL_BUILD"], "bin", "radl-train")
 SITE = """radl 2
 input workers (type = integer, default = 2)
 input cloud (type = string, default = 'ec2')
@@ -31,8 +34,16 @@ FAMILY = "logistic on cifar10"
 SUBSET = str(pathlib.Path(__file__).resolve().parents[4] / "examples/cifar10/subset")
 
 
+@functools.cache
+def work(model="logistic", shape="32x32x3", classes=10):
+    """The key of what a step computes, as docs/model.md has it."""
+    said = subprocess.run([ENGINE, "inspect", "--json", "--input", shape, "--classes", str(classes), "--", model], check=True, capture_output=True)
+    key = {"classes": classes, "graph": json.loads(said.stdout)["digest"], "input": shape, "precision": "auto"}
+    return hashlib.sha256(json.dumps(key, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
 def profile(machine="ec2 c5.xlarge", cores=4):
-    return {"family": FAMILY, "machine": machine, "cores": cores, "flop_per_image": 1e5, "memory_bytes": 1e7, "memory_bytes_per_image": 1e5,
+    return {"family": FAMILY, "work": work(), "batch": 128, "machine": machine, "cores": cores, "flop_per_image": 1e5, "memory_bytes": 1e7, "memory_bytes_per_image": 1e5,
             "taken_at": "2026-11-22T10:00:00Z", "version": "0.1.0",
             "node": {"steps": [{"batch": 32, "seconds": 0.005}, {"batch": 128, "seconds": 0.02}, {"batch": 256, "seconds": 0.04}],
                      "parameter_bytes": 123000, "backward_share": 0.6, "spread": 0.05, "largest_batch": 0}}

@@ -2,15 +2,35 @@
 import functools
 import http.server
 import json
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
 import threading
+import time
 import unittest
+import zlib
 
-from foresight_case import ForesightCase, FAMILY, SITE, profile
+from foresight_case import ENGINE, ForesightCase, FAMILY, RADLC, SITE, profile, work
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
+
+
+def photos(folder, side):
+    """Two classes of six gray images each."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    for number in range(12):
+        at = pathlib.Path(folder) / f"class{number % 2}"
+        at.mkdir(parents=True, exist_ok=True)
+        rows = (b"\0" + bytes([20 * number]) * (3 * side)) * side
+        head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+        (at / f"{number}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 class Studies(ForesightCase):
@@ -47,8 +67,28 @@ class Studies(ForesightCase):
 
 
 class Recommend(ForesightCase):
-    def test_without_a_profile_nothing_is_invented(self):
-        self.fails(1, "radlc profile", "recommend", "site.radl")
+    def test_first_contact_is_by_the_arithmetic_and_says_so(self):
+        answer = self.recommend("--types", "c5.xlarge")
+        self.assertIn("never measured", answer["outside"])
+        chosen = next(c for c in answer["candidates"] if c["name"] == answer["chosen"])
+        self.assertGreater(chosen["seconds"]["high"], 1.5 * chosen["seconds"]["value"])
+        self.assertIn("radlc profile site.radl.", self.radlc("recommend", "site.radl", "--types", "c5.xlarge"))
+
+    def test_a_type_that_computes_by_credits_is_not_chosen_for_a_training(self):
+        self.know(profile())
+        wide = SITE.replace("'c5.*'", "'*'")
+        (self.at / "site.radl").write_text(wide.replace("cpu.count >= 4", "cpu.count >= 2"))
+        answer = self.recommend("--objective", "cost", "--workers", "1")
+        burstable = ("t2.", "t3.", "t3a.", "t4g.")
+        self.assertTrue(any(c["type"].startswith(burstable) and c["verdict"] == "fits" for c in answer["candidates"]))
+        self.assertFalse(answer["chosen"].split("x", 1)[1].startswith(burstable), answer["chosen"])
+        self.assertTrue(any("CPU credits" in note for note in answer["notes"]), answer["notes"])
+        named = self.recommend("--objective", "cost", "--workers", "1", "--types", "t3.xlarge,c5.24xlarge")
+        self.assertIn("t3.xlarge", named["chosen"], "it was asked for by name")
+        text = self.radlc("recommend", "site.radl", "--types", "t3.*,t2.*", "--explain", "1xt3.xlarge/alone")
+        self.assertRegex(text, r"CPU baseline +40% of each core")
+        self.assertRegex(text, r"CPU surplus +0\.12 USD/h")  # 4 cores, 60% of each above the baseline, 0.05 USD
+        self.assertRegex(self.radlc("recommend", "site.radl", "--types", "t2.*", "--explain", "1xt2.xlarge/alone"), r"CPU credits +120 core minutes")
 
     def test_the_best_is_on_the_frontier_and_nothing_within_limits_beats_it(self):
         self.know(profile())
@@ -228,14 +268,71 @@ class Plans(ForesightCase):
         self.know(profile())
         self.assertEqual(self.radlc("plan", "--json", "site.radl"), self.radlc("plan", "--json", "site.radl"))
 
-    def test_what_is_not_known_is_said_with_the_command_that_tells(self):
+    def test_first_contact_is_an_honest_wide_band_and_the_command_that_narrows_it(self):
         text = self.radlc("plan", "site.radl")
-        self.assertIn("The training's time is not known: no profile of " + FAMILY, text)
+        self.assertIn("not measured here", text)
         self.assertIn("radlc profile site.radl", text)
+        (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl"))["forecasts"]
+        train = forecast["phases"]["train"]
+        self.assertEqual((train["source"], train["band_runs"], forecast["total"]["source"]), ("guessed", 0, "guessed"))
+        self.assertGreater(train["high"] / train["low"], 4)
+        self.assertIn("never measured", forecast["outside"])
+
+    def test_what_the_engine_does_not_know_stays_unknown(self):
+        (self.at / "site.radl").write_text(SITE.replace("dataset = 'cifar10'", "dataset = 'http://127.0.0.1:1/images.tar'"))
+        (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl"))["forecasts"]
+        self.assertIsNone(forecast["total"])
+        self.assertNotEqual(forecast["unknown"], "")
+
+    def test_larger_images_in_a_folder_of_the_same_name_were_not_measured(self):
+        for folder, side in (("small", 8), ("large", 56)):
+            photos(self.at / folder / "photos", side)
+        (self.at / "site.radl").write_text(SITE.replace("dataset = 'cifar10'", "dataset = './small/photos'"))
+        here = ("--input", "cloud=local", "--input", "worker_type=local")
+        self.radlc("profile", "site.radl", "--seconds", "1", *here)
+        (small,) = json.loads(self.radlc("plan", "--json", "site.radl", *here))["forecasts"]
+        (self.at / "site.radl").write_text(SITE.replace("dataset = 'cifar10'", "dataset = './large/photos'"))
+        (large,) = json.loads(self.radlc("plan", "--json", "site.radl", *here))["forecasts"]
+        self.assertEqual(large["phases"]["train"]["source"], "guessed")
+        self.assertIn("never measured", large["outside"])
+        self.assertNotEqual(small["phases"]["train"]["source"], "guessed")
+        self.assertGreater(large["phases"]["train"]["seconds"], 10 * small["phases"]["train"]["seconds"], "49 times the work")
+
+    def test_a_run_counts_at_once(self):
+        here = self.train_here()
+        self.addCleanup(self.run_it, "destroy", "site.radl", "--auto-approve")
+        self.radlc("apply", "site.radl", "--auto-approve", *here)
+        (run,) = json.loads(self.radlc("calibration", "export"))["runs"]
+        self.assertEqual((run["family"], run["work"]), (FAMILY, work()))
+        self.assertEqual(run["analytic_seconds"], 0, "nothing of this work was measured before")
+        self.radlc("destroy", "site.radl", "--auto-approve")
+        (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl", *here))["forecasts"]
+        train = forecast["phases"]["train"]
+        self.assertEqual((train["source"], train["from"]), ("measured", "1 run of it"))
+        self.assertAlmostEqual(train["seconds"], run["seconds"], places=6)
+        self.assertEqual(forecast["outside"], "")
 
     def test_a_file_without_training_has_none(self):
         (self.at / "plain.radl").write_text("network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n")
         self.assertNotIn("Forecast", self.radlc("plan", "plain.radl"))
+
+
+def command_of(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return []
+
+
+def descendants(process):
+    found = []
+    for children in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            for child in children.read_text().split():
+                found += [int(child), *descendants(int(child))]
+        except OSError:
+            pass
+    return found
 
 
 class Profile(ForesightCase):
@@ -244,6 +341,7 @@ class Profile(ForesightCase):
         self.assertIn("images/s", text)
         (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
         self.assertEqual((kept["family"], kept["machine"], len(kept["node"]["steps"])), (FAMILY, "local", 3))
+        self.assertEqual((kept["work"], kept["batch"]), (work(), 128))
         self.assertEqual(kept["node"]["parameter_bytes"], 4 * (3072 * 10 + 10))
         self.assertTrue(0 < kept["node"]["backward_share"] < 1)
         self.assertIn("disk", text)
@@ -275,6 +373,70 @@ class Profile(ForesightCase):
         self.assertIn("note: how fast the dataset comes is not known", done.stderr)
         (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
         self.assertEqual(len(kept["node"]["steps"]), 3)
+
+    def start(self):
+        """A long profile, and the engine's process that it has started."""
+        run = subprocess.Popen([RADLC, "profile", "site.radl", "--input", "cloud=local", "--seconds", "3000"], cwd=self.at, env=self.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        deadline = time.monotonic() + 60
+        while not (engines := [one for one in descendants(run.pid) if "bench" in command_of(one)]):
+            self.assertIsNone(run.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        return run, engines
+
+    def test_a_busy_machine_is_recognised_and_widens_the_band(self):
+        """The engine's own measurement, with what the kernel would count on a busy machine."""
+        engine = self.at / "engine"
+        engine.write_text(f"""#!{sys.executable}
+import json, subprocess, sys
+ran = subprocess.run([{ENGINE!r}, *sys.argv[1:]], capture_output=True, text=True)
+sys.stderr.write(ran.stderr)
+if sys.argv[1] == "bench":
+    said = json.loads(ran.stdout)
+    assert 0 <= said["waited_share"] <= 1 and 0 <= said["stolen_share"] <= 1 and said["slow_seconds"] >= said["median_seconds"]
+    said.update({{"slow_seconds": 1.05 * said["median_seconds"], "stolen_share": 0, "waited_share": float(open({str(self.at / 'share')!r}).read())}})
+    ran.stdout = json.dumps(said)
+sys.stdout.write(ran.stdout)
+sys.exit(ran.returncode)
+""")
+        engine.chmod(0o755)
+        self.environment["RADL_TRAIN"] = str(engine)
+        here = ("--input", "cloud=local", "--input", "worker_type=local")
+        bands = {}
+        for share in ("0.5", "0"):
+            (self.at / "share").write_text(share)
+            said = self.radlc("profile", "site.radl", "--seconds", "1", *here)
+            (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
+            (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl", *here))["forecasts"]
+            train = forecast["phases"]["train"]
+            bands[share] = train["high"] / train["seconds"]
+            self.assertEqual("busy" in said, share != "0")
+            self.assertAlmostEqual(kept["busy_ratio"], 2.1 if share != "0" else 0, places=6)
+        self.assertGreater(bands["0.5"], 2)
+        self.assertLess(bands["0"], bands["0.5"])
+
+    def test_an_interrupted_profile_leaves_no_engine_running(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)):
+            with self.subTest(signal=number):
+                run, engines = self.start()
+                run.send_signal(number)
+                self.assertEqual(run.wait(60), code)
+                deadline = time.monotonic() + 60
+                while any("bench" in command_of(one) for one in engines):
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.05)
+        self.assertFalse((self.at / "data/radlc/foresight.db").exists())
+
+    def test_a_batch_that_does_not_fit_into_memory_is_refused_before_it_starts(self):
+        (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'vit-tiny'"))
+        for arguments in (("--batch", "60000"), ("--image-shape", "512x512x3")):
+            with self.subTest(arguments=arguments):
+                done = self.run_it("profile", "site.radl", "--input", "cloud=local", "--seconds", "1", *arguments)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("MiB are free", done.stderr)
 
     def test_a_model_that_is_none_says_so(self):
         (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'no such model'"))

@@ -32,7 +32,7 @@ std::vector<Row> grid() {
   std::map<std::string, int> clusters;
   for (const TableRow& from : table("cluster_grid.csv")) {
     Row row;
-    row.facts.family = from.at("family");
+    row.facts.family = row.facts.work.digest = from.at("family");
     row.facts.exchange = exchange_named(from.at("exchange")).value();
     row.facts.workers = std::stoi(from.at("workers"));
     row.facts.servers = has_server(row.facts.exchange) ? 1 : 0;
@@ -57,7 +57,7 @@ Calibration profiles(const std::vector<Row>& rows) {
   Calibration calibration;
   for (const auto& [family, bytes] : kParameterBytes) {
     MeasuredProfile profile;
-    profile.family = family;
+    profile.family = profile.work = family;
     profile.machine = kMachine;
     profile.cores = 1;
     profile.taken_at = "2026-11-23";
@@ -74,9 +74,9 @@ Calibration profiles(const std::vector<Row>& rows) {
   return calibration;
 }
 
-TrainingRun as_run(const Row& row, const FamilyModel& before) {
+TrainingRun as_run(const Row& row, const WorkModel& before) {
   TrainingRun run;
-  run.family = row.facts.family;
+  run.family = run.work = row.facts.family;
   run.machine = kMachine;
   run.exchange = exchange_name(row.facts.exchange);
   run.workers = row.facts.workers;
@@ -104,12 +104,14 @@ Errors errors(const std::vector<Row>& rows, const std::function<bool(const Row&)
   const Calibration before = profiles(rows);
   Errors sum;
   for (const auto& [family, bytes] : kParameterBytes) {
-    const FamilyModel unlearnt(before, family);
+    TrainingFacts of;
+    of.family = of.work.digest = family;
+    const WorkModel unlearnt(before, of);
     Calibration after = before;
     for (const Row& row : rows)
       if (row.facts.family == family && row.facts.exchange != Exchange::Alone && known(row))
         after.runs.push_back(as_run(row, unlearnt));
-    const FamilyModel model(after, family);
+    const WorkModel model(after, of);
     for (const Row& row : rows) {
       if (row.facts.family != family || row.facts.exchange == Exchange::Alone || !asked(row)) continue;
       const auto said = model.forecast(row.facts, row.machine, row.round_trip).epoch;

@@ -15,6 +15,7 @@ struct APlan : testing::Test {
   APlan() {
     foresight::MeasuredProfile profile;
     profile.family = kFamily;
+    profile.work = facts.work.digest = "5d1c";
     profile.machine = "ec2 c5.xlarge";
     profile.cores = 4;
     profile.taken_at = "2026-11-22T10:00:00Z";
@@ -54,8 +55,8 @@ struct APlan : testing::Test {
     return made;
   }
   PlanForecast forecast() const {
-    const foresight::FamilyModel model(calibration, kFamily);
-    return forecast_plan({plan, model, facts, machine, bytes, remote, staging, measured,
+    const foresight::WorkModel model(calibration, facts);
+    return forecast_plan({plan, model, facts, machine, bytes, remote, staging, measured, bands,
                           digest_of(calibration), " site.radl"});
   }
   foresight::Banded phase(const std::string& name) const {
@@ -70,6 +71,7 @@ struct APlan : testing::Test {
   foresight::MachineFacts machine;
   std::map<std::string, double> measured;
   std::set<std::string> staging;
+  PhaseBands bands;
   double bytes = 1.7e8;
   bool remote = false;
 };
@@ -98,6 +100,29 @@ TEST_F(APlan, WhatRunsTookIsNoGuess) {
   measured[MeasureKeys(plan).of(plan.actions[0])] = 45;
   ASSERT_FALSE(measured.count(""));
   EXPECT_EQ(phase("create").source, foresight::Source::Measured);
+}
+
+TEST_F(APlan, ABandIsAPriorUntilRunsOfThatPhaseOnThatCloudHaveTestedIt) {
+  const foresight::Banded prior = phase("create");
+  EXPECT_EQ(prior.band_runs, 0u);
+  for (int i = 0; i < 4; ++i) {
+    bands.add("create", "gce", "guessed", 100, 1000);
+    bands.add("create", "ec2", "measured", 100, 1000);
+    bands.add("configure", "ec2", "guessed", 100, 1000);
+    bands.add("create", "ec2", "guessed", 100, i % 2 ? 150 : 90);
+    if (i < 3) {
+      EXPECT_EQ(phase("create").high, prior.high) << "too few to say";
+    }
+  }
+  const foresight::Banded learnt = phase("create");
+  EXPECT_EQ(learnt.band_runs, 4u);
+  EXPECT_EQ(learnt.value, prior.value);
+  EXPECT_NEAR(learnt.high, 1.5 * learnt.value, 1e-9);
+  EXPECT_NEAR(learnt.low, learnt.value / 1.5, 1e-9);
+  EXPECT_EQ(forecast().total.band_runs, 0u) << "as its weakest part";
+  const std::string text = forecast_text(forecast());
+  EXPECT_NE(text.find("band by 4 runs"), std::string::npos) << text;
+  EXPECT_NE(text.find("band a prior"), std::string::npos) << text;
 }
 
 TEST_F(APlan, StepsThatBringADatasetAreStagingAndNotConfiguring) {

@@ -28,6 +28,8 @@ struct AStore : testing::Test {
     foresight::Calibration calibration;
     foresight::MeasuredProfile profile;
     profile.family = "lenet on cifar10";
+    profile.work = "lenet";
+    profile.batch = 128;
     profile.machine = "local";
     profile.cores = 2;
     profile.node.steps.points = {{32, 0.01}, {128, 0.04}};
@@ -36,6 +38,7 @@ struct AStore : testing::Test {
       foresight::TrainingRun run;
       run.digest = "d";
       run.family = i < 2 ? "lenet on cifar10" : "resnet20 on cifar10";
+      run.work = i < 2 ? "lenet" : "resnet20";
       run.batch = 128;
       run.seconds = 10 + i;
       run.time = 1000 + i;
@@ -61,20 +64,48 @@ TEST_F(AStore, GivesBackWhatWasAddedAndAddsItOnce) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
 
-TEST_F(AStore, WhatAnEarlierRadlcKeptIsReadAndAddedTo) {
+// A file as version 1 left it: profiles by family, runs without work and without what links found.
+constexpr const char* kVersion1 = R"sql(
+DROP TABLE runs; DROP TABLE profiles;
+CREATE TABLE profiles (family TEXT NOT NULL, machine TEXT NOT NULL, cores REAL NOT NULL, profile TEXT NOT NULL,
+  PRIMARY KEY (family, machine, cores));
+CREATE TABLE runs (digest TEXT NOT NULL, family TEXT NOT NULL, machine TEXT NOT NULL, exchange TEXT NOT NULL,
+  workers INTEGER NOT NULL, servers INTEGER NOT NULL, batch REAL NOT NULL, latency_ms REAL NOT NULL, bits_per_second REAL NOT NULL,
+  epochs REAL NOT NULL, images REAL NOT NULL, analytic_seconds REAL NOT NULL, seconds REAL NOT NULL, cost REAL NOT NULL,
+  currency TEXT NOT NULL, time REAL NOT NULL, version TEXT NOT NULL, UNIQUE (digest, time, seconds, workers));
+CREATE INDEX runs_by_family ON runs (family, time);
+INSERT INTO runs VALUES ('d', 'lenet on cifar10', 'local', 'alone', 1, 0, 128, 0, 0, 1, 1, 1, 10, 0, '', 1000, '0.1');
+PRAGMA user_version = 1;
+)sql";
+
+struct AnEarlierStore : AStore, testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Versions, AnEarlierStore, testing::Values(1, 2));
+
+TEST_P(AnEarlierStore, IsReadAndAddedTo) {
   ASSERT_TRUE(store().add(some()).ok());
   {
     auto database = Database::open(path, Database::Access::ReadWrite);
     ASSERT_TRUE(database.ok());
-    ASSERT_TRUE(database
-                    ->exec("ALTER TABLE runs DROP COLUMN sent_bytes; ALTER TABLE runs DROP COLUMN "
-                           "received_bytes; ALTER TABLE runs DROP COLUMN measured_bits_per_second; "
-                           "PRAGMA user_version = 1;")
+    ASSERT_TRUE(database->exec(kVersion1).ok());
+    nlohmann::json old = to_json(some().profiles[0]);
+    for (const char* since : {"work", "batch", "core_peak", "busy_ratio"}) old.erase(since);
+    ASSERT_TRUE(database->prepare("INSERT INTO profiles VALUES ('lenet on cifar10', 'local', 2, ?)")
+                    ->bind(1, old.dump())
+                    .run()
                     .ok());
+    if (GetParam() == 2) {
+      ASSERT_TRUE(
+          database
+              ->exec("ALTER TABLE runs ADD COLUMN sent_bytes REAL NOT NULL DEFAULT 0; ALTER TABLE runs ADD "
+                     "COLUMN received_bytes REAL NOT NULL DEFAULT 0; ALTER TABLE runs ADD COLUMN "
+                     "measured_bits_per_second REAL NOT NULL DEFAULT 0; PRAGMA user_version = 2;")
+              .ok());
+    }
   }
   auto read = load_calibration(path);  // by a plan, which changes nothing
   ASSERT_TRUE(read.ok()) << read.status().text();
-  EXPECT_EQ(to_json(*read), to_json(some()));
+  ASSERT_EQ(read->runs.size(), 1u);
+  EXPECT_EQ(read->runs[0].work, "");
   foresight::TrainingRun run = some().runs.front();
   run.time = 5000;
   run.sent_bytes = 1e6;
@@ -82,9 +113,14 @@ TEST_F(AStore, WhatAnEarlierRadlcKeptIsReadAndAddedTo) {
   ASSERT_TRUE(store().add(run).ok());
   auto now = load_calibration(path);
   ASSERT_TRUE(now.ok()) << now.status().text();
+  ASSERT_EQ(now->profiles.size(), 1u);
+  EXPECT_EQ(now->profiles[0].family, "lenet on cifar10");
+  EXPECT_EQ(now->profiles[0].work, "");
+  EXPECT_EQ(now->runs.back().work, "lenet");
   EXPECT_EQ(now->runs.back().sent_bytes, 1e6);
   EXPECT_EQ(now->runs.back().measured_bits_per_second, 1e9);
   EXPECT_EQ(now->runs.front().sent_bytes, 0);
+  EXPECT_EQ(load_calibration(path, {"lenet", 10})->runs.size(), 1u);
 }
 
 TEST_F(AStore, ANewProfileOfTheSameMachineTakesTheOldOnesPlace) {
@@ -97,11 +133,24 @@ TEST_F(AStore, ANewProfileOfTheSameMachineTakesTheOldOnesPlace) {
   EXPECT_EQ(loaded->profiles[0].node.steps.points[0].seconds, 0.02);
 }
 
-TEST_F(AStore, APlanReadsTheNewestRunsOfItsFamily) {
+TEST_F(AStore, ProfilesOfOtherWorkAndOtherBatchesStayBesideEachOther) {
   ASSERT_TRUE(store().add(some()).ok());
-  auto loaded = load_calibration(path, {"lenet on cifar10", 1});
+  foresight::MeasuredProfile other = some().profiles[0];
+  other.batch = 32;
+  ASSERT_TRUE(store().add(other).ok());
+  other.work = "the same names, larger images";
+  ASSERT_TRUE(store().add(other).ok());
+  EXPECT_EQ(load_calibration(path)->profiles.size(), 3u);
+}
+
+TEST_F(AStore, APlanReadsTheNewestRunsOfItsWorkAndAllProfiles) {
+  ASSERT_TRUE(store().add(some()).ok());
+  auto loaded = load_calibration(path, {"lenet", 1});
   ASSERT_EQ(loaded->runs.size(), 1u);
   EXPECT_EQ(loaded->runs[0].seconds, 11);
+  loaded = load_calibration(path, {"unheard of", 1});
+  EXPECT_TRUE(loaded->runs.empty());
+  EXPECT_EQ(loaded->profiles.size(), 1u);
 }
 
 TEST_F(AStore, Forgets) {

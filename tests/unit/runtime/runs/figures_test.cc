@@ -148,6 +148,22 @@ TEST_F(ARun, AStepThatNeverRanIsPredictedByOthersOfItsKind) {
   EXPECT_FALSE(measured_seconds(next.actions[2], key, 1, measured)) << "of a saved plan it is not known";
 }
 
+TEST_F(ARun, BandsAreLearntFromRunsOfOneCloudThatCameToTheirEnd) {
+  RunFigures figures = figures_of(plan, report, clock, {});
+  EXPECT_EQ(figures.cloud, "ec2");
+  figures.sources = {{"create", "measured"}};
+  EXPECT_EQ(figures, *from_line(to_line(figures)));
+  const foresight::Banded prior = foresight::banded(100, 1.01, foresight::Source::Measured, "");
+  std::vector<RunFigures> runs(4, figures);  // predicted 60, took 90
+  EXPECT_NEAR(bands_by(runs).of("create", "ec2", prior).high, 150, 1e-9);
+  EXPECT_EQ(bands_by(runs).of("configure", "ec2", prior).band_runs, 0u)
+      << "nobody knows how it was predicted";
+  runs[0].ok = false;
+  EXPECT_EQ(bands_by(runs).of("create", "ec2", prior).high, prior.high);
+  plan.costs[2].cloud = "gce:/x";
+  EXPECT_EQ(figures_of(plan, report, clock, {}).cloud, "");
+}
+
 TEST_F(ARun, WhatFailedTeachesNothing) {
   report.actions[0].state = report.actions[1].state = ActionOutcome::State::Failed;
   RunFigures figures = figures_of(plan, report, clock, {});

@@ -1,0 +1,26 @@
+// Whether a measurement had the machine to itself, as the kernel counts it (proc(5)).
+#pragma once
+
+namespace radl::engine::cli {
+
+struct MachineLoad {
+  double waited = 0;  // share of the time in which our threads could run and had no core
+  double stolen = 0;  // share of all cores' time that the hypervisor gave to others
+};
+
+// From its construction on.
+class LoadMeter {
+ public:
+  LoadMeter();
+  MachineLoad so_far() const;
+
+ private:
+  struct Counts {
+    double ran = 0, waited = 0;  // nanoseconds of our threads
+    double stolen = 0, all = 0;  // ticks of all cores
+  };
+  static Counts now();
+  Counts begin_;
+};
+
+}  // namespace radl::engine::cli
