@@ -194,8 +194,8 @@ PlanForecast forecast_plan(const ForecastInput& input) {
     // Of other work a step comes first; then what a cluster adds to it.
     const bool step_first = training.train.source == Source::Guessed;
     if (!training.outside.empty())
-      forecast.outside = training.outside + ": radlc profile" + input.project_words +
-                         (step_first ? "" : " --on cluster");
+      forecast.outside =
+          training.outside + ": radlc profile" + input.project_words + (step_first ? "" : " --on cluster");
   } else {
     forecast.unknown = training.unknown;
     if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;
