@@ -18,6 +18,8 @@ constexpr size_t kNewestRuns = 5;  // of one cluster
 // Bands at 80% of what one, two, .. runs of the same cluster say of the next.
 constexpr double kRunRatios[] = {1.3, 1.25, 1.2, 1.15};
 constexpr double kSpread = 1.28;  // of a normal band of 80%
+// Round trips of one distance, as they are measured: times, and seconds for the shortest.
+constexpr double kSameDistance = 1.25, kSameInSeconds = 5e-4;
 
 Question question_of(int workers, double batch, double latency_ms, Exchange exchange) {
   return {{std::log2(workers + 1.0), std::log(std::max(batch, 1.0)) / 2, std::log1p(latency_ms),
@@ -29,6 +31,11 @@ Question question_of(int workers, double batch, double latency_ms, Exchange exch
 std::string cluster_of(const std::string& kind, std::string_view exchange, int workers, int servers,
                        double batch) {
   return fmt::format("{}|{}|{}|{}|{:g}", kind, exchange, workers, servers, batch);
+}
+
+bool same_distance(double one, double other) {
+  const double near = std::min(one, other), far = std::max(one, other);
+  return far <= std::max(kSameDistance * near, near + kSameInSeconds);
 }
 
 double middle_of(std::vector<double> of) {
@@ -78,7 +85,7 @@ std::optional<WorkModel::Direct> WorkModel::direct(const TrainingFacts& facts, c
   std::vector<double> seconds;
   for (auto took = found->second.rbegin(); took != found->second.rend() && seconds.size() < kNewestRuns;
        ++took)
-    if (facts.exchange == Exchange::Alone || alike_in_distance(asked, took->round_trip_seconds))
+    if (facts.exchange == Exchange::Alone || same_distance(asked, took->round_trip_seconds))
       seconds.push_back(took->seconds_per_image);
   if (seconds.empty()) return std::nullopt;
   const double middle = middle_of(seconds);
