@@ -36,27 +36,27 @@ constexpr double kLeastBatch = 4;
 constexpr double kRateSeconds = 4;  // of disk and source, each
 
 // A measurement is off by more than the usual band when others have had the cores: by what our threads waited
-// for one, by what the hypervisor took, and by how far slow steps are from the middle one.
-constexpr double kBusy = 1.15;
+// for one, by what the hypervisor took, and by how far slow steps are from the middle one, beyond what is
+// usual.
+constexpr double kBusy = 1.15, kUsualSlow = 1.25;
 constexpr double kMostShare = 0.9;
 
 double busy_ratio(const Json& bench) {
   const double waited = bench.at("waited_share"), stolen = bench.at("stolen_share"),
                median = bench.at("median_seconds"), slow = bench.at("slow_seconds");
-  return slow / median / (1 - std::min(waited + stolen, kMostShare));
+  return std::max(slow / median / kUsualSlow, 1.0) / (1 - std::min(waited + stolen, kMostShare));
 }
 
 struct Measured {
   foresight::MeasuredProfile profile;
-  double busy = 1;               // busy_ratio() of the worst batch
-  double images_per_second = 0;  // at the job's batch
+  double busy = 1;  // busy_ratio() of the worst batch
 };
 
-// A quarter of the batch, the batch, and four times as much where that is to be had.
+// The batch first, so that one that does not fit is refused before anything is measured; then a quarter of
+// it, and twice as much where that is to be had.
 std::vector<int> batches_of(double batch) {
-  const double least = std::max(std::floor(batch / 4), kLeastBatch);
-  return {static_cast<int>(least), static_cast<int>(std::max(batch, least + 1)),
-          static_cast<int>(std::max(batch * 2, least + 2))};
+  const double least = std::max(std::floor(batch / 4), kLeastBatch), asked = std::max(batch, least + 1);
+  return {static_cast<int>(asked), static_cast<int>(least), static_cast<int>(std::max(batch * 2, asked + 1))};
 }
 
 Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model, const std::string& name,
@@ -86,7 +86,6 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
     const double median = line->at("median_seconds"), fastest = line->at("fastest_seconds");
     measured.profile.node.steps.points.push_back({static_cast<double>(size), median});
     memory.emplace_back(size, line->at("network_bytes").get<double>());
-    if (size == static_cast<int>(batch)) measured.images_per_second = size / median;
     measured.busy = std::max(measured.busy, busy_ratio(*line));
     // Half of the steps lie between the fastest and the median.
     spread = std::max(spread, (median / fastest - 1) / 2);
@@ -96,6 +95,9 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
     }
   }
   foresight::MeasuredProfile& profile = measured.profile;
+  std::sort(profile.node.steps.points.begin(), profile.node.steps.points.end(),
+            [](const auto& a, const auto& b) { return a.batch < b.batch; });
+  std::sort(memory.begin(), memory.end());
   profile.node.spread = std::min(spread, 0.3);
   if (measured.busy > kBusy) profile.busy_ratio = measured.busy;
   if (forward + backward > 0) profile.node.backward_share = backward / (forward + backward);
