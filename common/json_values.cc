@@ -1,12 +1,36 @@
 #include "common/json_values.h"
 
 #include <cmath>
+#include <limits>
 
 namespace radl::json {
 namespace {
 
 using Json = nlohmann::json;
 constexpr int kDeepest = 64;
+constexpr std::string_view kNan = "NaN", kInfinity = "Infinity", kMinusInfinity = "-Infinity";
+
+template <class J>
+void spell(J& value) {
+  if (value.is_structured()) {
+    for (J& part : value) spell(part);
+  } else if (value.is_number_float()) {
+    const double number = value.template get<double>();
+    if (!std::isfinite(number)) value = std::isnan(number) ? kNan : number > 0 ? kInfinity : kMinusInfinity;
+  }
+}
+
+template <class J>
+std::optional<double> number(const J& value) {
+  if (value.is_number()) return value.template get<double>();
+  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.template get_ref<const std::string&>();
+  if (text == kNan) return std::numeric_limits<double>::quiet_NaN();
+  if (text == kInfinity) return std::numeric_limits<double>::infinity();
+  if (text == kMinusInfinity) return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -49,5 +73,10 @@ bool flag_of(const Json& object, const std::string& name, bool otherwise) {
   const Json& found = member(object, name);
   return found.is_boolean() ? found.get<bool>() : otherwise;
 }
+
+void spell_non_finite(nlohmann::json& value) { spell(value); }
+void spell_non_finite(nlohmann::ordered_json& value) { spell(value); }
+std::optional<double> read_number(const nlohmann::json& value) { return number(value); }
+std::optional<double> read_number(const nlohmann::ordered_json& value) { return number(value); }
 
 }  // namespace radl::json

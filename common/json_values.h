@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,14 @@ std::string text_of(const nlohmann::json& object, const std::string& name);
 // A finite number; `otherwise` where it is none.
 double number_of(const nlohmann::json& object, const std::string& name, double otherwise = 0);
 bool flag_of(const nlohmann::json& object, const std::string& name, bool otherwise = false);
+
+// JSON has no number that is infinite or not a number. Radl writes such a number as Protocol Buffers does, as
+// one of the texts "NaN", "Infinity" and "-Infinity". Replaces all of them within the value, before dump().
+void spell_non_finite(nlohmann::json& value);
+void spell_non_finite(nlohmann::ordered_json& value);
+// The number, from one of those texts too; null, as which dump() writes them alone, reads as NaN. Nothing if
+// the value is none of these.
+std::optional<double> read_number(const nlohmann::json& value);
+std::optional<double> read_number(const nlohmann::ordered_json& value);
 
 }  // namespace radl::json

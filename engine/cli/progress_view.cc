@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/human.h"
+#include "common/json_values.h"
 
 namespace radl::engine::cli {
 namespace {
@@ -17,12 +18,17 @@ std::string bar(double share) {
   return "[" + std::string(size_t(full), '#') + std::string(size_t(kBar - full), '.') + "]";
 }
 
+double number(const nlohmann::json& e, const char* key) {
+  auto found = e.find(key);
+  return found == e.end() ? 0 : json::read_number(*found).value_or(0);
+}
+
 std::string step_text(const nlohmann::json& e) {
   const double epochs = e.value("epochs", 0.0), epoch = e.value("epoch", 0.0);
   std::string text = fmt::format("{} epoch {:.2f} of {:g}  step {}", bar(epochs > 0 ? epoch / epochs : 0),
                                  epoch, epochs, e.value("step", uint64_t(0)));
-  text += fmt::format("  loss {:.3f}  accuracy {:.1f}%  {:.0f} images/s", e.value("loss", 0.0),
-                      100 * e.value("accuracy", 0.0), e.value("images_per_second", 0.0));
+  text += fmt::format("  loss {:.3f}  accuracy {:.1f}%  {:.0f} images/s", number(e, "loss"),
+                      100 * number(e, "accuracy"), number(e, "images_per_second"));
   if (e.contains("eta_seconds") && e["eta_seconds"].is_number())
     text += "  " + duration_text(e["eta_seconds"].get<double>()) + " left";
   return text;
@@ -32,7 +38,7 @@ std::string step_text(const nlohmann::json& e) {
 std::string event_text(const std::string& kind, const nlohmann::json& e) {
   if (kind == "evaluated") {
     return fmt::format("epoch {:g}: test accuracy {:.2f}%, test loss {:.3f}", e.value("epoch", 0.0),
-                       100 * e.value("test_accuracy", 0.0), e.value("test_loss", 0.0));
+                       100 * number(e, "test_accuracy"), number(e, "test_loss"));
   }
   if (kind == "peer_lost")
     return fmt::format("lost {} after {:.1f} s", e.value("peer", ""), e.value("after_seconds", 0.0));

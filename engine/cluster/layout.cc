@@ -92,7 +92,7 @@ std::vector<Segment> segments_within(const std::vector<Segment>& segments, uint6
   std::vector<Segment> out;
   for (const Segment& s : segments) {
     const uint64_t from = std::max(first, s.offset), to = std::min(end, s.offset + s.size);
-    if (from < to) out.push_back({from - first, to - from, s.decays});
+    if (from < to) out.push_back({from - first, to - from, s.decays, s.frozen});
   }
   return out;
 }

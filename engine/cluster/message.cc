@@ -9,7 +9,7 @@
 namespace radl::engine::cluster {
 
 template <>
-inline constexpr size_t kLeastBytes<Segment> = 17;
+inline constexpr size_t kLeastBytes<Segment> = 18;
 template <>
 inline constexpr size_t kLeastBytes<std::vector<float>> = 8;
 template <>
@@ -31,7 +31,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Segment> M>
 void fields(A& a, M& m) {
-  a(m.offset), a(m.size), a(m.decays);
+  a(m.offset), a(m.size), a(m.decays), a(m.frozen);
 }
 template <class A, Is<TicketState> M>
 void fields(A& a, M& m) {

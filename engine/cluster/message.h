@@ -14,7 +14,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 3;
+inline constexpr uint16_t kWireVersion = 4;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -78,6 +78,7 @@ struct Refuse {
 struct Segment {
   uint64_t offset = 0, size = 0;  // in the shard's part
   bool decays = true;
+  bool frozen = false;  // the optimizer leaves it alone
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 

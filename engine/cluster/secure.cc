@@ -18,7 +18,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr std::string_view kMagic = "RADLw\x03\r\n";  // 8 bytes; the 6th is the wire version
+constexpr std::string_view kMagic = "RADLw\x04\r\n";  // 8 bytes; the 6th is the wire version
 static_assert(kMagic[5] == kWireVersion);
 constexpr size_t kNonceAt = 16, kPublicAt = 48, kPublicSize = 32;
 

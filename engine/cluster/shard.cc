@@ -36,7 +36,8 @@ Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions&
                       .shape = {static_cast<int>(s.size)},
                       .offset = s.offset,
                       .size = s.size,
-                      .decays = s.decays});
+                      .decays = s.decays,
+                      .frozen = s.frozen});
   }
   if (end != init.count) return Status(Code::Corrupt, "the shard's parameters do not fill it");
   Result<OptimizerConfig> config = read_optimizer(init.optimizer);
@@ -141,6 +142,8 @@ Shard::Part Shard::unpack(const Push& push) {
   unpack_numbers(Numbers::Fp32, push.statistics.data(), out.statistics);
   out.ticket = push.ticket;
   out.updates = push.updates;
+  out.images = push.images;
+  out.rate = push.rate;
   return out;
 }
 

@@ -6,9 +6,9 @@
 // after stop().
 //
 //   async   every gradient is applied when it comes.
-//   sync    a round: each participant pushes once, the mean is applied once. Summed in the order of the
-//           workers' numbers, so that the same seed gives the same bits. A lost participant is left out, the
-//           round goes on.
+//   sync    a round: each participant pushes once, the mean over their images is applied once, at the
+//           learning rate of the round's first batch. Parts are summed in the order of the workers' numbers,
+//           so that the same seed gives the same bits. A lost participant is left out; the round goes on.
 //   stale   as async, but a worker that is more than `staleness` steps ahead of the slowest waits (SSP, Ho et
 //           al. 2013).
 #pragma once
@@ -80,12 +80,12 @@ class Shard {
   struct Part {
     std::vector<float> gradients, statistics;
     uint64_t incarnation = 0, ticket = 0;  // which is done when the round is applied, not before
-    uint32_t updates = 0;
+    uint32_t updates = 0, images = 0;
+    float rate = 0;
   };
   struct Round {
     std::vector<uint64_t> participants;
     std::map<uint32_t, Part> parts;  // by worker: the order in which they are summed
-    double rate_sum = 0;
   };
   using Lock = std::unique_lock<std::mutex>;
 

@@ -52,7 +52,6 @@ Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push&
   round.participants = push.participants;
   part.incarnation = members_[worker].incarnation;
   round.parts[worker] = std::move(part);
-  round.rate_sum += push.rate;
   close_rounds();
   changed_.notify_all();
   for (;;) {
@@ -87,25 +86,40 @@ void Shard::close_rounds() {
 }
 
 void Shard::apply_round(const Round& round) {
-  scratch_.assign(weights_.size(), 0.0f);
+  const float first_rate =
+      std::min_element(round.parts.begin(), round.parts.end(), [](const auto& a, const auto& b) {
+        return a.second.ticket < b.second.ticket;
+      })->second.rate;
+  uint32_t most = 0;
   uint64_t newest = 0;
   for (const auto& [worker, part] : round.parts) {
-    for (size_t i = 0; i < part.gradients.size(); ++i) scratch_[i] += part.gradients[i];
+    most = std::max(most, part.images);
     newest = std::max(newest, part.ticket);
   }
-  const float share = 1.0f / static_cast<float>(round.parts.size());
-  optimizer_->step(weights_, scratch_,
-                   static_cast<float>(round.rate_sum / static_cast<double>(round.parts.size())), share);
+  // 1 for a full batch; less for one from which corrupt images were left out.
+  const auto weight_of = [most](const Part& part) {
+    return most == 0 ? 1.0f : static_cast<float>(part.images) / static_cast<float>(most);
+  };
+  scratch_.assign(weights_.size(), 0.0f);
+  float total = 0;
+  for (const auto& [worker, part] : round.parts) {
+    const float weight = weight_of(part);
+    total += weight;
+    for (size_t i = 0; i < part.gradients.size(); ++i) scratch_[i] += weight * part.gradients[i];
+  }
+  optimizer_->step(weights_, scratch_, first_rate, 1.0f / total);
   average_.update(weights_, newest);
   ++version_;
   for (const auto& [worker, part] : round.parts) tickets_.complete(part.ticket);
   for (size_t i = 0; i < statistics_.size(); ++i) {
-    float sum = 0;  // the mean of what each would have made of it
+    float keep = 0, added = 0;
     for (const auto& [worker, part] : round.parts) {
-      sum += part.statistics.empty() ? statistics_[i]
-                                     : kept(keep_[i], part.updates) * statistics_[i] + part.statistics[i];
+      const float weight = weight_of(part);
+      keep += weight * (part.statistics.empty() ? 1 : kept(keep_[i], part.updates));
+      added += weight * (part.statistics.empty() ? 0 : part.statistics[i]);
     }
-    statistics_[i] = sum * share;
+    // Divided, not multiplied by a share: a statistic that every part keeps whole stays the same bits.
+    statistics_[i] = keep / total * statistics_[i] + added / total;
   }
 }
 

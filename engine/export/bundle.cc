@@ -117,7 +117,8 @@ Weights pytorch_weights(Network& network) {
 Status write_bundle(const std::string& folder, const Bundle& b, Network& network) {
   if (Status s = check(b, folder); !s.ok()) return s;
   if (Status s = check_finite(network, folder); !s.ok())
-    return std::move(s).with_hint("training diverged; no model is written of it: try a lower schedule.peak");
+    return std::move(s).with_hint(
+        "the training diverged, so no model is written: lower the learning rate, schedule.peak");
   if (Status s = make_directories(folder); !s.ok()) return s;
   const std::string weights = folder + "/model.safetensors";
   if (Status s = write_safetensors(weights, pytorch_weights(network).views, {{"format", "pt"}}); !s.ok())

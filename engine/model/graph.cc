@@ -1,5 +1,7 @@
 #include "engine/model/graph.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -59,6 +61,20 @@ double Graph::forward_flop() const {
   for (const Layer& layer : layers)
     if (!layer.inputs.empty()) flop += layer_flop(layer, layers[layer.inputs[0]].out);
   return flop;
+}
+
+Status takes_images(const Graph& graph) {
+  for (const Layer& layer : graph.layers) {
+    if (layer.kind != Kind::Embedding) continue;
+    const std::string place = layer.line > 0 ? fmt::format("line {}: ", layer.line) : "";
+    return Status(Code::Unsupported,
+                  fmt::format(
+                      "{}layer {}: embedding takes integer tokens, and no dataset holds any: the numbers "
+                      "of images and tables are normalised",
+                      place, layer.name))
+        .with_hint("put a linear layer or a convolution in its place");
+  }
+  return {};
 }
 
 }  // namespace radl::engine

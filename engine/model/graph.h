@@ -109,6 +109,10 @@ Result<Graph> parse_model(std::string_view model, Shape input, int classes);
 // The canonical text: everything explicit, parses back into the same graph.
 std::string to_text(const Graph& graph);
 
+// Whether a dataset can feed the model. Unsupported names a layer that takes integer tokens: the images of a
+// dataset are normalised numbers.
+Status takes_images(const Graph& graph);
+
 std::vector<std::string> zoo_names();
 // The zoo model's text; NotFound with the nearest name.
 Result<std::string> zoo_text(std::string_view name);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/model/graph.h"
+
 namespace radl::engine::serve {
 
 Predictor::Predictor(exporter::Bundle bundle, std::unique_ptr<Network> network, int batch_size, bool flip)
@@ -27,6 +29,8 @@ Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bun
   if (Status s = data::Transform::check(bundle.input, {}, {bundle.mean, bundle.deviation}); !s.ok()) return s;
   auto network = exporter::load_network(bundle, o);
   if (!network.ok()) return network.status();
+  if (Status images = takes_images((*network)->graph()); !images.ok())
+    return std::move(images).at(bundle.folder);
   return std::unique_ptr<Predictor>(new Predictor(bundle, std::move(*network), o.batch_size, flip));
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/train/cluster.h"
+#include "engine/train/guard.h"
 #include "engine/train/overseer.h"
 #include "engine/train/statistics.h"
 
@@ -45,7 +46,7 @@ class ClusterRun {
     from_ = start.tickets.next - start.tickets.again.size();
     std::vector<cluster::Segment> segments;
     for (const ParameterInfo& p : network_.parameter_layout())
-      segments.push_back({p.offset, p.size, p.decays});
+      segments.push_back({p.offset, p.size, p.decays, p.frozen});
     start.keep = statistics_keep(network_);
     Result<cluster::Borders> borders =
         cluster::split_layout(network_.parameter_layout(), job_.cluster.ps.size(),
@@ -86,8 +87,7 @@ class ClusterRun {
                      name, m.text, m.seconds_silent);
     }
     if (!report.failure.empty()) {
-      return invalid("training diverged: " + report.failure +
-                     "; the last good checkpoint is kept; try a lower schedule.peak");
+      return diverged(report.failure);
     }
     TrainSums sums{report.steps, report.correct, report.images, report.loss_sum};
     if (report.steps > 0)
@@ -124,6 +124,11 @@ class ClusterRun {
   }
 
   Status save_now() {
+    Result<Checkpoint> now = snapshot();
+    return now ? overseer_.save(std::move(*now)) : std::move(now).status();
+  }
+
+  Result<Checkpoint> snapshot() {
     Result<cluster::Snapshot> snapshot = client_.snapshot();
     if (!snapshot) return std::move(snapshot).status();
     Checkpoint c;
@@ -137,7 +142,7 @@ class ClusterRun {
     c.optimizer = std::move(snapshot->state.vectors);
     c.averaged = snapshot->average.count;
     c.average = std::move(snapshot->average.values);
-    return overseer_.save(std::move(c));
+    return c;
   }
 
   static cluster::Snapshot from_checkpoint(Checkpoint c) {
@@ -162,12 +167,8 @@ class ClusterRun {
   }
 
   Result<RunSummary> finish(const cluster::Report& report) {
-    // More epochs go on from the last step, whichever step was saved last by the schedule.
-    if (!job_.directories.checkpoint.empty()) {
-      if (Status saved = save_now(); !saved.ok()) return saved;
-    }
     if (Status fetched = fetch(); !fetched.ok()) return fetched;
-    return overseer_.finish(report.tickets_done, {});
+    return overseer_.finish(report.tickets_done, {}, [this] { return snapshot(); });
   }
 
   const Job& job_;
@@ -183,8 +184,9 @@ class ClusterRun {
 
 }  // namespace
 
-Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
+Result<RunSummary> oversee_cluster(const Job& given, const RunHooks& hooks, Progress& progress,
                                    const cluster::Connector& connector) {
+  Job job = given;
   ::setpriority(PRIO_PROCESS, 0,
                 5);  // this thread and those it starts: evaluation must not slow the training
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, false);

@@ -21,7 +21,7 @@ cluster::ClientOptions client_options(const Job& job, const Setup& setup, const 
   cluster::ClientOptions out;
   out.index = static_cast<uint32_t>(job.task.type == "worker" ? job.task.index : 0);
   out.shards = static_cast<uint32_t>(job.cluster.ps.size());
-  out.job_digest = job_digest(job);
+  out.job_digest = setup.digest;
   out.parameters = setup.network->parameters().size();
   out.statistics = setup.network->statistics().size();
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
@@ -41,6 +41,7 @@ cluster::ServerOptions server_options(const Job& job, const std::string& key) {
   out.shard.staleness = job.sync.staleness;
   out.shard.expected_workers = job.cluster.worker.size();
   out.shard.gather = milliseconds(job.peer_timeout_seconds);
+  out.shard.threads = threads_of(job);
   out.shard.weights = static_cast<cluster::Numbers>(job.sync.weights);
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);

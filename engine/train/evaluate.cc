@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/model/graph.h"
+
 namespace radl::engine {
 namespace {
 
@@ -139,7 +141,7 @@ class Evaluator {
   // Keeps the surest: a heap with the least sure one on top.
   void mistaken(const Mistake& m) {
     std::vector<Mistake>& kept = out_.mistakes;
-    if (options_.mistakes == 0) return;
+    if (options_.mistakes == 0 || !std::isfinite(m.probability)) return;
     if (kept.size() == options_.mistakes) {
       if (!surer(m, kept.front())) return;
       std::pop_heap(kept.begin(), kept.end(), surer);
@@ -168,6 +170,7 @@ class Evaluator {
 
 Result<Evaluation> evaluate(Network& network, const data::Dataset& dataset,
                             const data::Normalization& normalization, const EvaluateOptions& options) {
+  if (Status images = takes_images(network.graph()); !images.ok()) return images;
   return Evaluator(network, dataset, normalization, options).run();
 }
 

@@ -1,54 +1,83 @@
-// Notices that training went wrong: a loss that is no number, or an accuracy that collapsed.
+// Notices that a training went wrong: a loss that is not finite, or an accuracy that collapsed.
 //
-// It looks at training batches only, never at the test set. Collapse: the mean training accuracy of the last
-// window is near chance although an earlier window was at three times chance or better.
+// The guard sees training batches only. A collapse: the accuracy of a window of steps falls to what guessing
+// gets, after an earlier window was well above it. Both must be more than chance: small windows of few images
+// vary.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
-
-#include <fmt/format.h>
 
 #include "common/status.h"
 
 namespace radl::engine {
 
+// Every end of a run that diverged.
+inline Status diverged(const std::string& what) {
+  return Status(Code::Invalid, "training diverged: " + what)
+      .with_hint("lower the learning rate, schedule.peak");
+}
+
 class DivergenceGuard {
  public:
-  DivergenceGuard(int classes, uint64_t window)
-      : chance_(1.0 / classes), window_(window < 20 ? 20 : window) {}
+  // `chance`: what an answer that is always the same gets right, the share of the largest class.
+  DivergenceGuard(double chance, uint64_t window) : chance_(chance), window_(window < 20 ? 20 : window) {}
 
-  // Some more training steps: their summed loss, and right and seen images. Invalid when the run is to be
-  // stopped.
+  // Some more training steps: their summed loss, and right and seen images. Invalid if the run must stop.
   Status add(uint64_t batch, uint64_t steps, double loss_sum, uint64_t correct, uint64_t images) {
-    if (!std::isfinite(loss_sum)) {
-      return {Code::Invalid,
-              fmt::format("training diverged: the loss became {} at batch {}; try a lower schedule.peak",
-                          std::fabs(loss_sum), batch)};
-    }
+    if (!std::isfinite(loss_sum))
+      return diverged(fmt::format("the loss became {} at batch {}", std::fabs(loss_sum), batch));
+    now_.add(correct, images);
     steps_ += steps;
-    correct_ += correct;
-    images_ += images;
-    if (steps_ < window_ || images_ == 0) return {};
-    double accuracy = static_cast<double>(correct_) / static_cast<double>(images_);
-    steps_ = correct_ = images_ = 0;
-    if (best_ >= 3 * chance_ && accuracy < 1.3 * chance_) {
-      return {
-          Code::Invalid,
-          fmt::format(
-              "training collapsed: its accuracy fell from {:.1f}% to {:.1f}%, which is chance, by batch {}; "
-              "try a lower schedule.peak",
-              100 * best_, 100 * accuracy, batch)};
+    if (steps_ < window_ || now_.images == 0) return {};
+    const Window window = now_;
+    now_ = {};
+    steps_ = 0;
+    if (best_.images > 0 && collapsed(window)) {
+      return Status(Code::Invalid,
+                    fmt::format("training collapsed: its accuracy fell from {:.1f}% to {:.1f}%, which is "
+                                "chance, by batch {}",
+                                100 * best_.accuracy(), 100 * window.accuracy(), batch))
+          .with_hint("lower the learning rate, schedule.peak");
     }
-    if (accuracy > best_) best_ = accuracy;
+    if (learned(window) && window.accuracy() > best_.accuracy()) best_ = window;
     return {};
   }
 
  private:
+  static constexpr double kDeviations = 4;  // further from chance than this many standard deviations
+
+  struct Window {
+    uint64_t correct = 0, images = 0;
+    void add(uint64_t more_correct, uint64_t more_images) {
+      correct += more_correct;
+      images += more_images;
+    }
+    double accuracy() const {
+      return images == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(images);
+    }
+    double variance() const { return accuracy() * (1 - accuracy()) / static_cast<double>(images); }
+  };
+
+  // Three times chance, or two ninths of the way from chance to perfect: the same for ten classes.
+  bool learned(const Window& w) const {
+    const double most_by_luck =
+        kDeviations * std::sqrt(chance_ * (1 - chance_) / static_cast<double>(w.images));
+    return w.accuracy() >= std::min(3 * chance_, chance_ + (1 - chance_) * 2 / 9) &&
+           w.accuracy() >= chance_ + most_by_luck;
+  }
+  bool collapsed(const Window& w) const {
+    return w.accuracy() < std::min(1.3 * chance_, chance_ + (1 - chance_) / 30) &&
+           best_.accuracy() - w.accuracy() > kDeviations * std::sqrt(best_.variance() + w.variance());
+  }
+
   double chance_;
-  uint64_t window_, steps_ = 0, correct_ = 0, images_ = 0;
-  double best_ = 0;
+  uint64_t window_, steps_ = 0;
+  Window now_, best_;  // best_ has no images until a window has learned something
 };
 
 }  // namespace radl::engine

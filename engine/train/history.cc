@@ -2,9 +2,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/json_values.h"
+
 namespace radl::engine {
 
+namespace {
+
 using Json = nlohmann::ordered_json;
+
+double number(const Json& value) {
+  if (std::optional<double> read = json::read_number(value)) return *read;
+  return value.get<double>();  // throws: it is no number
+}
+
+}  // namespace
 
 std::string write_history(const History& history) {
   Json curve = Json::array(), peers = Json::array();
@@ -13,14 +24,15 @@ std::string write_history(const History& history) {
         {p.epoch, p.step, p.seconds, p.train_loss, p.train_accuracy, p.test_loss, p.test_accuracy, p.rate});
   }
   for (const PeerEvent& e : history.peers) peers.push_back({e.seconds, e.kind, e.peer, e.text});
-  return Json{{"curve", curve},
+  Json out = {{"curve", curve},
               {"peers", peers},
               {"seconds", history.seconds},
               {"images", history.images},
               {"train_loss", history.train_loss},
               {"train_accuracy", history.train_accuracy},
-              {"runs", history.runs}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+              {"runs", history.runs}};
+  json::spell_non_finite(out);
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<History> read_history(const std::string& json) {
@@ -28,13 +40,14 @@ Result<History> read_history(const std::string& json) {
     Json in = Json::parse(json);
     History out;
     for (const Json& p : in.at("curve")) {
-      out.curve.push_back({p.at(0), p.at(1), p.at(2), p.at(3), p.at(4), p.at(5), p.at(6), p.at(7)});
+      out.curve.push_back({number(p.at(0)), p.at(1), number(p.at(2)), number(p.at(3)), number(p.at(4)),
+                           number(p.at(5)), number(p.at(6)), number(p.at(7))});
     }
-    for (const Json& e : in.at("peers")) out.peers.push_back({e.at(0), e.at(1), e.at(2), e.at(3)});
-    out.seconds = in.at("seconds");
+    for (const Json& e : in.at("peers")) out.peers.push_back({number(e.at(0)), e.at(1), e.at(2), e.at(3)});
+    out.seconds = number(in.at("seconds"));
     out.images = in.at("images");
-    out.train_loss = in.at("train_loss");
-    out.train_accuracy = in.at("train_accuracy");
+    out.train_loss = number(in.at("train_loss"));
+    out.train_accuracy = number(in.at("train_accuracy"));
     out.runs = in.at("runs");
     return out;
   } catch (const Json::exception& error) {

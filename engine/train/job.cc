@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce"};
 const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
-const std::vector<std::string_view> kOptimizers = {"sgd", "adamw", "lars", "muon"};
+const std::vector<std::string_view> kOptimizers = {"auto", "sgd", "adamw", "lars", "muon"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
 const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
 const std::vector<std::string_view> kKernels = {"auto",   "accurate", "ref",   "eigen",
@@ -320,7 +320,7 @@ void check_cluster(const Job& job, Problems& problems) {
 
 void check_all(const Job& job, Problems& problems) {
   if (job.model.empty()) problems.add("model", "must not be empty");
-  if (job.accumulate > job.batch_size)
+  if (job.batch_size != kChosenSize && job.accumulate > job.batch_size)
     problems.add("accumulate",
                  fmt::format("is {}, more than the {} images of a batch", job.accumulate, job.batch_size));
   if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
@@ -339,6 +339,10 @@ void check_all(const Job& job, Problems& problems) {
   }
   if (job.sync.local_steps > 1 && job.sync.mode != SyncMode::AllReduce) {
     problems.add("sync.local_steps", "above 1 needs mode \"allreduce\"");
+  }
+  if (job.sync.weights != Encoding::Fp32 && job.sync.mode == SyncMode::AllReduce) {
+    problems.add("sync.weights",
+                 "has no meaning in mode \"allreduce\", in which no weights travel; sync.gradients has");
   }
   if (job.pace.given() && !(job.directories.model.empty() && job.directories.checkpoint.empty()))
     problems.add("pace",

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ namespace radl::engine {
 
 inline constexpr int kJobVersion = 1;
 
+// A key that the job leaves to the engine (defaults.h): it is not written.
+inline constexpr int kChosenSize = std::numeric_limits<int>::min();
+inline constexpr double kChosen = -std::numeric_limits<double>::infinity();
+
 struct DatasetSpec {
   std::string name = "cifar10";
   std::string directory;
@@ -29,9 +34,9 @@ struct DatasetSpec {
 };
 
 struct OptimizerSpec {
-  std::string name = "sgd";  // sgd, adamw, lars, muon
-  double momentum = 0.9;     // sgd, lars, muon
-  bool nesterov = true;      // sgd, muon
+  std::string name = "auto";  // sgd, adamw, lars, muon; auto: chosen (defaults.h)
+  double momentum = 0.9;      // sgd, lars, muon
+  bool nesterov = true;       // sgd, muon
   double weight_decay = 5e-4;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
   double trust = 0.001;                               // lars
@@ -44,8 +49,8 @@ struct OptimizerSpec {
 
 struct ScheduleSpec {
   std::string name = "one_cycle";  // constant, step, cosine, linear, one_cycle
-  double peak = 0.1;               // the largest learning rate
-  double warmup = 0;               // share of the run in which it rises to the peak
+  double peak = kChosen;           // the largest learning rate
+  double warmup = kChosen;         // share of the run in which it rises to the peak
   double final = 0;                // last learning rate as a share of the peak
   std::vector<double> milestones;  // step: shares of the run
   double gamma = 0.1;              // step: factor at each milestone
@@ -129,7 +134,7 @@ enum class Resume { Auto, Never, Require };
 struct Job {
   std::string model = "resnet20";  // a zoo name or the text of a description
   DatasetSpec dataset;
-  int batch_size = 128;  // images in one step of one worker
+  int batch_size = kChosenSize;  // images in one step of one worker
   double epochs = 10;
   std::string precision = "auto";  // auto, fp32, bf16
   uint64_t seed = 1;

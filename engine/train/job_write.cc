@@ -31,7 +31,7 @@ OrderedJson result_part(const Job& job) {
                     {"validation", job.dataset.validation},
                     {"skip_corrupt", job.dataset.skip_corrupt},
                     {"shape", job.dataset.shape}};
-  out["batch_size"] = job.batch_size;
+  if (job.batch_size != kChosenSize) out["batch_size"] = job.batch_size;
   out["epochs"] = job.epochs;
   out["precision"] = job.precision;
   out["seed"] = job.seed;
@@ -49,12 +49,10 @@ OrderedJson result_part(const Job& job) {
                       {"bias_decay", o.bias_decay},
                       {"iterations", o.iterations},
                       {"rest_momentum", o.rest_momentum}};
-  out["schedule"] = {{"name", s.name},
-                     {"peak", s.peak},
-                     {"warmup", s.warmup},
-                     {"final", s.final},
-                     {"milestones", s.milestones},
-                     {"gamma", s.gamma}};
+  out["schedule"]["name"] = s.name;
+  if (s.peak != kChosen) out["schedule"]["peak"] = s.peak;
+  if (s.warmup != kChosen) out["schedule"]["warmup"] = s.warmup;
+  out["schedule"].update(OrderedJson{{"final", s.final}, {"milestones", s.milestones}, {"gamma", s.gamma}});
   out["label_smoothing"] = job.label_smoothing;
   out["accumulate"] = job.accumulate;
   out["average"] = {{"kind", job.average.kind}, {"decay", job.average.decay}, {"from", job.average.from}};

@@ -1,7 +1,9 @@
 // Training in one process: the loop that everything else is a distribution of.
 #include <fmt/format.h>
 
+#include "engine/cluster/message.h"
 #include "engine/cluster/tickets.h"
+#include "engine/train/guard.h"
 #include "engine/train/overseer.h"
 #include "engine/train/state.h"
 #include "engine/train/step.h"
@@ -50,7 +52,8 @@ class LocalRun {
     }
     overseer_.note("data_wait_seconds", batches_->wait_seconds());
     overseer_.note("skipped_images", static_cast<double>(batches_->skipped()));
-    return overseer_.finish(tickets_.done(), average_.values());
+    return overseer_.finish(tickets_.done(), average_.values(),
+                            [this] { return capture(trainee(), tickets_.state()); });
   }
 
  private:
@@ -65,8 +68,10 @@ class LocalRun {
     sums_.loss += result.loss;
     sums_.correct += static_cast<uint64_t>(result.correct);
     sums_.images += static_cast<uint64_t>(batch->size);
-    if (Status bad = overseer_.step(tickets_.done() + 1, sums_); !bad.ok())
-      return bad;  // before the weights are touched
+    // Before the weights are touched.
+    if (Status bad = overseer_.step(tickets_.done() + 1, sums_); !bad.ok()) return bad;
+    if (!cluster::all_finite(step_.gradients()))
+      return diverged(fmt::format("a gradient became infinite or no number at batch {}", ticket));
     optimizer_->step(network_.parameters(), step_.gradients(), setup_.rate(ticket));
     network_.parameters_changed();
     tickets_.finish(0, ticket);
@@ -99,7 +104,8 @@ class LocalRun {
 
 }  // namespace
 
-Result<RunSummary> run_local(const Job& job, const RunHooks& hooks, Progress& progress) {
+Result<RunSummary> run_local(const Job& given, const RunHooks& hooks, Progress& progress) {
+  Job job = given;
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
   if (!setup) return std::move(setup).status();
   Result<std::unique_ptr<Overseer>> overseer = Overseer::make(job, **setup, progress, hooks);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
+#include "common/json_values.h"
 #include "common/new_file.h"
 #include "engine/export/bundle.h"
 #include "engine/export/onnx.h"
@@ -61,7 +62,9 @@ Status write_model(const Job& job, Setup& setup, const RunSummary& summary, cons
   if (Status made = make_directories(folder); !made.ok()) return made;
   if (Status w = exporter::write_bundle(folder, bundle_of(job, setup), *setup.network); !w.ok()) return w;
   if (Status w = write_onnx(folder + "/model.onnx", setup); !w.ok()) return w;
-  return write_user_file(folder + "/metrics.json", metrics_json(summary, evaluation).dump(2) + "\n");
+  Json metrics = metrics_json(summary, evaluation);
+  json::spell_non_finite(metrics);
+  return write_user_file(folder + "/metrics.json", metrics.dump(2) + "\n");
 }
 
 std::string report_json(const Job& job, const Setup& setup, const ReportParts& parts) {
@@ -104,6 +107,7 @@ std::string report_json(const Job& job, const Setup& setup, const ReportParts& p
               {"peers", peers},
               {"notes", notes},
               {"job", Json::parse(write_job(job))}};
+  json::spell_non_finite(out);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

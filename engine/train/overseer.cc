@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -19,6 +18,7 @@
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"
 #include "engine/train/outputs.h"
+#include "engine/train/state.h"
 
 namespace radl::engine {
 namespace {
@@ -45,7 +45,8 @@ class JobOverseer : public Overseer {
         progress_(progress),
         hooks_(hooks),
         keeper_(job.directories.checkpoint, job.checkpoint.keep, progress),
-        guard_(setup.network->classes(), std::max<uint64_t>(20, setup.length.batches_per_epoch / 4)) {}
+        guard_(largest_class_share(*setup.data.train),
+               std::max<uint64_t>(20, setup.length.batches_per_epoch / 4)) {}
 
   Status open_events() {
     if (job_.directories.events.empty()) return {};
@@ -72,7 +73,8 @@ class JobOverseer : public Overseer {
       return found;
     }
     Checkpoint& c = **found;
-    if (Status fits = check_fits(c); !fits.ok()) return std::move(fits).at(job_.directories.checkpoint);
+    if (Status fits = check_fits(c, job_, setup_); !fits.ok())
+      return std::move(fits).at(job_.directories.checkpoint);
     Result<History> history = read_history(c.numbers);
     if (!history) return std::move(history).status();
     history_ = std::move(*history);
@@ -117,14 +119,13 @@ class JobOverseer : public Overseer {
     auto begin = SteadyClock::now();
     Result<Evaluation> result = run_evaluation(average, false);
     if (!result) return std::move(result).status();
-    record(done, *result);
     evaluation_seconds_ += seconds_since(begin);
-    return {};
+    return record(done, *result);
   }
 
   bool checkpoint_due(uint64_t done) const override {
-    if (job_.directories.checkpoint.empty() || done == last_saved_) return false;
-    if (done == setup_.length.total) return true;
+    if (job_.directories.checkpoint.empty() || done == last_saved_ || done == setup_.length.total)
+      return false;
     // Whatever it costs, and once: two minutes are left.
     if (hooks_.taken_back != nullptr && *hooks_.taken_back && !saved_for_notice_) return true;
     const CheckpointSpec& c = job_.checkpoint;
@@ -167,12 +168,12 @@ class JobOverseer : public Overseer {
 
   void note(const char* key, double value) override { notes_[key] = value; }
 
-  Result<RunSummary> finish(uint64_t done, std::span<const float> average) override {
+  Result<RunSummary> finish(uint64_t done, std::span<const float> average,
+                            const std::function<Result<Checkpoint>()>& last) override {
     double train_seconds = seconds_since(begin_);
     if (sums_.steps > line_sums_.steps) write_line(done);
     Result<Evaluation> result = run_evaluation(average, true);
-    if (!result) return std::move(result).status();
-    record(done, *result);
+    if (Status kept = keep_last(done, result, last); !kept.ok()) return kept;
     RunSummary summary = summarise(done, *result, train_seconds);
     if (!average.empty()) {
       std::copy(average.begin(), average.end(), setup_.network->parameters().begin());
@@ -199,6 +200,23 @@ class JobOverseer : public Overseer {
   }
 
  private:
+  // The last evaluation's result is recorded, and the last checkpoint written with it. An interruption leaves
+  // the checkpoint alone.
+  Status keep_last(uint64_t done, const Result<Evaluation>& result,
+                   const std::function<Result<Checkpoint>()>& last) {
+    const bool interrupted = result.status().code() == Code::Cancelled;
+    Status recorded = result ? record(done, *result) : result.status();
+    if (!recorded.ok() && !interrupted) return recorded;
+    if (!job_.directories.checkpoint.empty() && done != last_saved_) {
+      Result<Checkpoint> checkpoint = last();
+      if (!checkpoint) return std::move(checkpoint).status();
+      if (Status saved = save(std::move(*checkpoint)); !saved.ok()) return saved;
+    }
+    if (!interrupted) return {};
+    Status settled = settle();
+    return settled.ok() ? result.status() : settled;
+  }
+
   Status hand_over(const RunSummary& summary, const Evaluation& e) {
     if (job_.directories.model.empty()) return {};
     Status written = write_model(job_, setup_, summary, e);
@@ -217,24 +235,6 @@ class JobOverseer : public Overseer {
   Status beside_model(Status why) const {
     if (job_.directories.model.empty()) return why;
     return std::move(why).with_hint("the trained model is in " + job_.directories.model);
-  }
-
-  Status check_fits(const Checkpoint& c) const {
-    if (c.model != setup_.network->description() || c.weights.size() != setup_.network->parameters().size() ||
-        c.statistics.size() != setup_.network->statistics().size()) {
-      return invalid("the checkpoint is of another model; give another directory, or \"resume\": \"never\"");
-    }
-    if (std::string other = differing_settings(c.settings, resume_settings(job_)); !other.empty()) {
-      return invalid("the checkpoint is of a job with other settings: " + other +
-                     "; give another directory, or \"resume\": \"never\"");
-    }
-    if (c.step > setup_.length.total) {
-      return invalid(fmt::format(
-          "the checkpoint is at epoch {:g}, beyond the {:g} of this job; give another directory, or "
-          "\"resume\": \"never\"",
-          setup_.length.epoch_of(c.step), job_.epochs));
-    }
-    return {};
   }
 
   bool crossed(uint64_t before, uint64_t now, double every_epochs) const {
@@ -295,7 +295,8 @@ class JobOverseer : public Overseer {
     return out;
   }
 
-  void record(uint64_t done, const Evaluation& e) {
+  // Invalid, once all is recorded, if the loss is not finite.
+  Status record(uint64_t done, const Evaluation& e) {
     TrainSums window = difference(sums_, evaluated_sums_);
     if (window.steps == 0) window = sums_;
     CurvePoint point{setup_.length.epoch_of(done),
@@ -312,6 +313,8 @@ class JobOverseer : public Overseer {
     }
     if (!history_.curve.empty() && history_.curve.back().step == done) history_.curve.pop_back();
     history_.curve.push_back(point);
+    history_.train_loss = point.train_loss;
+    history_.train_accuracy = point.train_accuracy;
     evaluated_sums_ = sums_;
     last_evaluated_ = done;
     progress_.emit("evaluated", {{"epoch", point.epoch},
@@ -320,7 +323,12 @@ class JobOverseer : public Overseer {
                                  {"train_accuracy", point.train_accuracy},
                                  {"test_loss", e.loss},
                                  {"test_accuracy", e.accuracy}});
-    if (!events_) return;
+    if (events_) record_events(done, e);
+    if (std::isfinite(e.loss)) return {};
+    return diverged(fmt::format("the test loss became {} by batch {}", std::fabs(e.loss), done));
+  }
+
+  void record_events(uint64_t done, const Evaluation& e) {
     int64_t at = static_cast<int64_t>(done);
     (void)events_->scalar("test/loss", at, static_cast<float>(e.loss));
     (void)events_->scalar("test/accuracy", at, static_cast<float>(e.accuracy));

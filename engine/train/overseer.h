@@ -5,6 +5,7 @@
 // checkpoints, which goes on in a thread of its own.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,14 +38,19 @@ class Overseer {
   // `done` batches of the run are done. Writes a step line now and then; Invalid when training has diverged.
   virtual Status step(uint64_t done, const TrainSums& sums) = 0;
   virtual bool evaluation_due(uint64_t done) const = 0;
-  // Evaluates the network's present weights and writes it down. `average`: evaluate these weights instead.
+  // Evaluates the network's present weights and records the result. `average`: evaluate these weights
+  // instead. Invalid if the loss is not finite: the training has diverged.
   virtual Status evaluate(uint64_t done, std::span<const float> average) = 0;
+  // Never at the run's end: finish() writes that one.
   virtual bool checkpoint_due(uint64_t done) const = 0;
   // Writes it in the background; waits for the one before. Adds the job's and the run's part to it.
   virtual Status save(Checkpoint checkpoint) = 0;
   virtual void peer(const char* kind, const std::string& name, const std::string& text, double silent) = 0;
-  // Training is over: final evaluation, model, report. The network holds the final weights.
-  virtual Result<RunSummary> finish(uint64_t done, std::span<const float> average) = 0;
+  // Training is over: final evaluation, last checkpoint, model, report. The network holds the final weights.
+  // `last` makes the checkpoint, with which more epochs resume; it is called once at most, after an
+  // evaluation that has not diverged.
+  virtual Result<RunSummary> finish(uint64_t done, std::span<const float> average,
+                                    const std::function<Result<Checkpoint>()>& last) = 0;
   // For the report.
   virtual void note(const char* key, double value) = 0;
   // Waits until what save() began is on the disk.

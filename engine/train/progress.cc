@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
+#include "common/json_values.h"
 
 namespace radl::engine {
 
@@ -35,6 +36,7 @@ Progress::~Progress() {
 void Progress::emit(const char* kind, const nlohmann::ordered_json& fields) {
   nlohmann::ordered_json line = {{"event", kind}, {"task", task_}};
   for (const auto& [key, value] : fields.items()) line[key] = value;
+  json::spell_non_finite(line);
   std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::lock_guard lock(mutex_);
   if (hooks_.progress) hooks_.progress(text);

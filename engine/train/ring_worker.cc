@@ -10,6 +10,7 @@
 #include "engine/cluster/ring.h"
 #include "engine/kernels/cpu.h"
 #include "engine/train/cluster.h"
+#include "engine/train/guard.h"
 #include "engine/train/overseer.h"
 #include "engine/train/state.h"
 #include "engine/train/step.h"
@@ -70,7 +71,9 @@ class RingRun {
     overseer_->note("data_wait_seconds", batches_->wait_seconds());
     overseer_->note("exchange_seconds", exchange_seconds_);
     overseer_->note("skipped_images", static_cast<double>(batches_->skipped()));
-    return overseer_->finish(done_, average_.values());
+    return overseer_->finish(done_, average_.values(), [this] {
+      return capture(trainee(), {setup_.length.total, done_, {}});
+    });
   }
   const WorkerLines& lines() const { return lines_; }
 
@@ -189,7 +192,7 @@ class RingRun {
     if (status.ok()) status = add_up(*notes, done);
     if (status.ok() &&
         !(cluster::all_finite(numbers_) && cluster::all_finite(change_)))  // so with all members
-      status = invalid("training diverged: a sum of gradients became infinite or no number");
+      status = diverged("a sum of gradients became infinite or no number");
     if (!status.ok()) undo();
     return status;
   }
@@ -211,8 +214,7 @@ class RingRun {
     total_steps_ = steps;
     // Before the weights are touched. The chief's guard says it in the same words.
     if (overseer_ != nullptr) return told(overseer_->step(done, sums_));
-    if (!std::isfinite(loss))
-      return invalid(fmt::format("training diverged: the loss became {}", std::fabs(loss)));
+    if (!std::isfinite(loss)) return diverged(fmt::format("the loss became {}", std::fabs(loss)));
     return {};
   }
 
@@ -293,7 +295,8 @@ Result<std::unique_ptr<cluster::Ring>> make_ring(const Job& job, const Setup& se
 
 }  // namespace
 
-Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks, Progress& progress) {
+Result<RunSummary> run_ring_worker(const Job& given, const RunHooks& hooks, Progress& progress) {
+  Job job = given;
   auto begin = cluster::Clock::now();
   Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");

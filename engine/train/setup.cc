@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "common/processors.h"
 #include "engine/kernels/cpu.h"
+#include "engine/model/graph.h"
 #include "engine/model/sized_network.h"
 #include "engine/tensor/memory.h"
+#include "engine/train/defaults.h"
 #include "engine/train/step.h"
 
 namespace radl::engine {
@@ -41,6 +44,16 @@ Result<data::Parts> open_data(const Job& job) {
   return data::open_dataset(options);
 }
 
+// What the job leaves open, by its model.
+Status fill_in(Job& job, const data::Parts& parts) {
+  const InputShape shape = parts.train->shape();
+  Result<Graph> graph =
+      parse_model(job.model, {shape.height, shape.width, shape.channels}, parts.train->classes());
+  if (!graph) return std::move(graph).status().at("model");
+  if (Status images = takes_images(*graph); !images.ok()) return std::move(images).at("model");
+  return choose_defaults(job, *graph, parts.train->size());
+}
+
 }  // namespace
 
 Precision resolve_precision(const std::string& name) {
@@ -48,6 +61,8 @@ Precision resolve_precision(const std::string& name) {
   if (name == "bf16") return Precision::Bf16;
   return cpu().avx512_bf16 ? Precision::Bf16 : Precision::Fp32;
 }
+
+int threads_of(const Job& job) { return job.threads > 0 ? job.threads : usable_cores(); }
 
 OptimizerConfig optimizer_config(const Job& job) {
   const OptimizerSpec& spec = job.optimizer;
@@ -66,7 +81,7 @@ OptimizerConfig optimizer_config(const Job& job) {
   out.head_rate = static_cast<float>(spec.head_rate);
   out.bias_decay = static_cast<float>(spec.bias_decay);
   out.clip_norm = static_cast<float>(spec.clip);
-  out.threads = std::max(1, job.threads);
+  out.threads = threads_of(job);
   return out;
 }
 
@@ -84,7 +99,7 @@ Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job&
   data::LoaderOptions options;
   options.batch_size = job.batch_size;
   options.seed = job.seed;
-  options.threads = job.threads > 0 ? job.threads : usable_cores();
+  options.threads = threads_of(job);
   options.skip_corrupt = job.dataset.skip_corrupt;
   options.augment = augment_config(job.augment);
   options.normalization = setup.data.normalization;
@@ -120,12 +135,15 @@ data::Augment augment_config(const AugmentSpec& spec) {
   return out;
 }
 
-Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
+Result<std::unique_ptr<Setup>> Setup::make(Job& job, bool training) {
+  std::string digest = job_digest(job);
+  Result<data::Parts> parts = open_data(job);
+  if (!parts) return std::move(parts).status().at("dataset");
+  if (Status chosen = fill_in(job, *parts); !chosen.ok()) return chosen;
   Result<Schedule> schedule = Schedule::make(schedule_config(job.schedule));
   if (!schedule) return std::move(schedule).status().at("schedule");
   std::unique_ptr<Setup> out(new Setup(std::move(*schedule)));
-  Result<data::Parts> parts = open_data(job);
-  if (!parts) return std::move(parts).status().at("dataset");
+  out->digest = std::move(digest);
   out->data = std::move(*parts);
   size_t images = out->data.train->size();
   out->length.batches_per_epoch = images / static_cast<size_t>(job.batch_size);
@@ -163,6 +181,13 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
   return out;
 }
 
+double largest_class_share(const data::Dataset& dataset) {
+  std::map<int32_t, size_t> images;
+  size_t most = 0;
+  for (size_t i = 0; i < dataset.size(); ++i) most = std::max(most, ++images[dataset.label(i)]);
+  return dataset.size() == 0 ? 1 : static_cast<double>(most) / static_cast<double>(dataset.size());
+}
+
 Status whiten_from_data(Setup& setup, const Job& job) {
   const data::Dataset& train = *setup.data.train;
   size_t count = std::min(kWhiteningImages, train.size()), pixels = data::pixel_count(train.shape());
@@ -171,15 +196,18 @@ Status whiten_from_data(Setup& setup, const Job& job) {
   std::vector<float> images(count * pixels);
   std::vector<uint8_t> stored(pixels);
   std::vector<int32_t> labels(count);
+  size_t whole = 0;  // images that could be read
   for (size_t i = 0; i < count; ++i) {
     if (Status read = train.read(i, stored); !read.ok()) {
       if (job.dataset.skip_corrupt) continue;
       return read;
     }
-    labels[i] = train.label(i);
-    transform.evaluate(stored.data(), scratch, std::span(images).subspan(i * pixels, pixels));
+    labels[whole] = train.label(i);
+    transform.evaluate(stored.data(), scratch, std::span(images).subspan(whole * pixels, pixels));
+    ++whole;
   }
-  return setup.network->whiten({images, labels, static_cast<int>(count)});
+  return setup.network->whiten({std::span<const float>(images).first(whole * pixels),
+                                std::span<const int32_t>(labels).first(whole), static_cast<int>(whole)});
 }
 
 }  // namespace radl::engine

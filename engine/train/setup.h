@@ -29,13 +29,15 @@ struct RunLength {
 
 class Setup {
  public:
-  // Opens the dataset and builds the network. `training` false: for evaluation only.
-  static Result<std::unique_ptr<Setup>> make(const Job& job, bool training);
+  // Opens the dataset and builds the network, and fills in what the job leaves to the engine (defaults.h).
+  // `training` false: for evaluation only.
+  static Result<std::unique_ptr<Setup>> make(Job& job, bool training);
 
   float rate(uint64_t ticket) const {
     return schedule_.at(static_cast<double>(ticket), static_cast<double>(length.total));
   }
 
+  std::string digest;  // job_digest() of the job as it was given
   data::Parts data;
   std::unique_ptr<Network> network;
   RunLength length;
@@ -47,6 +49,8 @@ class Setup {
   Schedule schedule_;
 };
 
+// The threads of this task: the job's, or all cores that this process may use.
+int threads_of(const Job& job);
 OptimizerConfig optimizer_config(const Job& job);
 AverageConfig average_config(const Job& job, const RunLength& length);
 // The training batches of the run, by number.
@@ -55,6 +59,9 @@ Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job&
 std::vector<data::LoaderOptions::Stage> size_stages(const Job& job, const RunLength& length,
                                                     InputShape whole);
 data::Augment augment_config(const AugmentSpec& spec);
+
+// The share of the largest class: what an answer that is always the same gets right.
+double largest_class_share(const data::Dataset& dataset);
 
 // Sets a whitening first layer from the first images of the training part, as the model asks for it;
 // nothing else.

@@ -27,6 +27,9 @@ Checkpoint capture(const Trainee& from, const cluster::TicketState& tickets);
 // Corrupt when sizes do not fit.
 Status restore(const Checkpoint& from, const Trainee& to);
 
+// Whether the job can resume from the checkpoint. Invalid says in what the two differ.
+Status check_fits(const Checkpoint& checkpoint, const Job& job, const Setup& setup);
+
 // The same as what a ring's members hand around, and back.
 cluster::Init to_init(Checkpoint from);
 Checkpoint from_init(cluster::Init from);

@@ -10,6 +10,7 @@ std::vector<float> statistics_keep(const Network& network) {
   const Graph& graph = network.graph();
   std::vector<float> out(graph.statistics_count, 1.0f);
   for (const Layer& layer : graph.layers) {
+    if (layer.frozen) continue;
     for (int at : {layer.running_mean, layer.running_var}) {
       if (at < 0) continue;
       const ParameterInfo& p = graph.statistics[static_cast<size_t>(at)];

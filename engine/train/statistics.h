@@ -13,7 +13,8 @@
 
 namespace radl::engine {
 
-// Of each number of Network::statistics(), what an update leaves of it; 1 where none is made.
+// For each number of Network::statistics(), the share that an update keeps; 1 if no update changes it, as in
+// a frozen layer.
 std::vector<float> statistics_keep(const Network& network);
 
 // Around a training step, which computes with the batch's statistics and only writes running ones: finds what
@@ -21,7 +22,7 @@ std::vector<float> statistics_keep(const Network& network);
 class StatisticsProbe {
  public:
   explicit StatisticsProbe(Network& network) : network_(network), keep_(statistics_keep(network)) {}
-  void begin();  // sets those to 0 that the step updates
+  void begin();  // sets to 0 the statistics that the step updates
   void read(std::vector<float>& added) const;
 
  private:

@@ -63,7 +63,8 @@ Result<nlohmann::ordered_json> work(const Job& job, const RunHooks& hooks, Setup
 
 }  // namespace
 
-Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& progress) {
+Result<RunSummary> run_worker(const Job& given, const RunHooks& hooks, Progress& progress) {
+  Job job = given;
   auto begin = SteadyClock::now();
   Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");

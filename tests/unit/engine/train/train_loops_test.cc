@@ -1,0 +1,404 @@
+// Every option of layers and optimizers means the same in every loop: one process, parameter servers in each
+// mode, and a ring, with one worker and with two.
+#include "tests/unit/engine/train/train_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "engine/kernels/parallel.h"
+#include "engine/model/graph.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/cluster.h"
+#include "engine/train/setup.h"
+
+namespace radl::engine {
+namespace {
+
+constexpr char kNet[] =
+    "conv1: conv 12 stride=2\nnorm1: batchnorm momentum=0.3\nrelu\n"
+    "conv2: conv 24 stride=2\nnorm2: groupnorm groups=4\nrelu\nglobalavgpool\nlinear classes\n";
+
+struct Loop {
+  const char* name;
+  SyncMode mode;
+  size_t servers, workers;  // no workers: one process
+};
+constexpr Loop kLocal{"local", SyncMode::Async, 0, 0};
+constexpr Loop kAsync{"async, one worker", SyncMode::Async, 1, 1};
+constexpr Loop kSync{"sync, one worker", SyncMode::Sync, 1, 1};
+constexpr Loop kServers{"sync, two servers", SyncMode::Sync, 2, 1};
+constexpr Loop kStale{"stale, one worker", SyncMode::Stale, 1, 1};
+constexpr Loop kRing{"ring of one", SyncMode::AllReduce, 0, 1};
+constexpr Loop kAsync2{"async, two workers", SyncMode::Async, 1, 2};
+constexpr Loop kStale2{"stale, two workers", SyncMode::Stale, 1, 2};
+constexpr Loop kSync2{"sync, two workers", SyncMode::Sync, 1, 2};
+constexpr Loop kRing2{"ring of two", SyncMode::AllReduce, 0, 2};
+
+// What a run leaves, and what it began with.
+struct Trained {
+  Checkpoint end;
+  nlohmann::json finished;  // the last line of worker 0, or of the one process
+};
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+}
+
+class LoopsTest : public ClusterTest {
+ protected:
+  Job small_job() {
+    Job j;
+    j.model = kNet;
+    j.dataset.directory = test::source_dir() + "/examples/cifar10/subset";
+    j.dataset.train = 40;
+    j.dataset.test = 20;
+    j.batch_size = 5;
+    j.epochs = 1;
+    j.precision = "fp32";
+    j.threads = 1;
+    j.optimizer.name = "sgd";
+    j.optimizer.weight_decay = 0.01;
+    j.schedule = {.name = "one_cycle", .peak = 0.05, .warmup = 0.3, .final = 0.1};
+    j.evaluate.every_epochs = 0;
+    j.peer_timeout_seconds = 60;
+    j.start_timeout_seconds = 60;
+    return j;
+  }
+
+  Trained run(Job j, const Loop& loop) {
+    j.directories.checkpoint = folder_ + "/" + std::to_string(++runs_);
+    if (loop.workers > 0) {
+      const bool ring = loop.mode == SyncMode::AllReduce;
+      j.sync.mode = loop.mode;
+      for (size_t i = 0; i < loop.servers; ++i) j.cluster.ps.push_back(free_address());
+      for (size_t i = 0; i < loop.workers; ++i)
+        j.cluster.worker.push_back(ring ? free_address() : "127.0.0.1:" + std::to_string(1000 + i));
+      j.secrets = folder_ + "/job.key";
+      EXPECT_TRUE(write_file_atomic(j.secrets, to_hex(std::string(32, 'k')), 0600).ok());
+    }
+    Trained out;
+    StopSource over;
+    RunHooks hooks, others;
+    hooks.stop = others.stop = over.token();
+    hooks.progress = [&out](std::string_view line) {
+      nlohmann::json said = nlohmann::json::parse(line);
+      if (said["event"] == "finished") out.finished = said;
+    };
+    std::vector<std::future<Result<RunSummary>>> members;
+    const auto begin = [&](const std::string& type, int index, const RunHooks& its) {
+      Job own = j;
+      own.task = {type, index};
+      members.push_back(std::async(std::launch::async, [own, its] { return run_job(own, its); }));
+    };
+    for (size_t i = 0; i < loop.servers; ++i) begin("ps", static_cast<int>(i), {});
+    for (size_t i = 0; i < loop.workers; ++i) begin("worker", static_cast<int>(i), i == 0 ? hooks : others);
+    if (members.empty()) begin("", 0, hooks);
+    for (size_t i = 0; i < members.size(); ++i) {
+      Result<RunSummary> ended = members[i].get();
+      // One worker may have done all the batches before the other came.
+      const bool late = i >= loop.servers && loop.workers > 1 && ended.status().code() == Code::Cancelled;
+      EXPECT_TRUE(ended.ok() || late) << loop.name << ": " << ended.status().text();
+      if (i + 1 == loop.servers) over.request();
+    }
+    Result<std::optional<Checkpoint>> found = load_latest(j.directories.checkpoint);
+    EXPECT_TRUE(found.ok() && *found) << loop.name;
+    if (found.ok() && *found) out.end = std::move(**found);
+    EXPECT_EQ(out.end.step, 8u) << loop.name;
+    return out;
+  }
+
+  int runs_ = 0;
+};
+
+std::unique_ptr<Setup> start_of(Job j) {
+  Result<std::unique_ptr<Setup>> setup = Setup::make(j, true);
+  EXPECT_TRUE(setup.ok()) << setup.status().text();
+  EXPECT_TRUE(whiten_from_data(**setup, j).ok());
+  return std::move(*setup);
+}
+
+// `pieces`: a server sums up the statistics of a batch's pieces before it adds them.
+void expect_same_bits(const Checkpoint& a, const Checkpoint& b, const char* loop, bool pieces = false) {
+  EXPECT_EQ(a.weights, b.weights) << loop;
+  EXPECT_LT(distance(a.statistics, b.statistics), pieces ? 1e-6 : 1e-30) << loop;
+  EXPECT_EQ(a.average, b.average) << loop;
+  EXPECT_EQ(a.averaged, b.averaged) << loop;
+  EXPECT_EQ(a.optimizer, b.optimizer) << loop;
+  EXPECT_EQ(a.optimizer_steps, b.optimizer_steps) << loop;
+}
+
+void expect_equal_to_rounding(const Checkpoint& a, const Checkpoint& b, const char* loop) {
+  EXPECT_LT(distance(a.weights, b.weights), 2e-5) << loop;
+  EXPECT_LT(distance(a.statistics, b.statistics), 2e-5) << loop;
+  EXPECT_LT(distance(a.average, b.average), 2e-5) << loop;
+  EXPECT_EQ(a.averaged, b.averaged) << loop;
+  EXPECT_EQ(a.optimizer_steps, b.optimizer_steps) << loop;
+}
+
+struct Option {
+  const char* name;
+  std::function<void(Job&)> set;
+  // What holds in every loop, with any number of workers.
+  std::function<void(const Job&, Setup& start, const Checkpoint& end)> holds = {};
+  bool whole_model = false;  // needs all parameters in one place: not split over servers
+  bool no_servers = false;   // refused with parameter servers
+};
+
+class OptionLoopsTest : public LoopsTest, public testing::WithParamInterface<Option> {};
+
+TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
+  const Option& option = GetParam();
+  Job j = small_job();
+  option.set(j);
+  const auto holds = [&](const Checkpoint& end, const char* loop) {
+    SCOPED_TRACE(loop);
+    for (float v : end.weights) ASSERT_TRUE(std::isfinite(v));
+    if (option.holds) option.holds(j, *start_of(j), end);
+  };
+  const Trained alone = run(j, kLocal);
+  holds(alone.end, "local");
+  if (std::string(option.name) != "plain") {
+    const Trained plain = run(small_job(), kLocal);
+    EXPECT_TRUE(alone.end.weights != plain.end.weights || alone.end.statistics != plain.end.statistics)
+        << "the option changes something";
+  }
+  for (const Loop& loop : {kAsync, kSync, kServers, kStale, kRing}) {
+    const bool ring = loop.mode == SyncMode::AllReduce;
+    if (!ring && (option.no_servers || (option.whole_model && loop.servers > 1))) continue;
+    const Trained other = run(j, loop);
+    holds(other.end, loop.name);
+    if (ring)  // it adds differences of statistics
+      expect_equal_to_rounding(other.end, alone.end, loop.name);
+    else
+      expect_same_bits(other.end, alone.end, loop.name, j.accumulate > 1);
+  }
+  const Trained ring = run(j, kRing2);
+  holds(ring.end, kRing2.name);
+  expect_same_bits(run(j, kRing2).end, ring.end, "ring of two, again");
+  if (option.no_servers) return;
+  const Trained sync = run(j, kSync2);
+  holds(sync.end, kSync2.name);
+  expect_same_bits(run(j, kSync2).end, sync.end, "sync, two workers, again");
+  expect_equal_to_rounding(sync.end, ring.end, "sync and ring");
+  for (const Loop& loop : {kAsync2, kStale2}) holds(run(j, loop).end, loop.name);
+}
+
+// Frozen parameters and statistics are the bits that the run began with, all others have changed.
+void frozen_stay(const Job&, Setup& start, const Checkpoint& end) {
+  Network& network = *start.network;
+  size_t frozen = 0, changed = 0;
+  for (const ParameterInfo& p : network.parameter_layout()) {
+    const bool same = std::equal(end.weights.begin() + static_cast<long>(p.offset),
+                                 end.weights.begin() + static_cast<long>(p.offset + p.size),
+                                 network.parameters().begin() + static_cast<long>(p.offset));
+    EXPECT_EQ(same, p.frozen) << p.name;
+    (p.frozen ? frozen : changed) += 1;
+  }
+  EXPECT_GT(frozen, 0u);
+  EXPECT_GT(changed, 0u);
+  for (const Layer& layer : network.graph().layers) {
+    if (layer.running_mean < 0) continue;
+    const ParameterInfo& p = network.graph().statistics[static_cast<size_t>(layer.running_mean)];
+    const bool same = std::equal(end.statistics.begin() + static_cast<long>(p.offset),
+                                 end.statistics.begin() + static_cast<long>(p.offset + p.size),
+                                 network.statistics().begin() + static_cast<long>(p.offset));
+    EXPECT_EQ(same, layer.frozen) << layer.name;
+  }
+}
+
+void freeze(Job& j) {
+  j.model =
+      "conv1: conv 12 stride=2 frozen=yes\nnorm1: batchnorm frozen=yes\nrelu\n"
+      "conv2: conv 24 stride=2\nnorm2: batchnorm\nnorm3: groupnorm groups=4 frozen=yes\nrelu\n"
+      "norm4: layernorm frozen=yes\nglobalavgpool\nlinear classes\n";
+  j.optimizer.weight_decay = j.optimizer.bias_decay = 0.1;
+}
+
+const std::vector<Option> kOptions = {
+    {"plain", [](Job&) {}},
+    {"frozen", freeze, frozen_stay},
+    {"frozen_lars",
+     [](Job& j) {
+       freeze(j);
+       j.optimizer.name = "lars";
+       j.schedule.peak = 5;
+     },
+     frozen_stay},
+    {"frozen_adamw_ema",
+     [](Job& j) {
+       freeze(j);
+       j.optimizer.name = "adamw";
+       j.schedule.peak = 0.01;
+       j.average = {"ema", 0.5, 0};
+     },
+     frozen_stay},
+    {"whiten",
+     [](Job& j) {
+       j.model =
+           "white: conv 24 kernel=2 pad=valid stride=2 whiten=yes bias=yes\nrelu\nconv 12 "
+           "stride=2\nbatchnorm\n"
+           "relu\nglobalavgpool\nlinear classes\n";
+       j.optimizer.bias_decay = 0.1;
+     },
+     frozen_stay},
+    {"batchnorm_slow", [](Job& j) { j.model.replace(j.model.find("momentum=0.3"), 12, "momentum=0.01"); },
+     [](const Job&, Setup& start, const Checkpoint& end) {
+       double moved = 0;  // at most a hundredth of what the batches have, eight times
+       for (size_t i = 0; i < end.statistics.size(); ++i)
+         moved = std::max(moved, std::fabs(static_cast<double>(end.statistics[i]) -
+                                           static_cast<double>(start.network->statistics()[i])));
+       EXPECT_GT(moved, 0);
+       EXPECT_LT(moved, 1) << "with a momentum of 0.3 it is 3.8";
+     }},
+    {"dropout",
+     [](Job& j) { j.model.replace(j.model.find("globalavgpool"), 13, "dropout rate=0.4\nglobalavgpool"); }},
+    {"accumulate", [](Job& j) { j.accumulate = 3; }},
+    {"clip",
+     [](Job& j) {
+       j.optimizer.clip = 1e-3;
+       j.optimizer.momentum = j.optimizer.weight_decay = 0;
+       j.optimizer.nesterov = false;
+     },
+     [](const Job& j, Setup& start, const Checkpoint& end) {
+       double moved = 0;
+       for (size_t i = 0; i < end.weights.size(); ++i)
+         moved += std::pow(
+             static_cast<double>(end.weights[i]) - static_cast<double>(start.network->parameters()[i]), 2);
+       EXPECT_LE(std::sqrt(moved), 8 * j.schedule.peak * j.optimizer.clip * 1.001);
+       EXPECT_GT(moved, 0);
+     },
+     true},
+    {"ema",
+     [](Job& j) {
+       j.average = {"ema", 0.5, 0}, j.optimizer.momentum = 0.5;
+     },
+     [](const Job&, Setup&, const Checkpoint& end) {
+       EXPECT_EQ(end.averaged, end.version);
+       EXPECT_NE(end.average, end.weights);
+     }},
+    {"swa",
+     [](Job& j) {
+       j.average = {"swa", 0, 0.5}, j.optimizer.momentum = 0.5;
+     },
+     [](const Job&, Setup&, const Checkpoint& end) { EXPECT_EQ(end.averaged, end.version / 2); }},
+    {"bias_decay_and_rate", [](Job& j) { j.optimizer.bias_decay = 0.2, j.optimizer.bias_rate = 7; }},
+    {"momentum", [](Job& j) { j.optimizer.momentum = 0.3, j.optimizer.nesterov = false; }},
+    {"adamw",
+     [](Job& j) {
+       j.optimizer.name = "adamw";
+       j.optimizer.beta1 = 0.8;
+       j.optimizer.beta2 = 0.9;
+       j.optimizer.epsilon = 1e-4;
+       j.schedule.peak = 0.01;
+     }},
+    {"lars", [](Job& j) { j.optimizer.name = "lars", j.optimizer.trust = 0.01, j.schedule.peak = 1; }},
+    {"label_smoothing", [](Job& j) { j.label_smoothing = 0.2; }},
+    {"resize",
+     [](Job& j) {
+       j.resize = {{0.5, 0.5}};
+     }},
+    {"augmented", [](Job& j) { j.augment.flip = "random", j.augment.translate = 3, j.augment.cutout = 5; }},
+    {"muon_and_head_rate",
+     [](Job& j) {
+       j.optimizer.name = "muon";
+       j.optimizer.head_rate = 3;
+       j.optimizer.rest_momentum = 0.5;
+       j.optimizer.iterations = 3;
+       j.schedule.peak = 0.02;
+     },
+     {},
+     true,
+     true},
+};
+
+INSTANTIATE_TEST_SUITE_P(Options, OptionLoopsTest, testing::ValuesIn(kOptions),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// An encoding that is ignored leaves the numbers and the bytes on the link as they are.
+class WireTest : public LoopsTest {
+ protected:
+  void expect_near_but_not_same(const Trained& rounded, const Trained& exact) {
+    EXPECT_NE(rounded.end.weights, exact.end.weights);
+    EXPECT_LT(distance(rounded.end.weights, exact.end.weights), 0.02);
+  }
+  static double bytes(const Trained& run, const char* way) { return run.finished.at(way).get<double>(); }
+};
+
+TEST_F(WireTest, GradientsTravelAsAsked) {
+  for (const Loop& loop : {kSync, kAsync, kRing2}) {
+    SCOPED_TRACE(loop.name);
+    const Trained exact = run(small_job(), loop);
+    for (Encoding encoding : {Encoding::Bf16, Encoding::Fp16}) {
+      Job j = small_job();
+      j.sync.gradients = encoding;
+      const Trained rounded = run(j, loop);
+      expect_near_but_not_same(rounded, exact);
+      if (loop.servers > 0) {
+        EXPECT_LT(bytes(rounded, "sent_bytes_per_step"), 0.65 * bytes(exact, "sent_bytes_per_step"));
+        EXPECT_GT(bytes(rounded, "received_bytes_per_step"), 0.9 * bytes(exact, "received_bytes_per_step"));
+      }
+    }
+  }
+}
+
+TEST_F(WireTest, WeightsTravelAsAsked) {
+  const Trained exact = run(small_job(), kSync);
+  for (Encoding encoding : {Encoding::Bf16, Encoding::Fp16}) {
+    Job j = small_job();
+    j.sync.weights = encoding;
+    const Trained rounded = run(j, kSync);
+    expect_near_but_not_same(rounded, exact);
+    EXPECT_LT(bytes(rounded, "received_bytes_per_step"), 0.65 * bytes(exact, "received_bytes_per_step"));
+    EXPECT_GT(bytes(rounded, "sent_bytes_per_step"), 0.9 * bytes(exact, "sent_bytes_per_step"));
+  }
+}
+
+TEST_F(WireTest, LocalStepsAreTakenBetweenExchanges) {
+  const Trained each = run(small_job(), kRing2);
+  Job j = small_job();
+  j.sync.local_steps = 4;
+  const Trained once = run(j, kRing2);
+  EXPECT_NE(once.end.weights, each.end.weights);
+  EXPECT_EQ(once.end.optimizer_steps, each.end.optimizer_steps);
+  Job rounded = j;
+  rounded.sync.gradients = Encoding::Bf16;
+  expect_near_but_not_same(run(rounded, kRing2), once);
+}
+
+TEST_F(WireTest, WhatHasNoMeaningInAModeIsRefused) {
+  Job j = small_job();
+  j.sync = {.mode = SyncMode::AllReduce, .weights = Encoding::Bf16};
+  EXPECT_NE(check_job(j).text().find("sync.weights"), std::string::npos);
+  j.sync.gradients = Encoding::Bf16, j.sync.weights = Encoding::Fp32;
+  EXPECT_TRUE(check_job(j).ok()) << check_job(j).text();
+}
+
+TEST_F(WireTest, ServersGetTheJobsOptions) {
+  Job j = small_job();
+  j.cluster.ps = {"127.0.0.1:1"};
+  j.cluster.worker = {"127.0.0.1:2", "127.0.0.1:3"};
+  j.task = {"ps", 0};
+  j.sync = {.mode = SyncMode::Stale, .staleness = 3, .weights = Encoding::Fp16};
+  j.threads = 3;
+  cluster::ShardOptions shard = server_options(j, std::string(32, 'k')).shard;
+  EXPECT_EQ(shard.mode, cluster::Mode::Stale);
+  EXPECT_EQ(shard.staleness, 3);
+  EXPECT_EQ(shard.expected_workers, 2u);
+  EXPECT_EQ(shard.weights, cluster::Numbers::Fp16);
+  EXPECT_EQ(shard.threads, 3);
+  EXPECT_EQ(optimizer_config(j).threads, 3);
+  j.threads = 0;
+  EXPECT_EQ(server_options(j, std::string(32, 'k')).shard.threads, usable_cores());
+  EXPECT_EQ(optimizer_config(j).threads, usable_cores());
+}
+
+}  // namespace
+}  // namespace radl::engine
