@@ -44,7 +44,10 @@ inline constexpr Property kTraining[] = {
     {"mirror", String, false, "", "", 0, 0, "With source `mirror`: address of the archive.", ""},
     {"epochs", Number, false, "10", "", 0.001, 1000000.0,
      "Passes over the training examples, all workers together.", "epochs"},
-    {"batch_size", Integer, false, "128", "", 1, 1048576, "Examples in one worker's step.", "batch_size"},
+    {"batch_size", Integer, false, "", "", 1, 1048576,
+     "Examples in one worker's step; without it 128, and fewer of a small dataset (docs/training.md, "
+     "\"Defaults\").",
+     "batch_size"},
     {"mode", String, false, "\"async\"", "async|sync|stale|allreduce", 0, 0,
      "How workers' updates meet: each for itself, all together in each step, at most `staleness` steps "
      "apart, or without servers by all-reduce.",
@@ -58,8 +61,9 @@ inline constexpr Property kTraining[] = {
      "How weights travel to the workers; servers keep fp32.", "sync.weights"},
     {"accumulate", Integer, false, "", "", 1, 65536,
      "A batch is computed in so many pieces, one after another: less memory.", "accumulate"},
-    {"optimizer", String, false, "\"sgd\"", "sgd|adamw|lars|muon", 0, 0,
-     "How gradients change the parameters (docs/training.md); `muon` needs mode `allreduce`, which one "
+    {"optimizer", String, false, "", "sgd|adamw|lars|muon", 0, 0,
+     "How gradients change the parameters (docs/training.md); without it `sgd`, and `adamw` for models with "
+     "attention. `muon` needs mode `allreduce`, which one "
      "worker may be alone in.",
      "optimizer.name"},
     {"momentum", Number, false, "", "", 0, 0.9999, "Of `sgd`, `lars` and `muon`.", "optimizer.momentum"},
@@ -85,9 +89,12 @@ inline constexpr Property kTraining[] = {
      "optimizer.clip"},
     {"schedule", String, false, "\"one_cycle\"", "constant|step|cosine|linear|one_cycle", 0, 0,
      "How the learning rate changes over the training (docs/engine.md).", "schedule.name"},
-    {"learning_rate", Number, false, "0.1", "", 1e-09, 1000, "The schedule's peak.", "schedule.peak"},
-    {"warmup", Number, false, "", "", 0, 1, "Share of the training in which the rate rises to the peak.",
-     "schedule.warmup"},
+    {"learning_rate", Number, false, "", "", 1e-09, 1000,
+     "The schedule's peak; without it one that fits the model, the optimizer and the batch "
+     "(docs/training.md, \"Defaults\").",
+     "schedule.peak"},
+    {"warmup", Number, false, "", "", 0, 1,
+     "Share of the training in which the rate rises to the peak; without it a tenth.", "schedule.warmup"},
     {"final_rate", Number, false, "", "", 0, 1, "Last learning rate as a share of the peak.",
      "schedule.final"},
     {"milestones", List, false, "", "", 0, 0,

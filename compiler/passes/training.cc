@@ -1,6 +1,7 @@
 // A `training` resource to what the runtime writes job files from (docs/ir.md, "Training steps").
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -93,6 +94,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
     return wrong(fmt::format("training '{}' has no chief: its system is not deployed", resource.name));
   if (mode != "stale" && given.value("staleness", 0) > 0)
     return wrong(fmt::format("'staleness' has no meaning in mode '{}'", mode));
+  if (all_reduce && given.value("weights", "fp32") != "fp32")
+    return wrong("'weights' has no meaning in mode 'allreduce', in which no weights travel: 'gradients' has");
   if (!all_reduce && given.value("local_steps", 1) > 1)
     return wrong("'local_steps' above 1 needs mode 'allreduce'");
   if (!all_reduce && given.value("optimizer", "sgd") == "muon")
@@ -127,6 +130,41 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
 
 }  // namespace
 
+namespace {
+
+bool asks_for_gpus(const std::map<std::string, ir::Requirement>& requirements) {
+  for (const auto& [name, requirement] : requirements) {
+    if (!name.starts_with("gpu.")) continue;
+    if (requirement.equals && requirement.equals->is_number() && *requirement.equals == 0) continue;
+    if (requirement.max && *requirement.max < 1 && name == "gpu.count") continue;
+    if (!requirement.equals && requirement.min == 0.0 && !requirement.min_strict) continue;
+    return true;
+  }
+  return false;
+}
+
+bool asks_for_gpus(const ir::Node& node) {
+  return asks_for_gpus(node.requirements) ||
+         std::any_of(node.softs.begin(), node.softs.end(),
+                     [](const ir::Soft& soft) { return asks_for_gpus(soft.requirements); });
+}
+
+void warn_about_gpus(Build& build, const ir::Step& step, const std::string& name, Span at) {
+  const std::set<std::string> members(step.nodes.begin(), step.nodes.end());
+  std::set<std::string> systems;
+  for (const ir::Node& node : build.program.nodes) {
+    if (members.contains(node.address) && asks_for_gpus(node)) systems.insert(node.system);
+  }
+  if (systems.empty()) return;
+  build.diagnostics
+      .report(DiagCode::IdleGpu, at,
+              fmt::format("training '{}' uses no GPU, and {} '{}' asks for some", name,
+                          systems.size() == 1 ? "system" : "each of the systems", fmt::join(systems, "', '")))
+      .with_help("the native engine trains on CPUs; use std/training/torch for GPUs");
+}
+
+}  // namespace
+
 std::string result_for_digest(const std::string& result, const std::string& folder) {
   if (is_store_address(result)) return result;
   return std::filesystem::path(result).lexically_relative(absolute_path(folder, ".")).generic_string();
@@ -144,6 +182,7 @@ bool training_step(Build& build, const ir::Resource& resource, Span at, const st
       if (seen.insert(node.get<std::string>()).second) step.nodes.push_back(node.get<std::string>());
     }
   }
+  warn_about_gpus(build, step, resource.name, at);
   ir::Json depends = step.training;
   depends.erase("identity");
   depends["data"].erase("shown");

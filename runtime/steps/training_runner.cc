@@ -200,6 +200,9 @@ class TrainingRun {
       if (event == "finished" &&
           (task == layout_.tasks[layout_.chief].name() || json.contains("test_accuracy")))
         facts_.finished = json;
+      for (const char* key : {"message", "note"})
+        if (auto said = json.find(key); said != json.end() && said->is_string())
+          *said = in_properties(said->get<std::string>());
       if (event == "failed") failures_[task] = json.value("message", "");
       if ((event == "step" || event == "finished") && json.contains("sent_bytes_per_step"))
         for (const char* key : {"sent_bytes_per_step", "received_bytes_per_step", "round_trip_seconds",

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/processors.h"
+#include "compiler/ir/resource_schema.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/network.h"
 
@@ -67,6 +69,37 @@ Standing standing(const Layout& layout, bool ring, const std::map<std::string, i
     if (bad) gone = &task;
   }
   return {false, working == 0 ? gone : nullptr};
+}
+
+namespace {
+
+bool of_a_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+
+// Every place where `key` is a word of its own; a full stop may follow.
+void replace_key(std::string& text, std::string_view key, std::string_view name) {
+  for (size_t at = 0; (at = text.find(key, at)) != std::string::npos;) {
+    const size_t end = at + key.size();
+    const bool begins = at == 0 || !of_a_key(text[at - 1]);
+    const bool dot = end < text.size() && text[end] == '.';
+    const size_t next = dot ? end + 1 : end;
+    const bool ends = next >= text.size() || !of_a_key(text[next]);
+    if (!begins || !ends) {
+      at = end;
+      continue;
+    }
+    text.replace(at, key.size(), name);
+    at += name.size();
+  }
+}
+
+}  // namespace
+
+std::string in_properties(std::string text) {
+  for (const ir::Property& property : ir::find_resource_type("training")->properties) {
+    if (property.job_key.find('.') != std::string_view::npos)
+      replace_key(text, property.job_key, property.name);
+  }
+  return text;
 }
 
 int threads_of(const Json& training, const Layout& layout, const std::vector<NodeHandle>& nodes) {

@@ -41,6 +41,10 @@ Standing standing(const Layout& layout, bool ring, const std::map<std::string, i
 Json job_of(const Json& training, const Layout& layout, const Task& task,
             const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume);
 
+// What the engine says, in the words of the training's properties: `learning_rate` for the job file's
+// `schedule.peak`.
+std::string in_properties(std::string text);
+
 // Threads for each worker: 0 on machines of their own, a share of this one's cores on local nodes.
 int threads_of(const Json& training, const Layout& layout, const std::vector<NodeHandle>& nodes);
 

@@ -372,6 +372,17 @@ TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {
   std::cout << "first step after " << first_step << " s; " << shown << "\n";
 }
 
+// The engine speaks of the job file's keys, which nobody who writes a `.radl` file knows.
+TEST(TrainingWords, AreThoseOfTheProperties) {
+  using training::in_properties;
+  EXPECT_EQ(in_properties("training diverged (lower the learning rate, schedule.peak)"),
+            "training diverged (lower the learning rate, learning_rate)");
+  EXPECT_EQ(in_properties("schedule.peak (0.1, now 0.2), optimizer.name, dataset.shape."),
+            "learning_rate (0.1, now 0.2), optimizer, image_size.");
+  EXPECT_EQ(in_properties("my.schedule.peak schedule.peaks schedule.peak.x"),
+            "my.schedule.peak schedule.peaks schedule.peak.x");
+}
+
 TEST(TrainingLayout, PutsTheChiefIntoTheFirstServer) {
   std::vector<NodeHandle> nodes(2);
   nodes[0].address = "s[0]";
