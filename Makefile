@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install wheel tarball deb check-install fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain install wheel tarball deb check-install fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -30,6 +30,7 @@ help:
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
+	@echo "make check-plain        each source of the libraries and programs compiles by itself, without unity files; TESTS=ON the tests' too"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
 	@echo "make wheel | tarball | deb  a package for any Linux on x86-64, in $(BUILD)/packages (OUT= another folder)"
 	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
@@ -116,6 +117,12 @@ check-sanitize-short:
 check-format: deps-check
 	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror && echo "formatting: as .clang-format says"
 
+# The build of editors and of `cmake -S . -B build && cmake --build build`: CMake's default generator, a compilation a source. Checks what
+# unity files hide, a missing include, without the time that optimizing takes.
+check-plain: deps-check
+	@cmake -S . -B $(BUILD)-plain -DRADL_TESTS=$(or $(TESTS),OFF) -DCMAKE_UNITY_BUILD=OFF >/dev/null
+	@tools/check-plain $(BUILD)-plain $(JOBS)
+
 install: build
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
@@ -135,4 +142,4 @@ bench-%: deps-check
 	@tools/bench $* $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-plain

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/http/answer.h"
+#include "common/http/http.h"
 #include "common/json_values.h"
 
 namespace radl::google {

@@ -1,12 +1,16 @@
 // What the features of a node or a network say, as the clouds read them. Pure.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "common/status.h"
 #include "compiler/ir/ir.h"
 
 namespace radl {
+
+using Json = nlohmann::json;
 
 // The text that a feature must be equal to, or the first of a list; "" where there is none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);

@@ -9,6 +9,8 @@
 
 namespace radl::openstack {
 
+struct Asking;  // runtime/clouds/openstack/kind.h
+
 // What is written on the rule for the computer that runs radlc, whose address may change.
 inline constexpr const char* kThisComputer = "radlc: this computer";
 

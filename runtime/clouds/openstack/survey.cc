@@ -14,6 +14,7 @@
 #include "runtime/clouds/openstack/networks.h"
 #include "runtime/clouds/openstack/quotas.h"
 #include "runtime/clouds/openstack/volumes.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl::openstack {
 namespace {
