@@ -66,7 +66,7 @@ struct Compiled {
 std::optional<Compiled> compile(const std::vector<std::string>& paths, const CompileOptions& options,
                                 SourceMap& sources, Diagnostics& diagnostics);
 
-// Names of the passes, in order, each with one block.
+// The names of the passes, in order, each with one sentence that says what it does.
 std::vector<std::pair<std::string_view, std::string_view>> compiler_passes();
 
 }  // namespace radl

@@ -66,7 +66,7 @@ struct Diagnostic {
   DiagCode code{};
   Severity severity{};
   Span span;
-  std::string message;  // one block without a full stop
+  std::string message;  // one sentence without a full stop
   std::string label;    // under the caret; may be empty
   std::string help;     // "help: ..." line; may be empty
   std::vector<Note> notes;

@@ -43,7 +43,7 @@ struct Property {
   std::string_view default_json;  // JSON text; empty: none, the property is absent from the IR
   std::string_view one_of;        // values separated by '|'; empty: any
   double min = 0, max = 0;        // of a number, when min < max
-  std::string_view doc;           // one block; Markdown
+  std::string_view doc;           // one sentence of Markdown
   std::string_view job_key =
       {};  // of `training`: where it stands in the job file, "optimizer.momentum"; else empty
   StringForm form = StringForm::Any;  // of a string, or of each string of a list

@@ -10,8 +10,8 @@
 
 namespace radl::sema {
 
-// What is wrong with the text: byte range in it and a block; nullopt when it is right. `lenient` takes
-// spaces around items.
+// The first fault of an `outports` value: a byte range of the text and a message. Returns nullopt for a valid
+// value. `lenient` accepts spaces around items.
 struct OutportsFault {
   size_t begin, end;
   std::string message;

@@ -212,8 +212,7 @@ class Loader {
   bool merges_ = false;  // the node that just began is its value
 };
 
-// Tabs that stand neither in quotes, in a feature_block (`|`, `>`) nor in a comment: PyYAML takes no token
-// for one.
+// Tabs outside of quotes, block scalars (`|`, `>`) and comments: PyYAML rejects each of them.
 class Tabs {
  public:
   explicit Tabs(std::string_view text) : text_(text), any_(text.find('\t') != text.npos) {}
@@ -315,7 +314,7 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
     return "the text in quotes ends before this";
   if (problem == "did not find expected '-' indicator")
     return "in a list, each element begins with `-`, all in one column";
-  if (problem.starts_with("feature_block sequence entries"))
+  if (problem.starts_with("block sequence entries"))
     return "no `-` is expected here: is the indentation right?";
   if (problem == "did not find expected ',' or ']'") return "`,` or `]` is missing before this";
   if (problem == "did not find expected ',' or '}'") return "`,` or `}` is missing before this";

@@ -18,7 +18,7 @@ namespace radl {
 // Memory from the system. Large blocks ask for huge pages: with small ones the kernel takes as long to hand
 // out a large file's tree as the parser to make it.
 struct FreeBlock {
-  void operator()(char* feature_block) const { std::free(feature_block); }
+  void operator()(char* block) const { std::free(block); }
 };
 using MemoryBlock = std::unique_ptr<char[], FreeBlock>;
 inline constexpr size_t kHugePage = size_t{2} << 20;

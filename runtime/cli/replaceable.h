@@ -21,7 +21,7 @@ struct Replaceable {
 // besides nobody can tell, so each line that was recognised is shown.
 std::vector<Replaceable> replaceable_recipes(const Compiled& compiled);
 
-// One block of what a module does, and how it is used in place of a recipe; empty: the module is not known.
+// What a module does, in one sentence, and how to use it in place of a recipe. Empty if the module is unknown.
 std::string module_in_words(const std::string& module);
 
 }  // namespace radl::cli
