@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/plan/ordinals.h"
+#include "runtime/plan/soft_prices.h"
 #include "runtime/plan/softs.h"
 
 namespace radl {
@@ -35,6 +36,7 @@ class Builder {
       if (Status designed = design(id, shares_.at(id)); !designed.ok()) return designed;
     }
     if (!problems_.empty()) return invalid(problems_text());
+    note_soft_prices();
     note_divided_networks();
     return std::move(result_);
   }
@@ -92,8 +94,28 @@ class Builder {
       if (size_t at = text.find(prefix); at != text.npos) text.erase(at, prefix.size());
       add_note(node.system + ": soft features are not met, " + text);
     }
-    result_.resolved.push_back(std::move(outcome.node));
+    result_.resolved.push_back(outcome.node);
+    if (!outcome.taken.empty()) preferring_.push_back({share.cloud, std::move(outcome)});
     return &result_.resolved.back();
+  }
+
+  // Once for each system in each cloud: its nodes ask for the same.
+  void note_soft_prices() {
+    std::map<std::pair<const Cloud*, std::string>, size_t> nodes;
+    for (const auto& [cloud, outcome] : preferring_) ++nodes[{cloud, outcome.node.system}];
+    for (const auto& [cloud, outcome] : preferring_) {
+      const size_t count = std::exchange(nodes[{cloud, outcome.node.system}], 0);
+      if (count == 0) continue;
+      const auto made =
+          std::find_if(result_.resources.begin(), result_.resources.end(), [&](const Desired& each) {
+            return each.node != nullptr && each.wanted.address == outcome.node.address;
+          });
+      if (made == result_.resources.end() || !made->has_offers()) continue;
+      const DesignInput& input = shares_.at(made->cloud).input;
+      for (const std::string& note :
+           soft_price_notes(*cloud, input, outcome, made->wanted.offers[made->offer], count))
+        add_note(note);
+    }
   }
 
   Status design(const std::string& id, const Share& share) {
@@ -237,7 +259,8 @@ class Builder {
 
   const PlanInput& input_;
   const Survey none_;
-  std::vector<std::string> order_;  // clouds, by first use
+  std::vector<std::pair<const Cloud*, SoftOutcome>> preferring_;  // nodes that get soft features
+  std::vector<std::string> order_;                                // clouds, by first use
   std::map<std::string, Share> shares_;
   std::unordered_set<std::string> addresses_;
   std::set<std::string> noted_;

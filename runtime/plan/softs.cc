@@ -104,7 +104,7 @@ Result<ir::Requirement> both(const ir::Requirement& a, const ir::Requirement& b)
 }
 
 SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const ir::Node&)>& possible) {
-  SoftOutcome outcome{node, 0, 0, {}};
+  SoftOutcome outcome{node, 0, 0, {}, {}};
   for (const ir::Soft& soft : node.softs) {
     outcome.most += soft.weight;
     ir::Node wanted = outcome.node;
@@ -130,6 +130,9 @@ SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const
       outcome.dropped.push_back(fmt::format("weight {}: {}", soft.weight, against));
       continue;
     }
+    std::string features;
+    for (const auto& [name, want] : soft.requirements) features += (features.empty() ? "" : ", ") + name;
+    outcome.taken.push_back({soft.weight, std::move(features), std::move(outcome.node)});
     outcome.node = std::move(wanted);
     outcome.score += soft.weight;
   }

@@ -17,9 +17,16 @@ namespace radl {
 // What two requirements ask for together; Invalid when nothing meets both.
 Result<ir::Requirement> both(const ir::Requirement& a, const ir::Requirement& b);
 
+struct SoftTaken {
+  double weight = 0;
+  std::string features;  // "gpu.count, gpu.model"
+  ir::Node without;      // the node with the groups taken before this one only
+};
+
 struct SoftOutcome {
   ir::Node node;  // with the requirements of every group that was taken
   double score = 0, most = 0;
+  std::vector<SoftTaken> taken;      // by weight, the largest first
   std::vector<std::string> dropped;  // "weight 5: gpu.count: ..." for each group that was not
 };
 

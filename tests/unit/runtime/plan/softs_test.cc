@@ -97,6 +97,26 @@ TEST_F(Plans, WithoutSoftFeaturesTheCheapestTypeIsTaken) {
 TEST_F(Plans, AGroupThatTheCatalogueHasIsPartOfWhatIsAskedFor) {
   Plan plan = bench.plan(program({{10, {{"gpu.count", at_least(1)}}}}));
   EXPECT_EQ(type_of(plan), "g4dn.xlarge");
+}
+
+// A note for each group that makes nodes dearer, with the offer that the nodes would have without it.
+TEST_F(Plans, AGroupThatRaisesThePriceSaysByHowMuchAndWhatItPassesOver) {
+  Plan plan = bench.plan(program({{10, {{"gpu.count", at_least(1)}}}, {5, {{"cpu.count", at_least(8)}}}}));
+  EXPECT_EQ(type_of(plan), "p3.2xlarge");
+  ASSERT_EQ(plan.notes.size(), 2u);
+  EXPECT_EQ(
+      plan.notes[0],
+      "worker: soft 10 (gpu.count) raises the price by 0.4844 USD to 0.526 USD an hour a node, by 0.9688 USD "
+      "for 2 nodes: it takes g4dn.xlarge and passes over t3.medium at 0.0416 USD");
+  EXPECT_EQ(
+      plan.notes[1],
+      "worker: soft 5 (cpu.count) raises the price by 2.534 USD to 3.06 USD an hour a node, by 5.068 USD for "
+      "2 nodes: it takes p3.2xlarge and passes over g4dn.xlarge at 0.526 USD");
+}
+
+TEST_F(Plans, AGroupThatTheCheapestOfferMeetsAnywayIsNotNoted) {
+  Plan plan = bench.plan(program({{10, {{"cpu.count", at_least(2)}}}}));
+  EXPECT_EQ(type_of(plan), "t3.medium");
   EXPECT_TRUE(plan.notes.empty());
 }
 
@@ -106,7 +126,7 @@ TEST_F(Plans, TheLargerWeightWins) {
                                  {10, {{"cpu.count", at_least(9)}}}};
   Plan plan = bench.plan(program(softs));
   EXPECT_EQ(type_of(plan), "p3.2xlarge");
-  ASSERT_EQ(plan.notes.size(), 1u);  // one for the system, not one for each machine
+  ASSERT_EQ(plan.notes.size(), 2u);  // one for the system, not one for each machine
   EXPECT_EQ(plan.notes[0], "worker: soft features are not met, weight 10: no instance type is that large");
 }
 
@@ -120,7 +140,7 @@ TEST_F(Plans, WhatContradictsARequirementIsDropped) {
                                  {1, {{"disk.0.os.name", text("Linux")}, {"cpu.count", at_least(4)}}}};
   Plan plan = bench.plan(program(softs));
   EXPECT_EQ(type_of(plan), "m5.xlarge");
-  ASSERT_EQ(plan.notes.size(), 1u);
+  ASSERT_EQ(plan.notes.size(), 2u);
   EXPECT_NE(plan.notes[0].find("weight 5: disk.0.os.name contradicts what is asked for"), std::string::npos)
       << plan.notes[0];
 }
