@@ -1,5 +1,5 @@
 // Gives elastic systems the nodes that their schedulers ask for, as long as it runs. It is this computer that
-// asks the clouds: their credentials stay here (docs/decisions/0021-scaling.md).
+// asks the clouds: their credentials stay here (docs/decisions/0026-scaling.md).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
