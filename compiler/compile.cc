@@ -10,10 +10,22 @@ namespace radl {
 
 namespace {
 
+// Whether the string at `at`, or behind it, holds the value of an input: a secret that is not in the file.
+bool is_given(Span at, const SourceMap& sources, const passes::SpanMap& filled) {
+  const SourceFile* file = filled.empty() ? nullptr : sources.find(at.file);
+  if (file == nullptr) return false;
+  const std::string_view text = file->text();
+  const size_t open = std::min(text.find('\'', at.begin), text.size());
+  const size_t close = std::min(text.find('\'', open + 1), text.size());
+  return filled.given({at.file, static_cast<uint32_t>(open), static_cast<uint32_t>(close)});
+}
+
 // Findings in a string in which inputs were filled in, reported at the places of the text that the user
 // wrote.
-void hand_over(const Diagnostics& found, const passes::SpanMap& filled, Diagnostics& diagnostics) {
+void hand_over(const Diagnostics& found, const SourceMap& sources, const passes::SpanMap& filled,
+               Diagnostics& diagnostics) {
   for (const Diagnostic& each : found.all()) {
+    if (each.code == DiagCode::PlainSecret && is_given(each.span, sources, filled)) continue;
     Diagnostic& reported = diagnostics.report(each.code, filled.back(each.span), each.message);
     reported.label = each.label;
     reported.help = each.help;
@@ -40,7 +52,7 @@ std::optional<Compiled> compile(const std::vector<std::string>& paths, const Com
   passes::run_pipeline(build);
   if (build.library) found.tell_at_uses(build.library->uses());
   found.sort();
-  hand_over(found, build.filled, diagnostics);
+  hand_over(found, sources, build.filled, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return Compiled{std::move(build.program), std::move(build.secrets),
                   build.scopes && build.scopes->uses_generated(), std::move(build.deployed),

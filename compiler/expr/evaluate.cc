@@ -280,7 +280,16 @@ Value Evaluator::unknown_function(const ast::Call& call) {
   auto& diagnostic =
       context_.diagnostics->report(DiagCode::UnknownFunction, call.function.span,
                                    fmt::format("no function is named '{}'", call.function.text));
-  if (auto ours = here_called(call.function.text); !ours.empty()) {
+  const std::string_view written = call.function.text;
+  const size_t dot = written.rfind('.');
+  if (dot != written.npos && find_function(written.substr(dot + 1)) != nullptr) {
+    const std::string function(written.substr(dot + 1)), value(written.substr(0, dot));
+    const std::string more = call.arguments.empty() ? "" : ", ";
+    const std::string ours = fmt::format("{}({}{})", function, value, more.empty() ? "" : ", ..");
+    const Span open{call.span.file, call.function.span.end + 1, call.function.span.end + 1};
+    diagnostic.with_help("functions have no value in front of them: " + ours);
+    diagnostic.fixes.push_back({"write " + ours, {{call.function.span, function}, {open, value + more}}});
+  } else if (auto ours = here_called(written); !ours.empty()) {
     diagnostic.with_help(fmt::format("write {}", ours));
   } else if (auto near = nearest(call.function.text, names); !near.empty()) {
     diagnostic.with_help(fmt::format("did you mean '{}'?", near))

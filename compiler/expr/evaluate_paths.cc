@@ -55,9 +55,19 @@ Value Evaluator::follow(Value value, const List<ast::PathPart>& parts, size_t i,
   return value;
 }
 
+namespace {
+
+// What messages call the value of an expression that is more than names.
+constexpr const char* kUnnamed = "this value";
+
+// `so_far` as help writes it again: an expression without a name is `..`.
+std::string written_again(const std::string& so_far) { return so_far.starts_with(kUnnamed) ? ".." : so_far; }
+
+}  // namespace
+
 Value Evaluator::select_value(const ast::Select& select) {
   Value base = run(*select.base);
-  return base.is_error() ? base : follow(std::move(base), select.parts, 0, "this value", select.span);
+  return base.is_error() ? base : follow(std::move(base), select.parts, 0, kUnnamed, select.span);
 }
 
 // As it was written, for messages that a user copies from.
@@ -126,6 +136,24 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   return {};
 }
 
+namespace {
+
+bool has_members(const Value& value) {
+  switch (value.kind()) {
+    case Kind::Namespace:
+    case Kind::Map:
+    case Kind::System:
+    case Kind::Node:
+    case Kind::List:
+    case Kind::Error:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Value Evaluator::member_value(const Value& value, const ast::Name& name, const std::string& so_far, Span at) {
   switch (value.kind()) {
     case Kind::Namespace: {
@@ -137,8 +165,7 @@ Value Evaluator::member_value(const Value& value, const ast::Name& name, const s
     case Kind::Map: {
       auto found = value.entries().find(std::string(name.text));
       if (found != value.entries().end()) return found->second;
-      return report(DiagCode::UnknownMember, name.span,
-                    fmt::format("'{}' has no entry '{}'", so_far, name.text));
+      return no_entry(value, name.text, so_far, name.span, std::string(name.text));
     }
     case Kind::System:
       if (name.text == "count") {
@@ -153,6 +180,7 @@ Value Evaluator::member_value(const Value& value, const ast::Name& name, const s
     case Kind::Node:
       return node_member(value, name, at);
     case Kind::List: {
+      if (!value.items().empty() && !has_members(value.items().front())) break;
       Items items;
       if (!charge(context_, value.items().size(), 0, name.span)) return {};
       for (const Value& item : value.items()) {
@@ -167,9 +195,59 @@ Value Evaluator::member_value(const Value& value, const ast::Name& name, const s
   auto& diagnostic = context_.diagnostics->report(
       DiagCode::UnknownMember, name.span,
       fmt::format("'{}' is {} and has no members", so_far, kind_name(value.kind())));
-  if (find_function(name.text) != nullptr)
+  if (name.text == "count" && names_system(value, at))
     diagnostic.with_help(
-        fmt::format("a function stands in front: {}({})", name.text, so_far.substr(0, so_far.find("[*]"))));
+        fmt::format("'{}' is the name of a system: write count(system[{}])", so_far, written_again(so_far)));
+  else if (const Function* function = find_function(name.text);
+           function != nullptr && takes(*function, value))
+    diagnostic.with_help(
+        fmt::format("put the function before its argument: {}({})", name.text, written_again(so_far)));
+  return {};
+}
+
+// Whether the value is a string that names a system of this file, as `self.system` is.
+bool Evaluator::names_system(const Value& value, Span at) const {
+  if (value.kind() != Kind::String || value.sensitive() || context_.names == nullptr) return false;
+  const auto systems = context_.names->member("system", at);
+  if (!systems || systems->kind() != Kind::Namespace) return false;
+  const std::vector<std::string> names = systems->space()->names();
+  return std::find(names.begin(), names.end(), value.as_text()) != names.end();
+}
+
+// Whether the function accepts the value as its only argument: advice must compile.
+bool Evaluator::takes(const Function& function, const Value& value) const {
+  if (function.least > 1 || (value.has_unknown() && !function.takes_unknown)) return false;
+  Diagnostics unheard;
+  Arena arena;
+  ast::Call call;
+  call.arguments.push(arena, arena.make<ast::Number>());
+  const Context alone{&unheard, nullptr, nullptr, context_.systems, context_.budget};
+  return !function.run(CallFrame(alone, call, {value})).is_error();
+}
+
+// `written`: the name as the file has it, which a fix replaces; "" if it was computed.
+Value Evaluator::no_entry(const Value& map, std::string_view name, const std::string& so_far, Span at,
+                          const std::string& written) {
+  auto& diagnostic = context_.diagnostics->report(DiagCode::UnknownMember, at,
+                                                  fmt::format("'{}' has no entry '{}'", so_far, name));
+  if (map.sensitive()) return {};
+  std::vector<std::string> names;
+  for (const auto& [key, value] : map.entries()) names.push_back(key);
+  const std::string near = nearest(name, names);
+  if (names.empty()) {
+    diagnostic.with_help(fmt::format("'{}' is empty: lookup({}, '{}', none) gives another value", so_far,
+                                     written_again(so_far), name));
+  } else if (!near.empty()) {
+    diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+    if (!written.empty())
+      diagnostic.fix(fmt::format("write '{}'", near), at, written.front() == '\'' ? "'" + near + "'" : near);
+  } else {
+    constexpr size_t kMostShown = 10;
+    const std::string more =
+        names.size() > kMostShown ? fmt::format(" and {} more", names.size() - kMostShown) : "";
+    names.resize(std::min(names.size(), kMostShown));
+    diagnostic.with_help(fmt::format("it has {}{}", fmt::join(names, ", "), more));
+  }
   return {};
 }
 
@@ -197,10 +275,11 @@ Value Evaluator::element_value(const Value& value, const ast::PathPart& part, co
     if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
     auto found = value.entries().find(index.as_text(kPermitted));
     if (found != value.entries().end()) return chosen(found->second, index, part.index->span);
-    return report(DiagCode::UnknownMember, part.index->span,
-                  index.sensitive() ? fmt::format("'{}' has no such entry", so_far)
-                                    : fmt::format("'{}' has no entry '{}'", so_far, index.as_text()))
-        .taint(index);
+    return index.sensitive() ? report(DiagCode::UnknownMember, part.index->span,
+                                      fmt::format("'{}' has no such entry", so_far))
+                                   .taint(index)
+                             : no_entry(value, index.as_text(), so_far, part.index->span,
+                                        ast::as<ast::String>(part.index) ? "'" + index.as_text() + "'" : "");
   }
   if (index.kind() != Kind::Integer || !index.unit().empty())
     return wrong_operand("[ ]", index, part.index->span);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/expr/evaluate.h"
+#include "compiler/expr/functions.h"
 
 namespace radl::expr {
 
@@ -48,6 +49,10 @@ class Evaluator {
   bool is_input(const ast::Name& name);
   Value unknown_name(const ast::Name& name, const Namespace* space, DiagCode code, std::string message);
   Value member_value(const Value& value, const ast::Name& name, const std::string& so_far, Span at);
+  Value no_entry(const Value& map, std::string_view name, const std::string& so_far, Span at,
+                 const std::string& written);
+  bool names_system(const Value& value, Span at) const;
+  bool takes(const Function& function, const Value& value) const;
   Value node_member(const Value& value, const ast::Name& name, Span at);
   Value element_value(const Value& value, const ast::PathPart& part, const std::string& so_far);
   Value named_element(const Value& space, const ast::PathPart& part, const std::string& so_far);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "compiler/expr/function_runs.h"
 #include "compiler/expr/secret_access.h"
 
@@ -92,8 +93,42 @@ Value run_split(const CallFrame& call) {
   return call.charge(items.size(), text.size()) ? Value::list(std::move(items)) : Value();
 }
 
+namespace {
+
+// Whether a module has this output, and the like. nullopt after a report.
+std::optional<bool> has_member(const CallFrame& call) {
+  const Namespace& space = *call[0].space();
+  if (call[1].kind() != Kind::String) {
+    call.expected(1, "a string");
+    return std::nullopt;
+  }
+  Diagnostics& diagnostics = *call.context().diagnostics;
+  if (call[1].sensitive()) {
+    diagnostics.report(DiagCode::SecretShown, call.span(1),
+                       "a name is shown in plans: it cannot be a secret");
+    return std::nullopt;
+  }
+  if (!space.complete(call.span())) return std::nullopt;
+  const std::string& name = call[1].as_text();
+  const std::vector<std::string> names = space.names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  if (space.open() || !space.absence(name).empty()) return false;
+  if (space.member(name, call.span())) return std::nullopt;  // its declaration could not be read
+  auto& report = diagnostics.report(DiagCode::UnknownMember, call.span(1),
+                                    fmt::format("there is no {} named '{}'", space.what(), name));
+  if (std::string near = nearest(name, names); !near.empty())
+    report.with_help(fmt::format("did you mean '{}'?", near));
+  return std::nullopt;
+}
+
+}  // namespace
+
 Value run_has(const CallFrame& call) {
   const Value& whole = call[0];
+  if (whole.kind() == Kind::Namespace) {
+    const std::optional<bool> there = has_member(call);
+    return there ? Value::boolean(*there) : Value();
+  }
   if (whole.kind() == Kind::String) {
     if (call[1].kind() != Kind::String) return call.expected(1, "a string");
     return Value::boolean(whole.as_text(kPermitted).find(call[1].as_text(kPermitted)) != std::string::npos);
@@ -102,7 +137,7 @@ Value run_has(const CallFrame& call) {
     if (call[1].kind() != Kind::String) return call.expected(1, "a string");
     return Value::boolean(whole.entries().contains(call[1].as_text(kPermitted)));
   }
-  if (whole.kind() != Kind::List) return call.expected(0, "a string, a list or a map");
+  if (whole.kind() != Kind::List) return call.expected(0, "a string, a list, a map or a module");
   if (!call.charge(whole.items().size(), 0)) return {};
   return Value::boolean(std::any_of(whole.items().begin(), whole.items().end(),
                                     [&](const Value& v) { return equal(v, call[1], kPermitted); }));
@@ -139,7 +174,12 @@ Value run_merge(const CallFrame& call) {
 }
 
 Value run_lookup(const CallFrame& call) {
-  if (call[0].kind() != Kind::Map) return call.expected(0, "a map");
+  if (call[0].kind() == Kind::Namespace) {
+    const std::optional<bool> there = has_member(call);
+    if (!there) return {};
+    return *there ? call[0].space()->member(call[1].as_text(), call.span()).value_or(Value()) : call[2];
+  }
+  if (call[0].kind() != Kind::Map) return call.expected(0, "a map or a module");
   if (call[1].kind() != Kind::String) return call.expected(1, "a string");
   auto found = call[0].entries().find(call[1].as_text(kPermitted));
   return found == call[0].entries().end() ? call[2] : found->second;

@@ -140,6 +140,9 @@ class Namespace {
   virtual std::vector<std::string> names() const = 0;
   // Whether names() are all that there will be; false after a report that this is just being decided.
   virtual bool complete(Span) const { return true; }
+  // Whether `each` decides which names there are: then has() says no to any other name. Otherwise a name that
+  // is not declared is a mistake.
+  virtual bool open() const { return false; }
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
   // Why a name that could be there is not, to be said beside the error; "" where there is nothing to say.
   virtual std::string absence(std::string_view) const { return ""; }

@@ -205,8 +205,8 @@ ast::Block* Copier::copy(const ast::Block& block, const Variables* variables) {
     copied->name = copy(deploy->name, variables);
     copied->count = copy(deploy->count, variables);
     copied->cloud_of = copy(deploy->cloud_of, variables);
-    if (const expr::Value* cloud = copied->cloud_of ? nullptr : variable(deploy->cloud, variables))
-      copied->cloud_of = bound(deploy->cloud, cloud);
+    copied->cloud_is_variable =
+        deploy->cloud_is_variable || (!deploy->cloud_of && variable(deploy->cloud, variables) != nullptr);
     copied->when = copy(deploy->when, variables);
     made = copied;
   } else if (auto* check = ast::as<ast::Assert>(&block)) {

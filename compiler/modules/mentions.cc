@@ -14,7 +14,6 @@ class Reader {
     if (auto* deploy = ast::as<ast::Deploy>(&block)) {
       into_.deployed.insert(deploy->name.text);
       word(deploy->name.text);
-      if (deploy->cloud_of == nullptr) into_.words.insert(deploy->cloud.text);  // it may be a `let`
     }
     if (auto* context = ast::as<ast::Contextualize>(&block)) items(context->items);
     // Those inside an `each` come as blocks of their own.

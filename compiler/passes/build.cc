@@ -26,6 +26,14 @@ Span SpanMap::back(Span made) const {
   return {found->second.source_file, map(made.begin, false), map(made.end, true)};
 }
 
+bool SpanMap::given(Span made) const {
+  auto found = files_.find(made.file);
+  return found != files_.end() &&
+         std::any_of(found->second.pieces.begin(), found->second.pieces.end(), [&](const Piece& piece) {
+           return piece.made_begin < made.end && made.begin < piece.made_end;
+         });
+}
+
 ir::Origin Build::origin(Span span) const {
   span = filled.back(span);
   const SourceFile* file = sources.find(span.file);

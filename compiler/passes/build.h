@@ -30,6 +30,8 @@ class SpanMap {
   void add(uint32_t made_file, uint32_t source_file, std::vector<Piece> pieces);
   bool empty() const { return files_.empty(); }
   Span back(Span made) const;
+  // Whether any of it came from an input.
+  bool given(Span made) const;
 
  private:
   struct File {

@@ -28,6 +28,9 @@ struct Scopes::CountSlot {
   std::optional<int64_t> count;
 };
 
+// "input 'n'", and of which module if it is not the program's.
+std::string named_in(std::string what, const Instance& instance);
+
 // The names of one instance, each group as a Namespace.
 struct Scopes::Scope {
   struct Inputs final : expr::Namespace {
@@ -49,6 +52,7 @@ struct Scopes::Scope {
     }
     std::vector<std::string> names() const override { return keys(scope->instance.systems); }
     bool complete(Span at) const override { return scope->bring(ast::Kind::System, "", at); }
+    bool open() const override { return true; }
     std::string what() const override { return "system"; }
   };
   struct Outputs final : expr::Namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/digest.h"
@@ -87,10 +88,15 @@ bool Scopes::Scope::bring(ast::Kind kind, std::string_view name, Span at) const 
 
 std::string Scopes::Scope::left_out(ast::Kind kind, std::string_view name) const {
   if (!instance.left_out.contains({kind, name})) return "";
+  if (kind == ast::Kind::Use)
+    return fmt::format(
+        "its `when` leaves out the module '{}': use it only under that condition, as in `if CONDITION then "
+        "... else none`",
+        name);
+  const std::string_view space = instance.use == nullptr ? "output" : instance.use->name.text;
   return fmt::format(
-      "its `when` leaves out {} '{}': ask for it only where it is there, as in `if CONDITION then "
-      "... else none`",
-      kind == ast::Kind::Use ? "the module" : "the output", name);
+      "its `when` leaves out the output '{0}': write lookup({1}, '{0}', none), or test has({1}, '{0}')", name,
+      space);
 }
 
 // An error of which all was said where the block that declares the name could not be read, or where its
@@ -159,12 +165,18 @@ std::optional<std::vector<std::pair<Value, Value>>> Scopes::elements_of(const as
   return elements(list, each.list->span);
 }
 
+std::string named_in(std::string what, const Instance& instance) {
+  return instance.use == nullptr ? what : fmt::format("{} of module '{}'", what, instance.prefix);
+}
+
 Value Scopes::let(const Instance& instance, std::string_view name, Span at) {
   Scope::LetSlot& slot = scope(instance).let_values[name];
   slot.used = true;
-  if (slot.state == SlotState::Busy) return cycle(fmt::format("'{}'", name), at);
+  std::string what = named_in(fmt::format("'{}'", name), instance);
+  if (slot.state == SlotState::Busy) return cycle(what, at);
   if (slot.state == SlotState::Done) return slot.value;
   slot.state = SlotState::Busy;
+  const Working working(*this, std::move(what), at);
   Value value = evaluate(*static_cast<const ast::Let*>(instance.lets.at(name))->value, instance);
   Scope::LetSlot& done = scope(instance).let_values[name];
   done.state = SlotState::Done;
@@ -172,7 +184,14 @@ Value Scopes::let(const Instance& instance, std::string_view name, Span at) {
 }
 
 Value Scopes::cycle(std::string_view what, Span at) {
-  diagnostics_.report(DiagCode::ValueCycle, at, fmt::format("{} depends on itself", what));
+  auto first =
+      std::find_if(working_.begin(), working_.end(), [&](const auto& each) { return each.first == what; });
+  auto& report = diagnostics_.report(DiagCode::ValueCycle, at, fmt::format("{} depends on itself", what));
+  if (working_.end() - first < 2) return {};
+  constexpr size_t kMostNotes = 8;
+  for (auto needed = first + 1; needed != working_.end() && report.notes.size() < kMostNotes; ++needed)
+    report.note(needed->second, fmt::format("{} needs {}", (needed - 1)->first, needed->first));
+  report.labelled(fmt::format("{} needs {}", working_.back().first, what));
   return {};
 }
 

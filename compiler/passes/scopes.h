@@ -122,7 +122,23 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   expr::Value module_value(Slot& slot, const Instance& instance, std::string_view name);
   std::optional<int64_t> compute_deploy_count(const ast::Deploy& deploy, const Instance& instance);
   void index_deploys();
+  // Reports that `what` needs itself, with a note for each value on the way.
   expr::Value cycle(std::string_view what, Span at);
+  void check_cloud_word(const ast::Deploy& deploy, const Instance& instance);
+
+  // Keeps a value on working_ while it is computed.
+  class Working {
+   public:
+    Working(Scopes& scopes, std::string what, Span at) : scopes_(scopes) {
+      scopes_.working_.emplace_back(std::move(what), at);
+    }
+    ~Working() { scopes_.working_.pop_back(); }
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+
+   private:
+    Scopes& scopes_;
+  };
 
   const Instance& program_;
   const CompileOptions& options_;
@@ -137,6 +153,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   bool deploys_indexed_ = false;
   bool uses_generated_ = false;
   bool expanded_ = false;                              // all instances are there
+  std::vector<std::pair<std::string, Span>> working_;  // values being computed: name, where it was asked for
   std::map<std::string, ParsedExpression> templates_;  // by path
   int depth_ = 0;
   std::vector<ir::Source> files_read_;

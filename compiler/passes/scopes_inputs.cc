@@ -146,10 +146,12 @@ Value Scopes::input(const Instance& instance, std::string_view name, Span at) {
 }
 
 Value Scopes::resolve_slot(Slot& slot, const Instance& instance, std::string_view name, Span at) {
-  if (slot.state == SlotState::Busy) return cycle(fmt::format("input '{}'", name), at);
+  std::string what = named_in(fmt::format("input '{}'", name), instance);
+  if (slot.state == SlotState::Busy) return cycle(what, at);
   if (slot.state == SlotState::Done) return slot.value;
   WithinUse within(diagnostics_, instance.used_from);
   slot.state = SlotState::Busy;
+  const Working working(*this, std::move(what), at);
   slot.value = instance.parent == nullptr ? program_value(slot, name) : module_value(slot, instance, name);
   if (slot.declaration.sensitive && !slot.value.is_error() && !slot.value.sensitive()) {
     slot.value.mark_sensitive(

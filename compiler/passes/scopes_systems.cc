@@ -9,12 +9,11 @@ namespace radl::passes {
 Value Scopes::output(const Instance& instance, std::string_view name, Span at) {
   Scope& here = scope(instance);
   auto& [state, value] = here.output_values[name];
-  if (state == SlotState::Busy)
-    return cycle(instance.use == nullptr ? fmt::format("output '{}'", name)
-                                         : fmt::format("output '{}' of module '{}'", name, instance.prefix),
-                 at);
+  std::string what = named_in(fmt::format("output '{}'", name), instance);
+  if (state == SlotState::Busy) return cycle(what, at);
   if (state == SlotState::Done) return value;
   state = SlotState::Busy;
+  const Working working(*this, std::move(what), at);
   auto* feature_block = ast::as<ast::FeatureBlock>(instance.outputs.at(name));
   Value made;
   for (const ast::Feature* feature : feature_block->body.items) {
@@ -99,12 +98,42 @@ std::vector<std::string> Scopes::systems_of(const ast::Item& item, const Instanc
   return names;
 }
 
-// A word is the name of a cloud, unless it is a `let`.
+namespace {
+
+// `'${value}'` with nothing around it is the value itself: `none` stays none.
+const ast::Expr& without_quotes(const ast::Expr& written) {
+  auto* text = ast::as<ast::String>(&written);
+  return text != nullptr && text->parts.size() == 1 && text->parts[0].value ? *text->parts[0].value : written;
+}
+
+}  // namespace
+
+// The word behind the number of a deploy names a cloud. A `let` or a variable of `each` of the same name
+// makes the file ambiguous for its reader: an error.
+void Scopes::check_cloud_word(const ast::Deploy& deploy, const Instance& instance) {
+  const ast::Name& word = deploy.cloud;
+  auto let = instance.lets.find(word.text);
+  if (!deploy.cloud_is_variable && let == instance.lets.end()) return;
+  auto& report = diagnostics_.report(
+      DiagCode::NameClash, word.span,
+      fmt::format("`{}` names a cloud here, and {} has the same name", word.text,
+                  deploy.cloud_is_variable ? "a variable of `each`" : "a value of `let`"));
+  report.with_help(fmt::format("write '{0}' for the cloud, or '${{{0}}}' for the value", word.text))
+      .fix(fmt::format("write '{}', the cloud", word.text), word.span, fmt::format("'{}'", word.text))
+      .fix(fmt::format("write '${{{}}}', the value", word.text), word.span,
+           fmt::format("'${{{}}}'", word.text));
+  if (deploy.cloud_is_variable) return;
+  report.note(let->second->name.span, "the value is declared here");
+  scope(instance).let_values[let->first].used = true;
+}
+
 std::string Scopes::cloud_of(const ast::Deploy& deploy, const Instance& instance) {
   const ast::Name& written = deploy.cloud;
-  if (deploy.cloud_of == nullptr && !instance.lets.contains(written.text)) return std::string(written.text);
-  const Value value = deploy.cloud_of != nullptr ? evaluate(*deploy.cloud_of, instance)
-                                                 : let(instance, written.text, written.span);
+  if (deploy.cloud_of == nullptr) {
+    check_cloud_word(deploy, instance);
+    return std::string(written.text);
+  }
+  const Value value = evaluate(without_quotes(*deploy.cloud_of), instance);
   if (value.sensitive())
     diagnostics_.report(DiagCode::SecretShown, written.span,
                         "the cloud of a deploy is shown in plans: it cannot be a secret");
@@ -184,12 +213,14 @@ std::optional<int64_t> Scopes::count(const std::string& system, Span at) {
   auto found = counts_.find(system);
   if (found == counts_.end()) return 0;
   CountSlot& slot = *found->second;
+  std::string what = fmt::format("the number of nodes of system '{}'", system);
   if (slot.state == SlotState::Busy) {
-    cycle(fmt::format("the number of nodes of system '{}'", system), at);
+    cycle(what, at);
     return std::nullopt;
   }
   if (slot.state == SlotState::Done) return slot.count;
   slot.state = SlotState::Busy;
+  const Working working(*this, std::move(what), at);
   int64_t total = 0;
   bool known = true;
   for (const auto& [deploy, instance] : slot.deploys) {

@@ -94,11 +94,12 @@ struct Configure : Block {
   Span body_span;             // with the parentheses
 };
 
-struct Deploy : Block {      // name is the system's
-  Expr* count = nullptr;     // RADL 1: Number
-  Name cloud;                // as written
-  Expr* cloud_of = nullptr;  // radl 2: where it is more than a word
-  Expr* when = nullptr;      // radl 2
+struct Deploy : Block {            // name is the system's
+  Expr* count = nullptr;           // RADL 1: Number
+  Name cloud;                      // as written
+  Expr* cloud_of = nullptr;        // radl 2: where it is more than a word
+  bool cloud_is_variable = false;  // radl 2: the word is also a variable of an `each` around it
+  Expr* when = nullptr;            // radl 2
 };
 
 // radl 2: let NAME = value

@@ -205,7 +205,22 @@ Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
         .fix("remove it", token.span, "");
     return stopped_ ? RADL2_END : symbol_of(take());
   }
-  return !level().compared || feature_follows() ? separator() : RADL2_AND;
+  if (level().compared && !feature_follows()) return RADL2_AND;
+  if (may_be_condition(token))
+    error(DiagCode::UnexpectedToken, token.span, "this `and` could join two features or two conditions")
+        .with_help("write a comma between features, parentheses around conditions: `spot = (a and b >= 2)`")
+        .fix("write a comma", cover(here(last_token_.span.end), token.span), ",");
+  return separator();
+}
+
+// `spot = big and memory.size >= 64G` on one line, where a reader may take `memory.size >= 64G` for a
+// condition.
+bool Radl2Tokens::may_be_condition(const Token& token) {
+  const bool condition =
+      last_ == RADL2_NAME || last_ == RADL2_MEMBER || last_ == RADL2_RPAREN || last_ == RADL2_RBRACKET;
+  const Token name = peek(0), comparator = peek(1);
+  return condition && level().compared && level().equals && is_word(name.kind) && !token.new_line &&
+         !name.new_line && is_comparator(comparator.kind) && comparator.kind != RawKind::Eq;
 }
 
 }  // namespace radl

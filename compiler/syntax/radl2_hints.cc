@@ -1,18 +1,49 @@
 // What to write instead, for what `radl 2` does not understand.
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/radl2_tokens.h"
 
 namespace radl {
+namespace {
+
+// 1 and "e3" -> "1000", 2.5 and "e-2" -> "0.025"; "" for what is not an exponent of at most 15 digits.
+std::string without_exponent(std::string_view number, std::string_view word) {
+  if (word.size() < 2 || (word[0] | 32) != 'e') return {};
+  int exponent = 0;
+  const char* end = word.data() + word.size();
+  if (auto read = std::from_chars(word.data() + 1, end, exponent); read.ptr != end || read.ec != std::errc())
+    return {};
+  const size_t dot = std::min(number.find('.'), number.size());
+  std::string digits(number.substr(0, dot));
+  if (dot < number.size()) digits += number.substr(dot + 1);
+  int places = static_cast<int>(digits.size()) - static_cast<int>(dot) - exponent;
+  if (std::abs(exponent) > 15 || digits.find_first_not_of("0123456789") != digits.npos) return {};
+  if (places < 0) return digits.append(static_cast<size_t>(-places), '0');
+  if (places == 0) return digits;
+  if (static_cast<int>(digits.size()) <= places)
+    digits.insert(0, static_cast<size_t>(places) + 1 - digits.size(), '0');
+  return digits.insert(digits.size() - static_cast<size_t>(places), ".");
+}
+
+}  // namespace
 
 std::string Radl2Tokens::hint(const Token& found) const {
   std::string_view word = text(found);
-  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
+  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name) {
+    if (std::string plain = without_exponent(text(before_last_token_), word); !plain.empty())
+      return "numbers have no exponent: write " + plain;
     return "a number has one unit: 90m, 1.5h, 512M";
+  }
   if (found.kind == RawKind::Open && before_last_ == RADL2_MEMBER) {
     std::string name(text(before_last_token_));
     return "functions have no value in front of them: `" + name.substr(name.starts_with(".") ? 1 : 0) +
            "(value)`";
   }
+  if (word.starts_with('.') && word.size() > 1 && value_complete())
+    return "functions have no value in front of them: `" + std::string(word.substr(1)) + "(value)`";
   if (found.kind == RawKind::CloseList && before_last_ == RADL2_LBRACKET)
     return "`[0]` is the first one, `[*]` all of them";
   const bool begins_value = found.kind == RawKind::Name || found.kind == RawKind::OpenMap ||

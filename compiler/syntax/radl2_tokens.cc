@@ -172,7 +172,10 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
     default:
       break;
   }
-  if (level().inside != Inside::Expression) level().compared = true;
+  if (level().inside != Inside::Expression) {
+    level().compared = true;
+    level().equals = token.kind == RawKind::Eq;
+  }
   constexpr Symbol kComparators[] = {RADL2_EQ, RADL2_LT, RADL2_GT, RADL2_LE, RADL2_GE};
   return kComparators[static_cast<size_t>(token.kind) - static_cast<size_t>(RawKind::Eq)];
 }

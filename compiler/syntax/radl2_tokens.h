@@ -54,6 +54,7 @@ class Radl2Tokens : private TokenSource {
     Symbol keyword = 0;     // that began the entry at hand; 0: a name
     int words = 0;          // tokens of the entry so far
     bool compared = false;  // its comparator has been read: what follows is a value
+    bool equals = false;    // it is `=`
     bool after = false;     // in the names behind `after`
     bool named = false;     // arguments of a call that have names: `object(a = string, ...)`
   };
@@ -73,6 +74,7 @@ class Radl2Tokens : private TokenSource {
   static bool is_word(RawKind kind) { return kind == RawKind::Name || is_word_token(kind); }
   Symbol separator();
   Symbol comma();
+  bool may_be_condition(const Token& token);
   bool and_is_name();
   Symbol conjunction(const Token& token);
   bool behind_resource() const;

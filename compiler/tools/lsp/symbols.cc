@@ -100,12 +100,7 @@ class Indexer {
       if (block.named) value(*block.named);
       return resources(configure->resources);
     }
-    if (auto* deploy = ast::as<ast::Deploy>(&block)) {
-      use(Space::System, deploy->name);
-      const ast::Name& cloud = deploy->cloud;
-      if (cloud && !deploy->cloud_of && !variable(cloud) && index_.find(Space::Let, cloud.text))
-        add(Space::Let, cloud.text, {}, cloud.span);
-    }
+    if (auto* deploy = ast::as<ast::Deploy>(&block)) use(Space::System, deploy->name);
     if (auto* context = ast::as<ast::Contextualize>(&block)) return items(context->items);
     each_value(block, [this](const ast::Expr& expr) { value(expr); });
   }

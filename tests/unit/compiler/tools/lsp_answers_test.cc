@@ -418,11 +418,11 @@ TEST_F(LspAnswers, MembersOfWhatAnInputsTypeSays) {
 TEST_F(LspAnswers, HoverOnWhatAnInputsTypeSays) {
   open(
       "radl 2\ninput users ( type = list(object(name = string, uid = integer)) )\nsystem wn ()\ndeploy wn 2\n"
-      "let cloud = 'ec2'\ndeploy wn 1 cloud\n"
+      "let cloud = 'ec2'\ndeploy wn 1 '${cloud}'\n"
       "output o (value = [ u.uid for u in input.users ])\noutput p (value = [ n.hostname for n in wn ])\n");
   EXPECT_NE(ask("hover", "uid for", 1).dump().find("integer"), std::string::npos);
   EXPECT_NE(ask("hover", "hostname", 1).dump().find("without domain"), std::string::npos);
-  EXPECT_EQ(ask("references", "cloud\noutput", 1).size(), 2u);
+  EXPECT_EQ(ask("references", "cloud}'\noutput", 1).size(), 2u);
 }
 
 TEST_F(LspAnswers, SnippetsSeparateFeaturesAsTheFileDoes) {

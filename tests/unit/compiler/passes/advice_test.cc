@@ -1,0 +1,384 @@
+// What the compiler advises compiles. tests/lang/advice has a case for each help: a program that gets it, and
+// the program of somebody who followed it. The fixes of all goldens are applied here and compiled.
+//
+// A case of tests/lang/advice/*.txt is `### HELP` (`*` stands for anything), a program, `---`, the program
+// that follows the help. Lines before a program's own: `@input NAME=VALUE` and `@env NAME=VALUE` as the
+// command line and the environment give them; `@lenient`: read as `radlc plan` does, not `radlc check`;
+// `@utf16`: saved so. `@byte FF`: a byte.
+// `@file PATH` begins another file of the program, `@also PATH` one that is compiled together with the first,
+// `@golden PATH` compiles a file of tests/lang before it. `@left CODE`: an error that has another cause and
+// stays.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "common/files.h"
+#include "common/text.h"
+#include "compiler/compile.h"
+#include "compiler/diag/render.h"
+#include "compiler/source/source.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
+
+namespace radl {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kRoot = test::source_dir() + "/tests/lang/";
+
+struct Files {
+  std::vector<std::string> compiled = {"main.radl"};
+  std::map<std::string, std::string> texts;  // by path
+  CompileOptions options;
+  std::set<std::string> left;  // codes of errors that stay
+};
+
+struct Case {
+  std::string where;  // "blocks.txt:12"
+  std::string help;
+  Files before, after;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.where << " " << one.help; }
+
+// `*` in the pattern stands for anything.
+bool matches(std::string_view pattern, std::string_view text) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == text;
+  // `[*]` is written in helps themselves.
+  if (star > 0 && pattern[star - 1] == '[')
+    return text.starts_with(pattern.substr(0, star + 1)) &&
+           matches(pattern.substr(star + 1), text.substr(std::min(star + 1, text.size())));
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  for (size_t at = star; at <= text.size(); ++at)
+    if (matches(pattern.substr(star + 1), text.substr(at))) return true;
+  return false;
+}
+
+std::string utf16(const std::string& text) {
+  std::string wide = "\xFF\xFE";
+  for (char c : text) wide += std::string{c, '\0'};
+  return wide;
+}
+
+void read_line(Files& files, std::string& at, bool& wide, const std::string& line) {
+  const size_t space = std::min(line.find(' '), line.size());
+  const std::string word = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
+  const size_t equals = std::min(rest.find('='), rest.size());
+  const std::string name = rest.substr(0, equals), value = rest.substr(std::min(equals + 1, rest.size()));
+  if (word == "@input") {
+    files.options.inputs[name] = value;
+  } else if (word == "@env") {
+    files.options.environment[name] = value;
+  } else if (word == "@lenient") {
+    files.options.lenient = true;
+  } else if (word == "@utf16") {
+    wide = true;
+  } else if (word == "@byte") {
+    files.texts[at] += static_cast<char>(std::stoi(rest, nullptr, 16));
+  } else if (word == "@left") {
+    files.left.insert(rest);
+  } else if (word == "@golden") {
+    const std::string path = fs::path(rest).filename().string();
+    files.compiled.insert(files.compiled.end() - 1, path);
+    files.texts[path] = *read_file(kRoot + rest);
+  } else if (word == "@file" || word == "@also") {
+    at = rest;
+    if (word == "@also") files.compiled.push_back(rest);
+  } else {
+    files.texts[at] += line + "\n";
+  }
+}
+
+Files read_files(const std::vector<std::string>& lines) {
+  Files files;
+  files.options.environment["RADL_STDLIB"] = test::source_dir() + "/stdlib";
+  std::string at = "main.radl";
+  bool wide = false;
+  for (const std::string& line : lines) read_line(files, at, wide, line);
+  if (wide) files.texts["main.radl"] = utf16(files.texts["main.radl"]);
+  return files;
+}
+
+std::vector<Case> read_cases() {
+  std::vector<Case> cases;
+  for (const auto& entry : fs::directory_iterator(kRoot + "advice")) {
+    std::ifstream file(entry.path());
+    std::vector<std::string> before, after;
+    bool following = false;
+    const auto finish = [&] {
+      if (cases.empty() || before.empty()) return;
+      cases.back().before = read_files(before);
+      cases.back().after = read_files(after);
+      before.clear();
+      after.clear();
+      following = false;
+    };
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      if (line.starts_with("### ")) {
+        finish();
+        cases.push_back(
+            {entry.path().filename().string() + ":" + std::to_string(number), line.substr(4), {}, {}});
+      } else if (line == "---") {
+        following = true;
+      } else {
+        (following ? after : before).push_back(line);
+      }
+    }
+    finish();
+  }
+  return cases;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = read_cases();
+  return all;
+}
+
+struct Outcome {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  std::string text() const { return render_text(diagnostics, sources); }
+};
+
+void compile_files(const Files& files, Outcome& outcome) {
+  test::TemporaryFolder folder;
+  const fs::path was = fs::current_path();
+  for (const auto& [path, text] : files.texts) {
+    fs::create_directories((folder.path() / fs::path(path)).parent_path());
+    std::ofstream(folder.path() / fs::path(path), std::ios::binary) << text;
+  }
+  fs::current_path(folder.path());
+  compile(files.compiled, files.options, outcome.sources, outcome.diagnostics);
+  fs::current_path(was);
+}
+
+class Advice : public testing::TestWithParam<Case> {};
+
+TEST_P(Advice, CompilesWhenFollowed) {
+  Outcome before, after;
+  compile_files(GetParam().before, before);
+  const auto& found = before.diagnostics.all();
+  const auto given = std::find_if(found.begin(), found.end(), [&](const Diagnostic& each) {
+    return matches(GetParam().help, each.help);
+  });
+  ASSERT_TRUE(given != found.end()) << "nobody gives this help\n" << before.text();
+  compile_files(GetParam().after, after);
+  for (const Diagnostic& each : after.diagnostics.all()) {
+    const bool left = GetParam().after.left.contains(std::string(code_info(each.code).id));
+    EXPECT_TRUE(left || (each.severity != Severity::Error && each.code != given->code)) << after.text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lang, Advice, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = info.param.where;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+// ---- no help without a case
+
+// The longest piece of a text between `{}` and quotes: what a case's help must hold.
+std::string longest_piece(std::string literal) {
+  literal = std::regex_replace(literal, std::regex(R"(\{\{)"), "\x01");
+  literal = std::regex_replace(literal, std::regex(R"(\}\})"), "\x02");
+  std::string longest;
+  static const std::regex holes(R"(\{[^{}]*\})");
+  for (std::sregex_token_iterator piece(literal.begin(), literal.end(), holes, -1), end; piece != end;
+       ++piece)
+    if (piece->length() > static_cast<long>(longest.size())) longest = *piece;
+  std::replace(longest.begin(), longest.end(), '\x01', '{');
+  std::replace(longest.begin(), longest.end(), '\x02', '}');
+  return longest;
+}
+
+// A C++ literal's text; adjacent ones are joined before.
+std::string unescaped(const std::string& literal) {
+  std::string text;
+  for (size_t i = 0; i < literal.size(); ++i) {
+    if (literal[i] != '\\' || i + 1 == literal.size()) {
+      text += literal[i];
+      continue;
+    }
+    text += literal[++i];
+  }
+  return text;
+}
+
+// The literals within the parentheses that open at `at`.
+std::vector<std::string> literals_in(const std::string& code, size_t at) {
+  std::vector<std::string> found;
+  int open = 0;
+  bool adjacent = false;
+  for (size_t i = at; i < code.size(); ++i) {
+    const char c = code[i];
+    if (c == '"') {
+      std::string text;
+      for (++i; i < code.size() && code[i] != '"'; ++i) {
+        text += code[i];
+        if (code[i] == '\\') text += code[++i];
+      }
+      if (adjacent)
+        found.back() += text;
+      else
+        found.push_back(text);
+      adjacent = true;
+      continue;
+    }
+    if (std::isspace(static_cast<unsigned char>(c))) continue;
+    adjacent = false;
+    open += c == '(';
+    open -= c == ')';
+    if (c == ';' || (open == 0 && c == ')')) break;
+  }
+  for (std::string& each : found) each = unescaped(each);
+  return found;
+}
+
+// What no text of a program follows: advice about the installation and `radlc vendor`.
+const std::set<std::string> kNotOfPrograms = {
+    "the standard library is not installed beside this program; RADL_STDLIB can name its folder",
+    "only one that came from this computer itself can, by a whole path",
+    "`radlc vendor` brings again what is locked; `radlc vendor --update` takes another version",
+    "it holds no .radl file",
+    "it has '",
+    " is not in "};
+
+TEST(EveryHelp, HasACase) {
+  std::vector<std::string> missing;
+  for (const auto& entry : fs::recursive_directory_iterator(test::source_dir() + "/compiler")) {
+    const std::string path = entry.path().string();
+    if (entry.path().extension() != ".cc" || path.find("/tools/") != path.npos ||
+        path.find("/ir/") != path.npos)
+      continue;
+    const std::string code = *read_file(path);
+    static const std::regex begins(R"(with_help\(|\.help = |with_hint\()");
+    for (std::sregex_iterator site(code.begin(), code.end(), begins), end; site != end; ++site) {
+      for (const std::string& literal : literals_in(code, static_cast<size_t>(site->position()))) {
+        const std::string piece = longest_piece(literal);
+        if (piece.size() < 8 || piece.find(' ') == piece.npos || kNotOfPrograms.contains(piece)) continue;
+        const bool known = std::any_of(cases().begin(), cases().end(), [&](const Case& one) {
+          return one.help.find(piece) != one.help.npos;
+        });
+        if (!known) missing.push_back(entry.path().filename().string() + ": " + piece);
+      }
+    }
+  }
+  EXPECT_EQ(missing, std::vector<std::string>()) << "tests/lang/advice has no case";
+}
+
+// ---- fixes
+
+std::string with_edits(std::string text, std::vector<TextEdit> edits) {
+  std::sort(edits.begin(), edits.end(),
+            [](const TextEdit& a, const TextEdit& b) { return a.span.begin > b.span.begin; });
+  for (const TextEdit& edit : edits) text.replace(edit.span.begin, edit.span.size(), edit.replacement);
+  return text;
+}
+
+std::vector<fs::path> goldens() {
+  std::vector<fs::path> all;
+  for (const char* folder : {"parse", "check", "mistakes", "ext", "diagnostics"})
+    for (const auto& entry : fs::directory_iterator(kRoot + folder))
+      if (entry.path().extension() == ".radl") all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+CompileOptions options_of(const fs::path& source) {
+  CompileOptions options;
+  std::ifstream file(fs::path(source).replace_extension(".inputs"));
+  for (std::string line; std::getline(file, line);)
+    if (size_t equals = line.find('='); equals != line.npos)
+      options.inputs[line.substr(0, equals)] = line.substr(equals + 1);
+  options.environment = {{"RADL_STDLIB", test::source_dir() + "/stdlib"},
+                         {"RADL_TEST_VARIABLE", "from outside"}};
+  return options;
+}
+
+// The first error of `after` that `before` has not, at the edit or without a place; null if there is none.
+const Diagnostic* new_error(const Outcome& before, const Outcome& after, const TextEdit& edit) {
+  std::multiset<std::string> known;
+  for (const Diagnostic& each : before.diagnostics.all()) known.insert(each.message);
+  const uint32_t begin = edit.span.begin, end = begin + static_cast<uint32_t>(edit.replacement.size());
+  for (const Diagnostic& each : after.diagnostics.all()) {
+    if (known.contains(each.message) || each.severity != Severity::Error) continue;
+    if (!each.span.known() || (each.span.begin <= end && each.span.end >= begin)) return &each;
+  }
+  return nullptr;
+}
+
+// One golden, with edits of its own.
+struct Edited {
+  std::string name, text;
+  CompileOptions options;
+
+  void compile_into(Outcome& outcome) const {
+    outcome.sources.overlay(name, text);
+    compile({name}, options, outcome.sources, outcome.diagnostics);
+  }
+};
+
+// Whether the fix removes its mistake and makes none. `steps`: fixes of what it makes that may follow: `(` is
+// inserted, and then the `)` that closes it.
+testing::AssertionResult works(const Edited& file, const Outcome& before, const Diagnostic& found,
+                               const Fix& fix, int steps) {
+  Edited edited = file;
+  edited.text = with_edits(file.text, fix.edits);
+  Outcome after;
+  edited.compile_into(after);
+  const auto same = [&](const Diagnostic& each) {
+    return each.code == found.code && each.message == found.message && each.span.begin == found.span.begin;
+  };
+  const auto& all = after.diagnostics.all();
+  const std::string shown = fix.title + " of\n" + render_text(found, before.sources, {});
+  if (std::any_of(all.begin(), all.end(), same)) return testing::AssertionFailure() << "it stays: " << shown;
+  const Diagnostic* fresh = new_error(before, after, fix.edits.front());
+  if (fresh == nullptr) return testing::AssertionSuccess();
+  // A module that is found wants its inputs: another mistake, which nobody could see before.
+  if (found.code == DiagCode::ModuleNotFound && fresh->code == DiagCode::InputMissing)
+    return testing::AssertionSuccess();
+  // Help has cases of its own; a value of the wrong type is another mistake than one that is written wrongly.
+  const bool another = code_info(found.code).phase == Phase::Parse && fresh->code == DiagCode::WrongType;
+  if (another || !fresh->help.empty()) return testing::AssertionSuccess();
+  if (fresh->fixes.empty() || steps == 0)
+    return testing::AssertionFailure() << shown << "made\n" << render_text(*fresh, after.sources, {});
+  return works(edited, after, *fresh, fresh->fixes.front(), steps - 1) << "after " << shown;
+}
+
+// Goldens with two mistakes at one place: a fix of one leaves the other.
+const std::set<std::string> kTwoAtOnePlace = {"bad-cut-off2.radl", "bad-radl2-exprs.radl",
+                                              "bad-recipe-in-braces.radl"};
+
+class Fixes : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Fixes, RemoveTheirMistakeAndMakeNone) {
+  const fs::path source = GetParam();
+  fs::current_path(source.parent_path());
+  const std::string name = source.filename().string();
+  const Edited file{name, *read_file(name), options_of(source)};
+  Outcome before;
+  file.compile_into(before);
+  for (const Diagnostic& found : before.diagnostics.all()) {
+    if (kTwoAtOnePlace.contains(name)) continue;
+    const SourceFile* place = before.sources.find(found.span.file);
+    if (place == nullptr || place->path() != name) continue;
+    for (const Fix& fix : found.fixes) EXPECT_TRUE(works(file, before, found, fix, 2));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lang, Fixes, testing::ValuesIn(goldens()), [](const auto& info) {
+  std::string name = info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace radl
