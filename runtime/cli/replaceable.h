@@ -21,7 +21,8 @@ struct Replaceable {
 // besides nobody can tell, so each line that was recognised is shown.
 std::vector<Replaceable> replaceable_recipes(const Compiled& compiled);
 
-// What a module does, in one sentence, and how to use it in place of a recipe. Empty if the module is unknown.
+// What a module does, in one sentence, and how to use it in place of a recipe. Empty if the module is
+// unknown.
 std::string module_in_words(const std::string& module);
 
 }  // namespace radl::cli

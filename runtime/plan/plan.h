@@ -176,7 +176,7 @@ Result<Plan> make_destroy_plan(const Snapshot& snapshot, const std::set<std::str
 // Fingerprints of all secrets, salted by the state.
 std::map<std::string, std::string> fingerprints(const Snapshot& snapshot, const ir::Secrets& secrets);
 
-// {"plan":2, ...}: kPlanVersion; docs/plan.md has every key. Unknown keys are to be ignored by readers.
+// {"plan": kPlanVersion, ...}; docs/plan.md has every key. Unknown keys are to be ignored by readers.
 Json to_json(const Plan& plan);
 Result<Plan> plan_from_json(const Json& json);
 
