@@ -1,14 +1,13 @@
 #include "engine/train/defaults.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
+
+#include "common/default_batch.h"
 
 namespace radl::engine {
 namespace {
 
 constexpr int kBatch = 128;
-constexpr size_t kLeastBatch = 8, kStepsOfAnEpoch = 16;
 constexpr double kWarmup = 0.1;
 
 // How a model takes large learning rates: normalisation bounds what an update changes, attention does not.
@@ -47,18 +46,11 @@ double peak_of(const std::string& optimizer, Family family) {
   return kPeaks[0].plain;
 }
 
-// A power of two, so that a small training part still gives an epoch some steps.
-int batch_of(size_t images) {
-  if (images <= kLeastBatch) return static_cast<int>(std::max<size_t>(images, 1));
-  const size_t wanted = std::bit_floor(std::max<size_t>(images / kStepsOfAnEpoch, 1));
-  return static_cast<int>(std::clamp<size_t>(wanted, kLeastBatch, kBatch));
-}
-
 }  // namespace
 
 Status choose_defaults(Job& job, const Graph& graph, size_t images) {
   const Family family = family_of(graph);
-  if (job.batch_size == kChosenSize) job.batch_size = batch_of(images);
+  if (job.batch_size == kChosenSize) job.batch_size = default_batch(images);
   if (job.optimizer.name == "auto") job.optimizer.name = family == Family::Attention ? "adamw" : "sgd";
   // Gradients of smaller batches vary more: the rate falls with the root of the batch.
   if (job.schedule.peak == kChosen)

@@ -207,9 +207,9 @@ Status make_probe(ir::Program& program, const std::string& training_id, double e
     job["epochs"] = epochs;
     if (batch) job["batch_size"] = static_cast<long long>(*batch);
     // What evaluates is not what is asked for.
-    const double size = job.value("batch_size", 128.0);
     Json& dataset = job["dataset"];
-    const double test = training_facts(step).test_images;
+    const foresight::TrainingFacts facts = training_facts(step);
+    const double size = facts.batch, test = facts.test_images;
     if (test > size) dataset["test"] = static_cast<long long>(size);
   }
   return {};

@@ -8,6 +8,7 @@
 
 #include "common/core_peak.h"
 #include "common/dataset_files.h"
+#include "common/default_batch.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/processors.h"
@@ -168,7 +169,7 @@ foresight::TrainingFacts training_facts(const ir::Step& training) {
   facts.images = dataset.images;
   facts.test_images = dataset.test_images;
   facts.epochs = number_of(job, "epochs", 10);
-  facts.batch = number_of(job, "batch_size", 128);
+  facts.batch = number_of(job, "batch_size", default_batch(static_cast<uint64_t>(dataset.images)));
   const auto workers = worker_nodes(training), servers = server_nodes(training);
   facts.workers = static_cast<int>(std::max<size_t>(workers.size(), 1));
   facts.servers = static_cast<int>(servers.size());
