@@ -50,6 +50,7 @@ int run_on(const Nodes& nodes, const ResourceRecord& node, const Options& option
                      ? std::chrono::milliseconds(static_cast<long long>(options.timeout * 1000))
                      : std::chrono::milliseconds(std::chrono::hours(24 * 365));
   how.keep_bytes = 0;
+  how.login_locale = true;
   how.on_output = [&](std::string_view piece, bool is_stderr) { output.add(piece, is_stderr); };
   auto remote = connect_to(nodes, node);
   auto result = remote.ok() ? (*remote)->exec(options.command, how) : Result<ExecResult>(remote.status());

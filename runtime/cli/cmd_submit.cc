@@ -76,7 +76,8 @@ Result<std::string> run_script(Remote& remote, const std::string& command, std::
 // The job's id. The script goes through standard input, so that nothing is left of it on the node.
 Result<std::string> submit(Remote& remote, const Options& options, const std::string& script,
                            const Stop& stop) {
-  std::string command = fmt::format("if [ -d {0} ]; then cd {0}; fi; sbatch --parsable", kJobs);
+  std::string command = kLoginLocale;  // the job gets the environment that it is submitted from
+  command += fmt::format("if [ -d {0} ]; then cd {0}; fi; sbatch --parsable", kJobs);
   command += " --job-name=" + shell_quote(std::filesystem::path(options.words[0]).filename().string());
   for (const std::string& option : options.sbatch) command += " " + shell_quote(option);
   command += " /dev/stdin";

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/shell_quote.h"
+#include "runtime/net/login_line.h"
 
 namespace radl {
 namespace {
@@ -147,18 +148,17 @@ std::string under_lease(const Lease& lease, const std::string& command) {
 }
 
 std::string ssh_under_lease(const Lease& lease) {
-  // The command is the last argument. It is given to the node's shell as one word, whatever that shell is.
-  std::string wrapper = under_lease(lease, "/bin/sh -c \"$RADL_COMMAND\"");
-  return "#!/bin/sh\n"
+  // The command is the last argument. /bin/sh runs it as one word, whatever the login's shell is.
+  return std::string("#!/bin/sh\n") + kForLogin +
          "[ $# -gt 2 ] || exec ssh \"$@\"\n"
          "for word; do [ \"$word\" != -O ] || exec ssh \"$@\"; done\n"
          "count=$#; n=0\n"
          "for word; do n=$((n+1)); [ $n = $count ] || set -- \"$@\" \"$word\"; done\n"
          "shift $count\n"
          "quoted=$(printf '%s.' \"$word\" | sed \"s/'/'\\\\\\\\''/g\")\n"
-         "exec ssh \"$@\" \"exec /bin/sh -c \"" +
-         shell_quote(shell_quote("RADL_COMMAND=$1; export RADL_COMMAND; " + wrapper)) +
-         "\" sh '${quoted%.}'\"\n";
+         "script=\"RADL_COMMAND='${quoted%.}'; export RADL_COMMAND\n\"" +
+         shell_quote(under_lease(lease, "/bin/sh -c \"$RADL_COMMAND\"")) +
+         "\nexec ssh \"$@\" \"$(for_login \"$script\")\"\n";
 }
 
 namespace {

@@ -22,7 +22,14 @@ struct ExecOptions {
   // Called with each piece as it arrives; `is_stderr` tells the stream.
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are in the result
+  // The command is the user's own and runs in the login's locale. Commands of radlc run in the C locale, so
+  // that what they print can be parsed.
+  bool login_locale = false;
 };
+
+// Shell text for a script that runs in the C locale: the rest of it runs in the login's locale.
+inline constexpr const char* kLoginLocale =
+    "case ${RADL_LOCALE-} in =*) LC_ALL=${RADL_LOCALE#=};; *) unset LC_ALL;; esac; unset RADL_LOCALE\n";
 
 struct ExecResult {
   int exit_status = 0;  // 128+n when a signal ended it

@@ -5,7 +5,7 @@
 #include "common/digest.h"
 #include "common/store_address.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 
 namespace radl {
 namespace {

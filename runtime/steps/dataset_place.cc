@@ -12,7 +12,7 @@
 #include "common/guarded.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/dataset_direct.h"
 #include "runtime/steps/dataset_spread.h"

@@ -7,7 +7,7 @@
 #include "common/digest.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/authorized_keys.h"
 
 namespace radl {

@@ -18,7 +18,7 @@
 #include "common/turn.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/manifest.h"
 
 namespace radl {

@@ -10,7 +10,7 @@
 
 #include "common/files.h"
 #include "runtime/base/process.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 
 namespace radl::test {
 
@@ -47,7 +47,7 @@ class ProcessRemote : public Remote {
     return content ? write_file_atomic(local, *content) : content.status();
   }
   Result<RemoteFile> stat(const std::string& remote, const Stop&) override {
-    auto result = exec(ssh::stat_command(remote), {});
+    auto result = exec(ssh::stat_script(remote), {});
     if (!result) return result.status();
     return ssh::parse_stat(remote, *result);
   }
@@ -147,7 +147,7 @@ echo made)sh");
     return remote_.get_file(remote, local, stop);
   }
   Result<RemoteFile> stat(const std::string& remote, const Stop&) override {
-    auto result = exec(ssh::stat_command(remote), {});
+    auto result = exec(ssh::stat_script(remote), {});
     if (!result) return result.status();
     return ssh::parse_stat(remote, *result);
   }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "common/shell_quote.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/output.h"
@@ -60,12 +60,25 @@ class Channel {
     return settle(code, "cannot open a channel");
   }
 
-  // From here on it may run, and is ended where it is stopped.
+  // From here on it may run, and is ended where it is stopped. The script goes ahead of the server's answer,
+  // which saves a round trip: `half` is a packet of it that must be finished by the same call.
   Status start(const std::string& command) {
-    std::string wrapped = "exec /bin/sh -c " + shell_quote(announced(command));
-    auto code = session_.drive(held_stop_, [&] {
-      return libssh2_channel_process_startup(channel_, "exec", 4, wrapped.data(),
-                                             static_cast<unsigned>(wrapped.size()));
+    head_ = first_line_of(marked_script(mark_, options_.login_locale, command));
+    const std::string_view line = kRunFirstLine;
+    bool half = false;
+    auto code = session_.drive(held_stop_, [&]() -> int {
+      for (;;) {
+        if (!half) {
+          const int started = libssh2_channel_process_startup(channel_, "exec", 4, line.data(),
+                                                              static_cast<unsigned>(line.size()));
+          if (started != LIBSSH2_ERROR_EAGAIN || is_sending() || written_ == head_.size()) return started;
+        }
+        const std::string_view rest = std::string_view(head_).substr(written_);
+        const ssize_t n = libssh2_channel_write_ex(channel_, 0, rest.data(), rest.size());
+        half = n == LIBSSH2_ERROR_EAGAIN && is_sending();
+        if (n <= 0) return LIBSSH2_ERROR_EAGAIN;  // the server's answer tells why
+        written_ += static_cast<size_t>(n);       // the write may have read that answer
+      }
     });
     Status started = settle(code, "cannot start the command");
     return held_.caused(started) ? end() : started;
@@ -76,16 +89,23 @@ class Channel {
     if (!moved.ok()) return held_.caused(moved) ? end() : moved;
     auto closed = session_.drive(stop_, [&] { return libssh2_channel_close(channel_); });
     if (!closed) return closed.status();
-    err_.add(errors_.rest());
+    for (bool is_stderr : {false, true}) (is_stderr ? err_ : out_).add(framing(is_stderr).rest());
     ExecResult result;
     result.exit_status = exit_status();
+    if (!output_.begun() && !errors_.begun())
+      return runs_no_commands(session_.target_.name(), fmt::format("with status {}", result.exit_status),
+                              output_, errors_);
     std::tie(result.out, result.out_cut) = out_.take();
     std::tie(result.err, result.err_cut) = err_.take();
     return result;
   }
 
  private:
-  static constexpr int kNothing = 0;
+  Framing& framing(bool is_stderr) { return is_stderr ? errors_ : output_; }
+  // With the lock: a packet is half out.
+  bool is_sending() const {
+    return (libssh2_session_block_directions(session_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
+  }
 
   Status settle(const Result<Session::Outcome>& outcome, std::string_view what) {
     if (!outcome) return outcome.status();
@@ -109,7 +129,7 @@ class Channel {
   }
 
   void give(std::string_view piece, bool is_stderr) {
-    std::string own = is_stderr ? errors_.take(piece) : std::string(piece);
+    std::string own = framing(is_stderr).take(piece);
     if (own.empty()) return;
     (is_stderr ? err_ : out_).add(own);
     if (options_.on_output) pieces_.emplace_back(std::move(own), is_stderr);
@@ -126,9 +146,7 @@ class Channel {
   ssize_t whole(Call call) {
     for (;;) {
       ssize_t n = call();
-      if (n != LIBSSH2_ERROR_EAGAIN ||
-          !(libssh2_session_block_directions(session_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND))
-        return n;
+      if (n != LIBSSH2_ERROR_EAGAIN || !is_sending()) return n;
       if (!session_.wait_outbound().ok() || !held_stop_.check().ok()) return n;
     }
   }
@@ -148,20 +166,22 @@ class Channel {
   }
 
   Status write_some(bool& moved) {
-    const std::string& input = options_.stdin_bytes;
-    if (written_ < input.size()) {
+    const size_t all = head_.size() + options_.stdin_bytes.size();
+    if (written_ < all) {
+      const std::string_view rest =
+          written_ < head_.size() ? std::string_view(head_).substr(written_)
+                                  : std::string_view(options_.stdin_bytes).substr(written_ - head_.size());
       ssize_t n = whole([&] {
-        return libssh2_channel_write_ex(channel_, 0, input.data() + written_,
-                                        std::min<size_t>(input.size() - written_, 1 << 18));
+        return libssh2_channel_write_ex(channel_, 0, rest.data(), std::min<size_t>(rest.size(), 1 << 18));
       });
       if (n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT)
-        written_ = input.size();  // it does not want more
+        written_ = all;  // it does not want more
       else if (n < 0 && n != LIBSSH2_ERROR_EAGAIN)
         return failed(n, "writing the command's input");
       else if (n > 0)
         written_ += static_cast<size_t>(n), moved = true;
     }
-    if (written_ == input.size() && !eof_sent_) {
+    if (written_ == all && !eof_sent_) {
       ssize_t n = whole([&] { return libssh2_channel_send_eof(channel_); });
       if (n == LIBSSH2_ERROR_EAGAIN) return {};
       eof_sent_ = true;
@@ -212,8 +232,10 @@ class Channel {
   LIBSSH2_CHANNEL* channel_ = nullptr;
   std::string buffer_;
   bool eof_sent_ = false;
-  size_t written_ = 0;
-  Framing errors_;
+  const std::string mark_ = new_mark();
+  std::string head_;    // before the command's input: its script
+  size_t written_ = 0;  // of both
+  Framing output_{mark_}, errors_{mark_};
   HeldStop held_{stop_, errors_};
   const Stop held_stop_ = held_.token();
   Tail out_, err_;

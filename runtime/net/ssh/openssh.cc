@@ -11,26 +11,22 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "common/new_file.h"
 #include "common/shell_quote.h"
-#include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
 #include "runtime/net/lease.h"
-#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/mux.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/net/ssh/openssh_words.h"
 #include "runtime/net/ssh/output.h"
-#include "runtime/net/ssh/remote.h"
 
 namespace radl::ssh {
 namespace {
 
 constexpr std::chrono::seconds kConnect{30};
-constexpr std::chrono::hours kTransfer{6};
 constexpr const char* kOtherLogin = "radl-other-login";
-constexpr size_t kSaidBefore = 4096;
+constexpr int kClientFailed = 255;  // ssh(1)
 
 // Shell text: goes on only as this user of the node, which the path of a connection need not tell.
 std::string as_login(const std::string& user) {
@@ -68,7 +64,7 @@ Status client_failure(const std::string& err, const std::string& who) {
   return {};
 }
 
-class OpensshRemote : public Remote {
+class OpensshRemote : public RemoteByCommands {
  public:
   OpensshRemote(Target target, const std::string& open)
       : target_(std::move(target)), files_{"", open}, borrowed_(!open.empty()) {}
@@ -79,21 +75,16 @@ class OpensshRemote : public Remote {
   }
 
   Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
-  Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode,
-                        const Stop& stop) override;
-  Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
-                         const Stop& stop) override;
-  Status get_file(const std::string& remote_path, const std::string& local_path, const Stop& stop) override;
-  Result<RemoteFile> stat(const std::string& remote_path, const Stop& stop) override;
 
  private:
   using Sink = std::function<void(std::string_view piece, bool is_stderr)>;
   // Makes the private folder with known_hosts, and the master connection, unless they are there.
   Status prepare(const Stop& stop);
   Status make_folder();  // with the lock
-  // `said`: what a client of its own wrote on standard error.
-  Status run(const std::string& command, const std::string& stdin_bytes, const Stop& stop, HeldStop& held,
-             const Sink& sink, std::string& said);
+  // `said`: what a client of its own wrote on standard error; it ended with 255 where it is the one that
+  // failed.
+  Status run(const std::string& stdin_bytes, const Stop& stop, HeldStop& held, const Sink& sink,
+             std::string& said);
   Status connect(const Stop& stop);
   Status lost(const std::string& said);
   Status other_login() const;
@@ -175,10 +166,10 @@ Status OpensshRemote::lost(const std::string& said) {
 }
 
 // Over the connection that is open; by a client of its own where that takes no further session.
-Status OpensshRemote::run(const std::string& command, const std::string& stdin_bytes, const Stop& stop,
-                          HeldStop& held, const Sink& sink, std::string& said) {
+Status OpensshRemote::run(const std::string& stdin_bytes, const Stop& stop, HeldStop& held, const Sink& sink,
+                          std::string& said) {
   MuxCommand over;
-  over.command = command;
+  over.command = kRunFirstLine;
   over.stdin_bytes = stdin_bytes;
   over.stop = stop;
   over.stop_running = held.token();
@@ -193,13 +184,14 @@ Status OpensshRemote::run(const std::string& command, const std::string& stdin_b
   {
     std::lock_guard lock(mutex_);
     if (Status s = make_folder(); !s.ok()) return s;
-    request.argv = client_words(target_, files_, {"-T"}, command);
+    request.argv = client_words(target_, files_, {"-T"}, kRunFirstLine);
   }
   request.keep_bytes = 64 * 1024;
   auto ran = run_process(request);
   if (!ran) return ran.status();
+  if (ran->exit_status != kClientFailed) return {};
   said = ran->err;
-  return {};
+  return lost(said);
 }
 
 Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
@@ -209,21 +201,22 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
     return own ? Status(Code::Retry, s.message()) : s;
   }
   // The command's own status comes in a last line, so that ssh's 255 is never taken for it.
-  Framing errors("radl-end-" + to_hex(random_bytes(8)) + " ");
-  std::string wrapped = announced(
+  const std::string mark = new_mark();
+  Framing output(mark), errors(mark, "radl-end-" + to_hex(random_bytes(8)) + " ");
+  std::string script = marked_script(
+      mark, options.login_locale,
       fmt::format("/bin/sh -c {}; echo \"{}$?\" >&2", shell_quote(shell_command), errors.end_mark()));
-  if (borrowed_) wrapped = as_login(target_.user) + wrapped;
+  if (borrowed_) script = as_login(target_.user) + script;
   Tail out(options.keep_bytes), err(options.keep_bytes);
-  std::string said, before;
   auto take = [&](std::string_view piece, bool is_stderr) {
-    if (is_stderr && before.size() < kSaidBefore) before += piece;
-    std::string own = is_stderr ? errors.take(piece) : std::string(piece);
+    std::string own = (is_stderr ? errors : output).take(piece);
     if (own.empty()) return;
     (is_stderr ? err : out).add(own);
     if (options.on_output) options.on_output(own, is_stderr);
   };
   HeldStop held(stop, errors);
-  Status ran = run("exec /bin/sh -c " + shell_quote(wrapped), options.stdin_bytes, stop, held, take, said);
+  std::string said;
+  Status ran = run(first_line_of(script) + options.stdin_bytes, stop, held, take, said);
   if (held.caused(ran)) {
     if (errors.pid().empty()) return held.not_ended();
     ExecOptions patient;
@@ -236,104 +229,19 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
   }
   if (!ran.ok() && ran.code() != Code::Lost) return ran;
   if (!errors.ended()) {
-    if (before.find(kOtherLogin) != std::string::npos) return other_login();
+    (void)output.rest();
+    (void)errors.rest();
+    if (errors.preface().find(kOtherLogin) != std::string::npos) return other_login();
     Status why = client_failure(said, target_.name());
-    return errors.pid().empty() && !why.ok() ? why : lost(said.empty() ? ran.message() : said);
+    if (!errors.begun() && !why.ok()) return why;
+    if (!ran.ok()) return ran;
+    return errors.begun() ? lost("") : runs_no_commands(target_.name(), "at once", output, errors);
   }
   ExecResult result;
   result.exit_status = std::atoi(errors.after_end().c_str());
   std::tie(result.out, result.out_cut) = out.take();
   std::tie(result.err, result.err_cut) = err.take();
   return result;
-}
-
-Result<RemoteFile> OpensshRemote::stat(const std::string& remote_path, const Stop& stop) {
-  ExecOptions options;
-  options.stop = stop;
-  auto result = exec_for_data(*this, stat_command(remote_path), options);
-  if (!result) return result.status();
-  return parse_stat(remote_path, *result);
-}
-
-Result<bool> OpensshRemote::put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
-                                      const Stop& stop) {
-  ExecOptions options;
-  options.stop = stop;
-  options.stdin_bytes = content;
-  auto done = exec(store_command(remote_path, sha256_hex(content), mode), options);
-  if (!done) return done.status();
-  if (done->exit_status != 0) return command_failure(*done, remote_path);
-  return !done->out.starts_with("same");
-}
-
-Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::string& remote_path,
-                                     unsigned mode, const Stop& stop) {
-  ExecOptions plain;
-  plain.stop = stop;
-  plain.deadline = kTransfer;  // a digest of a large file takes its time
-  auto digest = local_digest(local_path);
-  if (!digest) return digest.status();
-  auto there = stat(remote_path, stop);
-  if (!there && there.status().code() != Code::NotFound) return there.status();
-  if (there && there->sha256 == *digest && there->mode == mode) return false;
-  auto source = FileSource::open(local_path);
-  if (!source) return source.status();
-  std::string part = part_path(remote_path, *digest);
-  auto size = exec(fmt::format("stat -c %s {} 2>/dev/null || echo 0", shell_path(part)), plain);
-  if (!size) return size.status();
-  unsigned long long offset = std::strtoull(size->out.c_str(), nullptr, 10);
-  if (offset > (*source)->size()) offset = 0;
-  std::string piece(size_t{8} << 20, '\0');
-  bool fresh = offset == 0;
-  for (;;) {
-    auto n = (*source)->read_at(offset, piece.data(), piece.size());
-    if (!n) return n.status();
-    if (*n == 0 && !fresh) break;
-    ExecOptions options = plain;
-    options.stdin_bytes.assign(piece.data(), *n);
-    auto sent = exec(fmt::format("umask 077; cat {} {}", fresh ? ">" : ">>", shell_path(part)), options);
-    if (!sent) return sent.status();
-    if (sent->exit_status != 0) return command_failure(*sent, remote_path);
-    offset += *n;
-    fresh = false;
-  }
-  auto done = exec(commit_command(part, remote_path, *digest, mode), plain);
-  if (!done) return done.status();
-  if (done->exit_status == 0) return true;
-  (void)exec("rm -f " + shell_path(part), plain);
-  if (done->exit_status == 3)
-    return Status(Code::Retry,
-                  remote_path + ": the node has other bytes than were sent; the part is removed");
-  return command_failure(*done, remote_path);
-}
-
-Status OpensshRemote::get_file(const std::string& remote_path, const std::string& local_path,
-                               const Stop& stop) {
-  auto there = stat(remote_path, stop);
-  if (!there) return there.status();
-  if (there->kind != "file" && there->kind != "link")
-    return invalid(remote_path + ": is no file on the node");
-  if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
-  {
-    std::lock_guard lock(mutex_);
-    if (Status s = make_folder(); !s.ok()) return s;
-  }
-  // The client's output goes straight to the file: it may be of any size.
-  std::string line = "exec";
-  for (const auto& word : client_words(target_, files_, {"-T"}, "exec cat " + shell_path(remote_path)))
-    line += " " + shell_quote(word);
-  NewFile local;
-  if (Status s = local.create(local_path); !s.ok()) return s;
-  auto done = run_process({.argv = {"sh", "-c", line + " > " + shell_quote(local.content_path())},
-                           .deadline = kTransfer,
-                           .stop = stop});
-  if (!done) return done.status();
-  if (done->exit_status != 0) return command_failure({done->exit_status, done->out, done->err}, remote_path);
-  auto digest = sha256_file(local.content_path());
-  if (!digest) return digest.status();
-  if (!there->sha256.empty() && *digest != there->sha256)
-    return {Code::Corrupt, remote_path + ": was changed while it was fetched"};
-  return local.commit();
 }
 
 }  // namespace

@@ -50,7 +50,6 @@ Result<std::shared_ptr<Session>> Session::open(const Target& target, const Stop&
 Session::~Session() {
   if (session_) {
     libssh2_session_set_blocking(session_, 0);
-    if (sftp_ && !lost_) libssh2_sftp_shutdown(sftp_);
     if (!lost_) libssh2_session_disconnect(session_, "done");
     // Open channels would wait for the other side's close; without a connection nothing waits, and all of it
     // is freed.

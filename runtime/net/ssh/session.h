@@ -6,7 +6,6 @@
 #pragma once
 
 #include <libssh2.h>
-#include <libssh2_sftp.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -27,12 +26,13 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The command runs under /bin/sh whatever the login shell.
+  // As Remote::exec(). The command runs under /bin/sh whatever the login shell.
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options);
 
   bool lost() const { return lost_; }
 
-  // --- for sftp.cc ---
+ private:
+  friend class Channel;
   // What a libssh2 call gave, and the session's word on it, taken before any other call could change it.
   struct Outcome {
     int code = 0;
@@ -42,13 +42,6 @@ class Session {
   // Calls until it gives something else than LIBSSH2_ERROR_EAGAIN.
   Result<Outcome> drive(const Stop& stop, const std::function<int()>& call);
   Status failure(const Outcome& outcome, std::string_view what) const;
-  LIBSSH2_SESSION* raw() { return session_; }
-  // SFTP keeps state in the session while a request is under way: one transfer at a time.
-  std::mutex& sftp_turn() { return sftp_turn_; }
-  Result<LIBSSH2_SFTP*> sftp(const Stop& stop);
-
- private:
-  friend class Channel;
   explicit Session(Target target) : target_(std::move(target)) {}
   static ssize_t receive(int socket, void* bytes, size_t size, int flags, void** session);
   Status connect_socket(const Stop& stop);
@@ -74,10 +67,8 @@ class Session {
   int socket_ = -1;
   int wake_ = -1;  // eventfd: tells the thread in poll that another one has read from the socket
   LIBSSH2_SESSION* session_ = nullptr;
-  LIBSSH2_SFTP* sftp_ = nullptr;
   std::mutex mutex_;      // around every libssh2 call
   std::mutex open_turn_;  // opening a channel and starting what runs on it: one at a time
-  std::mutex sftp_turn_;
   std::condition_variable news_;
   bool polling_ = false;
   std::string first_bytes_;  // of the handshake, for what it fails of

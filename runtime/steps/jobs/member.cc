@@ -12,7 +12,7 @@
 #include "common/shell_quote.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/process_script.h"
 
 namespace radl::jobs {
@@ -156,7 +156,8 @@ Result<bool> Member::was_cancelled() {
 constexpr const char* kOutOfMemory = "$(sed -n 's/^oom_kill //p' /proc/vmstat 2>/dev/null)";
 
 Status Member::start(const std::vector<Launch>& launches) {
-  std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcessScript);
+  std::string script =
+      fmt::format("cd {} || exit 1\n{}{}", shell_path(folder()), kLoginLocale, kProcessScript);
   for (const auto& launch : launches) {
     // The shell around it outlives a signal to the group, so that the exit status is always written.
     std::string inner = fmt::format(

@@ -22,7 +22,7 @@
 #include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/member.h"
 
 namespace radl::jobs {

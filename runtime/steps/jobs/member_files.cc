@@ -8,7 +8,7 @@
 #include "common/shell_quote.h"
 #include "common/tidy_path.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/member.h"
 
 namespace radl::jobs {

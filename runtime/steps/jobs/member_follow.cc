@@ -11,7 +11,7 @@
 #include "common/digest.h"
 #include "common/lines.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/member.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"

@@ -12,7 +12,7 @@
 #include "common/turn.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/manifest.h"
 #include "runtime/steps/place.h"
 

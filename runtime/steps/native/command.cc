@@ -3,6 +3,7 @@
 
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
+#include "runtime/net/remote.h"
 #include "runtime/steps/native/resource.h"
 
 namespace radl::native {
@@ -12,9 +13,9 @@ std::string folder_of(const Item& item) {
   return item.has("directory") ? shell_path(item.text("directory")) : "\"$HOME\"";
 }
 
-// `cd` and variables of a command, as shell text.
+// `cd`, locale and variables of a command, as shell text.
 std::string surroundings(const Item& item) {
-  std::string text = fmt::format("cd {}\n", folder_of(item));
+  std::string text = fmt::format("cd {}\n{}", folder_of(item), kLoginLocale);
   if (!item.has("environment")) return text;
   for (const auto& [name, value] : item.resource->properties["environment"].items()) {
     text += fmt::format("{}={}\nexport {}\n", name,
@@ -103,7 +104,7 @@ class WaitForKind : public Kind {
   static std::string check(const Item& item) {
     if (item.has("path")) return fmt::format("[ -e {} ]", shell_path(item.text("path")));
     if (item.has("command"))
-      return fmt::format("( cd \"$HOME\" && /bin/sh -c {} ) >/dev/null 2>&1 </dev/null",
+      return fmt::format("( {}cd \"$HOME\" && /bin/sh -c {} ) >/dev/null 2>&1 </dev/null", kLoginLocale,
                          shell_quote(item.text("command")));
     if (item.has("url")) {
       std::string url = shell_quote(item.text("url"));

@@ -11,7 +11,7 @@
 #include "common/files.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 
 namespace radl::native {
 

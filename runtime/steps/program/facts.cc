@@ -6,7 +6,7 @@
 
 #include "common/shell_quote.h"
 #include "common/text.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 
 namespace radl::program {
 namespace {

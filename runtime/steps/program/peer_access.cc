@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "common/shell_quote.h"
+#include "runtime/net/login_line.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/authorized_keys.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
@@ -16,8 +17,7 @@ constexpr int kLacksProgram = 44;
 
 // In the place of ssh: the job's configuration, and the job's mark on what is started. Options stand before
 // the host, as launchers write them; the letters are those of ssh(1) that take a value.
-constexpr const char* kWrapper = R"sh(#!/bin/sh
-own=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd) || exit 255
+constexpr const char* kWrapper = R"sh(own=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd) || exit 255
 PATH=$(printf %s "$PATH" | sed "s|^$own/bin:||")
 count=$#
 while getopts 46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:P:p:Q:R:S:W:w: option; do :; done
@@ -29,7 +29,7 @@ for word do
   if [ $i -le $((options + 1)) ]; then set -- "$@" "$word"; else command="$command${command:+ }$word"; fi
 done
 command=$(printf %s "$command" | sed "s/'/'\\\\''/g")
-exec ssh -F "$own/config" "$@" "exec env RADL_TASK=\"\$HOME/@FOLDER@/remote:\" /bin/sh -c '$command'"
+exec ssh -F "$own/config" "$@" "$(for_login "RADL_TASK=\"\$HOME/@FOLDER@/remote:\"; export RADL_TASK; exec /bin/sh -c '$command'")"
 )sh";
 
 std::string text_of(const NodeHandle& node, const char* name, const std::string& otherwise = "") {
@@ -96,7 +96,7 @@ Status PeerAccess::admit(size_t node, const std::string& public_key) {
 Status PeerAccess::open(const std::string& folder) {
   auto key = make_key();
   if (!key) return key.status();
-  std::string wrapper = kWrapper;
+  std::string wrapper = std::string("#!/bin/sh\n") + kForLogin + kWrapper;
   wrapper.replace(wrapper.find("@FOLDER@"), 8, ".radl/jobs/" + job_);
   const Stop& stop = context_.stop;
   Status done = members_[0]->put_bytes(configuration(folder), "ssh/config", stop, 0600);

@@ -6,7 +6,7 @@
 
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/tree.h"
 

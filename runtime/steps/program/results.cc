@@ -10,7 +10,7 @@
 #include "common/new_file.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/training/bucket_folder.h"
 #include "runtime/steps/training/result_folder.h"
 
