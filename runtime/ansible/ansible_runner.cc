@@ -117,28 +117,28 @@ class AnsibleRun {
     const std::string password = password_for_sudo();
     options.stdin_bytes =
         "password_is_taken() { " + (password.empty() ? std::string("false") : sudo_takes(password)) +
-        "; }\n" +
-        "id -u; if ! command -v sudo >/dev/null; then echo -; elif sudo -n true 2>/dev/null </dev/null; then "
-        "echo sudo; "
-        "elif password_is_taken; then echo password; else echo -; fi; "
+        "; }\n" + kSudoState +
+        "id -u; id -un; s=$(sudo_state); if [ \"$s\" = password ] && password_is_taken; then s=given; fi; "
+        "echo "
+        "\"$s\"; "
         "for p in /usr/bin/python3 /usr/local/bin/python3 /usr/libexec/platform-python \"$(command -v "
         "python3)\"; do [ -x \"$p\" ] && { echo \"$p\"; exit; }; done; echo -\n";
     auto result = exec_for_data(**remote, "exec /bin/sh -s", options);
     if (!result) return result.status();
     std::istringstream lines(result->out);
-    std::string uid, sudo;
-    std::getline(lines, uid);
-    std::getline(lines, sudo);
+    std::string uid, user, sudo;
+    for (std::string* line : {&uid, &user, &sudo}) std::getline(lines, *line);
     std::getline(lines, access_.python);
     access_.is_root = uid == "0";
-    access_.has_sudo = sudo == "sudo" || sudo == "password";
-    if (sudo == "password") access_.sudo_password = password;
+    access_.has_sudo = sudo == "passwordless" || sudo == "given";
+    if (sudo == "given") access_.sudo_password = password;
     if (access_.python == "-" || access_.python.empty())
       return {Code::Unsupported, "the node has no python3, which Ansible needs there"};
     if (!access_.is_root && !access_.has_sudo)
-      log_.line(password.empty()
-                    ? "the login is not root and has no passwordless sudo: `become` is off"
-                    : "the login is not root, and sudo does not take its password: `become` is off");
+      log_.line(
+          fmt::format("`become` is off: {}", password.empty() || sudo != "password"
+                                                 ? sudo_refusal(sudo, user)
+                                                 : "sudo does not take the password of user '" + user + "'"));
     return {};
   }
 

@@ -36,6 +36,29 @@ exit $r
 
 }  // namespace
 
+const char* const kSudoState = R"sh(
+sudo_state() {
+  command -v sudo >/dev/null 2>&1 || { echo no; return; }
+  if sudo_words=$(LC_ALL=C sudo -n true 2>&1 </dev/null); then echo passwordless; return; fi
+  case $sudo_words in
+    *"must have a tty"*) echo tty ;;
+    *"password is required"*|*"terminal is required"*) echo password ;;
+    *) printf 'refused %s\n' "$(printf '%s' "$sudo_words" | tr '\n\t' '  ')" ;;
+  esac
+}
+)sh";
+
+std::string sudo_refusal(const std::string& state, const std::string& user) {
+  if (state == "no") return "user '" + user + "' has no sudo";
+  if (state == "tty")
+    return "sudo lets user '" + user +
+           "' run commands from a terminal alone (requiretty): add \"Defaults:" + user +
+           " !requiretty\" to sudoers";
+  if (state == "password") return "sudo asks user '" + user + "' for a password";
+  if (state.starts_with("refused")) return "sudo refuses user '" + user + "':" + state.substr(7);
+  return "";
+}
+
 std::string sudo_password(const nlohmann::json& written, const std::map<std::string, std::string>* secrets) {
   if (!secrets) return "";
   const bool named = written.is_object() && written.contains("$secret");

@@ -12,6 +12,14 @@ namespace radl {
 // otherwise that of the run (kSudoSecret). Empty: none is given.
 std::string sudo_password(const nlohmann::json& written, const std::map<std::string, std::string>* secrets);
 
+// Shell text: `sudo_state` prints what sudo does for a login that is not root. One of "passwordless",
+// "password" (it asks for one), "tty" (it runs from a terminal alone: requiretty), "no" (there is none),
+// "refused WORDS" (its own words).
+extern const char* const kSudoState;
+// The same as part of a sentence: "sudo asks user 'ann' for a password"; "" for "passwordless". With the way
+// out.
+std::string sudo_refusal(const std::string& state, const std::string& user);
+
 // Shell text for a script's body: exit status 0 when sudo takes the password. Asks once.
 std::string sudo_takes(const std::string& password);
 

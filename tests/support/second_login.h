@@ -11,6 +11,8 @@ namespace radl::test {
 struct SecondLogin {
   std::string user = "bob", password = "Tr0ub4dor&3";
   bool sudo = false;
+  std::string shell = "/bin/bash";
+  std::string more;  // shell text that root runs in the user's home
 };
 
 // Attributes of the node as that user sees it; the infrastructure's key and the password are accepted.
@@ -18,14 +20,15 @@ inline Json second_login(const Seen& node, const SecondLogin& login) {
   auto remote = ssh::make_remote(*test::target_of(node.attributes));
   const std::string folder = node.attributes.at("local_directory");
   std::string script =
-      "set -e\nuseradd -m -s /bin/bash " + login.user + "\necho '" + login.user + ":" + login.password +
-      "' | chpasswd\nmkdir -p /home/" + login.user + "/.ssh\ncp " + folder + "/etc/authorized_keys /home/" +
-      login.user + "/.ssh/authorized_keys\nchown -R " + login.user + ": /home/" + login.user +
-      "/.ssh\nchmod 700 /home/" + login.user + "/.ssh\n" +
+      "set -e\nuseradd -m -s " + login.shell + " " + login.user + "\necho '" + login.user + ":" +
+      login.password + "' | chpasswd\nmkdir -p /home/" + login.user + "/.ssh\ncp " + folder +
+      "/etc/authorized_keys /home/" + login.user + "/.ssh/authorized_keys\nchown -R " + login.user +
+      ": /home/" + login.user + "/.ssh\nchmod 700 /home/" + login.user + "/.ssh\n" +
       (login.sudo
            ? "mkdir -p /etc/sudoers.d\necho '" + login.user + " ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/" +
                  login.user + "\nchmod 440 /etc/sudoers.d/" + login.user + "\n"
            : "") +
+      (login.more.empty() ? "" : "( cd /home/" + login.user + "\n" + login.more + "\n)\n") +
       "cat > /etc/ssh/second_config <<'E'\nListenAddress 0.0.0.0:2222\nHostKey " + folder +
       "/etc/ssh_host_ed25519_key\nPidFile /etc/ssh/second.pid\nUsePAM no\nPasswordAuthentication "
       "yes\nStrictModes no\n"

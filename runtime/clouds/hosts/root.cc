@@ -13,17 +13,18 @@ std::string sudo_password_of(const Context& context, const Record& record) {
 
 Status can_become_root(const Context& context, const Record& record, const Json& facts, Remote& users) {
   const std::string sudo = facts.value("sudo", "");
-  if (sudo != "password" && sudo != "no") return {};
+  const std::string refusal = sudo_refusal(sudo, record.way.user);
+  if (refusal.empty()) return {};
   auto fails = [&](const std::string& why) {
     context.log(record.address + ": " + why + ": what needs root will fail");
     return Status();
   };
-  if (sudo == "no") return fails("user '" + record.way.user + "' has no sudo");
+  if (sudo != "password") return fails(refusal);
   const std::string password = sudo_password_of(context, record);
   if (password.empty())
-    return fails("sudo asks user '" + record.way.user +
-                 "' for a password, and none is given (disk.0.os.credentials.password, RADL_SUDO_PASSWORD, "
-                 "--ask-sudo-password)");
+    return fails(
+        refusal +
+        ", and none is given (disk.0.os.credentials.password, RADL_SUDO_PASSWORD, --ask-sudo-password)");
   auto taken = takes_for_sudo(users, password, context.stop.within(kLogin));
   if (!taken) return std::move(taken).status();
   if (*taken) return {};

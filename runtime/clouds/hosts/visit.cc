@@ -24,7 +24,6 @@ constexpr std::chrono::minutes kGiveBack{10};
 // Variable: BLOB. A line "NAME VALUE" for each fact, "disk NAME BYTES", and the marker's lines after "marker
 // ". Every apply runs it, so what the shell can read by itself takes no process.
 constexpr const char* kVisitScript = R"sh(set -eu
-LC_ALL=C; export LC_ALL
 say() { printf '%s %s\n' "$1" "$2"; }
 case $HOME in /*) ;; *) echo "the login has no home folder, HOME is '$HOME'" >&2; exit 4;; esac
 nl='
@@ -86,12 +85,7 @@ u=-
 while read -r k v f; do
   case $k in Uid:) u=${f%%[!0-9]*}; break;; esac
 done < /proc/self/status
-s=no
-if [ "$u" = 0 ]; then s=root
-elif command -v sudo >/dev/null 2>&1; then
-  s=password
-  if sudo -n true 2>/dev/null </dev/null; then s=passwordless; fi
-fi
+if [ "$u" = 0 ]; then s=root; else s=$(sudo_state); fi
 say sudo "$s"
 m=$HOME/.radl/taken-by
 if [ -e "$m" ]; then sed 's/^/marker /' "$m"; fi
@@ -231,7 +225,7 @@ std::string blob_of(const std::string& key_line) {
 }
 
 std::string variables(const std::vector<std::pair<const char*, std::string>>& all) {
-  std::string text = "set -eu\numask 077\nLC_ALL=C; export LC_ALL\n";
+  std::string text = "set -eu\numask 077\n";
   for (const auto& [name, value] : all) text += fmt::format("{}={}\n", name, shell_quote(printable(value)));
   return text;
 }
@@ -285,7 +279,7 @@ void take_line(Visit& visit, const std::string& line) {
 
 Result<Visit> visit(Remote& remote, const Stop& stop, const std::string& key_line) {
   const std::string script =
-      fmt::format("BLOB={}\n", shell_quote(printable(blob_of(key_line)))) + kVisitScript;
+      fmt::format("BLOB={}\n{}", shell_quote(printable(blob_of(key_line))), kSudoState) + kVisitScript;
   auto ran = run_script(remote, script, kLook, stop);
   if (!ran) return ran.status();
   if (ran->exit_status != 0)

@@ -17,6 +17,7 @@
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/negotiation.h"
 #include "runtime/net/ssh/session.h"
+#include "runtime/net/ssh/tried_keys.h"
 
 namespace radl::ssh {
 namespace {
@@ -154,6 +155,7 @@ Status Session::check_host_key() {
 Status Session::authenticate(const Stop& stop) {
   Status refused;
   std::string tried;
+  const bool passphrase = !target_.key_file.empty() && why_unusable(target_.key_file) == kHasPassphrase;
   auto attempt = [&](bool wanted, const char* name, Status (Session::*method)(const Stop&)) {
     if (!wanted || libssh2_userauth_authenticated(session_)) return true;
     Status done = (this->*method)(stop);
@@ -169,15 +171,19 @@ Status Session::authenticate(const Stop& stop) {
   if (libssh2_userauth_authenticated(session_)) return {};
   if (tried.empty()) return {Code::Auth, "no key, agent or password to log in with"};
   return Status(Code::Auth, fmt::format("LOGIN REFUSED: {}", tried))
-      .with_hint("the host key was right: it is the node, but it does not accept these credentials");
+      .with_hint(passphrase
+                     ? passphrase_hint(target_.key_file)
+                     : "the host key was right: it is the node, but it does not accept these credentials");
 }
 
 Status Session::try_key(const Stop& stop) {
+  if (std::string why = why_unusable(target_.key_file); !why.empty())
+    return {Code::Auth, fmt::format("{}: {}", target_.key_file, why)};
   auto key = read_file(target_.key_file, 1 << 16);
-  if (!key) return {Code::Auth, fmt::format("cannot read the key file: {}", key.status().message())};
+  if (!key) return {Code::Auth, key.status().message()};
   auto line = public_line_of(*key);
   std::string who =
-      line ? fmt::format("{} {}", key_type(*line), fingerprint(*key_blob(*line))) : target_.key_file;
+      line ? fmt::format("{} {}", key_type(*line), fingerprint(*key_blob(*line))) : "no OpenSSH format";
   auto code = drive(stop, [&] {
     return libssh2_userauth_publickey_frommemory(session_, target_.user.data(), target_.user.size(), nullptr,
                                                  0, key->data(), key->size(), nullptr);
@@ -186,11 +192,11 @@ Status Session::try_key(const Stop& stop) {
   if (!code) return code.status();
   if (code->ok()) return {};
   if (code->code == LIBSSH2_ERROR_AUTHENTICATION_FAILED || code->code == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED) {
-    return {Code::Auth, fmt::format("the key {} is not accepted for user '{}'", who, target_.user)};
+    return {Code::Auth,
+            fmt::format("{} ({}): refused by the server for user '{}'", target_.key_file, who, target_.user)};
   }
   if (code->code == LIBSSH2_ERROR_FILE)
-    return {Code::Auth,
-            fmt::format("the key file {} cannot be used (encrypted or damaged)", target_.key_file)};
+    return {Code::Auth, fmt::format("{}: not a private key, or damaged", target_.key_file)};
   Status why = failure(*code, "public key login");
   return why.code() == Code::Lost ? Status(Code::Retry, why.message()) : why;
 }

@@ -90,7 +90,10 @@ Result<KeyPair> make_ed25519(const std::string& comment) {
   return pair;
 }
 
-Result<std::string> public_line_of(std::string_view private_file) {
+namespace {
+
+// The decoded body of a private key file in OpenSSH's format, from its magic on.
+Result<std::string> body_of(std::string_view private_file) {
   size_t begin = private_file.find(kBegin), end = private_file.find(kEnd);
   if (begin == std::string_view::npos || end == std::string_view::npos) {
     return Status(Code::Unsupported, "not a private key in OpenSSH's format");
@@ -100,14 +103,29 @@ Result<std::string> public_line_of(std::string_view private_file) {
     if (c > ' ') text += c;
   }
   auto body = base64_decode(text);
-  if (!body) return Status(Code::Corrupt, "the private key is damaged");
+  if (!body || !body->starts_with(kMagic)) return Status(Code::Corrupt, "the private key is damaged");
+  return body;
+}
+
+}  // namespace
+
+bool has_passphrase(std::string_view private_file) {
+  // "BEGIN ENCRYPTED PRIVATE KEY" (RFC 7468), "Proc-Type: 4,ENCRYPTED" (RFC 1421).
+  if (private_file.find("ENCRYPTED") != std::string_view::npos) return true;
+  auto body = body_of(private_file);
+  if (!body) return false;
+  std::string_view rest(*body), cipher;
+  rest.remove_prefix(kMagic.size());
+  return take_field(rest, cipher) && cipher != "none";
+}
+
+Result<std::string> public_line_of(std::string_view private_file) {
+  auto body = body_of(private_file);
+  if (!body) return body.status();
   std::string_view rest(*body), ignored, blob;
-  bool good = rest.starts_with(kMagic);
-  if (good) {
-    rest.remove_prefix(kMagic.size());
-    good = take_field(rest, ignored) && take_field(rest, ignored) && take_field(rest, ignored) &&
-           rest.size() > 4;
-  }
+  rest.remove_prefix(kMagic.size());
+  bool good =
+      take_field(rest, ignored) && take_field(rest, ignored) && take_field(rest, ignored) && rest.size() > 4;
   if (good) {
     rest.remove_prefix(4);
     good = take_field(rest, blob);

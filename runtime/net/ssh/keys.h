@@ -36,6 +36,9 @@ Result<NamedKey> make_key(const std::string& folder, const std::string& name);
 // encrypted).
 Result<std::string> public_line_of(std::string_view private_file);
 
+// Whether a private key file is encrypted, in OpenSSH's format or in PEM.
+bool has_passphrase(std::string_view private_file);
+
 // "ssh-ed25519" of a public key line; empty when it is none.
 std::string key_type(std::string_view public_line);
 // The decoded blob of a public key line.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <tuple>
 
@@ -20,6 +21,7 @@
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/net/ssh/openssh_words.h"
 #include "runtime/net/ssh/output.h"
+#include "runtime/net/ssh/tried_keys.h"
 
 namespace radl::ssh {
 namespace {
@@ -44,8 +46,7 @@ Status client_failure(const std::string& err, const std::string& who) {
             "somebody else answers at this address, or the node was created again; nothing was sent to it");
   }
   if (has("Permission denied (") || has("Too many authentication failures")) {
-    return Status(Code::Auth, who + ": LOGIN REFUSED: the server does not accept these credentials")
-        .with_hint("the host key was right: it is the node, but it does not accept these credentials");
+    return refused_login(err, who);
   }
   for (std::string_view passing : {"Connection refused", "Connection timed out", "No route to host",
                                    "Network is unreachable", "Could not resolve"}) {
@@ -118,13 +119,25 @@ Status OpensshRemote::prepare(const Stop& stop) {
   return connect(stop);
 }
 
+// LogVerbose is in OpenSSH 8.5 and later; another client would take it for a mistake.
+bool logs_keys() {
+  static const bool knows = [] {
+    auto ran = run_process({.argv = {"ssh", "-V"}, .deadline = std::chrono::seconds(10)});
+    int major = 0, minor = 0;
+    return ran && std::sscanf(ran->err.c_str(), "OpenSSH_%d.%d", &major, &minor) == 2 &&
+           (major > 8 || (major == 8 && minor >= 5));
+  }();
+  return knows;
+}
+
 // The master ends with us, even when we are killed. It takes a while to log in: its socket is there then.
 Status OpensshRemote::connect(const Stop& stop) {
   const std::string log = files_.folder + "/log", socket = files_.socket;
   ::unlink(log.c_str());
   ::unlink(socket.c_str());
-  auto made = KeptProcess::start(
-      client_words(target_, files_, {"-M", "-N", "-E", log, "-o", "ControlPersist=no"}, ""));
+  std::vector<std::string> options{"-M", "-N", "-E", log, "-o", "ControlPersist=no", "-o", "LogLevel=INFO"};
+  if (logs_keys()) options.insert(options.end(), {"-o", kLogKeys});
+  auto made = KeptProcess::start(client_words(target_, files_, options, ""));
   if (!made) return made.status();
   Stop limited = stop.within(kConnect);
   std::chrono::milliseconds pause{2};

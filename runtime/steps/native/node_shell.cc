@@ -14,10 +14,8 @@ case $HOME in /*) ;; *) echo "the login has no home folder, HOME is '$HOME'" >&2
 u=$(id -u) || exit 1
 n=$(id -un) || n=$u
 s=-
-if [ "$u" = 0 ]; then :
-elif ! command -v sudo >/dev/null; then s=no
-elif sudo -n true 2>/dev/null </dev/null; then s=sudo
-elif password_is_taken; then s=password; fi
+if [ "$u" != 0 ]; then s=$(sudo_state); fi
+if [ "$s" = password ] && password_is_taken; then s=given; fi
 printf 'facts\t%s\t%s\t%s\t%s\n' "$u" "$n" "$HOME" "$s"
 )sh";
 
@@ -40,20 +38,20 @@ Status NodeShell::connect() {
 std::string NodeShell::asking_who() const {
   return (password_.empty() ? "password_is_taken() { false; }\n"
                             : "password_is_taken() { " + sudo_takes(password_) + "; }\n") +
-         kWho;
+         kSudoState + kWho;
 }
 
 void NodeShell::take_facts(const std::vector<std::string>& parts) {
   facts_.is_root = parts[1] == "0";
   facts_.user = parts[2];
   facts_.home = parts[3];
-  asks_password_ = parts[4] == "password";
-  facts_.can_sudo = parts[4] == "sudo" || asks_password_;
+  sudo_ = parts[4];
+  facts_.can_sudo = sudo_ == "passwordless" || sudo_ == "given";
 }
 
 std::string NodeShell::command(ExecOptions& options) const {
   if (!facts_.can_sudo || facts_.is_root) return "/bin/sh -s";
-  if (!asks_password_) return fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
+  if (sudo_ == "passwordless") return fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
   SudoShell shell = sudo_shell(password_, facts_.home);
   options.stdin_bytes.insert(0, shell.stdin_begin);
   return std::move(shell.command);
@@ -83,16 +81,16 @@ Result<ExecResult> NodeShell::exec(const std::string& command, const ExecOptions
 }
 
 Status NodeShell::no_root(const std::string& label) const {
-  if (!password_.empty()) return {Code::Auth, fmt::format("{}: needs root, and {}", label, refusal())};
-  return Status(Code::Auth, fmt::format("{}: needs root, and user '{}' has no passwordless sudo on the node",
-                                        label, facts_.user))
-      .with_hint(
-          "where sudo asks for a password: disk.0.os.credentials.password of the system, "
-          "RADL_SUDO_PASSWORD, or --ask-sudo-password");
+  if (!refusal().empty()) return {Code::Auth, fmt::format("{}: needs root, and {}", label, refusal())};
+  Status none(Code::Auth, fmt::format("{}: needs root, and {}", label, sudo_refusal(sudo_, facts_.user)));
+  if (sudo_ != "password") return none;
+  return std::move(none).with_hint(
+      "give the password: disk.0.os.credentials.password of the system, RADL_SUDO_PASSWORD, or "
+      "--ask-sudo-password");
 }
 
 std::string NodeShell::refusal() const {
-  if (password_.empty() || facts_.root()) return "";
+  if (password_.empty() || facts_.root() || sudo_ != "password") return "";
   return fmt::format("sudo on the node does not take the password of user '{}'", facts_.user);
 }
 

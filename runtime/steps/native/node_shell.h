@@ -37,7 +37,7 @@ class NodeShell {
   Facts& facts_;
   std::string name_;
   std::string password_;  // for sudo; empty: none is given
-  bool asks_password_ = false;
+  std::string sudo_;      // as sudo_state prints it; "given": it takes the password
   Remote* remote_ = nullptr;
 };
 

@@ -263,7 +263,7 @@ TEST_F(IsolatedReachTest, AnOrdinaryLoginWorksThroughSudoOrSaysThatItNeedsRoot) 
   as(plain);
   Status refused = run("package", "radl-no-such-thing", Json::object());
   EXPECT_EQ(refused.code(), Code::Auth) << refused.text();
-  EXPECT_TRUE(contains(refused.message(), "no passwordless sudo"));
+  EXPECT_TRUE(contains(refused.message(), "sudo asks user 'bob' for a password"));
   (void)ssh::make_remote(*test::target_of(nodes->make("worker[0]").attributes))
       ->exec("echo 'bob ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/bob; chmod 440 /etc/sudoers.d/bob");
   as(plain);
