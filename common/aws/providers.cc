@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/command.h"
+#include "common/process/process.h"
 #include "common/text.h"
 
 namespace radl::aws {
@@ -261,7 +261,11 @@ Result<Credentials> process_credentials(const std::string& command, const std::s
                                         const Stop& stop, double patience_seconds) {
   auto argv = split_command(command);
   if (!argv.ok()) return Status(Code::Auth, origin + ": " + argv.status().message());
-  auto done = run_command(*argv, "", patience_seconds, stop);
+  auto done =
+      run_process({.argv = *argv,
+                   .inherited = kUsersVariables,
+                   .deadline = std::chrono::milliseconds(static_cast<long long>(patience_seconds * 1000)),
+                   .stop = stop});
   if (!done.ok()) {
     // One that waits for somebody is not run again: it would wait again.
     const Status asked = stop.check();

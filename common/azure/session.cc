@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "common/command.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
 #include "common/jwt.h"
+#include "common/process/process.h"
 #include "common/text.h"
 
 namespace radl::azure {
@@ -19,7 +19,7 @@ using json::text_of;
 using Kind = Credential::Kind;
 
 constexpr size_t kLargestToken = 1 << 18;
-constexpr double kAzSeconds = 60;
+constexpr std::chrono::seconds kAz{60};
 constexpr int kAssertionSeconds = 600;
 constexpr const char* kJwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -145,7 +145,11 @@ Result<Token> of_az(const Credential& one, const std::string& subscription, cons
     argv.insert(argv.end(), {"--subscription", subscription});
   else if (!one.tenant.empty())
     argv.insert(argv.end(), {"--tenant", one.tenant});
-  auto done = run_command(argv, "/", kAzSeconds, stop);
+  auto done = run_process({.argv = argv,
+                           .directory = "/",
+                           .inherited = {"AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR", "PYTHON*"},
+                           .deadline = kAz,
+                           .stop = stop});
   if (!done.ok()) return Status(done.status()).at("az account get-access-token");
   const Json document = json::parse_json(done->out);
   const std::string token = text_of(document, "accessToken");

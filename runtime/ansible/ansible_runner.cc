@@ -12,13 +12,13 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/lines.h"
+#include "common/process/process.h"
 #include "runtime/ansible/callback_plugin.h"
 #include "runtime/ansible/configuration.h"
 #include "runtime/ansible/galaxy.h"
 #include "runtime/ansible/inventory.h"
 #include "runtime/ansible/playbook.h"
 #include "runtime/ansible/private_folder.h"
-#include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/sudo.h"
 #include "runtime/steps/node_lease.h"
@@ -235,7 +235,8 @@ class AnsibleRun {
     if (Status s = write_file_atomic(own("recipe.vault"), step_.body.substr(begin), 0600); !s.ok()) return s;
     auto ran = run_process(
         {.argv = {"ansible-vault", "view", "--vault-password-file", own("vault"), own("recipe.vault")},
-         .environment = {{"LC_ALL", "C.UTF-8"}, {"PAGER", "cat"}}});
+         .environment = {{"PAGER", "cat"}},
+         .inherited = kAnsibleVariables});
     if (!ran) return ran.status();
     if (ran->exit_status != 0) return Status(Code::Auth, "vault.password does not open the encrypted recipe");
     if (ran->out_cut) return invalid("the encrypted recipe is too large");
@@ -250,13 +251,11 @@ class AnsibleRun {
     if (!vault_.empty()) request.argv.insert(request.argv.end(), {"--vault-password-file", own("vault")});
     if (check_) request.argv.insert(request.argv.end(), {"--check", "--diff"});
     request.directory = shared() + "/recipes";
-    request.environment = {{"ANSIBLE_CONFIG", own("ansible.cfg")},
-                           {"LC_ALL", "C.UTF-8"},
-                           {"ANSIBLE_NOCOLOR", "1"},
-                           {"ANSIBLE_FORCE_COLOR", std::nullopt},
-                           {"ANSIBLE_STDOUT_CALLBACK", std::nullopt},
-                           {"ANSIBLE_VAULT_PASSWORD_FILE", std::nullopt},
-                           {"PYTHONDONTWRITEBYTECODE", "1"}};
+    request.environment = {
+        {"ANSIBLE_CONFIG", own("ansible.cfg")},        {"ANSIBLE_NOCOLOR", "1"},
+        {"ANSIBLE_FORCE_COLOR", std::nullopt},         {"ANSIBLE_STDOUT_CALLBACK", std::nullopt},
+        {"ANSIBLE_VAULT_PASSWORD_FILE", std::nullopt}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+    request.inherited = kAnsibleVariables;
     request.deadline = std::chrono::milliseconds(
         static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000));
     request.stop = context_.context->stop;

@@ -4,6 +4,9 @@
 
 namespace radl::recipes {
 
+const std::vector<std::string> kAnsibleVariables = {"ANSIBLE_*", "PYTHON*", "VIRTUAL_ENV", "GIT_SSH*",
+                                                    "GIT_CONFIG*"};
+
 std::string make_configuration(const ConfigurationPaths& paths) {
   return fmt::format(
       "[defaults]\n"

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace radl::recipes {
+
+// What Ansible's programs get of our environment.
+extern const std::vector<std::string> kAnsibleVariables;
 
 struct ConfigurationPaths {
   std::string own;      // of this run: inventory, callback, known hosts

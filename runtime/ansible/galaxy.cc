@@ -8,8 +8,8 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/turn.h"
-#include "runtime/base/process.h"
 
 namespace radl::recipes {
 namespace {
@@ -36,7 +36,7 @@ Status install(const Requirement& one, const std::string& folder, const Context&
                                 "-p",
                                 folder + (one.collection ? "/collections" : "/roles")};
   auto ran = run_process({.argv = argv,
-                          .environment = {{"LC_ALL", "C.UTF-8"}},
+                          .inherited = kAnsibleVariables,
                           .deadline = std::chrono::minutes(10),
                           .stop = context.stop,
                           .with_descendants = true});

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
+#include "common/digest.h"
 #include "common/files.h"
 
 namespace radl::recipes {
@@ -44,12 +46,12 @@ namespace {
 constexpr size_t kSocketName = 1 + 40 + 17 + 1;
 constexpr size_t kLongestFolder = sizeof(sockaddr_un::sun_path) - kSocketName;
 
-// Not so where /proc is missing or shows the processes of another PID namespace.
-bool same_folder(const std::string& path, int fd) {
-  struct stat named {
-  }, opened{};
-  return stat(path.c_str(), &named) == 0 && fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
-         named.st_ino == opened.st_ino;
+// A link of this user's to that folder.
+bool leads_to(const std::string& link, const std::string& folder) {
+  struct stat info {};
+  std::error_code error;
+  return ::lstat(link.c_str(), &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid == ::geteuid() &&
+         std::filesystem::read_symlink(link, error) == folder;
 }
 
 }  // namespace
@@ -58,19 +60,19 @@ Status ShortPath::open(const std::string& folder) {
   if (Status s = make_directories(folder, 0700); !s.ok()) return s;
   path_ = folder;
   if (folder.size() <= kLongestFolder) return {};
-  fd_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd_ < 0) return errno_status(errno, folder);
-  path_ = fmt::format("/proc/{}/fd/{}", ::getpid(), fd_);
-  if (same_folder(path_, fd_)) return {};
-  return {
-      Code::Invalid,
-      fmt::format("{}: the path is too long for the sockets of ssh ({} bytes, at most {}), and /proc, which "
-                  "would give it a short name, does not show this process: choose a shorter --state",
-                  folder, folder.size(), kLongestFolder)};
+  std::error_code error;
+  const std::string whole = std::filesystem::absolute(folder, error);
+  link_ = fmt::format("/tmp/radl-{}-{}", ::geteuid(), sha256_hex(whole).substr(0, 16));
+  if (::symlink(whole.c_str(), link_.c_str()) != 0 && errno != EEXIST) return errno_status(errno, link_);
+  if (leads_to(link_, whole)) {
+    path_ = link_;
+    return {};
+  }
+  return {Code::Conflict, std::exchange(link_, "") + ": somebody else has this name; remove it"};
 }
 
 ShortPath::~ShortPath() {
-  if (fd_ >= 0) ::close(fd_);
+  if (!link_.empty()) ::unlink(link_.c_str());
 }
 
 }  // namespace radl::recipes

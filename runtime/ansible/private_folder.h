@@ -22,19 +22,18 @@ class PrivateFolder {
 };
 
 // A name for a folder that is short enough for the sockets of ssh in it (108 bytes in all, unix(7)): its own,
-// or one in /proc that is good while this object lives.
+// or a link in /tmp that is removed with this object, or replaced by the next one for the folder.
 class ShortPath {
  public:
   ShortPath() = default;
   ShortPath(const ShortPath&) = delete;
   ~ShortPath();
-  // Makes the folder, mode 0700, where it is not there. Invalid: its path is too long and /proc is no help.
+  // Makes the folder, mode 0700, where it is not there. Conflict: somebody else has the name.
   Status open(const std::string& folder);
   const std::string& path() const { return path_; }
 
  private:
-  int fd_ = -1;
-  std::string path_;
+  std::string path_, link_;
 };
 
 }  // namespace radl::recipes

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/command.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/text.h"
 
 namespace radl {
@@ -57,7 +57,8 @@ std::vector<std::string> split_at_spaces(const std::string& text) {
 }
 
 Result<std::string> output_of(const std::vector<std::string>& argv, const Stop& stop) {
-  auto done = run_command(argv, "", 60, stop);
+  auto done = run_process(
+      {.argv = argv, .inherited = kUsersVariables, .deadline = std::chrono::seconds(60), .stop = stop});
   if (!done.ok()) return done.status();
   if (done->exit_status != 0)
     return Status(Code::Auth, argv[0] + " ended with status " + std::to_string(done->exit_status));

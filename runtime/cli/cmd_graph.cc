@@ -1,8 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/process/process.h"
 #include "compiler/tools/graph/graph.h"
-#include "runtime/base/process.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/result_file.h"

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/nodes.h"
@@ -86,10 +87,11 @@ int run_ssh(const Session& session, Options& options) {
     for (size_t i = 1; i < options.words.size(); ++i) arguments->push_back(shell_quote(options.words[i]));
   }
   if (::chdir(work.c_str()) != 0) return report(session, errno_status(errno, work));
-  std::vector<char*> argv;
-  for (std::string& argument : *arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
+  // A login lives long: it gets what ssh uses, and none of our credentials.
+  std::vector<std::string> allowed = kBasicVariables;
+  allowed.insert(allowed.end(), {"LANG", "LANGUAGE", "LC_*", "COLORTERM", "DISPLAY", "XAUTHORITY", "SSH_*"});
+  const ProcessImage image(find_program(arguments->front()), *arguments, environment_of(allowed, {}));
+  ::execve(image.file.c_str(), image.argv.data(), image.environment.data());
   return report(session, Status(Code::NotFound, std::string("ssh cannot be started: ") + std::strerror(errno))
                              .with_hint("install the package openssh-client"));
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 
+#include "common/process/process.h"
 #include "common/standard_files.h"
 #include "common/version.h"
 #include "runtime/cli/arguments.h"
@@ -139,6 +140,7 @@ int main(int argc, char** argv) {
   radl::hold_standard_files();
   // A package's loader starts this program, and the kernel would name the process after the loader.
   (void)::prctl(PR_SET_NAME, "radlc");
+  radl::forbid_core_dumps();
   (void)::mallopt(M_ARENA_MAX, 2);
   radl::cli::use_huge_pages_for_much();
   small_thread_stacks();

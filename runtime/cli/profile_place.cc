@@ -4,9 +4,9 @@
 
 #include <charconv>
 
+#include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "common/text.h"
-#include "runtime/base/process.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/nodes.h"
@@ -46,6 +46,7 @@ class LocalPlace : public ProfilePlace {
     ProcessRequest request;
     request.argv = {engine_};
     request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+    request.inherited = kStoreVariables;
     request.deadline = deadline_for(seconds);
     request.stop = stop_;
     auto ran = run_process(request);

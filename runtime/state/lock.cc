@@ -4,7 +4,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "runtime/base/process.h"
+#include <algorithm>
+#include <cerrno>
+
+#include "common/process/process.h"
 #include "runtime/state/records.h"
 
 namespace radl {
@@ -29,6 +32,14 @@ bool FileLock::held_by_another() {
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   return ::fcntl(fd_, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+int FileLock::other_holder() {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  const bool held = open() >= 0 && ::fcntl(fd_, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  return held ? std::max(0, static_cast<int>(whole.l_pid)) : 0;
 }
 
 bool FileLock::take() {

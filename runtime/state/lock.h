@@ -19,6 +19,7 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   bool held_by_another();  // by another process
+  int other_holder();      // its process id; 0: none, or one that cannot be told
   bool take();             // true also where the file system has no such locks
   void release();
 

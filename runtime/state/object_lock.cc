@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/state/records.h"
 
 namespace radl {

@@ -181,8 +181,11 @@ Result<SqliteStore::Attempt> SqliteStore::try_lock(const LockInfo& self, LockInf
     return Attempt::Held;
   }
   if (!file_lock_.take()) {
-    holder = row->value_or(self);
-    return Attempt::Held;
+    // The row is gone or its owner is dead, yet a process has the file: its lock was taken away while it
+    // lives, or it ends just now.
+    const int pid = file_lock_.other_holder();
+    return Status(Code::Conflict, "a run that has lost the state's lock has not ended" +
+                                      (pid > 0 ? ": process " + std::to_string(pid) : std::string()));
   }
   if (Status put = write_lock(db_, self); !put.ok()) return put;
   if (Status done = transaction.commit(); !done.ok()) return done;
@@ -197,6 +200,7 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
   auto end = world_.clock.now() + timeout;
   bool told = false;
   while (true) {
+    holder = {};
     Result<Attempt> attempt = try_lock(self, holder);
     if (!attempt.ok() && attempt.status().code() != Code::Conflict) return attempt.status();
     if (attempt.ok() && *attempt == Attempt::Taken) {
@@ -206,6 +210,9 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
     }
     if (world_.clock.now() >= end) {
       std::string who = attempt.ok() ? "the state is locked: " + holder.text() : attempt.status().message();
+      if (holder.id.empty())
+        return Status(Code::Conflict, who)
+            .with_hint("end that process, or wait for it with --lock-timeout SECONDS");
       return Status(Code::Conflict, who)
           .with_hint(
               "wait for it with --lock-timeout SECONDS, or, when it is gone for good, `radlc state unlock " +

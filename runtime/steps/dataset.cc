@@ -11,9 +11,9 @@
 #include "common/files.h"
 #include "common/lines.h"
 #include "common/program_folder.h"
+#include "common/process/process.h"
 #include "common/store_address.h"
 #include "common/turn.h"
-#include "runtime/base/process.h"
 
 namespace radl {
 
@@ -115,6 +115,7 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
   if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);
   ProcessRequest request;
   request.argv = stage_command(*engine, source, offline);
+  request.inherited = kStoreVariables;
   request.deadline = std::chrono::hours(6);
   request.stop = context.stop;
   Lines lines(64 * 1024);

@@ -9,7 +9,7 @@
 #include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/steps/dataset.h"
 
 namespace radl {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "common/process/process.h"
 #include "common/text.h"
-#include "runtime/base/process.h"
 #include "runtime/vendor/fetch.h"
 
 namespace radl::vendored {
@@ -23,17 +23,7 @@ std::map<std::string, std::optional<std::string>> environment(bool local) {
           {"SSH_ASKPASS_REQUIRE", "force"},
           {"GIT_ALLOW_PROTOCOL", local ? "file" : "https:ssh"},
           {"GIT_NO_REPLACE_OBJECTS", "1"},
-          {"GIT_OPTIONAL_LOCKS", "0"},
-          {"LC_ALL", "C"},
-          {"GIT_DIR", {}},
-          {"GIT_WORK_TREE", {}},
-          {"GIT_INDEX_FILE", {}},
-          {"GIT_COMMON_DIR", {}},
-          {"GIT_NAMESPACE", {}},
-          {"GIT_OBJECT_DIRECTORY", {}},
-          {"GIT_ALTERNATE_OBJECT_DIRECTORIES", {}},
-          {"GIT_TEMPLATE_DIR", {}},
-          {"GIT_EXTERNAL_DIFF", {}}};
+          {"GIT_OPTIONAL_LOCKS", "0"}};
 }
 
 uint64_t size_of(const std::string& folder) {
@@ -151,6 +141,7 @@ Result<std::string> Git::run(std::vector<std::string> arguments, const std::stri
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
   request.stdin_bytes = input;
   request.environment = environment(local);
+  request.inherited = {"GIT_SSH*", "GIT_CONFIG*", "GIT_SSL*", "GIT_TRACE*"};
   request.deadline = kDeadline;
   request.keep_bytes = largest;
   request.with_descendants = true;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/net/ssh/keys.h"
 #include "tests/support/test_nodes.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/net/ssh/node_files.h"
 
 namespace radl::test {

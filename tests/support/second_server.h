@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "common/process/detached.h"
 #include "runtime/clouds/local/network.h"
-#include "runtime/net/detached.h"
 #include "tests/support/test_nodes.h"
 #include "tests/support/test_target.h"
 #include "tests/support/wait_until.h"

@@ -10,9 +10,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "common/text.h"
-#include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/openssh.h"
 

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <string_view>
 
+#include "common/process/process.h"
 #include "common/text.h"
-#include "runtime/base/process.h"
 #include "runtime/clouds/machine_facts.h"
 
 namespace radl::local {

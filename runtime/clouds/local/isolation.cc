@@ -12,11 +12,11 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/detached.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
-#include "runtime/base/process.h"
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/local/network.h"
-#include "runtime/net/detached.h"
 
 namespace radl::local {
 namespace {

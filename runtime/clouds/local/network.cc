@@ -15,9 +15,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/detached.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
-#include "runtime/base/process.h"
-#include "runtime/net/detached.h"
 
 namespace radl::local {
 namespace {

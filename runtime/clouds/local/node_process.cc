@@ -22,8 +22,8 @@
 #include <thread>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
-#include "runtime/net/detached.h"
+#include "common/process/detached.h"
+#include "common/process/process.h"
 
 namespace radl::local {
 namespace {

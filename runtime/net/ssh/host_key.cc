@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "common/process/process.h"
 #include "common/text.h"
-#include "runtime/base/process.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/target.h"
 

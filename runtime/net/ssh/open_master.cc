@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/text.h"
-#include "runtime/base/process.h"
 #include "runtime/net/ssh/mux.h"
 
 namespace radl::ssh {

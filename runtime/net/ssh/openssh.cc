@@ -12,8 +12,8 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
-#include "runtime/base/process.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/keys.h"

@@ -8,9 +8,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "common/turn.h"
-#include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/manifest.h"
@@ -40,7 +40,8 @@ Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const
 Status run_here(std::vector<std::string> argv, const Context& context, const std::string& what) {
   ProcessRequest request;
   request.argv = std::move(argv);
-  request.environment = {{"LC_ALL", "C"}, {"GIT_TERMINAL_PROMPT", "0"}};
+  request.environment = {{"GIT_TERMINAL_PROMPT", "0"}};
+  request.inherited = {"GIT_SSH*", "GIT_CONFIG*"};
   request.deadline = std::chrono::hours(1);
   request.stop = context.stop;
   auto done = run_process(request);

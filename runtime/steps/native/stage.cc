@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
 
@@ -17,8 +17,7 @@ namespace radl::native {
 
 namespace {
 
-// A file of this computer without a name: it is gone when it is closed, however this process ends. Other
-// programs of the same user reach it by path().
+// A file of this computer without a name: it is gone when it is closed, however this process ends.
 class NamelessFile {
  public:
   NamelessFile() = default;
@@ -36,7 +35,9 @@ class NamelessFile {
     ::unlink(name.c_str());
     return {};
   }
-  std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
+  // For this process alone.
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
+  int descriptor() const { return fd_; }
 
  private:
   int fd_ = -1;
@@ -45,11 +46,19 @@ class NamelessFile {
 Status stage_archive(Remote& remote, const Staged& staged, const Stop& stop) {
   NamelessFile archive;
   if (Status s = archive.make(); !s.ok()) return s;
+  Status written;
   auto packed = run_process({.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion", "--owner=0",
-                                      "--group=0", "-T", "-", "-cf", archive.path()},
+                                      "--group=0", "-T", "-", "-cf", "-"},
                              .stdin_bytes = staged.content,
                              .deadline = std::chrono::hours(1),
-                             .stop = stop});
+                             .stop = stop.or_when(Stop::when([&] { return !written.ok(); })),
+                             .on_output =
+                                 [&](std::string_view piece, bool is_stderr) {
+                                   if (!is_stderr && written.ok())
+                                     written = write_all(archive.descriptor(), piece, "a temporary file");
+                                 },
+                             .keep_bytes = 4096});
+  if (!written.ok()) return written;
   if (!packed) return packed.status();
   if (packed->exit_status != 0)
     return {Code::Invalid, fmt::format("{}: tar: {}", staged.local_path, packed->err)};

@@ -7,8 +7,8 @@
 #include "common/dataset_digest.h"
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
-#include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/tree.h"
 #include "runtime/steps/manifest.h"
@@ -137,7 +137,8 @@ Status PythonEnvironment::make_here(const std::string& archive) {
       python_.value("program", "python3"), shell_quote(python_.value("requirements", "")),
       python_.contains("wheelhouse") ? shell_quote(python_["wheelhouse"].get<std::string>()) : "''",
       shell_quote(folder));
-  request.environment = {{"PYTHONPATH", std::nullopt}, {"PIP_REQUIRE_VIRTUALENV", std::nullopt}};
+  request.environment = {{"PIP_REQUIRE_VIRTUALENV", std::nullopt}};
+  request.inherited = {"PIP_*", "UV_*"};
   request.deadline = std::chrono::hours(1);
   request.stop = context_.stop;
   auto done = run_process(request);

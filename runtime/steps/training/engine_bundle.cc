@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "common/digest.h"
+#include "common/process/process.h"
 #include "runtime/base/local_digest.h"
-#include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/place.h"
@@ -50,8 +50,7 @@ Result<Bundle> find_bundle() {
   if (!program) return program.status();
   Bundle bundle;
   const std::vector<std::string> list = choose_program(*program, bundle);
-  auto listed =
-      run_process({.argv = list, .environment = {{"LC_ALL", "C"}}, .deadline = std::chrono::seconds(20)});
+  auto listed = run_process({.argv = list, .deadline = std::chrono::seconds(20)});
   if (!listed) return listed.status();
   // It fails for a program without libraries too.
   if (listed->exit_status != 0 && (listed->out + listed->err).find("not a dynamic") == std::string::npos)

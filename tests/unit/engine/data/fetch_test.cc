@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "common/command.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "engine/data/archive.h"
@@ -270,16 +269,6 @@ TEST(Archive, CutOffIsCorruptWhereverTheCutIs) {
     });
     EXPECT_EQ(s.code(), Code::Corrupt) << keep;
   }
-}
-
-TEST(Command, GivesOutputStatusAndStopsInTime) {
-  auto r = run_command({"sh", "-c", "echo out; echo err >&2; exit 3"}, "/", 10);
-  ASSERT_TRUE(r.ok());
-  EXPECT_EQ(r->out, "out\n");
-  EXPECT_EQ(r->err, "err\n");
-  EXPECT_EQ(r->exit_status, 3);
-  EXPECT_EQ(run_command({"no-such-program-here"}, "/", 5).status().code(), Code::NotFound);
-  EXPECT_EQ(run_command({"sleep", "60"}, "/", 0.2).status().code(), Code::Timeout);
 }
 
 TEST(Release, TheSubsetInTheRepositoryIsWhatItSays) {

@@ -5,13 +5,13 @@
 
 #include <cstdlib>
 
+#include "common/process/detached.h"
 #include "runtime/ansible/ansible_runner.h"
 #include "runtime/ansible/galaxy.h"
 #include "runtime/ansible/inventory.h"
 #include "runtime/ansible/playbook.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"
-#include "runtime/net/detached.h"
 #include "tests/support/second_login.h"
 #include "tests/support/test_target.h"
 

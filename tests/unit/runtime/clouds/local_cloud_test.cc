@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"
 #include "runtime/clouds/local/node_directory.h"

@@ -7,7 +7,7 @@
 
 #include <sstream>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/clouds/local/hosts_file.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "tests/support/temporary_folder.h"
 
 namespace radl {

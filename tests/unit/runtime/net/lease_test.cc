@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/net/lease.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/step_log.h"

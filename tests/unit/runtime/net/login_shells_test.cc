@@ -6,12 +6,12 @@
 
 #include <filesystem>
 
+#include "common/process/process.h"
 #include "common/shell_quote.h"
-#include "runtime/base/process.h"
 #include "runtime/net/lease.h"
-#include "runtime/net/sudo.h"
 #include "runtime/net/ssh/login.h"
 #include "runtime/net/ssh/openssh.h"
+#include "runtime/net/sudo.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
 #include "tests/support/test_target.h"
@@ -173,12 +173,15 @@ TEST_F(LoginTest, WhatSudoWantsIsTold) {
     const char *rules, *state;
   };
   OtherLogin login({.sudo = true});
-  for (const Case& one : {Case{"bob ALL=(ALL) NOPASSWD: ALL", "passwordless"},
-                          Case{"Defaults requiretty\nbob ALL=(ALL) NOPASSWD: ALL", "tty"},
-                          Case{"Defaults:bob !requiretty\nDefaults:root requiretty\nbob ALL=(ALL) NOPASSWD: ALL",
-                               "passwordless"},
-                          Case{"bob ALL=(ALL) ALL", "password"}}) {
-    ASSERT_EQ(login.root->exec("printf '%s\n' " + shell_quote(one.rules) + " > /etc/sudoers.d/bob")->exit_status, 0);
+  for (const Case& one :
+       {Case{"bob ALL=(ALL) NOPASSWD: ALL", "passwordless"},
+        Case{"Defaults requiretty\nbob ALL=(ALL) NOPASSWD: ALL", "tty"},
+        Case{"Defaults:bob !requiretty\nDefaults:root requiretty\nbob ALL=(ALL) NOPASSWD: ALL",
+             "passwordless"},
+        Case{"bob ALL=(ALL) ALL", "password"}}) {
+    ASSERT_EQ(
+        login.root->exec("printf '%s\n' " + shell_quote(one.rules) + " > /etc/sudoers.d/bob")->exit_status,
+        0);
     for (Remote* remote : login.both())
       EXPECT_EQ(remote->exec(std::string(kSudoState) + "sudo_state")->out, std::string(one.state) + "\n");
   }
@@ -198,7 +201,9 @@ TEST(Keys, ThoseThatWereTriedAreNamed) {
     config += "  IdentityFile " + file + "\n";
     if (name == std::string("missing")) continue;
     const std::string passphrase = name == std::string("strange") ? "" : "a passphrase";
-    ASSERT_EQ(run_process({.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", file}})->exit_status, 0);
+    ASSERT_EQ(run_process({.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", file}})
+                  ->exit_status,
+              0);
   }
   ASSERT_TRUE(write_file_atomic(nodes.folder.path("config"), config, 0600).ok());
   ASSERT_TRUE(write_file_atomic(admitted, *read_file(nodes.folder.path("closed.pub")), 0600).ok());
@@ -212,7 +217,8 @@ TEST(Keys, ThoseThatWereTriedAreNamed) {
   EXPECT_TRUE(contains(refused.text(), "ssh-add " + nodes.folder.path("closed")));
   // Over libssh2, with the one key that a state names.
   target.ssh_config.clear();
-  for (auto [name, why] : {std::pair{"closed", "has a passphrase"}, {"missing", "no such file"},
+  for (auto [name, why] : {std::pair{"closed", "has a passphrase"},
+                           {"missing", "no such file"},
                            {"strange", "refused by the server"}}) {
     target.key_file = nodes.folder.path(name);
     Status status = ssh::make_remote(target)->exec("true").status();

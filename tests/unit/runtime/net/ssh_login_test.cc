@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"
 #include "runtime/clouds/local/node_directory.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/state/database.h"
 #include "runtime/state/lock.h"
 #include "runtime/state/store.h"
@@ -105,6 +105,19 @@ TEST_F(LockTest, AnotherHostsLockIsHonouredUntilItIsForced) {
   EXPECT_TRUE(other->force_unlock(id).ok());
   EXPECT_TRUE(other->lock("apply", milliseconds(0)).ok());
   EXPECT_EQ(store->put_resource({}).code(), Code::Conflict) << "whose lock was taken away may not write";
+}
+
+TEST_F(LockTest, AfterAForcedUnlockTheLivingHolderIsNamedUntilItEnds) {
+  const pid_t child = holder();
+  std::unique_ptr<Store> store = open();
+  ASSERT_TRUE(store->force_unlock((*store->lock_holder())->id).ok());
+  Status refused = store->lock("apply", milliseconds(0));
+  EXPECT_EQ(refused.code(), Code::Conflict);
+  EXPECT_NE(refused.message().find("process " + std::to_string(child)), std::string::npos) << refused.text();
+  EXPECT_EQ(refused.text().find("process " + std::to_string(::getpid())), std::string::npos)
+      << refused.text();
+  kill_and_wait(child);
+  EXPECT_TRUE(store->lock("apply", milliseconds(0)).ok());
 }
 
 TEST_F(LockTest, AfterARebootTheLockIsFree) {

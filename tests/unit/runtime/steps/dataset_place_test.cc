@@ -8,8 +8,8 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/process.h"
 #include "common/shell_quote.h"
-#include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/dataset_spread.h"

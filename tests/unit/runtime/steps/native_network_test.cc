@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "common/files.h"
+#include "common/process/detached.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"
-#include "runtime/net/detached.h"
 #include "runtime/steps/native_runner.h"
 #include "tests/support/second_login.h"
 #include "tests/support/test_target.h"

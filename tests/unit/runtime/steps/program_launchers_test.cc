@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/steps/manifest.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 
 namespace radl {
 

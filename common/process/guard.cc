@@ -1,4 +1,4 @@
-#include "runtime/base/guard.h"
+#include "common/process/guard.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,9 +1,10 @@
-#include "runtime/net/detached.h"
+#include "common/process/detached.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,37 +15,10 @@
 
 #include "common/fd.h"
 #include "common/files.h"
-#include "runtime/base/guard.h"
+#include "common/process/guard.h"
 
 namespace radl {
 namespace {
-
-// Everything that exec needs, made before fork: after it only async-signal-safe calls are allowed.
-struct Image {
-  std::string file, directory;
-  std::vector<std::string> argv_text, env_text;
-  std::vector<char*> argv, env;
-};
-
-Image make_image(const std::vector<std::string>& argv, const DetachOptions& options) {
-  Image image;
-  image.directory = options.directory;
-  image.argv_text = argv;
-  std::map<std::string, std::string> all;
-  for (char** entry = environ; *entry; ++entry) {
-    std::string_view text(*entry);
-    size_t equals = text.find('=');
-    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  for (const auto& name : options.unset) all.erase(name);
-  for (const auto& [name, value] : options.environment) all[name] = value;
-  for (const auto& [name, value] : all) image.env_text.push_back(name + "=" + value);
-  for (auto& text : image.argv_text) image.argv.push_back(text.data());
-  for (auto& text : image.env_text) image.env.push_back(text.data());
-  image.argv.push_back(nullptr);
-  image.env.push_back(nullptr);
-  return image;
-}
 
 // In the child: waits for the word to start; false when whoever was to give it is gone.
 bool may_start(int go) {
@@ -56,11 +30,17 @@ bool may_start(int go) {
 }
 
 // In the child: never returns. `report` gets errno when exec fails; `go` one byte when it may begin.
-[[noreturn]] void become(const Image& image, int in, int out, int report, int go) {
+[[noreturn]] void become(const ProcessImage& image, const std::string& directory, int in, int out, int report,
+                         int go) {
   for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  rlimit core{};
+  if (getrlimit(RLIMIT_CORE, &core) == 0) {
+    core.rlim_cur = core.rlim_max;  // forbid_core_dumps() is for us, not for a node
+    (void)setrlimit(RLIMIT_CORE, &core);
+  }
   dup2(in, 0);
   dup2(out, 1);
   dup2(out, 2);
@@ -68,8 +48,8 @@ bool may_start(int go) {
   // end when we die.
   close_descriptors_but(report, go);
   if (!may_start(go)) _exit(127);
-  if (image.directory.empty() || chdir(image.directory.c_str()) == 0) {
-    execve(image.file.c_str(), image.argv.data(), image.env.data());
+  if (directory.empty() || chdir(directory.c_str()) == 0) {
+    execve(image.file.c_str(), image.argv.data(), image.environment.data());
   }
   int error = errno;
   (void)!write(report, &error, sizeof error);
@@ -84,10 +64,11 @@ void wait_for_end(int pid) {
 }  // namespace
 
 Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options) {
-  Image image = make_image(argv, options);
-  image.file = find_program(argv.at(0));
-  if (image.file.empty())
-    return not_found(fmt::format("program '{}' is not installed on this computer", argv[0]));
+  const std::string file = find_program(argv.at(0));
+  if (file.empty()) return not_found(fmt::format("program '{}' is not installed on this computer", argv[0]));
+  EnvironmentChanges variables = options.environment;
+  variables.try_emplace("LC_ALL", "C.UTF-8");
+  const ProcessImage image(file, argv, environment_of({"PATH"}, variables));
   int report_ends[2], told_ends[2], go_ends[2];
   if (pipe2(report_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
   Fd report(report_ends[0]), report_write(report_ends[1]);
@@ -107,7 +88,7 @@ Result<int> start_detached(const std::vector<std::string>& argv, const DetachOpt
     int pid = fork();
     if (pid == 0) {
       if (options.adopt_orphans) prctl(PR_SET_CHILD_SUBREAPER, 1);
-      become(image, null.get(), log.get(), report_write.get(), go.get());
+      become(image, options.directory, null.get(), log.get(), report_write.get(), go.get());
     }
     (void)!write(told_write.get(), &pid, sizeof pid);
     _exit(0);

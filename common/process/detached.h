@@ -2,20 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "common/process/process.h"
 #include "common/status.h"
-#include "runtime/base/process.h"
 
 namespace radl {
 
 struct DetachOptions {
-  std::map<std::string, std::string> environment;  // added to ours
-  std::vector<std::string> unset;                  // taken out of ours
-  std::string directory;                           // empty: as here
-  std::string output_path;  // both streams are appended to it (made with mode 0600); empty: /dev/null
+  EnvironmentChanges environment;  // all that it gets besides PATH and LC_ALL=C.UTF-8
+  std::string directory;           // empty: as here
+  std::string output_path;         // both streams are appended to it (made with mode 0600); empty: /dev/null
   // Told the process id before the program runs in it. The program never runs when this fails, or when we die
   // before it has returned: so nothing runs that nobody has recorded.
   std::function<Status(int process)> before_start;

@@ -1,16 +1,16 @@
 // Starts a program with an argument vector (never through a shell), talks to it over pipes, and does not
-// outwait its deadline.
+// outwait its deadline. The one place where radlc starts programs that it waits for; see detached.h for those
+// that outlive it.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/process/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
 
@@ -19,14 +19,16 @@ namespace radl {
 struct ProcessRequest {
   std::vector<std::string> argv;  // argv[0] is searched in PATH unless it has a '/'
   std::string stdin_bytes;
-  std::string directory;                                          // empty: this process's
-  std::map<std::string, std::optional<std::string>> environment;  // added to ours; nullopt removes
-  std::chrono::milliseconds deadline{std::chrono::minutes(10)};   // from the call on
-  Stop stop;                                                      // besides the deadline
+  std::string directory;           // empty: this process's
+  EnvironmentChanges environment;  // set for it; nullopt removes
+  // Which variables of this process it gets besides kBasicVariables: names, or a beginning with `*` after it.
+  std::vector<std::string> inherited;
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // from the call on
+  Stop stop;                                                     // besides the deadline
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are kept in the result
   // What descends from it ends with it too when this process ends, or it is stopped: also what has made a
-  // session of its own, as ssh's master connections do. What it leaves behind when it ends by itself stays.
+  // session of its own, as ssh's master connections do. What it leaves running when it ends by itself stays.
   bool with_descendants = false;
 };
 
@@ -37,8 +39,9 @@ struct ProcessResult {
 };
 
 // The program ends with this process, even a killed one. It and all that it started in its process group are
-// ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop (Timeout, Cancelled).
-// NotFound: there is no such program. Whatever exit status: ok.
+// ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop (Timeout, Cancelled). Its
+// own end counts: a child that it leaves with its output does not hold the call up. NotFound: there is no
+// such program. Whatever exit status: ok.
 Result<ProcessResult> run_process(const ProcessRequest& request);
 
 // A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then
@@ -64,5 +67,9 @@ std::string find_program(const std::string& name);
 unsigned long long process_start_time(int pid);
 std::string boot_id();  // of the running kernel; empty when it cannot be read
 std::string host_name();
+
+// Takes the possibility of a core dump, and of other users' debuggers, from this process, which holds
+// secrets. Programs that it starts dump none either, but for detached ones.
+void forbid_core_dumps();
 
 }  // namespace radl

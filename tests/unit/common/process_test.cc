@@ -8,7 +8,8 @@
 #include <fstream>
 
 #include "common/files.h"
-#include "runtime/base/process.h"
+#include "common/process/detached.h"
+#include "common/process/process.h"
 #include "runtime/base/world.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait_until.h"
@@ -69,6 +70,75 @@ TEST(Process, SetsAndRemovesVariablesAndTheFolder) {
   Result<ProcessResult> result = run_process(request);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "1-none\n/\n");
+}
+
+// What the operator's shell may hold.
+struct Credentials : testing::Test {
+  void SetUp() override {
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : variables) ::unsetenv(name.c_str());
+  }
+  const std::map<std::string, std::string> variables = {{"AWS_SECRET_ACCESS_KEY", "sentinel-aws"},
+                                                        {"RADL_INPUT_TOKEN", "sentinel-input"},
+                                                        {"RADL_SUDO_PASSWORD", "sentinel-sudo"},
+                                                        {"VAULT_TOKEN", "sentinel-vault"},
+                                                        {"LANG", "de_DE.UTF-8"},
+                                                        {"LC_ALL", "de_DE.UTF-8"},
+                                                        {"LANGUAGE", "de"},
+                                                        {"https_proxy", "http://proxy:1"}};
+};
+
+TEST_F(Credentials, ReachNoProgramThatDoesNotNeedThem) {
+  ProcessRequest request;
+  request.argv = {"env"};
+  const std::string all = run_process(request)->out;
+  EXPECT_EQ(all.find("sentinel"), std::string::npos) << all;
+  EXPECT_NE(all.find("PATH="), std::string::npos);
+  EXPECT_NE(all.find("https_proxy=http://proxy:1"), std::string::npos);
+  request.inherited = {"AWS_*"};
+  EXPECT_NE(run_process(request)->out.find("AWS_SECRET_ACCESS_KEY=sentinel-aws"), std::string::npos);
+  request.inherited = kUsersVariables;
+  const std::string users = run_process(request)->out;
+  EXPECT_NE(users.find("VAULT_TOKEN=sentinel-vault"), std::string::npos);
+  EXPECT_EQ(users.find("sentinel-input"), std::string::npos);
+  EXPECT_EQ(users.find("sentinel-sudo"), std::string::npos);
+}
+
+TEST_F(Credentials, ReachNothingThatLivesOn) {
+  test::TemporaryFolder folder;
+  const std::string list = folder.path("kept");
+  auto kept =
+      KeptProcess::start({"/bin/sh", "-c", "env > " + list + "; echo over >> " + list + "; sleep 60"});
+  ASSERT_TRUE(kept.ok());
+  DetachOptions options;
+  options.output_path = folder.path("detached");
+  options.environment = {{"OWN", "1"}};
+  ASSERT_TRUE(start_detached({"/bin/sh", "-c", "env; echo over"}, options).ok());
+  for (const std::string& file : {list, options.output_path}) {
+    ASSERT_TRUE(test::wait_until([&] {
+      auto text = read_file(file);
+      return text && text->ends_with("over\n");
+    }));
+    EXPECT_EQ(read_file(file)->find("sentinel"), std::string::npos) << *read_file(file);
+    EXPECT_EQ(read_file(file)->find("LANGUAGE"), std::string::npos);
+  }
+  EXPECT_NE(read_file(options.output_path)->find("OWN=1"), std::string::npos);
+}
+
+TEST_F(Credentials, ProgramsSpeakOneLanguage) {
+  ProcessRequest request;
+  request.argv = {"env"};
+  const std::string all = run_process(request)->out;
+  EXPECT_NE(all.find("LC_ALL=C.UTF-8"), std::string::npos) << all;
+  EXPECT_EQ(all.find("LANGUAGE="), std::string::npos) << all;
+}
+
+TEST(Process, ADeadlineHoldsAlsoForOneThatClosedItsOutput) {
+  ProcessRequest request = shell("exec >&- 2>&-; sleep 60");
+  request.deadline = milliseconds(300);
+  EXPECT_EQ(run_process(request).status().code(), Code::Timeout);
 }
 
 TEST(Process, AnUnknownProgramIsNotFound) {

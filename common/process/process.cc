@@ -1,9 +1,11 @@
 // fork, exec, and one poll loop over three pipes and a clock.
-#include "runtime/base/process.h"
+#include "common/process/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +16,7 @@
 
 #include "common/fd.h"
 #include "common/files.h"
-#include "runtime/base/guard.h"
-
-extern char** environ;
+#include "common/process/guard.h"
 
 namespace radl {
 
@@ -35,32 +35,15 @@ struct Pipe {
   }
 };
 
-// Everything that the child needs, made before fork: after it only async-signal-safe calls are allowed.
-struct Prepared {
-  std::string path;
-  std::vector<char*> argv;
-  std::vector<std::string> environment_texts;
-  std::vector<char*> environment;
-};
-
-Result<Prepared> prepare(const ProcessRequest& request) {
+Result<std::unique_ptr<ProcessImage>> make_image(const ProcessRequest& request) {
   if (request.argv.empty()) return invalid("no program to run");
-  Prepared prepared;
-  prepared.path = find_program(request.argv[0]);
-  if (prepared.path.empty()) return not_found("no program '" + request.argv[0] + "' can be run here");
-  for (const std::string& argument : request.argv)
-    prepared.argv.push_back(const_cast<char*>(argument.c_str()));
-  prepared.argv.push_back(nullptr);
-  for (char** entry = environ; *entry; ++entry) {
-    std::string name(*entry, std::strcspn(*entry, "="));
-    if (!request.environment.count(name)) prepared.environment_texts.emplace_back(*entry);
-  }
-  for (const auto& [name, value] : request.environment) {
-    if (value) prepared.environment_texts.push_back(name + "=" + *value);
-  }
-  for (std::string& text : prepared.environment_texts) prepared.environment.push_back(text.data());
-  prepared.environment.push_back(nullptr);
-  return prepared;
+  std::string path = find_program(request.argv[0]);
+  if (path.empty()) return not_found("no program '" + request.argv[0] + "' can be run here");
+  std::vector<std::string> allowed = kBasicVariables;
+  allowed.insert(allowed.end(), request.inherited.begin(), request.inherited.end());
+  EnvironmentChanges changes = request.environment;
+  changes.try_emplace("LC_ALL", "C.UTF-8");
+  return std::make_unique<ProcessImage>(std::move(path), request.argv, environment_of(allowed, changes));
 }
 
 struct Pipes {
@@ -74,7 +57,7 @@ struct Pipes {
   }
 };
 
-[[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes) {
+[[noreturn]] void child(const ProcessImage& image, const ProcessRequest& request, Pipes& pipes) {
   ::setpgid(0, 0);
   // When we are killed the program must not go on by itself, beside the one that the next run starts. A
   // signal alone does not do: a program may take its time over TERM, and its own children hear nothing.
@@ -88,7 +71,7 @@ struct Pipes {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (request.directory.empty() || ::chdir(request.directory.c_str()) == 0) {
-    ::execve(prepared.path.c_str(), prepared.argv.data(), prepared.environment.data());
+    ::execve(image.file.c_str(), image.argv.data(), image.environment.data());
   }
   int error = errno;
   [[maybe_unused]] ssize_t told = ::write(pipes.failure.write.get(), &error, sizeof error);
@@ -235,14 +218,14 @@ class NoPipeSignal {
 }  // namespace
 
 Result<ProcessResult> run_process(const ProcessRequest& request) {
-  Result<Prepared> prepared = prepare(request);
-  if (!prepared.ok()) return prepared.status();
+  auto image = make_image(request);
+  if (!image.ok()) return image.status();
   Pipes pipes;
   if (Status made = pipes.make(); !made.ok()) return made;
   NoPipeSignal guard;
   const pid_t pid = ::fork();
   if (pid < 0) return errno_status(errno, "starting " + request.argv[0]);
-  if (pid == 0) child(*prepared, request, pipes);
+  if (pid == 0) child(**image, request, pipes);
   ::setpgid(pid, pid);  // whoever is first
   pipes.in.read.reset();
   pipes.out.write.reset();
@@ -260,6 +243,15 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
     return errno_status(error, "running " + request.argv[0]);
   }
   return Talk(request, pipes, pid).run();
+}
+
+void forbid_core_dumps() {
+  rlimit none{};
+  if (::getrlimit(RLIMIT_CORE, &none) == 0) {
+    none.rlim_cur = 0;  // a child may ask for one again
+    (void)::setrlimit(RLIMIT_CORE, &none);
+  }
+  (void)::prctl(PR_SET_DUMPABLE, 0);
 }
 
 std::string find_program(const std::string& name) {
@@ -280,8 +272,8 @@ std::string find_program(const std::string& name) {
 Result<std::unique_ptr<KeptProcess>> KeptProcess::start(const std::vector<std::string>& argv) {
   ProcessRequest request;
   request.argv = argv;
-  Result<Prepared> prepared = prepare(request);
-  if (!prepared.ok()) return prepared.status();
+  auto image = make_image(request);
+  if (!image.ok()) return image.status();
   Pipe lifeline, failure;
   for (Pipe* pipe : {&lifeline, &failure}) {
     if (Status made = pipe->make(); !made.ok()) return made;
@@ -299,7 +291,7 @@ Result<std::unique_ptr<KeptProcess>> KeptProcess::start(const std::vector<std::s
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::execve(prepared->path.c_str(), prepared->argv.data(), prepared->environment.data());
+    ::execve((*image)->file.c_str(), (*image)->argv.data(), (*image)->environment.data());
     int error = errno;
     [[maybe_unused]] ssize_t told = ::write(failure.write.get(), &error, sizeof error);
     ::_exit(127);
