@@ -1,6 +1,7 @@
 #include "common/aws/profiles.h"
 
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::aws {
 namespace {
@@ -128,7 +129,7 @@ std::string Section::place(const std::string& name) const {
 }
 
 Result<Sections> parse_profiles(std::string_view text, const std::string& file, FileKind kind) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_mark(text);
   Parser parser(file, kind);
   for (std::string_view line : split(text, '\n')) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);

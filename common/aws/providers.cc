@@ -5,6 +5,7 @@
 
 #include "common/process/process.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::aws {
 namespace {
@@ -174,6 +175,10 @@ Result<Credentials> environment_credentials(const Asking& asking) {
                    {},
                    "environment"};
   if (keys.session_token.empty()) keys.session_token = c.environment("AWS_SECURITY_TOKEN");
+  for (const auto& [name, value] :
+       {std::pair("AWS_ACCESS_KEY_ID", keys.access_key), std::pair("AWS_SECRET_ACCESS_KEY", keys.secret_key),
+        std::pair("AWS_SESSION_TOKEN", keys.session_token)})
+    if (Status plain = check_one_line(name, value); !plain.ok()) return plain;
   if (keys.access_key.empty() && keys.secret_key.empty()) return not_found("none in the environment");
   if (keys.access_key.empty() || keys.secret_key.empty())
     return Status(Code::Auth, std::string("environment: ") +

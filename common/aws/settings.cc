@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::aws {
 namespace {
@@ -22,7 +23,7 @@ std::string expand_home(std::string path, const std::string& home) {
 
 // A file that is not there has no sections; one that cannot be read is an error.
 Result<Sections> read_sections(const std::string& path, FileKind kind) {
-  auto text = read_file(path, size_t{4} << 20);
+  auto text = read_user_text(path, size_t{4} << 20);
   if (text.ok()) return parse_profiles(*text, path, kind);
   if (text.status().code() == Code::NotFound) return Sections{};
   return text.status();
@@ -51,10 +52,7 @@ Result<std::string> checked_url(const std::string& url, const std::string& from)
 
 }  // namespace
 
-std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
+std::string process_environment(const std::string& name) { return environment_variable(name); }
 
 Result<std::shared_ptr<const Configuration>> Configuration::load(Environment environment,
                                                                  const std::string& profile) {

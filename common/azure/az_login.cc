@@ -7,6 +7,7 @@
 #include "common/files.h"
 #include "common/json_values.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 #include <unistd.h>
 
@@ -30,9 +31,7 @@ std::string az_folder(const Environment& environment) {
 Json read_json(const std::string& path) {
   auto text = read_file(path, kLargestCache);
   if (!text.ok()) return nullptr;
-  std::string_view content = *text;
-  if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);
-  return json::parse_json(content);
+  return json::parse_json(without_mark(*text));
 }
 
 bool is_installed(const Environment& environment) {
@@ -99,7 +98,7 @@ bool take_refresh_token(const std::string& folder, const Subscription& one, Cred
 }  // namespace
 
 std::string az_setting(const Environment& environment, const std::string& section, const std::string& name) {
-  auto text = read_file(az_folder(environment) + "/config", kLargestCache);
+  auto text = read_user_text(az_folder(environment) + "/config", kLargestCache);
   if (!text.ok()) return "";
   std::string here, found;
   for (std::string_view line : split(*text, '\n')) {

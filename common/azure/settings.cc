@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::azure {
 namespace {
@@ -82,6 +83,10 @@ Result<Credential> of_variables(const Environment& environment) {
   made.token_file = environment("AZURE_FEDERATED_TOKEN_FILE");
   if (made.secret.empty() && certificate.empty() && made.token_file.empty()) return Credential();
   for (const auto& [name, value] :
+       {std::pair("AZURE_CLIENT_ID", made.client_id), std::pair("AZURE_TENANT_ID", made.tenant),
+        std::pair("AZURE_CLIENT_SECRET", made.secret)})
+    if (Status plain = check_one_line(name, value); !plain.ok()) return plain;
+  for (const auto& [name, value] :
        {std::pair("AZURE_CLIENT_ID", made.client_id), std::pair("AZURE_TENANT_ID", made.tenant)})
     if (value.empty())
       return invalid(std::string(name) + " is not set, and " +
@@ -126,10 +131,7 @@ Credential of_managed_identity(const Environment& environment) {
 
 }  // namespace
 
-std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
+std::string process_environment(const std::string& name) { return environment_variable(name); }
 
 Result<std::string> read_certificate(const std::string& path, const std::string& password,
                                      const std::string& origin) {

@@ -7,6 +7,7 @@
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::google {
 namespace {
@@ -34,7 +35,7 @@ std::map<std::string, std::string> properties(const Environment& environment) {
     auto active = read_file(folder + "/active_config", kLargestFile);
     name = active.ok() ? std::string(trim(*active)) : "default";
   }
-  auto text = read_file(folder + "/configurations/config_" + name, kLargestFile);
+  auto text = read_user_text(folder + "/configurations/config_" + name, kLargestFile);
   if (!text.ok()) return found;
   std::string section;
   for (std::string_view line : split(*text, '\n')) {
@@ -81,10 +82,7 @@ Result<Credential> find_credential(const Environment& environment, std::string& 
 
 }  // namespace
 
-std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
+std::string process_environment(const std::string& name) { return environment_variable(name); }
 
 std::string region_of_zone(const std::string& zone) {
   const size_t dash = zone.rfind('-');

@@ -16,6 +16,7 @@
 
 #include "common/files.h"
 #include "common/http/failed_transfer.h"
+#include "common/http/proxy.h"
 #include "common/http/rate.h"
 #include "common/http/retry.h"
 #include "common/text.h"
@@ -241,7 +242,7 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);
   // What is signed is sent as it is: "a/../b" is a key of S3 like any other.
   if (r.signing) curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
-  if (r.direct) curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
+  if (r.direct || needs_no_proxy(r.url)) curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
   if (!r.ca_file.empty()) {
     curl_easy_setopt(c, CURLOPT_CAINFO, r.ca_file.c_str());
     return;

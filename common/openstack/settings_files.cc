@@ -8,6 +8,7 @@
 #include "common/files.h"
 #include "common/openstack/settings.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::openstack {
 namespace {
@@ -62,10 +63,7 @@ void lay_over(Clouds& clouds, const Clouds& over) {
 
 }  // namespace
 
-std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
+std::string process_environment(const std::string& name) { return environment_variable(name); }
 
 Result<Clouds> parse_clouds(std::string_view text, const std::string& file, const std::string& top) {
   try {

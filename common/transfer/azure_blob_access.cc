@@ -9,6 +9,7 @@
 #include "common/digest.h"
 #include "common/text.h"
 #include "common/transfer/azure_blob.h"
+#include "common/user_text.h"
 
 namespace radl::transfer {
 namespace {
@@ -145,6 +146,7 @@ Result<AzureBlobOptions> azure_blob_options(
     if (const std::string key = environment("AZURE_STORAGE_KEY"); !key.empty())
       if (Status s = take_key(options, key, "AZURE_STORAGE_KEY"); !s.ok()) return s;
     options.sas = environment("AZURE_STORAGE_SAS_TOKEN");
+    if (Status plain = check_one_line("AZURE_STORAGE_SAS_TOKEN", options.sas); !plain.ok()) return plain;
   }
   if (options.endpoint.empty() && !account_url.empty()) {
     options.endpoint = account_url;

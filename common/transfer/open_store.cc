@@ -8,6 +8,7 @@
 #include "common/transfer/object_store.h"
 #include "common/transfer/s3.h"
 #include "common/transfer/swift.h"
+#include "common/user_text.h"
 
 namespace radl::transfer {
 namespace {
@@ -28,16 +29,11 @@ Opened open_google(http::Client& http, const StoreAddress& address) {
   return Opened(std::make_unique<Gcs>(http, std::move(*options), address.container));
 }
 
-std::string environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
-
 Opened open_azure(http::Client& http, const StoreAddress& address) {
-  auto options = azure_blob_options(address.account_url, environment);
+  auto options = azure_blob_options(address.account_url, environment_variable);
   if (!options.ok()) return options.status();
   if (options->key.empty() && options->sas.empty()) {
-    auto tokens = azure_tokens(http, environment);
+    auto tokens = azure_tokens(http, environment_variable);
     if (!tokens.ok()) return tokens.status();
     options->tokens = std::move(*tokens);
   }

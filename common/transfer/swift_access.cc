@@ -7,6 +7,7 @@
 #include "common/digest.h"
 #include "common/openstack/session.h"
 #include "common/transfer/swift.h"
+#include "common/user_text.h"
 
 namespace radl::transfer {
 namespace {
@@ -81,6 +82,8 @@ Result<SwiftOptions> swift_options(http::Client& http,
     if (auto parsed = http::parse_http_url(url, "ST_AUTH"); !parsed.ok()) return parsed.status();
     if (environment("ST_USER").empty() || environment("ST_KEY").empty())
       return Status(Code::Auth, "ST_AUTH is set, and ST_USER or ST_KEY is not");
+    for (const char* name : {"ST_USER", "ST_KEY"})
+      if (Status plain = check_one_line(name, environment(name)); !plain.ok()) return plain;
     options.access = std::make_shared<LoginAccess>(http, url, environment("ST_USER"), environment("ST_KEY"));
     return options;
   }

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/files.h"
+#include "common/user_text.h"
 #include "compiler/passes/inputs.h"
 
 namespace radl::passes {
@@ -21,7 +21,7 @@ void GivenInputs::read_file(const std::string& path, Diagnostics& diagnostics) {
     unread_ = true;
     diagnostics.report(DiagCode::InputFile, {}, fmt::format("{}: {}", path, message));
   };
-  auto content = radl::read_file(path, size_t{16} << 20);
+  auto content = read_user_text(path, size_t{16} << 20);
   if (!content.ok()) return wrong(content.status().message());
   size_t start = content->find_first_not_of(" \t\r\n");
   if (start != content->npos && (*content)[start] == '{') {

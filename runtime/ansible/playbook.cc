@@ -8,6 +8,8 @@
 #include <cctype>
 #include <vector>
 
+#include "common/user_text.h"
+
 namespace radl::recipes {
 namespace {
 
@@ -21,7 +23,8 @@ size_t offset_of(const YAML::Mark& mark) { return static_cast<size_t>(mark.pos);
 
 // yaml-cpp counts a \r\n as one and starts after a byte order mark: work on a text that has neither.
 std::string normal(const std::string& recipe) {
-  std::string text = recipe.starts_with("\xef\xbb\xbf") ? recipe.substr(3) : recipe, out;
+  const std::string_view text = without_mark(recipe);
+  std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
     out += text[i];

@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/process/process.h"
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl {
 namespace {
@@ -195,7 +196,7 @@ const AuthLine* AuthFile::find(std::string_view id) const {
 }
 
 Result<AuthFile> parse_auth(std::string_view text, const AuthReading& reading) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_mark(text);
   Parser parser(reading);
   return trim(text).starts_with("[") ? parser.json(text) : parser.lines(text);
 }
@@ -209,7 +210,7 @@ Result<std::optional<AuthFile>> load_auth(const std::string& option, const Stop&
     from = variable;
   }
   if (path.empty()) return std::optional<AuthFile>();
-  auto text = read_file(path, size_t{16} << 20);
+  auto text = read_user_text(path, size_t{16} << 20);
   if (!text.ok()) return Status(text.status()).at(from);
   auto file = parse_auth(*text, {.name = path, .stop = stop});
   if (!file.ok()) return file.status();

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "common/text.h"
+#include "common/user_text.h"
 
 namespace radl::catalog {
 namespace {
@@ -161,7 +162,7 @@ bool is_date(std::string_view text) {
 Result<Document> read_document(std::string_view text, const std::string& name) {
   Document document;
   document.name = name;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin their files
+  text = without_mark(text);
   document.text = text;
   std::string_view first = trim(text.substr(0, text.find('\n')));
   if (first != kFirstLine) {

@@ -65,6 +65,22 @@ TEST(Credentials, OfTheEnvironmentCountMoreThanTheProfile) {
   EXPECT_EQ(keys_of(files)->origin, "environment");
 }
 
+TEST(Credentials, AVariableWithALineBreakIsNamed) {
+  AwsFiles files;
+  for (const char* broken : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}) {
+    files.variables["AWS_ACCESS_KEY_ID"] = "ENV";
+    files.variables["AWS_SECRET_ACCESS_KEY"] = "s";
+    files.variables["AWS_SESSION_TOKEN"] = "t";
+    files.variables[broken] += "\n";
+    EXPECT_EQ(keys_of(files).status().code(), Code::Auth);
+    EXPECT_EQ(error_of(files).find(broken), 0u) << error_of(files);
+  }
+  // What `export KEY="$(cat FILE)"` and mounted secrets leave at the end is none of the value.
+  ::setenv("RADL_TEST_KEY", "abc \r\n", 1);
+  EXPECT_EQ(process_environment("RADL_TEST_KEY"), "abc");
+  ::unsetenv("RADL_TEST_KEY");
+}
+
 TEST(Credentials, OfTheCredentialsFileCountMoreThanProcessAndConfigFile) {
   AwsFiles files;
   files.config("[default]\naws_access_key_id = CONFIG\naws_secret_access_key = s\n");

@@ -1,5 +1,6 @@
 // The HTTP client against a server that misbehaves on purpose.
 #include "common/http/http.h"
+#include "common/http/proxy.h"
 
 #include <gtest/gtest.h>
 
@@ -281,6 +282,30 @@ TEST(Http, AProxyThatFailsIsNamedWithoutItsPassword) {
   const Variable direct("no_proxy", "ec2.example.com,127.0.0.1");
   ScriptedServer server([](const std::string&) { return http_answer(200, "", "direct"); });
   EXPECT_EQ(http.send({.url = server.url("/")})->body, "direct");
+}
+
+TEST(Http, AnEntryOfNoProxyMayHaveAPort) {
+  for (const auto& [url, entry, direct] : {std::tuple("http://s3.lan:9000/x", "s3.lan:9000", true),
+                                           {"http://s3.lan:9001/x", "s3.lan:9000", false},
+                                           {"https://S3.lan/x", "other,s3.LAN:443", true},
+                                           {"http://s3.lan/x", "s3.lan:443", false},
+                                           {"http://a.s3.lan:80/", ".s3.lan:80", true},
+                                           {"http://as3.lan:80/", "s3.lan:80", false},
+                                           {"http://a.s3.lan:80/", "x, *.s3.lan:80", true},
+                                           {"http://[::1]:9000/", "[::1]:9000", true},
+                                           {"http://[::1]:9000/", "::1", false},
+                                           {"http://s3.lan:9000/x", "s3.lan:90", false}})
+    EXPECT_EQ(needs_no_proxy(url, entry), direct) << url << " " << entry;
+  ScriptedServer server([](const std::string&) { return http_answer(200, "", "direct"); });
+  const Variable proxy("http_proxy", "http://127.0.0.1:1");
+  const std::string entry = "127.0.0.1:" + std::to_string(server.port()), other = "127.0.0.1:1";
+  Client http;
+  {
+    const Variable named("no_proxy", entry.c_str());
+    EXPECT_EQ(http.send({.url = server.url("/")})->body, "direct");
+  }
+  const Variable named("no_proxy", other.c_str());
+  EXPECT_EQ(http.send({.url = server.url("/")}).status().code(), Code::Retry) << "through the proxy";
 }
 
 TEST(Http, WhatIsNoHttpIsSaidToBeNone) {

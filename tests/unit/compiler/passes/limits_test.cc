@@ -181,6 +181,26 @@ TEST_F(Limits, PatternsThatNeedMoreThanLinearTimeSayWhatIsLeftOut) {
   expect_one(DiagCode::InputDeclaration, "no references to groups");
 }
 
+// As Notepad and PowerShell write files.
+TEST_F(Limits, MarksOfEncodingsInInputFiles) {
+  write("p.radl", "radl 2\ninput n ()\noutput o ( value = input.n )\n");
+  for (const char* text : {"\xEF\xBB\xBFn = a\r\n", "\xEF\xBB\xBF{\"n\": \"a\"}"}) {
+    write("in", text);
+    SourceMap sources;
+    Diagnostics diagnostics;
+    CompileOptions options;
+    options.input_files = {"in"};
+    EXPECT_TRUE(compile({"p.radl"}, options, sources, diagnostics)) << render_text(diagnostics, sources);
+  }
+  write("in", std::string("\xFF\xFEn\0=\0a\0", 8));
+  SourceMap sources;
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.input_files = {"in"};
+  EXPECT_FALSE(compile({"p.radl"}, options, sources, diagnostics));
+  EXPECT_NE(render_text(diagnostics, sources).find("UTF-16"), std::string::npos);
+}
+
 TEST_F(Limits, NestingOfInputFiles) {
   write("p.radl", "radl 2\ninput n ( type = 'any' )\noutput o ( value = input.n )\n");
   write("in.json", "{\"n\": " + repeated("[", 400000) + repeated("]", 400000) + "}");
