@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 using namespace recipes;
 
 // The facts of all machines, for recipes that name some; cached between steps.
+constexpr int kFailureLines = 60;  // of a task that fails: 12 of each stream and of its module
 constexpr size_t kLongestEvent = size_t{16} << 20;  // of Ansible: it holds a task's whole output
 constexpr const char* kGatherFacts =
     "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  tasks: []\n";
@@ -304,6 +305,7 @@ class AnsibleRun {
       std::string command = event.value("command", ""), path = event.value("path", ""), head;
       if (!command.empty())
         head = fmt::format("command: {}\nexit status: {}\n", log_.mask(command), event.value("rc", 0));
+      text = log_.mask(event.value("short", text));
       if (!path.empty()) text += "\nat " + path;
       failure_ = TaskFailure{task, head, text, state == "unreachable"};
     }
@@ -315,7 +317,7 @@ class AnsibleRun {
       return {Code::Invalid,
               fmt::format("{}: ansible-playbook ended with {}\n{}", where(), ran.exit_status, lines)};
     }
-    std::string lines = failure_->head + log_.last_lines(failure_->text, 20);
+    std::string lines = failure_->head + log_.last_lines(failure_->text, kFailureLines);
     if (failure_->unreachable)
       return {Code::Retry, fmt::format("{}: task '{}': Ansible cannot reach the node\n{}", where(),
                                        failure_->task, lines)};

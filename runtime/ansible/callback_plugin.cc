@@ -16,15 +16,18 @@ description: Writes one line of JSON for each result of a task.
 """
 
 
-def text_of(result):
+def text_of(result, lines=None):
+    """What a result has to say; the last so many lines of each of its parts."""
     parts = []
     for key in ("msg", "module_stdout", "stdout", "module_stderr", "stderr"):
-        value = result.get(key)
-        if value and str(value) not in parts:
-            parts.append(str(value))
+        text = str(result.get(key) or "")
+        if lines is not None:
+            text = "\n".join(text.strip("\n").splitlines()[-lines:])
+        if text and text not in parts:
+            parts.append(text)
     for item in result.get("results") or []:
         if isinstance(item, dict) and (item.get("failed") or item.get("unreachable")):
-            parts.append("item %s: %s" % (item.get("item", ""), text_of(item)))
+            parts.append("item %s: %s" % (item.get("item", ""), text_of(item, lines)))
     return "\n".join(parts)
 
 
@@ -49,6 +52,8 @@ class CallbackModule(CallbackBase):
         fields = dict(state=state, host=result._host.get_name(), task=task.get_name().strip(), action=str(task.action),
                       path=task.get_path() or "", seconds=round(time.time() - self.begun.get(task._uuid, time.time()), 3),
                       text="(hidden by no_log)" if hidden else text_of(data), **more)
+        if not hidden and state in ("failed", "unreachable"):
+            fields["short"] = text_of(data, 12)
         if not hidden and data.get("rc") is not None:
             fields["rc"] = data.get("rc")
         if not hidden and data.get("cmd"):

@@ -136,6 +136,21 @@ TEST_F(AnsibleTest, AFailingTaskIsReportedWithEverythingThatHelps) {
   EXPECT_TRUE(contains(*read_file(context.log_path), "make the thing: failed"));
 }
 
+TEST_F(AnsibleTest, WhatAModulePrintedIsToldBesideALongTrace) {
+  const std::string python = nodes->folder.path("python");
+  ASSERT_TRUE(write_file_atomic(python,
+                                "#!/bin/sh\necho what the module printed\ni=0\nwhile [ $i -lt 100 ]; do echo "
+                                "trace $i >&2; i=$((i + 1)); done\nexit 3\n",
+                                0755)
+                  .ok());
+  auto failed = run(recipe(
+      "broken",
+      "- tasks:\n  - name: broken\n    ping:\n    vars: { ansible_python_interpreter: '" + python + "' }\n"));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_TRUE(contains(failed.status().message(), "what the module printed"));
+  EXPECT_TRUE(contains(failed.status().message(), "trace 99"));
+}
+
 TEST_F(AnsibleTest, OneRecipeIncludesAnotherByItsName) {
   recipe("other", "- hosts: all\n  gather_facts: false\n  tasks: []\n");
   auto step = recipe("main",
