@@ -74,6 +74,13 @@ bool reap_all() {
 
 }  // namespace
 
+void set_core_filter(std::string_view mask) {
+  const int fd = ::open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!::write(fd, mask.data(), mask.size());
+  ::close(fd);
+}
+
 void close_descriptors_but(int one, int other) {
   unsigned low = static_cast<unsigned>(std::min(one, other)),
            high = static_cast<unsigned>(std::max(one, other));

@@ -246,13 +246,15 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
 }
 
 void forbid_core_dumps() {
-  rlimit none{};
-  if (::getrlimit(RLIMIT_CORE, &none) == 0) {
-    none.rlim_cur = 0;  // a child may ask for one again
-    (void)::setrlimit(RLIMIT_CORE, &none);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) == 0) {
+    limit.rlim_cur = 0;
+    (void)::setrlimit(RLIMIT_CORE, &limit);
   }
-  (void)::prctl(PR_SET_DUMPABLE, 0);
+  set_core_filter("0");
 }
+
+void forbid_inspection() { (void)::prctl(PR_SET_DUMPABLE, 0); }
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";

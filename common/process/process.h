@@ -68,8 +68,12 @@ unsigned long long process_start_time(int pid);
 std::string boot_id();  // of the running kernel; empty when it cannot be read
 std::string host_name();
 
-// Takes the possibility of a core dump, and of other users' debuggers, from this process, which holds
-// secrets. Programs that it starts dump none either, but for detached ones.
+// For a process that holds secrets: no core file (RLIMIT_CORE), and nothing of its memory in one that a
+// kernel's handler takes all the same (core(5), coredump_filter). Programs that it starts inherit both; a
+// detached one has the kernel's filter again.
 void forbid_core_dumps();
+// No debugger of this user, and /proc shows this process to root alone (PR_SET_DUMPABLE). Not for processes
+// of a job, which are found by their environment in /proc.
+void forbid_inspection();
 
 }  // namespace radl

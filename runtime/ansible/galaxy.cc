@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/process/process.h"
 #include "common/turn.h"
+#include "runtime/ansible/configuration.h"
 
 namespace radl::recipes {
 namespace {

@@ -141,6 +141,7 @@ int main(int argc, char** argv) {
   // A package's loader starts this program, and the kernel would name the process after the loader.
   (void)::prctl(PR_SET_NAME, "radlc");
   radl::forbid_core_dumps();
+  radl::forbid_inspection();
   (void)::mallopt(M_ARENA_MAX, 2);
   radl::cli::use_huge_pages_for_much();
   small_thread_stacks();
