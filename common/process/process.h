@@ -27,9 +27,6 @@ struct ProcessRequest {
   Stop stop;                                                     // besides the deadline
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are kept in the result
-  // What descends from it ends with it too when this process ends, or it is stopped: also what has made a
-  // session of its own, as ssh's master connections do. What it leaves running when it ends by itself stays.
-  bool with_descendants = false;
 };
 
 struct ProcessResult {
@@ -38,10 +35,10 @@ struct ProcessResult {
   bool out_cut = false, err_cut = false;  // there was more before it
 };
 
-// The program ends with this process, even a killed one. It and all that it started in its process group are
-// ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop (Timeout, Cancelled). Its
-// own end counts: a child that it leaves with its output does not hold the call up. NotFound: there is no
-// such program. Whatever exit status: ok.
+// The program ends with this process, even a killed one, with all that descends from it, also what has made a
+// session of its own. So it does (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop
+// (Timeout, Cancelled). What it leaves running when it ends by itself stays, and does not hold the call up.
+// NotFound: there is no such program. Whatever exit status: ok.
 Result<ProcessResult> run_process(const ProcessRequest& request);
 
 // A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then

@@ -141,8 +141,7 @@ Result<ProcessResult> npm(std::vector<std::string> words, const std::string& fol
                       .directory = folder,
                       .inherited = {"npm_*", "NPM_*", "NODE_*", "NVM_*"},
                       .deadline = time,
-                      .stop = stop,
-                      .with_descendants = true});
+                      .stop = stop});
 }
 
 }  // namespace

@@ -260,7 +260,6 @@ class AnsibleRun {
     request.deadline = std::chrono::milliseconds(
         static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000));
     request.stop = context_.context->stop;
-    request.with_descendants = true;
     Lines lines(kLongestEvent);
     request.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) return log_.output(piece);

@@ -39,8 +39,7 @@ Status install(const Requirement& one, const std::string& folder, const Context&
   auto ran = run_process({.argv = argv,
                           .inherited = kAnsibleVariables,
                           .deadline = std::chrono::minutes(10),
-                          .stop = context.stop,
-                          .with_descendants = true});
+                          .stop = context.stop});
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
   if (!ran) return ran.status();

@@ -144,7 +144,6 @@ Result<std::string> Git::run(std::vector<std::string> arguments, const std::stri
   request.inherited = {"GIT_SSH*", "GIT_CONFIG*", "GIT_SSL*", "GIT_TRACE*"};
   request.deadline = kDeadline;
   request.keep_bytes = largest;
-  request.with_descendants = true;
   bool large = false;
   request.stop = stop.or_when(Stop::when([&] { return large = large || size_of(repository) > kMostPacked; }));
   auto done = run_process(request);

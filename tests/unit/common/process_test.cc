@@ -181,7 +181,6 @@ ProcessRequest family(const std::string& ids) {
   ProcessRequest request =
       shell("sleep 60 & echo $! >> " + ids + "; setsid sleep 60 & echo $! >> " + ids +
             "; (setsid sh -c 'sleep 60 & echo $! >> " + ids + "'); echo over >> " + ids + "; sleep 60; :");
-  request.with_descendants = true;
   return request;
 }
 
@@ -240,7 +239,6 @@ TEST(Process, AProgramThatTakesNoNoticeOfTermEndsWithUsAsWell) {
 TEST(Process, AGuardedProgramGivesItsOutputAndStatus) {
   ProcessRequest request = shell("cat; echo err >&2; exit 7");
   request.stdin_bytes = "in";
-  request.with_descendants = true;
   Result<ProcessResult> result = run_process(request);
   ASSERT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result->exit_status, 7);
