@@ -10,8 +10,8 @@
 #include "common/dataset_digest.h"
 #include "common/files.h"
 #include "common/lines.h"
-#include "common/program_folder.h"
 #include "common/process/process.h"
+#include "common/program_folder.h"
 #include "common/store_address.h"
 #include "common/turn.h"
 
