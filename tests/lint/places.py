@@ -15,17 +15,17 @@ PLACES = [
     ("waits between attempts over HTTP are drawn", r"\bBackoff::", {"common/http/retry.cc"}),
     ("waits between attempts of an action are drawn", r"\bmilliseconds backoff\(.*\{", {"runtime/exec/retry.cc"}),
     ("unified diffs are made", r"\"@@", {"common/text_diff.cc"}),
-    ("programs are looked for in PATH", r"getenv\(\"PATH\"\)", {"runtime/base/process.cc"}),
+    ("programs are looked for in PATH", r"getenv\(\"PATH\"\)", {"common/process/process.cc"}),
     ("threads and calls are stopped", r"\bstd::stop_(?:token|source)\b|\bclass Stop(?:Source)?\b", {"common/stop.h"}),
     ("words are quoted for a shell", r"\bstd::string shell_quote\(.*\{", {"common/shell_quote.cc"}),
     ("SSH sessions are opened", r"\blibssh2_session_init", {"runtime/net/ssh/connect.cc"}),
     ("a session's error text is read", r"\blibssh2_session_last_error\b", {"runtime/net/ssh/session.cc"}),
     ("databases are opened", r"\bsqlite3_open", {"runtime/state/database.cc"}),
     ("programs of this computer are started", r"\b(?:v?fork|posix_spawnp?|exec(?:ve|vp|vpe|l|lp|le))\s*\(", {
-        "common/command.cc",  # waits for the end, and reads what it says
-        "runtime/base/process.cc",  # its own group, by the clock
-        "runtime/base/guard.cc",  # ends what a killed run leaves
-        "runtime/net/detached.cc",  # outlives the run
+         # waits for the end, and reads what it says
+        "common/process/process.cc",  # its own group, by the clock
+        "common/process/guard.cc",  # ends what a killed run leaves
+        "common/process/detached.cc",  # outlives the run
         "runtime/cli/cmd_ssh.cc",  # becomes ssh
         "runtime/trial/phase.cc", "runtime/trial/trials.cc",  # copies of this process, without a program
     }),
