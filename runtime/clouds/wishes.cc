@@ -11,6 +11,7 @@
 
 #include "common/address_range.h"
 #include "common/text.h"
+#include "runtime/clouds/tag_rules.h"
 
 namespace radl {
 namespace {
@@ -81,7 +82,10 @@ Result<Json> tags_wanted(const ir::Node& node) {
     if (equals == pair.npos || name.empty())
       return invalid(
           fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
-    tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
+    const std::string where = node.address + ": instance_tags";
+    if (Status free = check_key_is_free(where, name); !free.ok()) return free;
+    auto [tag, is_new] = tags.emplace(std::string(name), std::string(trim(pair.substr(equals + 1))));
+    if (!is_new) return invalid(fmt::format("{}: '{}' is set twice", where, name));
   }
   return tags;
 }

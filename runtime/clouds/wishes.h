@@ -23,7 +23,8 @@ bool says_no(const ir::Node& node, const std::string& feature);
 Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features);
 // All that a feature names, in its order: 'a, b' or ['a', 'b'].
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
-// {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form.
+// {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form, or a name is
+// there twice or is radlc's own (tag_rules.h).
 Result<Json> tags_wanted(const ir::Node& node);
 // disk.0.os.version: an equal value of it, or the text behind '='; "" where there is none.
 std::string os_version_wanted(const ir::Node& node);

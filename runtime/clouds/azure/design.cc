@@ -18,6 +18,7 @@
 #include "runtime/clouds/design_builder.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/port_rules.h"
+#include "runtime/clouds/tag_rules.h"
 
 namespace radl::azure {
 namespace {
@@ -268,28 +269,20 @@ class Designer : private DesignBuilder {
   std::set<std::string> images_, placements_;
 };
 
-Status check_tags(const ir::Node& node) {
-  auto tags = tags_wanted(node);
-  if (!tags.ok()) return tags.status();
-  for (const auto& [name, value] : tags->items()) {
-    const bool right = !name.empty() && name.size() <= 512 && name.find_first_of("<>%&\\?/") == name.npos &&
-                       value.get<std::string>().size() <= 256;
-    if (!right)
-      return invalid(fmt::format(
-          "{}: instance_tags: '{}' cannot be a tag in Azure: no <>%&\\?/ in its name, and at most "
-          "256 characters in its value",
-          node.address, name));
-    for (const char* own : {"microsoft", "azure", "windows", "hidden-"})
-      if (to_lower(name).starts_with(own))
-        return invalid(
-            fmt::format("{}: instance_tags: '{}': names of tags that begin with {} are Azure's own",
-                        node.address, name, own));
-  }
-  constexpr size_t kMost = 50, kOurs = 4;  // of a resource, and of them those that find the machine again
-  if (tags->size() > kMost - kOurs)
-    return invalid(fmt::format("{}: instance_tags: {} tags: a machine in Azure has room for {}", node.address,
-                               tags->size(), kMost - kOurs));
-  return {};
+// Source: Azure Resource Manager documentation, "Use tags to organize your Azure resources", "Limitations".
+Status check_resource_tags(const ir::Node& node) {
+  const TagRules rules{.cloud = "Azure",
+                       .key = 512,
+                       .value = 256,
+                       .most = 50,
+                       .own = 4,  // tags_for() and the login's key
+                       .address = 256 - kLongestPartOfAddress,
+                       .reserved = {"microsoft", "azure", "windows", "hidden-"},
+                       .allows = [](std::string_view text,
+                                    bool key) { return !key || text.find_first_of("<>%&\\?/") == text.npos; },
+                       .allowed = "anything but <>%&\\?/",
+                       .ignores_case = true};
+  return check_tags(node, rules);
 }
 
 // Azure makes no such logins.
@@ -316,7 +309,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
     return invalid(fmt::format("{}: disk.0.os.credentials.username = '{}': Azure makes no login of that name",
                                node.address, node.user));
   if (Status right = check_login_name(node); !right.ok()) return right;
-  if (Status right = check_tags(node); !right.ok()) return right;
+  if (Status right = check_resource_tags(node); !right.ok()) return right;
   if (Status right = check_encryption(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster")

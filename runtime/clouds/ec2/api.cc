@@ -11,7 +11,6 @@ namespace radl::ec2 {
 namespace {
 
 constexpr size_t kValuesInAFilter = 200;
-constexpr size_t kTagValue = 256;
 
 aws::CallOptions options_of(const Context& context, aws::Effect effect) {
   aws::CallOptions options;
@@ -213,15 +212,20 @@ void add_tags(Parameters& parameters, const std::string& resource_type,
   for (const auto& [key, value] : tags) {
     ++number;
     parameters.emplace_back(fmt::format("{}.Tag.{}.Key", name, number), key);
-    parameters.emplace_back(fmt::format("{}.Tag.{}.Value", name, number), value.substr(0, kTagValue));
+    parameters.emplace_back(fmt::format("{}.Tag.{}.Value", name, number), value);
   }
+}
+
+// For people alone: shortened where it is too long.
+std::string name_in_console(const Context& context, const Order& order) {
+  return (context.infrastructure + " " + order.address).substr(0, kLongestTagValue);
 }
 
 std::map<std::string, std::string> own_tags(const Context& context, const Order& order) {
   return {{kInfrastructureTag, context.infrastructure},
           {kAddressTag, order.address},
           {kTokenTag, order.token},
-          {"Name", context.infrastructure + " " + order.address}};
+          {"Name", name_in_console(context, order)}};
 }
 
 std::map<std::string, std::string> marks_of(const Context& context, const Order& order) {
@@ -233,7 +237,6 @@ std::map<std::string, std::string> marks_of(const Context& context, const Order&
   const std::string user = order.attributes.value("user", "");
   if (order.type == "instance") keep(kUserTag, user.empty() ? order.spec.value("user", "") : user);
   keep(kKeyTag, order.attributes.value("key", ""));
-  for (auto& [name, value] : tags) value.resize(std::min(value.size(), kTagValue));
   return tags;
 }
 

@@ -77,6 +77,7 @@ inline constexpr const char* kKeyTag = "radlc:key";        // SHA256 fingerprint
 inline constexpr const char* kUserTag = "radlc:user";      // of the login
 inline constexpr const char* kCallerTag = "radlc:caller";  // CIDR of the computer that SSH is open for
 
+inline constexpr size_t kLongestTagValue = 256;
 // TagSpecification.N for a resource of this type as EC2 calls it ("instance", "volume").
 void add_tags(Parameters& parameters, const std::string& resource_type,
               const std::map<std::string, std::string>& tags);
@@ -84,6 +85,8 @@ void add_tags(Parameters& parameters, const std::string& resource_type,
 std::map<std::string, std::string> own_tags(const Context& context, const Order& order);
 // Cloud::marks_of(): those, but for its name, and what a login needs, as far as that is recorded.
 std::map<std::string, std::string> marks_of(const Context& context, const Order& order);
+// What a resource is called where the file does not say it.
+std::string name_in_console(const Context& context, const Order& order);
 std::map<std::string, std::string> tags_of(pugi::xml_node item);
 // All tags of radlc's, and of them address and token, but nothing of another infrastructure's.
 void take_tags(const Context& context, const std::map<std::string, std::string>& tags, Seen& seen);

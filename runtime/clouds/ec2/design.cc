@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/design_builder.h"
+#include "runtime/clouds/ec2/api.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/offers.h"
 #include "runtime/clouds/ec2/placing.h"
@@ -17,6 +18,8 @@
 #include "runtime/clouds/ec2/rules.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
+#include "runtime/clouds/tag_rules.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl::ec2 {
 namespace {
@@ -195,7 +198,7 @@ class Designer : private DesignBuilder {
     if (*stop) spec["stop"] = to_json(**stop);
     if (std::string profile = text_wanted(node, "instance_profile"); !profile.empty())
       spec["profile"] = profile;
-    if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
+    if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["tags"]["Name"] = name;
     if (std::string group = text_wanted(node, "placement_group"); !group.empty())
       add_placement(node, group, spec, references);
     if (says_yes(node, "elastic_ip")) {
@@ -234,6 +237,26 @@ Status check_placement(const ir::Node& node) {
       fmt::format("{}: placement_group = '{}': must be cluster, spread or partition", node.address, group));
 }
 
+// Source: Amazon EC2 User Guide, "Tag your Amazon EC2 resources", "Tag restrictions".
+Status check_names(const ir::Node& node, const DesignInput& input) {
+  const TagRules rules{.cloud = "EC2",
+                       .key = 128,
+                       .value = kLongestTagValue,
+                       .most = 50,
+                       .own = 6,  // own_tags(), the login and its key
+                       .address = kLongestTagValue - kLongestPartOfAddress,
+                       .reserved = {"aws:"}};
+  if (Status right = check_tags(node, rules); !right.ok()) return right;
+  for (const ir::Network* network : networks_of(input, node))
+    if (Status right = check_names_are_free(*network); !right.ok()) return right;
+  auto tags = tags_wanted(node);
+  const std::string name = text_wanted(node, "instance_name");
+  if (name.empty() || !tags->contains("Name") || tags->at("Name") == name) return {};
+  return invalid(fmt::format("{}: instance_name = '{}' and the tag Name = '{}' are one name in EC2",
+                             node.address, name, tags->at("Name").get<std::string>()))
+      .with_hint("keep one of them");
+}
+
 }  // namespace
 
 Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
@@ -252,8 +275,8 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
           check_yes_or_no(node, {"spot", "spot.fallback", "elastic_ip", "ec2.associate_public_ip_address"});
       !right.ok())
     return right;
+  if (Status right = check_names(node, input); !right.ok()) return right;
   if (Status right = check_encryption(node); !right.ok()) return right;
-  if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,

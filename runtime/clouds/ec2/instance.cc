@@ -190,7 +190,11 @@ class Instance : public Kind {
   }
 
   static Asked update_tags(Call& call, const Order& order, const InstanceNow& now) {
-    const Json wanted = order.spec.value("tags", Json::object()), there = user_tags(now.tags);
+    Json wanted = order.spec.value("tags", Json::object());
+    const Json there = user_tags(now.tags);
+    // Without a name of the file's own it gets radlc's back.
+    if (wanted.contains("Name") && wanted["Name"].is_null())
+      wanted["Name"] = name_in_console(call.context, order);
     Parameters added = {{"ResourceId.1", order.id}}, removed = added;
     size_t number = 0;
     for (const auto& [name, value] : wanted.items()) {

@@ -81,7 +81,7 @@ Json attributes_of(const InstanceNow& now) {
 Json user_tags(const std::map<std::string, std::string>& tags) {
   Json own = Json::object();
   for (const auto& [name, value] : tags)
-    if (!name.starts_with("radlc:") && !name.starts_with("aws:") && name != "Name") own[name] = value;
+    if (!name.starts_with("radlc:") && !name.starts_with("aws:")) own[name] = value;
   return own;
 }
 

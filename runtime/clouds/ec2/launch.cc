@@ -129,14 +129,17 @@ Result<Launch> launch_of(Call& call, const Order& order) {
     launch.parameters.emplace_back("InstanceInitiatedShutdownBehavior",
                                    auto_stop_from_json(spec["stop"]).terminate ? "terminate" : "stop");
   launch.parameters.emplace_back("UserData", base64_encode(user_data_of(spec)));
-  auto tags = own_tags(call.context, order);
-  if (spec.contains("name")) tags["Name"] = spec["name"].get<std::string>();
+  // radlc's own are written last: by them the machine is found again.
+  std::map<std::string, std::string> tags;
+  const Json own = spec.value("tags", Json::object());
+  for (const auto& [name, value] : own.items()) tags[name] = value.get<std::string>();
+  const bool named = tags.count("Name") != 0;
+  for (const auto& [name, value] : own_tags(call.context, order))
+    if (name != "Name" || !named) tags[name] = value;
   std::string user = spec.value("user", "");
   if (user.empty()) user = user_of_image(image->name);
   tags[kUserTag] = user.empty() ? "ec2-user" : user;
   tags[kKeyTag] = key;
-  const Json own = spec.value("tags", Json::object());
-  for (const auto& [name, value] : own.items()) tags[name] = value.get<std::string>();
   add_tags(launch.parameters, "instance", tags);
   // Found again by whoever looks for what is left, should a machine leave a disk behind.
   add_tags(launch.parameters, "volume", own_tags(call.context, order));

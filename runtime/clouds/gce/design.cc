@@ -20,6 +20,7 @@
 #include "runtime/clouds/gce/zones.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/port_rules.h"
+#include "runtime/clouds/tag_rules.h"
 
 namespace radl::gce {
 namespace {
@@ -274,19 +275,16 @@ class Designer : private DesignBuilder {
   std::map<std::string, std::vector<std::string>> firewalls_of_;  // by node
 };
 
-Status check_tags(const ir::Node& node) {
-  auto tags = tags_wanted(node);
-  if (!tags.ok()) return tags.status();
-  for (const auto& [name, value] : tags->items())
-    if (!is_label(name, true) || !is_label(value.get<std::string>(), false))
-      return invalid(
-          fmt::format("{}: instance_tags: '{}' cannot be a label in Compute Engine: lower-case "
-                      "letters, digits, - and _, at most 63",
-                      node.address, name + "=" + value.get<std::string>()));
-    else if (name.starts_with("goog"))
-      return invalid(fmt::format("{}: instance_tags: '{}': labels that begin with goog are Google's own",
-                                 node.address, name));
-  return {};
+// Source: Compute Engine documentation, "Organize resources using labels", "Requirements for labels".
+Status check_labels(const ir::Node& node) {
+  return check_tags(node, {.cloud = "Compute Engine",
+                           .key = 63,
+                           .value = 63,
+                           .most = 64,
+                           .own = 2,
+                           .reserved = {"goog"},
+                           .allows = is_label,
+                           .allowed = "lower-case letters, digits, - and _, with a letter first in a name"});
 }
 
 Status check_provider(const ir::Network& network) {
@@ -321,7 +319,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_login_name(node); !right.ok()) return right;
-  if (Status right = check_tags(node); !right.ok()) return right;
+  if (Status right = check_labels(node); !right.ok()) return right;
   if (Status right = check_encryption(node); !right.ok()) return right;
   const std::string placement = text_wanted(node, "placement_group");
   if (!placement.empty() && placement != "cluster" && placement != "spread")

@@ -174,8 +174,8 @@ Result<Json> launch_of(Asking& call, const Order& order) {
     tags.push_back(tag);
   }
   body["tags"] = {{"items", std::move(tags)}};
-  body["labels"] = labels_for(call.context, order);
-  body["labels"].update(spec.value("tags", Json::object()));
+  body["labels"] = spec.value("tags", Json::object());
+  body["labels"].update(labels_for(call.context, order));  // last: nothing of the file's is in their place
   if (const std::string host = spec.value("hostname", ""); host.find('.') != host.npos)
     body["hostname"] = host;
   if (Json scheduling = scheduling_of(spec, type); !scheduling.empty())

@@ -10,6 +10,7 @@
 #include "runtime/clouds/hosts/machine.h"
 #include "runtime/clouds/machine_facts.h"
 #include "runtime/clouds/naming.h"
+#include "runtime/clouds/tag_rules.h"
 
 namespace radl::hosts {
 namespace {
@@ -90,6 +91,7 @@ Json host_spec(const ir::Node& node, const std::string& machine) {
 Status can_be_had(const ir::Node& node, const DesignInput& input) {
   auto machine = machine_of(node);
   if (!machine) return cannot(node, machine.status().message());
+  if (Status free = check_names_are_free(node); !free.ok()) return free;
   for (const auto& [feature, wanted] : node.requirements) {
     if (feature.starts_with("stop."))
       return cannot(node, feature + ": cloud hosts never switches off a machine of yours");

@@ -12,6 +12,7 @@
 #include "common/tidy_path.h"
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/naming.h"
+#include "runtime/clouds/tag_rules.h"
 
 namespace radl::local {
 namespace {
@@ -94,6 +95,7 @@ class NodeDesigner {
       if (name.empty()) continue;
       if (auto fault = host_name_fault(name)) return cannot(not_a_host_name(i, name, *fault));
     }
+    if (Status free = check_names_are_free(node_); !free.ok()) return free;
     if (auto stop = auto_stop_wanted(node_); !stop.ok()) return std::move(stop).status();
     for (const ir::Disk& disk : node_.disks) {
       if (disk.index != 0 && is_mounted(disk) && !is_plain_path(disk.mount_path))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "common/host_name.h"
@@ -17,6 +18,7 @@
 #include "runtime/clouds/openstack/quotas.h"
 #include "runtime/clouds/openstack/volumes.h"
 #include "runtime/clouds/port_rules.h"
+#include "runtime/clouds/tag_rules.h"
 
 namespace radl::openstack {
 namespace {
@@ -293,6 +295,31 @@ Status check_networks(const ir::Node& node, const DesignInput& input) {
   return {};
 }
 
+// Source: Compute API reference, "Server metadata"; Nova configuration reference, quota.metadata_items;
+// Networking API reference, `description`.
+Status check_names(const ir::Node& node, const DesignInput& input) {
+  constexpr size_t kText = 255, kWordAndToken = 40, kLineage = 9;
+  const size_t infrastructure = input.program.name.size() + kLineage;
+  const TagRules rules{
+      .cloud = "OpenStack",
+      .key = kText,
+      .value = kText,
+      .most = 128,
+      .own = 8 + node.disks.size(),  // marks.h
+      .address = kText - kWordAndToken - kLongestPartOfAddress - std::min<size_t>(infrastructure, kText / 2),
+      .allows =
+          [](std::string_view text, bool key) {
+            return !key || std::all_of(text.begin(), text.end(), [](unsigned char c) {
+              return std::isalnum(c) || c == '-' || c == '_' || c == ':' || c == '.' || c == ' ';
+            });
+          },
+      .allowed = "letters, digits, -, _, :, . and spaces"};
+  if (Status right = check_tags(node, rules); !right.ok()) return right;
+  for (const ir::Network* network : networks_of(input, node))
+    if (Status right = check_names_are_free(*network); !right.ok()) return right;
+  return {};
+}
+
 }  // namespace
 
 bool is_made(const ir::Network& network) {
@@ -342,7 +369,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (Status right = check_networks(node, input); !right.ok()) return right;
   if (Status right = check_disks(node, input); !right.ok()) return right;
   if (auto policy = group_policy(node); !policy.ok()) return policy.status();
-  if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
+  if (Status right = check_names(node, input); !right.ok()) return right;
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,

@@ -187,10 +187,10 @@ Result<Json> launch_of(Asking& call, const Order& order) {
                  {"networks", joined->networks},
                  {"config_drive", true},
                  {"user_data", base64_encode(user_data_of(spec))},
-                 {"metadata", to_metadata(mark_of(call.context, order))}};
+                 {"metadata", spec.value("tags", Json::object())}};
+  // radlc's own is written last: by it the machine is found again.
   Json& metadata = server["metadata"];
-  const Json tags = spec.value("tags", Json::object());
-  for (const auto& [name, value] : tags.items()) metadata[name] = value;
+  metadata.update(to_metadata(mark_of(call.context, order)));
   metadata[kUserKey] = user;
   metadata[kFlavorKey] = spec.contains("type") ? "" : flavor->type.name;
   if (spec.contains("public_ip")) metadata[kAddressOfOthersKey] = spec["public_ip"];

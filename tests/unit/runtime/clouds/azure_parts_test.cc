@@ -275,7 +275,7 @@ TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
       {{{"stop.idle", "30m"}}, "paid for"},
       {{{"placement_group", "spread"}}, "placement_group"},
       {{{"instance_tags", "a<b=c"}}, "instance_tags"},
-      {{{"instance_tags", "a=b,Azure-team=c"}}, "Azure's own"},
+      {{{"instance_tags", "a=b,Azure-team=c"}}, "reserved in Azure"},
       {{{"instance_tags", many_tags(47)}}, "47 tags"},
       {{{"disk.0.os.name", "windows"}}, "Linux"}};
   for (const auto& [features, word] : kCases) {

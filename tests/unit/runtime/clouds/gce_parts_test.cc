@@ -430,7 +430,8 @@ TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
   EXPECT_EQ(refused.code(), Code::Invalid);
   EXPECT_NE(refused.text().find("instance_tags"), std::string::npos);
   program.nodes[0].requirements["instance_tags"].equals = "goog-batch=x";
-  EXPECT_NE(check_node(kPlace, program.nodes[0], input).text().find("Google's own"), std::string::npos);
+  EXPECT_NE(check_node(kPlace, program.nodes[0], input).text().find("reserved in Compute Engine"),
+            std::string::npos);
 }
 
 TEST(GceDesign, NetworksAndAddressesThatCannotBeAreRefused) {
