@@ -255,6 +255,12 @@ int run(const Session& session, Options& options) {
     std::fflush(stdout);
   }
   if (!within.ok()) return report(session, within);
+  for (const Elsewhere& one : plan->elsewhere)
+    std::fprintf(stderr,
+                 "warning: %s exists already in %s. If its state was lost: `radlc import --all%s`, or `radlc "
+                 "destroy --from-cloud %s`\n",
+                 shown(one.infrastructure).c_str(), shown(one.cloud).c_str(), apply.project->words.c_str(),
+                 shown(one.infrastructure).c_str());
   int unseen = report_unseen(session, *plan);
   if (!plan->changes_anything()) return unseen;
   auto go = approved(apply);

@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "runtime/base/sudo_secret.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/from_cloud.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/project_state.h"
 #include "runtime/cli/protection.h"
@@ -12,6 +14,7 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/clouds/takes_over.h"
 #include "runtime/plan/render.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/state/index.h"
@@ -24,11 +27,13 @@ struct Options {
   RunOptions run;
   std::vector<std::string> targets;
   std::vector<std::string> unused_inputs;
+  std::vector<std::string> also;  // ids of what is not this state's, and is to go all the same
+  std::string from_cloud;         // the tag of an infrastructure whose state was lost
 };
 
 // True: go on.
 Result<bool> approved(const Session& session, const Options& options, const Plan& plan) {
-  if (!plan.changes_anything() || options.run.auto_approve) return true;
+  if ((!plan.changes_anything() && options.also.empty()) || options.run.auto_approve) return true;
   if (!session.terminal.can_ask) {
     return Status(Code::Invalid, "there is nobody to ask whether this may be destroyed")
         .with_hint("say --auto-approve");
@@ -36,12 +41,69 @@ Result<bool> approved(const Session& session, const Options& options, const Plan
   return confirm("\nDestroy all of this? Only 'yes' is taken as yes:");
 }
 
-int execute(const Session& session, const Options& options, std::unique_ptr<ActiveRun> run,
-            const StatePlace& place, Cancellation& cancellation) {
+// What carries the tag and is not this state's: the plan shows it, and names what --also asks for as well.
+Status add_others(const Options& options, ActiveRun& run, const Others& others, const Snapshot& snapshot,
+                  Plan& plan) {
+  std::set<std::string> also(options.also.begin(), options.also.end()), known;
+  for (const Released& one : snapshot.released) known.insert(one.id);
+  for (const Unowned& one : others.unowned) {
+    known.insert(one.id);
+    if (also.count(one.id)) {
+      plan.notes.push_back("destroyed as well: " + one.text());
+      continue;
+    }
+    plan.notes.push_back("left alone: " + one.text() + "; --also " + one.id + " destroys it as well");
+    plan.unowned.push_back(one);
+  }
+  for (const Released& one : snapshot.released)
+    if (also.count(one.id)) plan.notes.push_back("destroyed as well: " + one.address + " (" + one.id + ")");
+  for (const auto& [cloud, why] : others.unseen)
+    plan.notes.push_back(cloud + " could not be asked what else carries the infrastructure's tag: " + why);
+  for (const std::string& id : also)
+    if (!known.count(id) && others.unseen.empty())
+      return not_found("--also " + id + ": nothing with that id carries the tag of this infrastructure");
+  run.destroy_also(std::move(also));
+  return {};
+}
+
+// Without what --also destroys: that keeps nothing any more.
+Snapshot without(Snapshot snapshot, const std::vector<std::string>& also) {
+  std::erase_if(snapshot.released, [&](const Released& one) {
+    return std::find(also.begin(), also.end(), one.id) != also.end();
+  });
+  return snapshot;
+}
+
+// What goes on existing after a destroy, a line each. `stays`: the state is still needed for it.
+std::vector<std::string> what_goes_on(const Snapshot& after, const RunReport& done,
+                                      const Machinery& machinery, bool& stays) {
+  std::vector<std::string> lines;
+  for (const Unowned& one : done.unowned) lines.push_back("left alone: " + one.text());
+  stays = !lines.empty();
+  for (const Released& one : after.released) {
+    lines.push_back("still there: " + one.address + " (" + one.id + " in " + one.cloud +
+                    "), which `radlc state rm` released");
+    const auto* marking = dynamic_cast<const TakesOver*>(machinery.clouds().find(one.cloud));
+    stays |= marking && marking->is_in_work_directory();
+  }
+  return lines;
+}
+
+int execute(const Session& session, const Options& options, const Machinery& machinery,
+            std::unique_ptr<ActiveRun> run, const StatePlace& place, Cancellation& cancellation) {
+  Result<Others> others = Others();
+  if (options.targets.empty()) {
+    SignalGuard guard(cancellation);
+    others = run->others();
+    if (!others.ok()) return report(session, others.status());
+  }
   auto snapshot = run->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
-  auto made = make_destroy_plan(*snapshot, {options.targets.begin(), options.targets.end()});
+  auto made =
+      make_destroy_plan(without(*snapshot, options.also), {options.targets.begin(), options.targets.end()});
   if (!made.ok()) return report(session, made.status());
+  if (Status added = add_others(options, *run, *others, *snapshot, *made); !added.ok())
+    return report(session, added);
   tell_what_stays(*made, *snapshot);
   const Plan& plan = *made;
   std::vector<std::string> files = snapshot->source_paths;
@@ -70,6 +132,7 @@ int execute(const Session& session, const Options& options, std::unique_ptr<Acti
   if (!plan.partial) figures.life_cost = cost_of_life(*snapshot, run->ended());
   keep_figures(std::move(figures), place.directory);
   Status told = listeners.end(*run, cancellation.now());
+  auto after = run->snapshot();
   end_run(*run);
   int code = report_run(session, done, options.run.json);
   int untold = told.ok() ? int(kDone) : report(session, told);
@@ -77,6 +140,18 @@ int execute(const Session& session, const Options& options, std::unique_ptr<Acti
   if (plan.partial) {
     if (!options.run.json)
       std::printf("Destroyed: %zu of %s; the rest stays.\n", done.done(), place.name.c_str());
+    return untold;
+  }
+  if (!after.ok()) return report(session, after.status());
+  bool stays = false;
+  const std::vector<std::string> goes_on = what_goes_on(*after, done, machinery, stays);
+  for (const std::string& line : goes_on) std::fprintf(stderr, "%s\n", shown(line).c_str());
+  if (stays) {
+    std::fprintf(stderr,
+                 "`radlc destroy%s --also ID` destroys one of these as well; the state is kept for that\n",
+                 project_words(options.project).c_str());
+    if (!options.run.json)
+      std::printf("Destroyed: %s, apart from what is named above.\n", place.name.c_str());
     return untold;
   }
   run.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
@@ -90,7 +165,8 @@ int execute(const Session& session, const Options& options, std::unique_ptr<Acti
   // A list that cannot be written is no error: `radlc list` says then that there is none.
   (void)forget_state(infrastructures_index(), {place.directory, place.name});
   if (!options.run.json) {
-    std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
+    std::printf("Destroyed: %s. %s\n", place.name.c_str(),
+                goes_on.empty() ? "Nothing is left." : "What is named above goes on existing.");
     for (const std::string& kept : bucket_places(*snapshot))
       std::printf("Models and checkpoints in %s stay.\n", shown(kept).c_str());
   }
@@ -98,6 +174,7 @@ int execute(const Session& session, const Options& options, std::unique_ptr<Acti
 }
 
 int run_destroy(const Session& session, const Options& options) {
+  if (!options.from_cloud.empty()) return destroy_from_cloud(session, options.from_cloud, options.run);
   if (!options.unused_inputs.empty())
     std::fputs("note: destroy removes what the state has; inputs change nothing in that\n", stderr);
   auto directory = state_directory(options.project);
@@ -131,7 +208,7 @@ int run_destroy(const Session& session, const Options& options) {
   if (!run.ok()) return report(session, run.status());
   if (Status recovered = recover_left(**run); !recovered.ok()) return report(session, recovered);
   guard.reset();  // while a question is asked, Ctrl-C ends radlc
-  return execute(session, options, std::move(*run), *place, cancellation);
+  return execute(session, options, **machinery, std::move(*run), *place, cancellation);
 }
 
 }  // namespace
@@ -150,6 +227,18 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->add_option("--target", options->targets,
                    "only this resource, or system's nodes, with what needs it; may be repeated")
       ->type_name("ADDRESS");
+  command
+      ->add_option("--also", options->also,
+                   "destroy this as well: something that carries the infrastructure's tag without being this "
+                   "state's, or that `radlc state rm` released; may be repeated")
+      ->type_name("ID");
+  command
+      ->add_option("--from-cloud", options->from_cloud,
+                   "destroy all that carries this infrastructure's tag (NAME-LINEAGE), of which there is no "
+                   "state any more; --cloud says where")
+      ->type_name("TAG")
+      ->excludes("--also")
+      ->excludes("--target");
   return [options, &session] { return run_destroy(session, *options); };
 }
 

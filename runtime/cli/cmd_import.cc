@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/text.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/from_cloud.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 
@@ -13,11 +15,61 @@ struct Options {
   ProjectOptions project;
   RunOptions run;
   std::vector<std::string> words;  // FILE..., ADDRESS, ID
+  bool all = false;
+  std::string from;  // of all: the tag, where several infrastructures have the name
 };
+
+// The infrastructure whose state was lost.
+Result<std::string> tag_to_import(const Options& options, const Plan& plan) {
+  std::set<std::string> tags;
+  for (const Elsewhere& one : plan.elsewhere) tags.insert(one.infrastructure);
+  if (!options.from.empty()) {
+    if (tags.count(options.from)) return options.from;
+    return not_found("nothing that the file's clouds have carries the tag " + options.from);
+  }
+  if (tags.size() == 1) return *tags.begin();
+  if (tags.empty())
+    return not_found("no cloud of the file has anything of an infrastructure named " + plan.infrastructure);
+  return Status(Code::Invalid, "several infrastructures have that name: " +
+                                   join(std::vector<std::string>(tags.begin(), tags.end()), ", "))
+      .with_hint("say which with --from TAG");
+}
+
+// Rebuilds the state of an infrastructure from the tags of what it has.
+int import_everything(const Session& session, const Options& options, Project& project,
+                      const Machinery& machinery, Run& run) {
+  Store& store = *run.store;
+  PlanRequest request;
+  request.refresh = true;  // which asks the clouds what exists
+  auto snapshot = store.snapshot();
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  auto plan = plan_for(project, *snapshot, machinery, request, nullptr);
+  if (!plan.ok()) return report(session, plan.status());
+  auto tag = tag_to_import(options, *plan);
+  if (!tag.ok()) return report(session, tag.status());
+  auto parts = tag_parts(*tag);
+  if (!parts.ok()) return report(session, parts.status());
+  if (auto taken = store.commit({state_change::TakeLineage{parts->lineage}}); !taken.ok())
+    return report(session, taken.status());
+  snapshot = store.snapshot();
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  plan = plan_for(project, *snapshot, machinery, {}, nullptr);
+  if (!plan.ok()) return report(session, plan.status());
+  auto imported = import_all(run, *plan);
+  if (!imported.ok()) return report(session, imported.status());
+  for (const Unowned& one : imported->left)
+    std::fprintf(stderr, "left alone: %s\n", shown(one.text()).c_str());
+  std::printf("%zu resources of %s are in the state now: %s\n", imported->addresses.size(),
+              shown(*tag).c_str(), shown(join(imported->addresses, ", ")).c_str());
+  std::printf("In what they differ from the file: radlc plan --refresh%s\n", project.words.c_str());
+  return kDone;
+}
 
 int run_import(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  if (options.words.size() != 2)
+  if (options.all && !options.words.empty())
+    return report(session, invalid("--all takes no ADDRESS: it imports all that the file declares"));
+  if (!options.all && options.words.size() != 2)
     return report(session, invalid("ADDRESS and ID are required, and nothing else")
                                .with_hint("files come first: radlc import FILE ADDRESS ID"));
   auto loaded = load_project(session, options.project);
@@ -36,6 +88,7 @@ int run_import(const Session& session, Options& options) {
   run.cancellation = &cancellation;
   if (Status recovered = recover_left(run); !recovered.ok()) return report(session, recovered);
   remember(project.state_directory, project.compiled.program.name);
+  if (options.all) return import_everything(session, options, project, **machinery, run);
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
   auto plan = plan_for(project, *snapshot, **machinery, {}, nullptr);
@@ -59,6 +112,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_project_options(*command, options->project, &options->words);
   command->add_option("ADDRESS", "what it is in the file, for example 'worker[0]'");
   command->add_option("ID", "what its cloud calls it");
+  command->add_flag("--all", options->all,
+                    "rebuild a state that was lost: everything in the file's clouds that carries its tag");
+  command
+      ->add_option("--from", options->from,
+                   "with --all: the tag, where several infrastructures have the name")
+      ->type_name("TAG");
   add_cloud_option(*command, options->run);
   add_lock_timeout(*command, options->run.lock_timeout);
   return [options, &session] { return run_import(session, *options); };

@@ -6,6 +6,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
 #include "runtime/cli/state_places.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
@@ -17,6 +18,8 @@ struct Options {
   ProjectOptions project;
   double lock_timeout = 0;
   bool json = false;
+  RunOptions run;                  // of rm: which accounts
+  bool keep_tags = false;          // of rm
   std::vector<std::string> words;  // FILE..., then what the command is about
 };
 
@@ -128,21 +131,40 @@ int write_out(const Session& session, Options& options) {
   return kDone;
 }
 
+// Takes radlc's tags off it, so that nothing of radlc's goes by them any more, and forgets it.
+Status release(const Options& options, Store& store, const std::string& address) {
+  auto machinery = make_machinery(options.run);
+  if (!machinery.ok()) return std::move(machinery).status();
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  Run run = (*machinery)->run();
+  run.store = &store;
+  run.cancellation = &cancellation;
+  return release_resource(run, address, options.keep_tags);
+}
+
 int remove(const Session& session, Options& options) {
   auto words = words_of(options, 1, 1, "ADDRESS");
   if (!words.ok()) return report(session, words.status());
   const std::string& address = words->front();
-  bool exists = false;  // what is forgotten goes on existing
+  std::string id;  // of a resource, which goes on existing
   const int done =
       with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
         if (snapshot.steps.count(address)) return store.forget_step(address);
-        exists = snapshot.resources.count(address) != 0;
-        return exists ? store.remove_resource(address) : unknown_name(options, address);
+        auto record = snapshot.resources.find(address);
+        if (record == snapshot.resources.end()) return unknown_name(options, address);
+        id = record->second.id;
+        return release(options, store, address);
       });
-  if (done == kDone)
-    std::printf("Removed %s from the state%s\n", shown(address).c_str(),
-                exists ? "; it was not destroyed, and `radlc import` takes it back" : ": it runs again");
-  return done;
+  if (done != kDone) return done;
+  if (id.empty())
+    std::printf("Removed %s from the state: it runs again\n", shown(address).c_str());
+  else
+    std::printf(
+        "Released %s: %s stays as it is, and radlc never touches it again unless `radlc import` takes "
+        "it back\n",
+        shown(address).c_str(), shown(id).c_str());
+  return kDone;
 }
 
 int move(const Session& session, Options& options) {
@@ -214,9 +236,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
       [=, &session] { return write_out(session, *options); });
   add(*command, "history", "The runs that changed it", options, *chosen,
       [=, &session] { return history(session, *options); });
-  CLI::App* forget = add(*command, "rm", "Forget a resource or a step; nothing is destroyed", options,
-                         *chosen, [=, &session] { return remove(session, *options); });
+  CLI::App* forget = add(*command, "rm", "Release a resource, which stays as it is, or forget a step",
+                         options, *chosen, [=, &session] { return remove(session, *options); });
   forget->add_option("ADDRESS", "for example 'worker[0]' or 'worker[0]/tools'");
+  add_cloud_option(*forget, options->run);
+  forget->add_flag("--keep-tags", options->keep_tags,
+                   "ask nothing of its cloud: the resource keeps radlc's tags");
   CLI::App* rename = add(*command, "mv", "Rename a node, or a system, without making it anew", options,
                          *chosen, [=, &session] { return move(session, *options); });
   rename->add_option("FROM", "address or system now");

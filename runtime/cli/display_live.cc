@@ -51,7 +51,7 @@ class LiveDisplay : public Display {
     std::lock_guard hold(mutex_);
     progress_.emit(event);
     if (event.time > now_) now_ = event.time, now_at_ = std::chrono::steady_clock::now();
-    if (event.kind == EventKind::Log || event.kind == EventKind::Leftover)
+    if (event.kind == EventKind::Log || event.kind == EventKind::Leftover || event.kind == EventKind::Unowned)
       above_.push_back(event.id + " " + event.message);
     if (std::string notice = notice_text(event); !notice.empty()) above_.push_back(std::move(notice));
     if (event.kind == EventKind::Cancelled) {

@@ -70,6 +70,8 @@ std::string EventLines::text_of(const Event& event) {
       return event.data.value("level", 1) >= 2
                  ? "stopping now"
                  : "stopping: what is under way is finished and saved; once more stops at once";
+    case EventKind::Unowned:
+      return fmt::format("{}: left alone: {}", event.id, event.message);
     case EventKind::Leftover:
       return fmt::format("{}: could not be removed: {}", event.id, event.message);
     default:

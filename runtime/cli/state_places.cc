@@ -82,6 +82,31 @@ int migrate(const Session& session, Options& options) {
   return kDone;
 }
 
+int adopt(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = Store::open(place->directory, place->name, OpenMode::Write, real_world());
+  if (!store.ok()) return report(session, store.status());
+  if (Status adopted = (*store)->adopt(); !adopted.ok()) return report(session, adopted);
+  remember(place->directory, place->name);
+  std::printf("The state of %s is in %s now. Any other copy of it must not be used any more.\n",
+              shown(place->name).c_str(), shown(place->directory).c_str());
+  return kDone;
+}
+
+int discard(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  if (Status gone = discard_copy(place->directory, place->name, real_world()); !gone.ok())
+    return report(session, gone);
+  (void)forget_state(infrastructures_index(), {place->directory, place->name});
+  std::printf("Removed the copy of the state of %s; nothing of the infrastructure was touched.\n",
+              shown(place->name).c_str());
+  return kDone;
+}
+
 }  // namespace
 
 void add_state_place_commands(CLI::App& state, Session& session,
@@ -104,6 +129,10 @@ void add_state_place_commands(CLI::App& state, Session& session,
           migrate);
   over->add_option("PLACE", options->words, "from and to")->type_name("FROM TO");
   over->add_option("--name", options->project.name, "name of the infrastructure, where there are several");
+  CLI::App* here =
+      add("adopt", "Say that a state that was copied here is the state now: its original is gone", adopt);
+  CLI::App* copy = add("discard", "Remove a copy of a state; the original and all that it has stay", discard);
+  for (CLI::App* either : {here, copy}) add_state_options(*either, options->project, &options->words);
   for (CLI::App* writes : {in, over}) add_lock_timeout(*writes, options->lock_timeout);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/cli/display.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/terminal.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/exec/failures.h"
 #include "runtime/plan/budget.h"
@@ -46,6 +47,16 @@ void tell_waiting(const LockInfo& holder) {
   std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
 }
 
+// Of a copied state (runtime/state/home.h). True: its place is its own from now on.
+bool was_moved(const Status& refused, const std::string& directory, const std::string& name) {
+  if (refused.code() != Code::Exists || !detect_terminal(true).can_ask) return false;
+  std::fprintf(stderr, "%s\n", shown(refused.message()).c_str());
+  if (!confirm("Was the project moved here, and is the original gone? Only 'yes' is taken as yes:"))
+    return false;
+  auto store = Store::open(directory, name, OpenMode::Write, real_world());
+  return store.ok() && (*store)->adopt().ok();
+}
+
 std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
 }
@@ -63,6 +74,8 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
     Status locked = (*store)->lock(command, std::max(left, std::chrono::milliseconds(0)), tell_waiting);
     if (locked.ok()) return store;
     if (locked.code() == Code::Conflict) return held_elsewhere(std::move(locked), directory, name);
+    store->reset();
+    if (was_moved(locked, directory, name)) continue;
     // A destroy that it waited for has removed the state: there may be a new one.
     if (locked.code() != Code::Lost) return locked;
   }
@@ -71,9 +84,10 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
 Result<std::unique_ptr<ActiveRun>> begin_run(Run parts, const std::string& directory, const std::string& name,
                                              OpenMode mode, const std::string& command, double lock_timeout,
                                              Cancellation& cancellation) {
-  auto run = ActiveRun::begin(std::move(parts),
-                              {directory, name, mode, command, milliseconds_of(lock_timeout), tell_waiting},
-                              cancellation);
+  const RunStart start{directory, name, mode, command, milliseconds_of(lock_timeout), tell_waiting};
+  auto run = ActiveRun::begin(parts, start, cancellation);
+  if (!run.ok() && was_moved(run.status(), directory, name))
+    run = ActiveRun::begin(std::move(parts), start, cancellation);
   if (run.ok() || run.status().code() != Code::Conflict) return run;
   return held_elsewhere(run.status(), directory, name);
 }

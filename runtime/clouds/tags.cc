@@ -1,6 +1,10 @@
 #include "runtime/clouds/tags.h"
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
+
+#include "runtime/clouds/takes_over.h"
 
 namespace radl {
 namespace {
@@ -28,6 +32,12 @@ Json with_tags_to_take_away(const Json& before, Json wanted) {
   for (const auto& [name, value] : old.items())
     if (!asked.contains(name)) wanted["tags"][name] = nullptr;
   return wanted;
+}
+
+bool is_tag_of(const std::string& tag, const std::string& name) {
+  constexpr size_t kLineage = 8;
+  if (tag.size() != name.size() + 1 + kLineage || !tag.starts_with(name + "-")) return false;
+  return std::all_of(tag.end() - kLineage, tag.end(), [](unsigned char c) { return std::isxdigit(c); });
 }
 
 }  // namespace radl

@@ -14,7 +14,7 @@ namespace radl {
 
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 17> kNames{{
+constexpr std::array<std::pair<EventKind, std::string_view>, 18> kNames{{
     {EventKind::RunStarted, "run_started"},
     {EventKind::Recovered, "recovered"},
     {EventKind::ActionStarted, "action_started"},
@@ -29,6 +29,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 17> kNames{{
     {EventKind::ActionSkipped, "action_skipped"},
     {EventKind::Cancelled, "cancelled"},
     {EventKind::Leftover, "leftover"},
+    {EventKind::Unowned, "unowned"},
     {EventKind::OutputValue, "output_value"},
     {EventKind::RunFinished, "run_finished"},
     {EventKind::EventsLost, "events_lost"},

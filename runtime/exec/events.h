@@ -29,9 +29,11 @@ enum class EventKind {
   ActionSkipped,   // id; message: why ("worker[0] failed", "cancelled")
   Cancelled,       // data: {level}
   Leftover,        // id: what could not be removed; message
-  OutputValue,     // id: name; data: {value, sensitive}
-  RunFinished,     // data: {ok, code, seconds, done, failed, skipped}; message: why not ok
-  EventsLost,      // a listener was too slow for these; data: {from, to}: sequence numbers
+  Unowned,      // id: what carries the infrastructure's tag and was left alone; message: why; data: {cloud,
+                // type, address}
+  OutputValue,  // id: name; data: {value, sensitive}
+  RunFinished,  // data: {ok, code, seconds, done, failed, skipped}; message: why not ok
+  EventsLost,   // a listener was too slow for these; data: {from, to}: sequence numbers
 };
 std::string_view event_kind_name(EventKind kind);  // "action_started", ...
 std::optional<EventKind> event_kind_of(std::string_view name);

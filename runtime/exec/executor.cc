@@ -11,6 +11,7 @@
 #include "runtime/exec/host_keys.h"
 #include "runtime/exec/login_keys.h"
 #include "runtime/exec/owners.h"
+#include "runtime/exec/ownership.h"
 #include "runtime/exec/plan_run.h"
 #include "runtime/exec/sweep.h"
 #include "runtime/plan/plan_file.h"
@@ -111,6 +112,16 @@ Status forget_scaling(Session& session) {
   return changes.empty() ? Status() : session.store().commit(changes).status();
 }
 
+// What was released, and has gone because Run::also names it.
+Status forget_released(Session& session, const std::set<std::string>& gone) {
+  std::vector<StateChange> changes;
+  session.read([&](const Snapshot& snapshot) {
+    for (const Released& one : snapshot.released)
+      if (gone.count(one.id)) changes.push_back(state_change::DropReleased{one.cloud, one.id});
+  });
+  return changes.empty() ? Status() : session.store().commit(changes).status();
+}
+
 double seconds_since(Session& session, std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(session.world().clock.now() - begun).count();
 }
@@ -190,6 +201,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   // of is just what is looked for.
   std::set<std::string> clouds;
   for (const auto& [address, record] : snapshot->resources) clouds.insert(record.cloud);
+  for (const Released& one : snapshot->released) clouds.insert(one.cloud);
   for (const std::string& id : run.clouds->ids()) clouds.insert(id);
   std::vector<std::string> paths = snapshot->source_paths;
   Session session(run, std::move(*snapshot));
@@ -197,14 +209,23 @@ RunReport destroy(const Run& run, const Plan& plan) {
   sweep_arriving_folders(run.store->work_directory());
   report.status = check_owners(session, clouds_of(session, &plan), false);
   if (!report.status.ok()) return report;
+  // Before anything goes: what is recorded now is looked for by its id in the end.
+  Result<Ownership> ownership = Ownership::of(session);
+  if (report.status = ownership.status(); !report.status.ok()) return report;
   tell_start(session, plan, "destroy");
-  report.status = execute_plan(session, plan, report);
+  // First, since it may use what the plan removes.
+  if (!run.also.empty()) sweep(session, clouds, *ownership, report, true);
+  if (!report.leftovers.empty())
+    report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
+  if (report.status.ok()) report.status = forget_released(session, run.also);
+  if (report.status.ok()) report.status = execute_plan(session, plan, report);
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state == ActionOutcome::State::Failed) report.leftovers.push_back(leftover_of(outcome));
   }
   // Only when all that is known is gone: what is left then is what nobody knows of.
+  if (report.status.ok() && !plan.partial) report.status = release_kept(session, plan, *ownership);
   if (report.status.ok() && !plan.partial) {
-    sweep(session, clouds, report.leftovers);
+    sweep(session, clouds, *ownership, report);
     if (!report.leftovers.empty())
       report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
   }

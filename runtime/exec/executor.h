@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct Run {
   std::vector<EventSink*> sinks;
   Cancellation* cancellation = nullptr;
   ApplyOptions options;
+  // destroy(): ids of what carries the infrastructure's tag and is not this state's (Unowned), and is to go
+  // all the same.
+  std::set<std::string> also = {};
 };
 
 struct ActionOutcome {
@@ -87,6 +91,7 @@ struct RunReport {
   Status status;                       // ok, Cancelled, or the first failure
   Status lost_lock;                    // not ok: another run has it now, or may; `status` says the same
   std::vector<std::string> leftovers;  // "worker[1] (local-3f..): reason": what destroy could not remove
+  std::vector<Unowned> unowned;        // what destroy has left alone, as nobody asked for its removal
   std::vector<OutputRecord> outputs;
   double seconds = 0;
   size_t done() const, failed() const, skipped() const;
@@ -104,9 +109,21 @@ struct Recovery {
 Result<Recovery> recover(const Run& run);
 
 RunReport apply(const Run& run, const Plan& plan);
-// Executes a destroy plan, then asks the clouds what is left and removes that too; not after a plan for a
-// part.
+// Executes a destroy plan, then asks the clouds what is left and removes what this state has created; not
+// after a plan for a part. What carries the tag otherwise stays, and is listed (RunReport::unowned).
 RunReport destroy(const Run& run, const Plan& plan);
+
+// What a destroy would leave alone (Plan::unowned); forgets what was released and is gone. Needs the lock.
+struct Others {
+  std::vector<Unowned> unowned;
+  std::map<std::string, std::string> unseen;  // clouds that could not be asked, and why
+};
+Result<Others> look_for_others(const Run& run);
+
+// `radlc state rm`: takes radlc's tags off the resource, which goes on running, and forgets it for good.
+// NotFound: the state has no such resource. `keep_tags`: nothing is asked of its cloud; what carries the tag
+// then is listed by a destroy, and left alone.
+Status release_resource(const Run& run, const std::string& address, bool keep_tags = false);
 
 // Looks at the world: the resources by one look at each cloud, the steps through their runners. Changes
 // nothing.
@@ -124,6 +141,20 @@ Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed&
 // or the cloud has no such thing; Invalid: it is something else.
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
                                        const std::string& name);
+
+// Infrastructures of this name that have something in these clouds, apart from the context's own. `failed`:
+// clouds that do not tell, and why not.
+Result<std::vector<Elsewhere>> existing_of(const CloudSet& clouds, const std::set<std::string>& ids,
+                                           const Context& context, const std::string& name,
+                                           std::map<std::string, std::string>& failed);
+
+// Rebuilds an empty state from the tags of its infrastructure: records all that its clouds have of what
+// `plan` would create. Needs the lock. Exists: the state has resources.
+struct Imported {
+  std::vector<std::string> addresses;
+  std::vector<Unowned> left;  // what carries the tag and is not recorded
+};
+Result<Imported> import_all(const Run& run, const Plan& plan);
 
 // Steps whose output names a file, on this computer or in a bucket, that `exists` says is not there any more:
 // for PlanOptions::missing_outputs.

@@ -1,4 +1,5 @@
 // Takes something that exists into the state, so that the next plan compares it with the file.
+#include <algorithm>
 #include <set>
 
 #include "runtime/clouds/tags.h"
@@ -6,6 +7,7 @@
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/owners.h"
 
 namespace radl {
 
@@ -73,6 +75,19 @@ Result<Seen> one_with(Session& session, Cloud& cloud, const std::string& address
   return std::move(seen->front());
 }
 
+// What the action would create, as the cloud shows it.
+ResourceRecord record_of(Session& session, const Action& action, const Seen& seen) {
+  ResourceRecord record = wanted_record(session, action, action.chosen);
+  // It was made without what is not there yet: making that is no reason to make it anew.
+  std::erase_if(record.needs, [&](const std::string& need) { return !session.resource(need); });
+  record.id = seen.id;
+  record.token = seen.token;
+  record.spec = laid_over(record.spec, with_tags_of(record.spec, seen.spec));
+  record.attributes = seen.attributes;
+  record.created_at = session.world().clock.wall_seconds();
+  return record;
+}
+
 }  // namespace
 
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
@@ -97,12 +112,9 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   Seen found = std::move(*seen);
   if (found.type != (*action)->type)
     return invalid(*id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
-  ResourceRecord record = wanted_record(session, **action, (*action)->chosen);
-  // It was made without what is not there yet: making that is no reason to make it anew.
-  std::erase_if(record.needs, [&](const std::string& need) { return !session.resource(need); });
-  record.id = found.id;
+  ResourceRecord record = record_of(session, **action, found);
   // One of an earlier run of ours stays: names have it in them.
-  record.token = found.token.empty() ? random_token(session.world().random) : found.token;
+  if (record.token.empty()) record.token = random_token(session.world().random);
   if (auto* marking = dynamic_cast<TakesOver*>(*cloud)) {
     Status marked = marking->take_over(session.context(address, session.in(kOneLookToImport)),
                                        order_for(session, record));
@@ -110,12 +122,98 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
     Result<Seen> again = one_with(session, **cloud, address, *id);
     if (again.ok()) found = std::move(*again);
   }
-  if (found.token.empty()) record.token.clear();  // the cloud keeps none
+  record.token = found.token;  // empty: the cloud keeps none
   record.spec = laid_over(record.spec, with_tags_of(record.spec, found.spec));
   record.attributes = found.attributes;
-  record.created_at = run.world->clock.wall_seconds();
-  if (Status put = run.store->put_resource(record); !put.ok()) return put;
+  Result<std::vector<long long>> put = run.store->commit(
+      {state_change::PutResource{record}, state_change::DropReleased{record.cloud, record.id}});
+  if (!put.ok()) return put.status();
   return record;
+}
+
+Result<std::vector<Elsewhere>> existing_of(const CloudSet& clouds, const std::set<std::string>& ids,
+                                           const Context& context, const std::string& name,
+                                           std::map<std::string, std::string>& failed) {
+  std::vector<Elsewhere> all;
+  for (const std::string& id : ids) {
+    Cloud* cloud = clouds.find(id);
+    auto* marking = dynamic_cast<TakesOver*>(cloud);
+    if (!marking) continue;
+    auto tags = marking->infrastructures(context, name);
+    if (tags.status().code() == Code::Cancelled) return tags.status();
+    if (!tags.ok()) {
+      failed[id] = tags.status().text();
+      continue;
+    }
+    tags->erase(context.infrastructure);
+    for (const std::string& tag : *tags) {
+      Context theirs = context;
+      theirs.infrastructure = tag;
+      Query query;
+      query.everything = true;
+      auto seen = cloud->look(theirs, query);
+      if (!seen.ok()) return seen.status();
+      Elsewhere one{id, tag, {}};
+      for (const Seen& each : *seen) {
+        if (each.phase == ResourcePhase::Leaving) continue;
+        one.resources.push_back((each.address.empty() ? each.type : each.address) + " (" + each.id + ")");
+      }
+      std::sort(one.resources.begin(), one.resources.end());
+      if (!one.resources.empty()) all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+Result<Imported> import_all(const Run& run, const Plan& plan) {
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  if (!snapshot->resources.empty())
+    return Status(Code::Exists, "the state has resources already")
+        .with_hint("`radlc import` adds one to them");
+  Session session(run, std::move(*snapshot));
+  std::set<std::string> clouds;
+  for (const Action& action : plan.actions)
+    if (!action.is_step) clouds.insert(action.cloud);
+  if (Status ours = check_owners(session, clouds, true); !ours.ok()) return ours;
+  std::map<std::string, std::vector<Seen>> by_address;
+  Imported imported;
+  for (const std::string& id : clouds) {
+    Result<Cloud*> cloud = cloud_of(session, id);
+    if (!cloud.ok()) return cloud.status();
+    Query query;
+    query.everything = true;
+    Result<std::vector<Seen>> seen = (*cloud)->look(session.context("", session.in(kOneLookToImport)), query);
+    if (!seen.ok()) return session.events.mask(seen.status());
+    for (Seen& one : *seen) {
+      if (one.phase == ResourcePhase::Leaving) continue;
+      const Action* action = plan.find(one.address);
+      const bool declared = action && !action->is_step && action->cloud == id && action->type == one.type;
+      if (declared && !one.token.empty())
+        by_address[one.address].push_back(std::move(one));
+      else
+        imported.left.push_back({id, one.id, one.type, one.address, "the file declares no such resource"});
+    }
+  }
+  std::vector<StateChange> changes;
+  for (const Action& action : plan.actions) {  // each after what it needs
+    auto found = by_address.find(action.id);
+    if (found == by_address.end()) continue;
+    if (found->second.size() > 1) {
+      for (const Seen& one : found->second)
+        imported.left.push_back(
+            {action.cloud, one.id, one.type, one.address, "several resources carry this address"});
+      continue;
+    }
+    ResourceRecord record = record_of(session, action, found->second.front());
+    session.put(record);
+    imported.addresses.push_back(record.address);
+    changes.push_back(state_change::PutResource{std::move(record)});
+  }
+  if (changes.empty()) return imported;
+  Result<std::vector<long long>> put = run.store->commit(changes);
+  if (!put.ok()) return put.status();
+  return imported;
 }
 
 }  // namespace radl

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "common/guarded.h"
+#include "runtime/clouds/takes_over.h"
+#include "runtime/exec/ownership.h"
 #include "runtime/exec/retry.h"
 
 namespace radl {
@@ -29,20 +31,22 @@ void tell_leftover(Session& session, std::vector<std::string>& leftovers, const 
 // again after that has gone.
 class Sweep {
  public:
-  Sweep(Session& session, Cloud& cloud, std::vector<std::string>& leftovers)
-      : session_(session), cloud_(cloud), leftovers_(leftovers) {}
+  Sweep(Session& session, Cloud& cloud, const Ownership& ownership, RunReport& report)
+      : session_(session), cloud_(cloud), ownership_(ownership), report_(report) {}
 
-  void run() {
+  // `named`: only what Run::also names, before anything else goes.
+  void run(bool named) {
+    named_ = named;
     const auto end = session_.in(std::max(kPatience, cloud_.settles_after()));
     for (milliseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
-      Query query;
-      query.everything = true;
+      Query query = named_ ? Query() : ownership_.everything_of(cloud_.id().text());
+      query.ids.insert(query.ids.end(), session_.run.also.begin(), session_.run.also.end());
       Result<std::vector<Seen>> seen = cloud_.look(context(), query);
       std::string why;
       bool again = false;
       if (seen.ok()) {
         again = destroy(*seen);
-        if (!again) return;
+        if (!again) break;
       } else {
         why = "it could not be asked what is left: " + seen.status().text();
         again = may_work_later(seen.status().code());
@@ -52,25 +56,32 @@ class Sweep {
       if (waited) continue;
       if (!why.empty()) leftover(cloud_.id().text(), why);
       for (const auto& [id, reason] : waiting_) leftover(id + " (" + cloud_.id().text() + ")", reason);
-      return;
+      break;
     }
+    for (auto& [id, one] : unowned_) tell_unowned(std::move(one));
   }
 
  private:
   // True when something is still there that may go.
   bool destroy(const std::vector<Seen>& seen) {
     waiting_.clear();
+    unowned_.clear();
     for (const Seen& one : seen) {
       if (refused_.count(one.id)) continue;
+      const bool named = session_.run.also.count(one.id) != 0;
+      if (!named && ownership_.is_released(cloud_.id().text(), one.id)) {
+        take_tags_off(one);
+        continue;
+      }
+      std::string why = named ? "" : ownership_.why_foreign(cloud_, one);
+      if (!why.empty()) {
+        if (one.phase != ResourcePhase::Leaving)
+          unowned_[one.id] = {cloud_.id().text(), one.id, one.type, one.address, std::move(why)};
+        continue;
+      }
       waiting_[one.id] = "it does not go";
       if (one.phase == ResourcePhase::Leaving) continue;
-      Order order;
-      order.address = one.address;
-      order.type = one.type;
-      order.id = one.id;
-      order.token = one.token;
-      order.spec = one.spec;
-      Asked asked = cloud_.ask_destroy(context(), order);
+      Asked asked = cloud_.ask_destroy(context(), order_of(one));
       if (asked.answer == Asked::Answer::Accepted) continue;
       waiting_[one.id] = asked.status.text();
       // It was in the list a moment ago: the next one tells which of both holds.
@@ -84,31 +95,67 @@ class Sweep {
     return !waiting_.empty();
   }
 
+  static Order order_of(const Seen& seen) {
+    Order order;
+    order.address = seen.address;
+    order.type = seen.type;
+    order.id = seen.id;
+    order.token = seen.token;
+    order.spec = seen.spec;
+    return order;
+  }
+
+  // Of what was released, where that was cut short.
+  void take_tags_off(const Seen& one) {
+    auto* marking = dynamic_cast<TakesOver*>(&cloud_);
+    if (!marking || one.token.empty() || one.phase == ResourcePhase::Leaving) return;
+    Status released = marking->release(context(), order_of(one));
+    const Code code = released.code();
+    if (code == Code::NotFound || code == Code::Unsupported) return;
+    waiting_[one.id] =
+        "it was released, and its radlc tags stay" + (released.ok() ? "" : ": " + released.text());
+  }
+
   Context context() { return session_.context("", session_.in(kPatience)); }
 
   void leftover(const std::string& what, const std::string& why) {
-    tell_leftover(session_, leftovers_, what, why);
+    tell_leftover(session_, report_.leftovers, what, why);
+  }
+
+  void tell_unowned(Unowned one) {
+    Event event;
+    event.kind = EventKind::Unowned;
+    event.id = one.id;
+    event.message = one.why;
+    event.data = {{"cloud", one.cloud}, {"type", one.type}, {"address", one.address}};
+    session_.events.emit(std::move(event));
+    report_.unowned.push_back(std::move(one));
   }
 
   Session& session_;
   Cloud& cloud_;
-  std::vector<std::string>& leftovers_;
+  const Ownership& ownership_;
+  RunReport& report_;
   std::map<std::string, std::string> waiting_;  // id -> why it is still there
   std::set<std::string> refused_;               // for good
+  std::map<std::string, Unowned> unowned_;      // by id
+  bool named_ = false;
 };
 
 }  // namespace
 
-void sweep(Session& session, const std::set<std::string>& clouds, std::vector<std::string>& leftovers) {
+void sweep(Session& session, const std::set<std::string>& clouds, const Ownership& ownership,
+           RunReport& report, bool named) {
   for (const std::string& id : clouds) {
     Cloud* cloud = session.run.clouds->find(id);
     if (!cloud) {
-      tell_leftover(session, leftovers, id,
+      tell_leftover(session, report.leftovers, id,
                     "there is no cloud of that name in this run: it could not be asked what is left");
       continue;
     }
-    Status swept = guarded([&]() -> Status { return Sweep(session, *cloud, leftovers).run(), Status(); });
-    if (!swept.ok()) tell_leftover(session, leftovers, id, swept.message());
+    Status swept =
+        guarded([&]() -> Status { return Sweep(session, *cloud, ownership, report).run(named), Status(); });
+    if (!swept.ok()) tell_leftover(session, report.leftovers, id, swept.message());
   }
 }
 

@@ -3,14 +3,17 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
+#include "runtime/exec/ownership.h"
 #include "runtime/exec/session.h"
 
 namespace radl {
 
-// Destroys everything that still carries the infrastructure's tag in these clouds (CloudId::text()), and
-// looks again until nothing shows. `leftovers` names what could not be removed, or not be asked for, and why.
-void sweep(Session& session, const std::set<std::string>& clouds, std::vector<std::string>& leftovers);
+// Destroys what this state has created and what `Run::also` names, in these clouds (CloudId::text()), and
+// looks again until nothing of it shows. `report.leftovers` names what could not be removed, or not be asked
+// for, and why; `report.unowned` what carries the infrastructure's tag and was left alone. `named`: only what
+// `Run::also` names.
+void sweep(Session& session, const std::set<std::string>& clouds, const Ownership& ownership,
+           RunReport& report, bool named = false);
 
 }  // namespace radl

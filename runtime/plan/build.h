@@ -73,10 +73,16 @@ void predict(Plan& plan);
 // A note where a run is at work on the same state, or one was interrupted.
 void note_other_runs(const Snapshot& snapshot, Plan& plan);
 
+// What the state has that something uses which `radlc state rm` released, with what that needs: address -> by
+// what.
+std::map<std::string, std::string> used_by_released(const Snapshot& snapshot);
+// Notes what stays, and adds it to `except`.
+void keep_what_released_use(const Snapshot& snapshot, Plan& plan, std::set<std::string>& except);
+
 // The removal of a recorded resource.
 Action removal(const ResourceRecord& record, std::string why);
 // Removes all that is in the state but `except`.
-Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except);
+Plan removal_plan(const Snapshot& snapshot, std::set<std::string> except);
 // What needs others before those; among what is free nodes first, by system and ordinal, then the rest by
 // address.
 std::vector<const ResourceRecord*> in_removal_order(const Snapshot& snapshot,

@@ -169,8 +169,9 @@ void add_totals(Plan& plan) {
   add_totals(plan, graph.ok() ? *graph : PlanGraph());
 }
 
-Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except) {
+Plan removal_plan(const Snapshot& snapshot, std::set<std::string> except) {
   Plan plan;
+  keep_what_released_use(snapshot, plan, except);
   note_other_runs(snapshot, plan);
   plan.infrastructure = snapshot.name;
   plan.source_digest = snapshot.source_digest;

@@ -98,6 +98,9 @@ void take_header(const PlanInput& input, Plan& plan) {
 
 // What is recorded while another run goes on is part of the way only.
 void note_other_runs(const Snapshot& snapshot, Plan& plan) {
+  if (!snapshot.copy_of.empty())
+    plan.notes.push_back("this state is a copy of " + snapshot.copy_of +
+                         ": what is done here is done to the same resources");
   if (!snapshot.at_work.empty()) {
     plan.notes.push_back(snapshot.at_work +
                          ", is at work: what it has not ended yet is planned here as well");

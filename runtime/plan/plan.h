@@ -92,6 +92,28 @@ struct ResourceCost {
   bool priced() const { return chosen >= candidates.size() || candidates[chosen].facts.priced; }
 };
 
+// What carries this infrastructure's tag in a cloud though the state does not know it, or knows another
+// resource of that token: it stays unless somebody asks for its removal by its id.
+struct Unowned {
+  std::string cloud, id, type;
+  std::string address;       // as its tag says; may be empty
+  std::string why;           // "its token is not one of this state's"
+  std::string text() const;  // "i-1 (instance in ec2:/eu-west-1, tagged worker[0]): its token is not .."
+};
+
+// What stays although its removal was asked for.
+struct Kept {
+  std::string address;
+  std::string by;  // what `radlc state rm` released and still uses it: "worker[0] (i-1)"
+};
+
+// Infrastructures of this name that exist beside this state's.
+struct Elsewhere {
+  std::string cloud;
+  std::string infrastructure;          // infrastructure_tag()
+  std::vector<std::string> resources;  // "worker[0] (i-1)"
+};
+
 struct PlanTotals {
   int create = 0, update = 0, replace = 0, remove = 0, run = 0, forget = 0;
   MoneySum price_per_hour_before, price_per_hour;  // the sums of Plan::costs, by currency
@@ -127,6 +149,10 @@ struct Plan {
   std::map<std::string, std::string> unseen;
   // Of every node, before or after, by system and ordinal; then of what else costs, by address.
   std::vector<ResourceCost> costs;
+  std::vector<Unowned> unowned;  // of a destroy, where the clouds were asked
+  std::vector<Kept> kept;        // not removed, but released when all else is gone
+  std::vector<Elsewhere>
+      elsewhere;  // of a plan for a state that has nothing yet, where the clouds were asked
   std::vector<std::string> notes;
   PlanTotals totals;
 

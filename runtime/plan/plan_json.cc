@@ -319,6 +319,16 @@ Json to_json(const Plan& plan) {
                {"notes", plan.notes},
                {"totals", to_json(plan.totals)}};
   if (!scaled.empty()) json["scaled"] = std::move(scaled);
+  for (const Unowned& one : plan.unowned)
+    json["unowned"].push_back({{"cloud", one.cloud},
+                               {"id", one.id},
+                               {"type", one.type},
+                               {"address", one.address},
+                               {"why", one.why}});
+  for (const Kept& one : plan.kept) json["kept"].push_back({{"address", one.address}, {"by", one.by}});
+  for (const Elsewhere& one : plan.elsewhere)
+    json["existing"].push_back(
+        {{"cloud", one.cloud}, {"infrastructure", one.infrastructure}, {"resources", one.resources}});
   return json;
 }
 

@@ -139,6 +139,7 @@ void plan_removals(Draft& draft) {
     // With its last node a step's record goes by itself.
     if (on_wanted || !on_present) forget_step(draft, record, on_wanted);
   }
+  keep_what_released_use(snapshot, draft.plan, wanted);
   for (const ResourceRecord* record : in_removal_order(snapshot, wanted)) {
     if (record->is_node()) gone[record->system].push_back(record);
     draft.resource_actions[record->address] = draft.plan.actions.size();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "common/text.h"
 #include "runtime/base/world.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/measured.h"
@@ -104,6 +105,36 @@ Context context_of(const PlanQuestion& question, const ir::Program& program, con
   return context;
 }
 
+// A state that has nothing may be one that was lost: what it had carries the infrastructure's name.
+Status note_existing(const PlanQuestion& question, const Snapshot& snapshot,
+                     const std::string& work_directory, Plan& plan) {
+  constexpr size_t kNamed = 8;
+  std::set<std::string> clouds;
+  for (const Action& action : plan.actions)
+    if (!action.is_step) clouds.insert(action.cloud);
+  const std::string& name = question.program->name;
+  std::map<std::string, std::string> failed;
+  auto existing =
+      existing_of(*question.clouds, clouds, context_of(question, *question.program, snapshot, work_directory),
+                  name, failed);
+  if (!existing.ok()) return existing.status();
+  plan.elsewhere = std::move(*existing);
+  for (const Elsewhere& one : plan.elsewhere) {
+    const size_t more = one.resources.size() > kNamed ? one.resources.size() - kNamed : 0;
+    const std::vector<std::string> named(one.resources.begin(),
+                                         one.resources.end() - static_cast<ptrdiff_t>(more));
+    plan.notes.push_back(one.infrastructure + " exists already in " + one.cloud + ": " + join(named, ", ") +
+                         (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+                         ". If that is this infrastructure and its state was lost, `radlc import --all" +
+                         question.project_words + "` rebuilds the state and `radlc destroy --from-cloud " +
+                         one.infrastructure + "` removes it; this plan creates another one beside it");
+  }
+  for (const auto& [cloud, why] : failed)
+    plan.notes.push_back(cloud + " could not be asked whether an infrastructure named " + name +
+                         " exists there already: " + why);
+  return {};
+}
+
 }  // namespace
 
 std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
@@ -173,6 +204,9 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
     const Context context = context_of(question, input.program, snapshot, work_directory);
     for (std::string& text : refused_in_advance(*plan, *question.clouds, context))
       plan->notes.push_back(std::move(text));
+  }
+  if (snapshot.resources.empty() && (question.refresh || observed != nullptr)) {
+    if (Status asked = note_existing(question, snapshot, work_directory, *plan); !asked.ok()) return asked;
   }
   plan->unseen.insert(failed.begin(), failed.end());
   plan->notes.insert(plan->notes.end(), placement.notes.begin(), placement.notes.end());

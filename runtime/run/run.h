@@ -54,6 +54,10 @@ class ActiveRun {
 
   // Looks up what an interrupted run left (exec's recover()).
   Result<Recovery> recover();
+  // What a destroy would leave alone (exec's look_for_others()).
+  Result<Others> others() { return look_for_others(run_); }
+  // destroy(): ids of what is to go although it is not this state's (Run::also).
+  void destroy_also(std::set<std::string> ids) { run_.also = std::move(ids); }
   // Looks at the clouds, and with `everything` at nodes and steps as well; takes what it found into the
   // state.
   Result<Observed> look(bool everything);

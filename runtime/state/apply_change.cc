@@ -88,6 +88,37 @@ Status apply(Writing& writing, const state_change::RemoveResource& remove) {
   return delete_resource(writing.db, remove.address, remove.keep_steps);
 }
 
+Status apply(Writing& writing, const state_change::Release& release) {
+  Database& db = writing.db;
+  Result<Snapshot> now = read_snapshot(db);
+  if (!now.ok()) return now.status();
+  auto known = now->resources.find(release.address);
+  if (known == now->resources.end()) return not_found("the state has no " + release.address);
+  const ResourceRecord& record = known->second;
+  if (Status gone = apply(writing, state_change::RemoveResource{release.address, false, true}); !gone.ok())
+    return gone;
+  if (Status forgotten = forget_in_journal(db, {record.cloud, record.token, record.id}); !forgotten.ok())
+    return forgotten;
+  now->released.push_back({record.address, record.type, record.cloud, record.id, record.needs});
+  return write_released(db, now->released);
+}
+
+Status apply(Writing& writing, const state_change::DropReleased& drop) {
+  Result<std::vector<Released>> released = read_released(writing.db);
+  if (!released.ok()) return released.status();
+  const size_t dropped = std::erase_if(
+      *released, [&](const Released& one) { return one.cloud == drop.cloud && one.id == drop.id; });
+  return dropped == 0 ? Status() : write_released(writing.db, *released);
+}
+
+Status apply(Writing& writing, const state_change::TakeLineage& take) {
+  Result<long long> holds =
+      writing.db.integer("SELECT (SELECT count(*) FROM resources) + (SELECT count(*) FROM journal)");
+  if (!holds.ok()) return holds.status();
+  if (*holds > 0) return Status(Code::Conflict, "the state holds resources of its own");
+  return write_meta(writing.db, "lineage", take.lineage);
+}
+
 Status write_outputs(Database& db, const std::vector<OutputRecord>& outputs) {
   if (Status cleared = db.run("DELETE FROM outputs"); !cleared.ok()) return cleared;
   for (OutputRecord output : outputs) {

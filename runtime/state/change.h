@@ -43,6 +43,19 @@ struct RemoveResource {
   bool keep_steps = false;    // of a replacement: they stay known until they have run again
   bool forget_begun = false;  // closes what an interrupted run had begun on it
 };
+// RemoveResource of something that goes on existing: it joins Snapshot::released, and the journal forgets
+// that this state has created it.
+struct Release {
+  std::string address;
+};
+// What was released is gone, or was imported again.
+struct DropReleased {
+  std::string cloud, id;
+};
+// The state, in which nothing is recorded yet, is that of an infrastructure that exists already.
+struct TakeLineage {
+  std::string lineage;
+};
 struct PutStep {
   StepRecord record;
 };
@@ -82,7 +95,8 @@ struct CloseRun {
 }  // namespace state_change
 
 using StateChange = std::variant<state_change::Begin, state_change::Close, state_change::PutResource,
-                                 state_change::RemoveResource, state_change::PutStep,
+                                 state_change::RemoveResource, state_change::Release,
+                                 state_change::DropReleased, state_change::TakeLineage, state_change::PutStep,
                                  state_change::ForgetStep, state_change::Move, state_change::Protect,
                                  state_change::PutScaling, state_change::PutOwner, state_change::CloseRun>;
 

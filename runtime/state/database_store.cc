@@ -19,6 +19,9 @@ Result<Snapshot> DatabaseStore::read_with_owner() {
   if (Status begun = transaction.begin(false); !begun.ok()) return begun;
   Result<Snapshot> found = read_snapshot(db_);
   if (!found.ok() || !lock_id_.empty()) return found;
+  Result<std::string> original = copy_of();
+  if (!original.ok()) return original.status();
+  found->copy_of = std::move(*original);
   Result<std::optional<LockInfo>> owner = at_work(found->open_intents);
   if (!owner.ok()) return owner.status();
   if (*owner) found->at_work = (*owner)->text();
@@ -33,6 +36,11 @@ Result<std::vector<Intent>> DatabaseStore::open_intents() {
 Result<std::vector<HistoryEntry>> DatabaseStore::history(size_t newest) {
   std::lock_guard guard(mutex_);
   return read_history(db_, newest);
+}
+
+Result<std::vector<Owned>> DatabaseStore::owned() {
+  std::lock_guard guard(mutex_);
+  return read_owned(db_);
 }
 
 Result<std::string> DatabaseStore::whole_bytes() {

@@ -18,6 +18,7 @@ class DatabaseStore : public Store {
   Result<Snapshot> snapshot() override;
   Result<std::vector<Intent>> open_intents() override;
   Result<std::vector<HistoryEntry>> history(size_t newest) override;
+  Result<std::vector<Owned>> owned() override;
   Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) override;
   std::vector<Result<std::vector<long long>>> commit_each(
       const std::vector<std::vector<StateChange>>& lists) override;
@@ -33,6 +34,8 @@ class DatabaseStore : public Store {
   // The living run, other than this one, whose `open_intents` a snapshot has. With mutex_, within the
   // transaction that has read them.
   virtual Result<std::optional<LockInfo>> at_work(size_t open_intents) = 0;
+  // Where the state is that this one is a copy of; "": it is none. With mutex_, within a transaction.
+  virtual Result<std::string> copy_of() { return std::string(); }
   // Within the transaction that is about to write: whether the lock is still this run's.
   virtual Status check_held() = 0;
   // After the transaction, one thread at a time and without mutex_: where the database's own commit does not

@@ -80,6 +80,19 @@ Status remove_state(const std::string& directory, const std::string& name, World
   return static_cast<DatabaseStore&>(**store).remove();
 }
 
+Status discard_copy(const std::string& directory, const std::string& name, World& world) {
+  Result<std::unique_ptr<Store>> store = Store::open(directory, name, OpenMode::Write, world);
+  if (!store.ok()) return store.status();
+  Result<Snapshot> snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  if (snapshot->copy_of.empty())
+    return Status(Code::Conflict,
+                  "the state of '" + name + "' in " + directory + " is no copy of another one")
+        .with_hint("`radlc destroy` removes what it has");
+  if (!snapshot->at_work.empty()) return Status(Code::Conflict, snapshot->at_work + ", is at work in it");
+  return static_cast<DatabaseStore&>(**store).remove();
+}
+
 Status SqliteStore::remove() {
   for (const char* below : kFolders) {
     if (Status gone = world_.files.remove_tree(folder_ + "/" + below); !gone.ok()) return gone;

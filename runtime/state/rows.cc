@@ -188,6 +188,9 @@ Result<Snapshot> read_snapshot(Database& db) {
   Result<Scalings> scaled = read_scalings(db);
   if (!scaled.ok()) return scaled.status();
   snapshot.scaled = std::move(*scaled);
+  Result<std::vector<Released>> released = read_released(db);
+  if (!released.ok()) return released.status();
+  snapshot.released = std::move(*released);
   for (auto read : {&read_meta_rows, &read_resources, &read_steps, &read_names}) {
     if (Status done = read(db, snapshot); !done.ok()) return done;
   }

@@ -75,6 +75,7 @@ Json to_json(const Snapshot& snapshot, bool whole) {
                {"outputs", std::move(outputs)}};
   if (!snapshot.at_work.empty()) json["at_work"] = snapshot.at_work;
   if (!snapshot.scaled.empty()) json["scaled"] = scalings_json(snapshot.scaled);
+  if (!snapshot.released.empty()) json["released"] = released_json(snapshot.released);
   return json;
 }
 

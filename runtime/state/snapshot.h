@@ -80,6 +80,13 @@ struct Scaling {
 };
 using Scalings = std::map<std::string, Scaling>;  // by system
 
+// What `radlc state rm` has let go of: it exists, and radlc never touches it again.
+struct Released {
+  std::string address, type, cloud, id;
+  std::vector<std::string> needs;  // addresses of what it uses: that stays as long as it does
+  bool operator==(const Released&) const = default;
+};
+
 struct Snapshot {
   std::string name;           // of the infrastructure
   std::string lineage;        // random, made with the state: two states of one name are distinguished
@@ -95,6 +102,8 @@ struct Snapshot {
   // words of Cloud::owner().
   std::map<std::string, std::string> owners;
   Scalings scaled;
+  std::vector<Released> released;
+  std::string copy_of;      // where the state is that this one is a copy of (home.h); empty: it is none
   size_t open_intents = 0;  // begun, and not known to have ended: of `at_work`, or left by a run before
   // The run that holds the state's lock while this is read, as LockInfo::text() has it; empty: none that
   // lives, or the reader itself.
@@ -110,6 +119,9 @@ Json to_json(const Snapshot& snapshot);
 // The same with all that the records hold: also tokens, what steps were and what they used (`radlc state
 // export`).
 Json whole_json(const Snapshot& snapshot);
+
+// [{"address", "type", "cloud", "id", "needs"}]
+Json released_json(const std::vector<Released>& released);
 
 // {"worker": {"of": 2, "nodes": [0, 1, 4]}}
 Json scalings_json(const Scalings& scaled);

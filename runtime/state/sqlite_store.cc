@@ -14,6 +14,7 @@
 #include "common/files.h"
 #include "runtime/state/apply_change.h"
 #include "runtime/state/folder_turn.h"
+#include "runtime/state/home.h"
 #include "runtime/state/rows.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/trace.h"
@@ -187,6 +188,10 @@ Result<SqliteStore::Attempt> SqliteStore::try_lock(const LockInfo& self, LockInf
     return Status(Code::Conflict, "a run that has lost the state's lock has not ended" +
                                       (pid > 0 ? ": process " + std::to_string(pid) : std::string()));
   }
+  if (Status settled = settle_in(db_, folder_); !settled.ok()) {
+    file_lock_.release();
+    return settled;
+  }
   if (Status put = write_lock(db_, self); !put.ok()) return put;
   if (Status done = transaction.commit(); !done.ok()) return done;
   lock_id_ = self.id;
@@ -238,6 +243,16 @@ Result<std::optional<LockInfo>> SqliteStore::lock_holder() {
   return at_work(0);
 }
 
+Result<std::string> SqliteStore::copy_of() { return original_of(db_, folder_); }
+
+Status SqliteStore::adopt() {
+  std::lock_guard guard(mutex_);
+  Transaction transaction(db_);
+  if (Status begun = transaction.begin(); !begun.ok()) return begun;
+  if (Status put = record_home(db_, folder_); !put.ok()) return put;
+  return transaction.commit();
+}
+
 Result<std::optional<LockInfo>> SqliteStore::at_work(size_t /*open_intents*/) {
   Result<std::optional<LockInfo>> row = read_lock(db_);
   if (row.ok() && row->has_value() && owner_is_dead(**row, file_lock_)) return std::optional<LockInfo>();
@@ -263,6 +278,7 @@ Status SqliteStore::replace(Database db) {
   Result<std::optional<LockInfo>> own = read_lock(db_);
   if (!own.ok()) return own.status();
   if (Status put = write_lock(db, **own); !put.ok()) return put;
+  if (Status put = record_home(db, folder_); !put.ok()) return put;
   if (Status written = db_.overwrite(db); !written.ok()) return written;
   return leave_id(db_, folder_);
 }

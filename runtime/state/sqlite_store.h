@@ -17,6 +17,7 @@ class SqliteStore : public DatabaseStore {
               const std::function<void(const LockInfo&)>& waiting, const Stop& stop) override;
   void unlock() override;
   Result<std::optional<LockInfo>> lock_holder() override;
+  Status adopt() override;
   Status force_unlock(const std::string& lock_id) override;
 
   std::string work_directory() const override { return folder_ + "/work"; }
@@ -29,6 +30,7 @@ class SqliteStore : public DatabaseStore {
 
  protected:
   Result<std::optional<LockInfo>> at_work(size_t open_intents) override;
+  Result<std::string> copy_of() override;
   Status check_held() override;
 
  private:

@@ -77,6 +77,10 @@ Status Store::remove_resource(const std::string& address) {
   return only_status(commit({state_change::RemoveResource{address, false, true}}));
 }
 
+Status Store::release(const std::string& address) {
+  return only_status(commit({state_change::Release{address}}));
+}
+
 Status Store::forget_step(const std::string& id) {
   return only_status(commit({state_change::ForgetStep{id}}));
 }

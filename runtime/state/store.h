@@ -56,6 +56,13 @@ struct HistoryEntry {
   std::string source_digest;
 };
 
+// A resource that is, or was, this state's.
+struct Owned {
+  std::string cloud;  // CloudId::text()
+  std::string token;
+  std::string id;  // empty: it was asked for, and no answer is known
+};
+
 enum class OpenMode {
   Read,    // never changes a byte; NotFound when there is no state yet
   Write,   // NotFound when there is no state yet
@@ -71,17 +78,22 @@ class Store {
   virtual ~Store() = default;
 
   // Takes the one lock. A dead owner's is freed at once; a living one's is waited for up to `timeout`, then
-  // it is Conflict and says who holds it. Lost: the state was removed meanwhile; open it again. Released by
-  // unlock() or the destructor. Cancelled or Timeout: `stop` came first.
+  // it is Conflict and says who holds it. Exists: this is a copy of another state (home.h). Lost: the state
+  // was removed meanwhile; open it again. Released by unlock() or the destructor. Cancelled or Timeout:
+  // `stop` came first.
   virtual Status lock(const std::string& command, std::chrono::milliseconds timeout,
                       const std::function<void(const LockInfo&)>& waiting = {}, const Stop& stop = {}) = 0;
   virtual void unlock() = 0;
   virtual Result<std::optional<LockInfo>> lock_holder() = 0;
+  // The place of this state is its own from now on, also where it is a copy: the original is gone.
+  virtual Status adopt() { return {}; }
   virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless that is the id
 
   virtual Result<Snapshot> snapshot() = 0;
   virtual Result<std::vector<Intent>> open_intents() = 0;
   virtual Result<std::vector<HistoryEntry>> history(size_t newest) = 0;
+  // Whatever this state has created or imported, as far back as the journal goes, and has not released.
+  virtual Result<std::vector<Owned>> owned() = 0;
 
   // Writes all the changes, in their order, or none of them; needs the lock. Returns when they are durable:
   // what several threads hand in at the same time is made durable together. Gives the ids of the intents that
@@ -116,6 +128,8 @@ class Store {
   Status put_resource(const ResourceRecord& record);
   // Forgets it, the records of steps that are only on it, and what an interrupted run had begun on it.
   Status remove_resource(const std::string& address);
+  // state_change::Release.
+  Status release(const std::string& address);
   Status forget_step(const std::string& id);
   // state_change::Move. Exists, NotFound; Invalid for a name that such a thing cannot have.
   Status move(const std::string& from, const std::string& to);
@@ -137,6 +151,9 @@ std::string default_state_directory(const std::string& source_path);
 // Removes the state's files, and `directory` with the last state when its name is .radl. Conflict while it
 // holds resources, open intents or a living lock.
 Status remove_state(const std::string& directory, const std::string& name, World& world);
+// Removes the files of a copy of a state; the original and all that it has stay as they are. Conflict: it is
+// no copy.
+Status discard_copy(const std::string& directory, const std::string& name, World& world);
 // Takes away what a run leaves that is killed while it makes or removes a state: folders in which there is
 // (no longer) one. A folder with anything else in it stays.
 Status sweep_unmade_states(const std::string& directory);

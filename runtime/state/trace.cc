@@ -47,6 +47,10 @@ Status write_id(const std::string& folder, const std::string& tag) {
   return error ? errno_status(error, path) : Status();
 }
 
+bool has_id(const std::string& folder, const std::string& tag) {
+  return first_line(folder + "/" + kIdFile) == tag;
+}
+
 std::string trace_of_state(const std::string& folder) {
   std::error_code error;
   if (fs::exists(folder + "/" + kIdFile, error)) return std::string("the file ") + kIdFile;

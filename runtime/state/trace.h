@@ -15,6 +15,8 @@ inline constexpr const char* kIdFile = "id";
 // Writes the id file where it is not there, or not whole.
 Status write_id(const std::string& folder, const std::string& tag);
 
+// Whether the folder holds the state that clouds know by this tag.
+bool has_id(const std::string& folder, const std::string& tag);
 // "" where nothing shows that there was a state; else what does: "the file id", "files in work/".
 std::string trace_of_state(const std::string& folder);
 // The same by what no other program's folder has: for folders that radlc was not asked for by name.

@@ -22,11 +22,13 @@ class WatchedStore : public Store {
   }
   void unlock() override { store_->unlock(); }
   Result<std::optional<LockInfo>> lock_holder() override { return store_->lock_holder(); }
+  Status adopt() override { return store_->adopt(); }
   Status force_unlock(const std::string& lock_id) override { return store_->force_unlock(lock_id); }
 
   Result<Snapshot> snapshot() override { return store_->snapshot(); }
   Result<std::vector<Intent>> open_intents() override { return store_->open_intents(); }
   Result<std::vector<HistoryEntry>> history(size_t newest) override { return store_->history(newest); }
+  Result<std::vector<Owned>> owned() override { return store_->owned(); }
 
   Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) override {
     const std::string what = text_of(changes);
@@ -70,6 +72,9 @@ class WatchedStore : public Store {
   static std::string name_of(const state_change::RemoveResource& remove) {
     return "remove " + remove.address;
   }
+  static std::string name_of(const state_change::Release& release) { return "release " + release.address; }
+  static std::string name_of(const state_change::DropReleased& drop) { return "drop released " + drop.id; }
+  static std::string name_of(const state_change::TakeLineage&) { return "take lineage"; }
   static std::string name_of(const state_change::PutStep& put) { return "put " + put.record.id; }
   static std::string name_of(const state_change::ForgetStep& forget) { return "forget " + forget.id; }
   static std::string name_of(const state_change::Move& move) { return "move " + move.from; }

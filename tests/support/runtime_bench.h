@@ -106,17 +106,28 @@ struct Bench {
     return radl::apply(with, *made);
   }
 
-  RunReport destroy() {
+  // `also`: Run::also.
+  RunReport destroy(std::set<std::string> also = {}) {
     std::unique_ptr<Store> opened = store();
     EXPECT_TRUE(opened->lock("destroy", std::chrono::milliseconds(0)).ok());
     Run with = run(*opened, nullptr);
+    with.also = also;
     Result<Recovery> recovered = recover(with);
     if (!recovered.ok()) {
       RunReport report;
       report.status = recovered.status();
       return report;
     }
-    return radl::destroy(with, make_destroy_plan(*opened->snapshot()));
+    Snapshot now = *opened->snapshot();
+    std::erase_if(now.released, [&](const Released& one) { return also.count(one.id) != 0; });
+    return radl::destroy(with, make_destroy_plan(now));
+  }
+
+  // `radlc state rm`.
+  Status release(const std::string& address) {
+    std::unique_ptr<Store> opened = store();
+    EXPECT_TRUE(opened->lock("state rm", std::chrono::milliseconds(0)).ok());
+    return release_resource(run(*opened, nullptr), address);
   }
 
   Result<Observed> look(const ir::Program& program) {

@@ -6,10 +6,6 @@
 namespace radl::azure {
 namespace {
 
-constexpr const char* kInfrastructureTag = "radlc-infrastructure";
-constexpr const char* kAddressTag = "radlc-address";
-constexpr const char* kTokenTag = "radlc-token";
-
 // A provider's word as the service writes it now: it keeps no promise about letters.
 constexpr const char* kWords[] = {"resourceGroups",
                                   "providers",

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "common/http/http.h"
 #include "common/http/url.h"
@@ -115,6 +117,20 @@ class AzureCloud : public Cloud, public TakesOver {
       return Impact{Impact::Kind::InPlace, ""};
     return Cloud::impact_of_lost(type, needed);
   }
+  Status take_over(const Context& context, const Order& order) override {
+    return mark(context, order, [&](Json& tags) {
+      if (tags.contains(kReleasedTag)) tags.update(azure::marks_of(context, order));
+      tags.erase(kReleasedTag);
+    });
+  }
+  // Its resource group is not removed while it is in there, and knows it by the last tag.
+  Status release(const Context& context, const Order& order) override {
+    return mark(context, order, [](Json& tags) {
+      for (const char* ours : {kInfrastructureTag, kAddressTag, kTokenTag}) tags.erase(ours);
+      tags[kReleasedTag] = "true";
+    });
+  }
+  Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
 
   // cloud-init writes them to the console, whose log Azure gives by an address of its own.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
@@ -145,6 +161,21 @@ class AzureCloud : public Cloud, public TakesOver {
   bool resolves_names() const override { return false; }
 
  private:
+  Status mark(const Context& context, const Order& order, const std::function<void(Json&)>& change) {
+    const Kind* kind = kind_of(order.type);
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    if (!kind) return invalid(fmt::format("Azure has no resources of type '{}'", order.type));
+    auto now = read(**call, order.id, kind->version());
+    if (!now.ok()) return now.status();
+    Json tags = member(*now, "tags");
+    if (!tags.is_object()) tags = Json::object();
+    const Json before = tags;
+    change(tags);
+    if (tags == before) return {};
+    return send(**call, "PATCH", order.id, kind->version(), {{"tags", std::move(tags)}}).asked.status;
+  }
+
   // The configured subscription, else the only one that the credentials see.
   Result<std::string> subscription(const Stop& stop) {
     const Settings& settings = session_.settings();
@@ -235,6 +266,22 @@ Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& 
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
+}
+
+// Each has a resource group of its own in a region.
+Result<std::set<std::string>> AzureCloud::infrastructures(const Context& context, const std::string& name) {
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
+  auto groups = list(**call, "resourceGroups", kResources);
+  if (!groups.ok()) return groups.status();
+  std::set<std::string> found;
+  for (const Json& group : **groups) {
+    const Mark mark = mark_in(group);
+    const bool here = text_of(group, "location") == id_.region;
+    if (here && !mark.token.empty() && is_tag_of(mark.infrastructure, name))
+      found.insert(mark.infrastructure);
+  }
+  return found;
 }
 
 // "/subscriptions/S/resourceGroups/G/..", as the portal and `az` show it.

@@ -54,8 +54,14 @@ class ResourceGroup : public Kind {
     const std::string prefix = name_prefix(call.context, call.cloud);
     for (const Json& item : **inside) {
       const std::string name = text_of(item, "name");
-      if (mark_in(item).ours(call.context) || last_part(id_in(text_of(item, "id"))).starts_with(prefix))
-        continue;
+      const Mark mark = mark_in(item);
+      const bool released = member(member(item, "tags"), kReleasedTag).is_string();
+      // All that is recorded has gone by now. What still carries the mark is going, or is another's copy of
+      // it.
+      if (mark.ours(call.context))
+        return Status(Code::Retry,
+                      fmt::format("{} still holds {} ({})", last_part(id), name, text_of(item, "type")));
+      if (!released && last_part(id_in(text_of(item, "id"))).starts_with(prefix)) continue;
       return Status(Code::Conflict, fmt::format("{} holds {} ({}), which radlc did not make", last_part(id),
                                                 name, text_of(item, "type")))
           .with_hint("move it to another resource group or delete it, then destroy again");

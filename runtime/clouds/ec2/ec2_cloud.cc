@@ -4,6 +4,7 @@
 
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "common/aws/service_quotas.h"
 #include "common/digest.h"
@@ -101,6 +102,8 @@ class Ec2Cloud : public Cloud, public TakesOver {
       return Impact{Impact::Kind::InPlace, ""};
     return Cloud::impact_of_lost(type, needed);
   }
+  Status release(const Context& context, const Order& order) override;
+  Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Result<std::string> owner(const Context& context) override {
@@ -220,6 +223,45 @@ Status Ec2Cloud::take_over(const Context& context, const Order& order) {
     parameters.emplace_back(fmt::format("Tag.{}.Value", number), value);
   }
   return api_.post(context, "CreateTags", parameters, true).asked.status;
+}
+
+// A machine's disks carry the same tags.
+Status Ec2Cloud::release(const Context& context, const Order& order) {
+  if (order.type == "placement_group")
+    return Status(Code::Unsupported, order.id + ": a placement group keeps radlc's tags until it is deleted");
+  std::vector<std::string> ids = {order.id};
+  if (order.type == "instance") {
+    auto seen = look(context, {.tokens = {}, .ids = {order.id}});
+    if (!seen.ok()) return seen.status();
+    if (seen->empty()) return not_found(order.id + " is gone");
+    const Json volumes = seen->front().attributes.value("volumes", Json::object());
+    for (const auto& [letter, volume] : volumes.items()) ids.push_back(volume.get<std::string>());
+  }
+  Parameters parameters;
+  add_list(parameters, "ResourceId", ids);
+  size_t number = 0;
+  for (const char* tag : {kInfrastructureTag, kAddressTag, kTokenTag})
+    parameters.emplace_back(fmt::format("Tag.{}.Key", ++number), tag);
+  return api_.post(context, "DeleteTags", parameters, true).asked.status;
+}
+
+// Each has a security group from its beginning to its end.
+Result<std::set<std::string>> Ec2Cloud::infrastructures(const Context& context, const std::string& name) {
+  std::string pattern;
+  for (char c : name) {
+    if (c == '*' || c == '?' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+  Parameters parameters;
+  add_filter(parameters, std::string("tag:") + kInfrastructureTag, {pattern + "-*"});
+  std::set<std::string> found;
+  Status asked =
+      api_.each(context, "DescribeSecurityGroups", parameters, "securityGroupInfo", [&](pugi::xml_node item) {
+        std::string tag = tag_of(tags_of(item), kInfrastructureTag);
+        if (is_tag_of(tag, name)) found.insert(std::move(tag));
+      });
+  if (!asked.ok()) return asked;
+  return found;
 }
 
 class Family : public CloudFamily {

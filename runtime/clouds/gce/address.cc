@@ -7,6 +7,7 @@ namespace {
 class Address : public Kind {
  public:
   const char* type() const override { return "address"; }
+  bool has_labels() const override { return true; }
   const char* collection() const override { return "addresses"; }
   Scope scope() const override { return Scope::Region; }
 

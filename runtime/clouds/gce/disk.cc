@@ -9,6 +9,7 @@ namespace {
 class Disk : public Kind {
  public:
   const char* type() const override { return "disk"; }
+  bool has_labels() const override { return true; }
   const char* collection() const override { return "disks"; }
   Scope scope() const override { return Scope::Zone; }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "common/http/http.h"
 #include "runtime/clouds/caller.h"
@@ -102,6 +104,20 @@ class GceCloud : public Cloud, public TakesOver {
     return Cloud::impact_of_lost(type, needed);
   }
 
+  // What carries the mark never changes (the description): a label says that it means nothing any more.
+  Status release(const Context& context, const Order& order) override {
+    return mark(context, order, [](Json& labels) {
+      for (const char* ours : {kInfrastructureLabel, kAddressLabel}) labels.erase(ours);
+      labels[kReleasedLabel] = "true";
+    });
+  }
+  Status take_over(const Context& context, const Order& order) override {
+    const Kind* kind = kind_of(order.type);
+    if (!kind || !kind->has_labels()) return {};
+    return mark(context, order, [](Json& labels) { labels.erase(kReleasedLabel); });
+  }
+  Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
+
   // Google's guest agent writes them into the machine's guest attributes, over a way of Google's own; images
   // without it have cloud-init, which writes them to the serial port.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
@@ -130,6 +146,25 @@ class GceCloud : public Cloud, public TakesOver {
   bool resolves_names() const override { return false; }
 
  private:
+  Status mark(const Context& context, const Order& order, const std::function<void(Json&)>& change) {
+    const Kind* kind = kind_of(order.type);
+    if (!kind || !kind->has_labels())
+      return Status(Code::Unsupported,
+                    order.id + ": its description carries radlc's mark, and stays as it is");
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    auto now = read(**call, order.id);
+    if (!now.ok()) return now.status();
+    Json labels = member(*now, "labels");
+    if (!labels.is_object()) labels = Json::object();
+    const Json before = labels;
+    change(labels);
+    if (labels == before) return {};
+    return post(**call, order.id + "/setLabels",
+                {{"labels", std::move(labels)}, {"labelFingerprint", text_of(*now, "labelFingerprint")}})
+        .asked.status;
+  }
+
   Result<std::unique_ptr<Asking>> asking(const Context& context) {
     if (!refused_.ok()) return refused_;
     auto project = session_.project(context.stop);
@@ -211,6 +246,26 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
+}
+
+// Machines and disks of the region, and the networks, which are created first and removed last.
+Result<std::set<std::string>> GceCloud::infrastructures(const Context& context, const std::string& name) {
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
+  std::set<std::string> found;
+  const auto take = [&](const Json& item) {
+    const Mark mark = mark_in(item);
+    if (!mark.token.empty() && is_tag_of(mark.infrastructure, name)) found.insert(mark.infrastructure);
+  };
+  for (const char* collection : {"instances", "disks"}) {
+    Status asked = service_.each((*call)->root() + "aggregated/" + collection,
+                                 google::Scopes{collection, id_.region}, {}, waits(context), take);
+    if (!asked.ok()) return asked;
+  }
+  Status asked =
+      service_.each((*call)->root() + "global/networks", google::Scopes{}, {}, waits(context), take);
+  if (!asked.ok()) return asked;
+  return found;
 }
 
 // "https://..../projects/P/zones/Z/instances/N" and what is left of it from any '/' on.

@@ -13,6 +13,7 @@ namespace {
 class Instance : public Kind {
  public:
   const char* type() const override { return "instance"; }
+  bool has_labels() const override { return true; }
   const char* collection() const override { return "instances"; }
   Scope scope() const override { return Scope::Zone; }
 

@@ -99,7 +99,7 @@ Impact Kind::impact(const Json& before, const Json& after) const {
 
 Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const {
   auto take = [&](const Json& item) {
-    const Mark mark = from_line(text_of(item, "description"));
+    const Mark mark = mark_in(item);
     Seen one;
     one.id = partial_of(text_of(item, "selfLink"));
     if (one.id.empty() || !wish.wants(call.context, one.id, mark)) return;

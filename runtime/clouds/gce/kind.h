@@ -22,6 +22,7 @@ class Kind {
   virtual const char* type() const = 0;
   virtual const char* collection() const = 0;  // in paths: "firewalls"
   virtual Scope scope() const = 0;
+  virtual bool has_labels() const { return false; }
 
   virtual Asked create(Asking& call, const Order& order) const;
   virtual Asked update(Asking& call, const Order& order) const;  // Refused: it is never changed

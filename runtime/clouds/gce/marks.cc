@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/json_values.h"
 #include "common/text.h"
 
 namespace radl::gce {
@@ -35,9 +36,14 @@ Mark from_line(const std::string& line) {
   return {std::string(words[1]), std::string(words[2]), std::string(words[0])};
 }
 
+Mark mark_in(const Json& item) {
+  if (json::member(item, "labels").contains(kReleasedLabel)) return {};
+  return from_line(json::text_of(item, "description"));
+}
+
 Json labels_for(const Context& context, const Order& order) {
-  return {{"radlc-infrastructure", label_value(context.infrastructure)},
-          {"radlc-address", label_value(order.address)}};
+  return {{kInfrastructureLabel, label_value(context.infrastructure)},
+          {kAddressLabel, label_value(order.address)}};
 }
 
 Json own_labels(const Json& labels) {
@@ -48,7 +54,7 @@ Json own_labels(const Json& labels) {
   return own;
 }
 
-bool is_label(const std::string& text, bool key) {
+bool is_label(std::string_view text, bool key) {
   if (text.size() > kLabel || (key && (text.empty() || !std::islower(static_cast<unsigned char>(text[0])))))
     return false;
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {

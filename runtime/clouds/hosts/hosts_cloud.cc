@@ -18,6 +18,7 @@
 #include "runtime/clouds/hosts/root.h"
 #include "runtime/clouds/hosts/sight.h"
 #include "runtime/clouds/machine_facts.h"
+#include "runtime/clouds/takes_over.h"
 #include "runtime/net/lease.h"
 
 namespace radl::hosts {
@@ -37,7 +38,7 @@ Status nothing_done(Status why) {
   return why;
 }
 
-class HostsCloud : public Cloud {
+class HostsCloud : public Cloud, public TakesOver {
  public:
   explicit HostsCloud(Options options)
       : options_(std::move(options)), access_(options_.ssh_config, options_.connections) {}
@@ -58,6 +59,12 @@ class HostsCloud : public Cloud {
   Asked ask_destroy(const Context& context, const Order& order) override;
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+  Status release(const Context& context, const Order& order) override;
+  // Machines are found by the file that names them; each says itself who has taken it.
+  Result<std::set<std::string>> infrastructures(const Context&, const std::string&) override {
+    return std::set<std::string>();
+  }
+  bool is_in_work_directory() const override { return true; }
   std::chrono::milliseconds settles_after() const override { return options_.settles_after; }
   Pace pace() const override { return {std::chrono::milliseconds(50), std::chrono::seconds(10)}; }
 
@@ -310,6 +317,21 @@ Status HostsCloud::destroy_host(const Context& context, const Order& order) {
       !s.ok())
     return failed(nothing_done(s));
   own->abandon();
+  return remove_record(context, record->id);
+}
+
+// A machine that is gone for good can be released as well: then its marker stays where it is.
+Status HostsCloud::release(const Context& context, const Order& order) {
+  begin_changes(context);
+  if (order.id == kKeyId) return remove_record(context, kKeyId);
+  std::lock_guard turn(turn_of(order.id));
+  auto records = load_records(context);
+  if (!records) return records.status();
+  auto record = std::find_if(records->begin(), records->end(),
+                             [&](const Record& known) { return known.id == order.id; });
+  if (record == records->end()) return {};
+  if (Status freed = unmark(*access_.with_key(context, *record), record->token, context.stop); !freed.ok())
+    context.log(fmt::format("{}: ~/.radl/taken-by stays there: {}", order.address, freed.message()));
   return remove_record(context, record->id);
 }
 

@@ -329,4 +329,14 @@ Status give_back(Remote& remote, const std::string& token, const std::string& ke
   return invalid("it cannot be given back: " + first_line(*ran));
 }
 
+Status unmark(Remote& remote, const std::string& token, const Stop& stop) {
+  constexpr const char* kScript =
+      "m=$HOME/.radl/taken-by\n"
+      "[ -e \"$m\" ] || exit 0\n"
+      "[ \"$(sed -n 's/^token //p' \"$m\")\" != \"$TOKEN\" ] || rm -f \"$m\"\n";
+  auto ran = run_script(remote, variables({{"TOKEN", token}}) + kScript, kLook, stop);
+  if (!ran) return ran.status();
+  return ran->exit_status == 0 ? Status() : invalid("its marker cannot be removed: " + first_line(*ran));
+}
+
 }  // namespace radl::hosts

@@ -35,6 +35,9 @@ Status take(Remote& remote, const Marker& marker, const std::string& key_line, c
 Status give_back(Remote& remote, const std::string& token, const std::string& key_line,
                  const std::string& password, const Stop& stop);
 
+// Removes the marker alone: all else stays as it is. Ok when it is not taken with this token.
+Status unmark(Remote& remote, const std::string& token, const Stop& stop);
+
 // Whether sudo takes the password of the login. It is asked once.
 Result<bool> takes_for_sudo(Remote& remote, const std::string& password, const Stop& stop);
 

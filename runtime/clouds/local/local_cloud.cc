@@ -20,6 +20,7 @@
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/clouds/local/shared_record.h"
 #include "runtime/clouds/local/sight.h"
+#include "runtime/clouds/takes_over.h"
 #include "runtime/net/ssh/keys.h"
 
 namespace radl::local {
@@ -44,7 +45,7 @@ Status ensure_key(const Context& context) {
   return ssh::ensure_key_file(key_file(context), "radl-" + context.infrastructure).status();
 }
 
-class LocalCloud : public Cloud {
+class LocalCloud : public Cloud, public TakesOver {
  public:
   explicit LocalCloud(Options options) : options_(options), network_(std::move(options)) {}
   const CloudId& id() const override { return id_; }
@@ -68,6 +69,17 @@ class LocalCloud : public Cloud {
   Asked ask_destroy(const Context& context, const Order& order) override;
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+  Status take_over(const Context& context, const Order& order) override { return mark(context, order); }
+  Status release(const Context& context, const Order& order) override {
+    Order unmarked = order;
+    unmarked.token.clear();
+    return mark(context, unmarked);
+  }
+  // Nodes live in the state's folder, and are lost with it.
+  Result<std::set<std::string>> infrastructures(const Context&, const std::string&) override {
+    return std::set<std::string>();
+  }
+  bool is_in_work_directory() const override { return true; }
   std::chrono::milliseconds settles_after() const override { return {}; }  // it asks this computer's own disk
   Pace pace() const override { return {std::chrono::milliseconds(2), std::chrono::milliseconds(50)}; }
 
@@ -77,6 +89,8 @@ class LocalCloud : public Cloud {
     std::call_once(gpus_asked_, [this] { gpus_ = gpus_of_this_computer(); });
     return gpus_;
   }
+  // Records the order's address and token; without a token it is nobody's.
+  Status mark(const Context& context, const Order& order);
   Asked create_key(const Context& context, const Order& order);
   Asked create_network(const Context& context, const Order& order);
   Asked create_node(const Context& context, const Order& order);
@@ -218,6 +232,26 @@ Asked LocalCloud::create_network(const Context& context, const Order& order) {
   Status cleared = network_.leave(context, id);
   if (cleared.ok()) cleared = remove_shared(context.work_directory, id);
   return cleared.ok() ? Asked::refused(std::move(made)) : Asked::unknown(std::move(made));
+}
+
+Status LocalCloud::mark(const Context& context, const Order& order) {
+  std::lock_guard lock(mutex_);
+  if (order.type == "node") {
+    const NodeDirectory node(context.work_directory, order.id);
+    auto record = node.load();
+    if (!record) return record.status();
+    record->address = order.address;
+    record->token = order.token;
+    return node.save(*record);
+  }
+  auto shared = load_shared(context.work_directory);
+  if (!shared) return shared.status();
+  for (SharedRecord& record : *shared) {
+    if (record.id != order.id) continue;
+    record.token = order.token;
+    return save_shared(context.work_directory, record);
+  }
+  return not_found(order.address + " is gone");
 }
 
 Asked LocalCloud::create_key(const Context& context, const Order& order) {

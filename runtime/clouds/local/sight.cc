@@ -17,8 +17,9 @@ constexpr const char* kCutShort = "a run was stopped while it made or removed it
 
 Result<Json> node_attributes(const Context& context, const NodeDirectory& node, const Record& record,
                              bool runs) {
+  // Of a node that was released the key may be gone.
   auto key = ssh::fingerprint_of_file(key_file(context));
-  if (!key) return key.status();
+  if (!key && access(key_file(context).c_str(), F_OK) == 0) return key.status();
   Json isolation = Json::array();
   if (record.isolated) isolation = {"files", "hostname", "processes"};
   if (!record.network.empty()) isolation.push_back("network");
@@ -26,7 +27,6 @@ Result<Json> node_attributes(const Context& context, const NodeDirectory& node, 
                   {"port", record.port},
                   {"user", record.user},
                   {"host_key", record.host_key},
-                  {"key", *key},
                   {"private_ip", record.host},
                   {"public_ip", nullptr},
                   {"vm_id", record.id},
@@ -35,6 +35,7 @@ Result<Json> node_attributes(const Context& context, const NodeDirectory& node, 
                   {"local_directory", node.path()},
                   {"isolation", std::move(isolation)},
                   {"state", runs ? "running" : "stopped"}};
+  if (key) attributes["key"] = *key;
   if (!record.isolated) attributes["confined_to"] = node.path("home");
   return attributes;
 }
@@ -76,12 +77,14 @@ std::string token_of_node(const Query& query, const std::string& id) {
 Status look_at_nodes(const Context& context, const Query& query, std::vector<Seen>& all) {
   for (const NodeDirectory& node : all_nodes(context.work_directory)) {
     const std::string token = token_of_node(query, node.id());
-    const bool by_id = query.everything || among(query.ids, node.id());
-    if (!by_id && token.empty()) continue;
+    const bool by_id = among(query.ids, node.id());
+    if (!by_id && !query.everything && token.empty()) continue;
     auto seen = node_seen(context, node);
     if (!seen) return seen.status();
-    if (seen->token.empty()) seen->token = token;
-    if (by_id || seen->token == token) all.push_back(std::move(*seen));
+    const bool released = seen->token.empty() && !seen->address.empty();
+    if (released && !by_id) continue;
+    if (!released && seen->token.empty()) seen->token = token;
+    if (by_id || query.everything || seen->token == token) all.push_back(std::move(*seen));
   }
   return {};
 }
@@ -132,14 +135,17 @@ Result<std::vector<Seen>> look_around(const Context& context, const Query& query
     networks |= record.type == "network";
     if (record.id == kKeyId) key = &record;
     if (record.type != "network") continue;
-    if (query.everything || among(query.ids, record.id) || among(query.tokens, record.token))
+    if ((query.everything && !record.token.empty()) || among(query.ids, record.id) ||
+        among(query.tokens, record.token))
       all.push_back(shared_seen(record, network->has_value(), cidr));
   }
   if (!networks && *network && (*network)->own()) {
     const SharedRecord unnamed{(*network)->name, "network", "", "", Json::object()};
     if (query.everything || among(query.ids, unnamed.id)) all.push_back(shared_seen(unnamed, true, cidr));
   }
-  if (query.everything || among(query.ids, kKeyId) || (key && among(query.tokens, key->token))) {
+  const bool released = key && key->token.empty();
+  if ((query.everything && !released) || among(query.ids, kKeyId) ||
+      (key && among(query.tokens, key->token))) {
     if (Status s = look_at_key(context, key, all); !s.ok()) return s;
   }
   return all;

@@ -13,6 +13,7 @@ constexpr const char* kKeyName = "node_key";
 class KeyPair : public Kind {
  public:
   const char* type() const override { return "key_pair"; }
+  bool is_marked_by_name() const override { return true; }
 
   Asked create(Asking& call, const Order& order) const override {
     auto key = ssh::make_key(call.context.work_directory, kKeyName);

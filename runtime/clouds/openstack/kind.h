@@ -48,10 +48,12 @@ class Kind {
   virtual Asked destroy(Asking& call, const Order& order) const = 0;
   virtual Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const = 0;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
-  // Writes our marks on what somebody else made. Nothing where they are in the name, which stays.
+  // Writes our marks on what somebody else made; of an order without a token: takes them off. Nothing where
+  // they are in the name, which stays.
   virtual Status mark(Asking&, const Order&) const { return {}; }
   // What mark() writes, by name.
   virtual Json marks(const Context&, const Order&) const { return Json::object(); }
+  virtual bool is_marked_by_name() const { return false; }
 };
 
 std::unique_ptr<Kind> make_key_pair();

@@ -9,7 +9,7 @@
 namespace radl::openstack {
 namespace {
 
-constexpr size_t kMetadataValue = 255, kNamePart = 60, kHash = 12;
+constexpr size_t kNamePart = 60, kHash = 12;
 constexpr std::string_view kWord = "radlc ", kPrefix = "radlc-";
 
 std::string hash_of(const std::string& infrastructure) { return sha256_hex(infrastructure).substr(0, kHash); }
@@ -17,13 +17,12 @@ std::string hash_of(const std::string& infrastructure) { return sha256_hex(infra
 }  // namespace
 
 Mark mark_of(const Context& context, const Order& order) {
+  if (order.token.empty()) return {};
   return {context.infrastructure, order.address, order.token};
 }
 
 Json to_metadata(const Mark& mark) {
-  return {{kInfrastructureKey, mark.infrastructure.substr(0, kMetadataValue)},
-          {kAddressKey, mark.address.substr(0, kMetadataValue)},
-          {kTokenKey, mark.token}};
+  return {{kInfrastructureKey, mark.infrastructure}, {kAddressKey, mark.address}, {kTokenKey, mark.token}};
 }
 
 Mark from_metadata(const Json& metadata) {
@@ -40,9 +39,10 @@ Json own_metadata(const Json& metadata) {
 }
 
 std::string to_line(const Mark& mark) {
+  if (mark.token.empty()) return "";
   std::string line(kWord);
   line += mark.token + " " + mark.infrastructure + " " + mark.address;
-  return line.substr(0, kMetadataValue);
+  return line;
 }
 
 Mark from_line(const std::string& line) {

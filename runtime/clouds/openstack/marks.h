@@ -19,6 +19,7 @@ struct Mark {
   }
 };
 
+// Of an order without a token: no mark, which is written as empty texts.
 Mark mark_of(const Context& context, const Order& order);
 
 // ---- metadata: values of at most 255 characters ----

@@ -4,6 +4,7 @@
 
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "common/http/url.h"
 #include "common/text.h"
@@ -114,6 +115,20 @@ class OpenStackCloud : public Cloud, public TakesOver {
     return Cloud::impact_of_lost(type, needed);
   }
 
+  // Written without a mark it is nobody's.
+  Status release(const Context& context, const Order& order) override {
+    if (!refused_.ok()) return refused_;
+    const Kind* kind = kind_of(order.type);
+    if (!kind || kind->is_marked_by_name())
+      return Status(Code::Unsupported, order.id + ": its name carries radlc's mark, and stays as it is");
+    Asking call = asking(context);
+    Order unmarked = order;
+    unmarked.token.clear();
+    return kind->mark(call, unmarked);
+  }
+
+  Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
+
   Result<std::string> owner(const Context& context) override {
     if (!refused_.ok()) return refused_;
     auto token = session_.token(context.stop);
@@ -214,6 +229,27 @@ Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Que
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
+}
+
+// Of what costs: servers and volumes; and of networks, which are created first and removed last.
+Result<std::set<std::string>> OpenStackCloud::infrastructures(const Context& context,
+                                                              const std::string& name) {
+  if (!refused_.ok()) return refused_;
+  std::set<std::string> found;
+  const auto take = [&](const Mark& mark) {
+    if (!mark.token.empty() && is_tag_of(mark.infrastructure, name)) found.insert(mark.infrastructure);
+  };
+  const auto of_metadata = [&](const Json& item) { take(from_metadata(member(item, "metadata"))); };
+  const auto of_line = [&](const Json& item) { take(from_line(text_of(item, "description"))); };
+  const http::Waits patience = waits(context);
+  Status asked = services_.compute.each("/servers/detail", "servers", {}, patience, of_metadata);
+  if (asked.ok() && services_.volume.present(context.stop).ok())
+    asked = services_.volume.each("/volumes/detail", "volumes", {}, patience, of_metadata);
+  if (asked.ok()) asked = services_.network.each("/networks", "networks", {}, patience, of_line);
+  if (asked.ok())
+    asked = services_.network.each("/security-groups", "security_groups", {}, patience, of_line);
+  if (!asked.ok()) return asked;
+  return found;
 }
 
 }  // namespace

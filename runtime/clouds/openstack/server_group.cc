@@ -13,6 +13,7 @@ constexpr size_t kPage = 500;
 class ServerGroup : public Kind {
  public:
   const char* type() const override { return "server_group"; }
+  bool is_marked_by_name() const override { return true; }
 
   Asked create(Asking& call, const Order& order) const override {
     auto one_policy = call.services.compute.knows("2.64", call.context.stop);

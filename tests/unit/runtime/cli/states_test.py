@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -76,6 +77,79 @@ class List(Case):
         self.assertEqual(self.run_it("destroy", "--auto-approve", path).returncode, 0)
 
 
+class Ownership(Case):
+    def node_runs(self, path, node):
+        process = json.loads((path.parent / ".radl" / path.stem / "work/nodes" / node / "run/process.json").read_text())
+        return os.path.exists("/proc/%d" % process["pid"])
+
+    def node_of(self, path, address):
+        return json.loads(self.good("state", "show", "--json", path, address))["id"]
+
+    def test_what_was_released_goes_on_running_and_keeps_no_destroy_from_its_end(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        node = self.node_of(path, "a[0]")
+        self.assertIn(node, self.good("state", "rm", path, "a[0]"))
+        self.addCleanup(self.run_it, "destroy", "--auto-approve", path, "--also", node)
+        for _ in range(2):
+            done = self.run_it("destroy", "--auto-approve", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(node, done.stderr)
+            self.assertNotIn("Nothing is left", done.stdout)
+            self.assertTrue(self.node_runs(path, node))
+            self.assertEqual(self.addresses(path), [])
+        done = self.run_it("destroy", "--auto-approve", path, "--also", node)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Nothing is left", done.stdout)
+        self.assertFalse((path.parent / ".radl").exists())
+
+    def test_what_was_released_can_be_imported_again(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        node = self.node_of(path, "a[0]")
+        self.good("state", "rm", path, "a[0]")
+        self.good("import", path, "a[0]", node)
+        self.assertEqual(self.node_of(path, "a[0]"), node)
+        self.assertIn("Nothing is left", self.good("destroy", "--auto-approve", path))
+
+    def test_an_id_that_nothing_has_is_refused(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        self.assertEqual(self.run_it("destroy", "--auto-approve", path, "--also", "no-such-node").returncode, 1)
+        self.assertEqual(len(self.addresses(path)), 4, "nothing was destroyed")
+
+    def test_a_copy_of_a_project_destroys_nothing_of_the_original(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        node = self.node_of(path, "a[0]")
+        copy = self.at / "copy" / "one.radl"
+        shutil.copytree(path.parent, copy.parent)
+        for command in (["apply", "--auto-approve"], ["destroy", "--auto-approve"], ["state", "rm"]):
+            done = self.run_it(*command, copy, *(["a[0]"] if command[0] == "state" else []))
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn(str(path.parent.resolve()), done.stderr, command)
+        self.assertTrue(self.node_runs(path, node))
+        self.assertIn("copy of", self.good("plan", copy))
+        self.good("state", "discard", copy)
+        self.assertFalse((copy.parent / ".radl").exists())
+        self.assertTrue(self.node_runs(path, node))
+        self.assertEqual(self.run_it("state", "discard", path).returncode, 2, "it is no copy")
+
+    def test_a_moved_project_is_no_copy(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        moved = self.at / "moved" / "one.radl"
+        path.parent.rename(moved.parent)
+        self.addCleanup(self.run_it, "destroy", "--auto-approve", moved)
+        self.good("state", "history", moved)
+        self.assertEqual(self.run_it("destroy", "--auto-approve", moved).returncode, 0)
+
+    def test_tags_that_would_replace_radlcs_own_are_refused_at_plan(self):
+        path = self.project("one")
+        path.write_text(path.read_text().replace("'n')", "'n' and instance_tags = 'radlc:infrastructure=mine')", 1))
+        self.fails("radlc", "plan", path)
+
+
 class Target(Case):
     def test_only_a_part_is_made_and_only_a_part_goes(self):
         path = self.project("one", a=2)
@@ -126,7 +200,7 @@ class State(Case):
         path = self.project("one")
         self.good("apply", "--auto-approve", path)
         identity = json.loads(self.good("state", "show", path, "a[0]", "--json"))["id"]
-        self.assertIn("Removed a[0] from the state; it was not destroyed, and `radlc import`", self.good("state", "rm", path, "a[0]"))
+        self.assertIn("Released a[0]: %s stays as it is" % identity, self.good("state", "rm", path, "a[0]"))
         self.assertIn("+ a[0]", self.good("plan", path))
         self.fails("has nothing with the id", "import", path, "a[0]", "nothing-like-it")
         self.fails("the file declares no resource", "import", path, "c[0]", identity)

@@ -48,30 +48,145 @@ TEST_F(DestroyTest, WhatCannotBeRemovedIsNamedAndTriedAgainNextTime) {
   EXPECT_EQ(bench.cloud.count(), 0u);
 }
 
-TEST_F(DestroyTest, FindsWhatNobodyKnowsOf) {
-  // A machine with our tag that is in no state: as after a lost state entry.
-  std::string infrastructure = "demo-" + bench.snapshot().lineage.substr(0, 8);
+// A machine with this infrastructure's tag that the state did not create: somebody has copied the tags.
+std::string add_stray(Cloud& cloud, const std::string& infrastructure) {
   Context context;
   context.infrastructure = infrastructure;
-  ASSERT_EQ(bench.cloud.ask_create(context, {"stray", "node", {}, {}, "0123456789abcdef", ""}).answer,
-            Asked::Answer::Accepted);
-  context.infrastructure = "somebody-else";
-  ASSERT_EQ(bench.cloud.ask_create(context, {"other", "node", {}, {}, "fedcba9876543210", ""}).answer,
-            Asked::Answer::Accepted);
-  ASSERT_TRUE(bench.destroy().status.ok());
-  EXPECT_EQ(bench.cloud.count(), 1u) << "and leaves others' machines alone";
+  Asked asked = cloud.ask_create(context, {"stray", "node", {}, {}, "0123456789abcdef", ""});
+  EXPECT_EQ(asked.answer, Asked::Answer::Accepted);
+  Query query;
+  query.tokens = {"0123456789abcdef"};
+  auto seen = cloud.look(context, query);
+  EXPECT_TRUE(seen.ok() && seen->size() == 1);
+  return seen.ok() && !seen->empty() ? seen->front().id : "";
 }
 
-// Nothing on record is of it any more, and yet it may have something of ours.
+TEST_F(DestroyTest, WhatTheStateDidNotCreateIsListedAndLeftAlone) {
+  const std::string id = add_stray(bench.cloud, "demo-" + bench.snapshot().lineage.substr(0, 8));
+  add_stray(bench.cloud, "somebody-else");
+  RunReport report = bench.destroy();
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.cloud.count(), 2u) << "the stray and the other infrastructure's";
+  ASSERT_EQ(report.unowned.size(), 1u);
+  EXPECT_EQ(report.unowned[0].id, id);
+  EXPECT_EQ(report.unowned[0].cloud, "local");
+  EXPECT_TRUE(report.leftovers.empty());
+}
+
+TEST_F(DestroyTest, WhatIsNamedGoesAsWell) {
+  const std::string id = add_stray(bench.cloud, "demo-" + bench.snapshot().lineage.substr(0, 8));
+  RunReport report = bench.destroy({id});
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.cloud.count(), 0u);
+  EXPECT_TRUE(report.unowned.empty());
+}
+
+// Nothing on record is of it any more, and yet it may have something that carries the tag.
 TEST_F(DestroyTest, AsksEveryCloudThatItKnows) {
   DiskCloud other(bench.folder.path() + "/other", "other");
   bench.clouds.add(other);
-  Context context;
-  context.infrastructure = infrastructure_tag("demo", bench.snapshot().lineage);
-  ASSERT_EQ(other.ask_create(context, {"stray", "node", {}, {}, "0123456789abcdef", ""}).answer,
-            Asked::Answer::Accepted);
-  ASSERT_TRUE(bench.destroy().status.ok());
+  const std::string id = add_stray(other, infrastructure_tag("demo", bench.snapshot().lineage));
+  RunReport report = bench.destroy();
+  ASSERT_TRUE(report.status.ok());
+  ASSERT_EQ(report.unowned.size(), 1u);
+  EXPECT_EQ(report.unowned[0].cloud, "other");
+  ASSERT_TRUE(bench.destroy({id}).status.ok());
   EXPECT_EQ(other.count(), 0u);
+}
+
+// Whatever became of the answer to its creation, the journal knows its token.
+TEST_F(DestroyTest, WhatTheJournalKnowsIsThisStatesOwn) {
+  const std::string tag = infrastructure_tag("demo", bench.snapshot().lineage);
+  {
+    std::unique_ptr<Store> store = bench.store();
+    ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+    Intent intent;
+    intent.address = "stray";
+    intent.token = "0123456789abcdef";
+    intent.resource.address = "stray";
+    intent.resource.type = "node";
+    intent.resource.cloud = "local";
+    Result<Intent> begun = store->begin(intent);
+    ASSERT_TRUE(begun.ok());
+    ASSERT_TRUE(store->finish(*begun, nullptr).ok());  // "never made": it shows late
+  }
+  add_stray(bench.cloud, tag);
+  RunReport report = bench.destroy();
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.cloud.count(), 0u);
+  EXPECT_TRUE(report.unowned.empty());
+}
+
+TEST_F(DestroyTest, WhatWasReleasedStaysWithWhatItUses) {
+  const std::string id = bench.snapshot().resources.at("worker[0]").id;
+  ASSERT_TRUE(bench.release("worker[0]").ok());
+  ASSERT_EQ(bench.snapshot().released.size(), 1u);
+  EXPECT_EQ(bench.snapshot().released[0].id, id);
+  for (int round = 0; round < 2; ++round) {
+    RunReport report = bench.destroy();
+    ASSERT_TRUE(report.status.ok()) << report.status.text();
+    EXPECT_TRUE(report.leftovers.empty());
+    EXPECT_TRUE(report.unowned.empty());
+    EXPECT_TRUE(bench.snapshot().resources.empty());
+    EXPECT_EQ(bench.cloud.count("node"), 1u);
+    EXPECT_EQ(bench.cloud.count(), 3u) << "its key and its network";
+  }
+}
+
+// A volume, say: the next node of that address could not have it.
+TEST_F(DestroyTest, WhatWasCreatedForANodeAloneIsReleasedWithIt) {
+  {
+    std::unique_ptr<Store> store = bench.store();
+    ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+    ResourceRecord node = bench.snapshot().resources.at("worker[0]");
+    ResourceRecord volume = node, other = node;
+    volume.address = "volume.worker[0].1";
+    other.address = "volume.worker[00].1";
+    volume.system = other.system = "";
+    volume.id = "vol-1";
+    other.id = "vol-2";
+    volume.needs = other.needs = {};
+    node.needs.insert(node.needs.end(), {volume.address, other.address});
+    for (const ResourceRecord& one : {volume, other, node}) ASSERT_TRUE(store->put_resource(one).ok());
+  }
+  ASSERT_TRUE(bench.release("worker[0]").ok());
+  const Snapshot now = bench.snapshot();
+  EXPECT_EQ(now.released.size(), 2u);
+  EXPECT_EQ(now.resources.count("volume.worker[0].1"), 0u);
+  EXPECT_EQ(now.resources.count("volume.worker[00].1"), 1u);
+  EXPECT_EQ(now.resources.count("network.lan"), 1u);
+}
+
+TEST_F(DestroyTest, WhatWasReleasedGoesWhereItIsNamed) {
+  const std::string id = bench.snapshot().resources.at("worker[0]").id;
+  ASSERT_TRUE(bench.release("worker[0]").ok());
+  ASSERT_TRUE(bench.destroy({id}).status.ok());
+  EXPECT_EQ(bench.cloud.count("node"), 0u);
+  EXPECT_TRUE(bench.snapshot().released.empty());
+}
+
+TEST_F(DestroyTest, ARemovedReleasedMachineKeepsNothing) {
+  const std::string id = bench.snapshot().resources.at("worker[0]").id;
+  ASSERT_TRUE(bench.release("worker[0]").ok());
+  std::filesystem::remove_all(bench.folder.path() + "/cloud/" + id);
+  {
+    std::unique_ptr<Store> store = bench.store();
+    ASSERT_TRUE(store->lock("destroy", std::chrono::milliseconds(0)).ok());
+    ASSERT_TRUE(look_for_others(bench.run(*store, nullptr)).ok());
+  }
+  EXPECT_TRUE(bench.snapshot().released.empty());
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.cloud.count(), 0u);
+}
+
+// Its steps and its record are gone, and apply creates another one beside it.
+TEST_F(DestroyTest, WhatWasReleasedIsCreatedAnewByTheNextApply) {
+  ASSERT_TRUE(bench.release("worker[0]").ok());
+  EXPECT_EQ(bench.release("worker[0]").code(), Code::NotFound);
+  ASSERT_TRUE(bench.apply(cluster()).status.ok());
+  EXPECT_EQ(bench.cloud.count("node"), 4u);
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.cloud.count("node"), 1u);
 }
 
 TEST_F(DestroyTest, ACloudThatCannotBeAskedIsNamed) {

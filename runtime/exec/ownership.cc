@@ -1,0 +1,202 @@
+#include "runtime/exec/ownership.h"
+
+#include "runtime/clouds/takes_over.h"
+#include "runtime/exec/actions.h"
+#include "runtime/exec/asking.h"
+#include "runtime/exec/owners.h"
+#include "runtime/exec/retry.h"
+
+namespace radl {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookForOthers = std::chrono::minutes(2);
+
+Result<std::vector<Seen>> look(Session& session, Cloud& cloud, const Query& query) {
+  std::vector<Seen> seen;
+  Status asked = with_retries(
+      session.options(), session.world(), retry_hooks(session, cloud.id().text()), [&](int) -> Status {
+        auto answer = cloud.look(session.context("", session.in(kLookForOthers)), query);
+        if (!answer.ok()) return answer.status();
+        seen = std::move(*answer);
+        return {};
+      });
+  if (!asked.ok()) return asked;
+  return seen;
+}
+
+// The clouds that something was ever created or released in, as far as this run can reach them.
+std::set<std::string> clouds_to_ask(Session& session) {
+  std::set<std::string> clouds = clouds_of(session);
+  for (const std::string& id : session.run.clouds->ids()) clouds.insert(id);
+  session.read([&](const Snapshot& snapshot) {
+    for (const Released& one : snapshot.released) clouds.insert(one.cloud);
+  });
+  return clouds;
+}
+
+// What was released and is gone keeps nothing from being removed any more.
+Status drop_what_is_gone(Session& session, const Cloud& cloud, const std::vector<Seen>& seen) {
+  std::vector<StateChange> changes;
+  session.read([&](const Snapshot& snapshot) {
+    for (const Released& one : snapshot.released) {
+      if (one.cloud != cloud.id().text()) continue;
+      const bool there = std::any_of(seen.begin(), seen.end(), [&](const Seen& each) {
+        return each.id == one.id && each.phase != ResourcePhase::Leaving;
+      });
+      if (!there) changes.push_back(state_change::DropReleased{one.cloud, one.id});
+    }
+  });
+  return changes.empty() ? Status() : session.store().commit(changes).status();
+}
+
+Status take_tags_off(Session& session, const std::string& id, const Order& order) {
+  Result<Cloud*> cloud = cloud_of(session, id);
+  if (!cloud.ok()) return cloud.status();
+  auto* marking = dynamic_cast<TakesOver*>(*cloud);
+  if (!marking) return {};
+  Status released =
+      with_retries(session.options(), session.world(), retry_hooks(session, order.address),
+                   [&](int) -> Status { return marking->release(asking(session, order.address), order); });
+  // Gone is released as well; a mark that stays (a name) is one that no sweep goes by any more.
+  const Code code = released.code();
+  return code == Code::NotFound || code == Code::Unsupported ? Status() : released;
+}
+
+// "volume.worker[0].1", "address.worker[0]" of "worker[0]" (part_address()).
+bool is_part_of(const std::string& address, const std::string& node) {
+  const size_t kind = address.find('.');
+  if (kind == address.npos) return false;
+  const std::string_view of = std::string_view(address).substr(kind + 1);
+  return of == node || of.starts_with(node + ".");
+}
+
+}  // namespace
+
+Result<Ownership> Ownership::of(Session& session) {
+  Result<std::vector<Owned>> owned = session.store().owned();
+  if (!owned.ok()) return owned.status();
+  Ownership ownership;
+  for (const Owned& one : *owned) {
+    OfCloud& of_cloud = ownership.clouds_[one.cloud];
+    if (!one.id.empty()) of_cloud.ids.insert(one.id);
+    if (one.token.empty()) continue;
+    std::set<std::string>& ids = of_cloud.by_token[one.token];
+    if (!one.id.empty()) ids.insert(one.id);
+  }
+  session.read([&](const Snapshot& snapshot) {
+    for (const auto& [address, record] : snapshot.resources)
+      ownership.clouds_[record.cloud].recorded.insert(record.id);
+    for (const Released& one : snapshot.released) ownership.clouds_[one.cloud].released.insert(one.id);
+  });
+  return ownership;
+}
+
+bool Ownership::is_released(const std::string& cloud, const std::string& id) const {
+  const auto of_cloud = clouds_.find(cloud);
+  return of_cloud != clouds_.end() && of_cloud->second.released.count(id) != 0;
+}
+
+void Ownership::release(const std::string& cloud, const std::string& id) {
+  OfCloud& of_cloud = clouds_[cloud];
+  of_cloud.ids.erase(id);
+  of_cloud.recorded.erase(id);
+  of_cloud.released.insert(id);
+}
+
+std::string Ownership::why_foreign(const Cloud& cloud, const Seen& seen) const {
+  const auto* marking = dynamic_cast<const TakesOver*>(&cloud);
+  if (marking && marking->is_in_work_directory()) return "";
+  const auto of_cloud = clouds_.find(cloud.id().text());
+  if (of_cloud == clouds_.end()) return "this state has created nothing there";
+  if (of_cloud->second.ids.count(seen.id)) return "";
+  if (seen.token.empty()) return "its radlc tags are not complete";
+  const auto token = of_cloud->second.by_token.find(seen.token);
+  if (token == of_cloud->second.by_token.end()) return "this state did not create it";
+  if (token->second.empty()) return "";
+  return "its tags are a copy of those of " + *token->second.begin();
+}
+
+Query Ownership::everything_of(const std::string& cloud) const {
+  Query query;
+  query.everything = true;
+  const auto of_cloud = clouds_.find(cloud);
+  if (of_cloud == clouds_.end()) return query;
+  query.ids.assign(of_cloud->second.recorded.begin(), of_cloud->second.recorded.end());
+  for (const auto& [token, ids] : of_cloud->second.by_token)
+    if (ids.empty()) query.tokens.push_back(token);
+  return query;
+}
+
+Result<Others> look_for_others(const Run& run) {
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  Session session(run, std::move(*snapshot));
+  Result<Ownership> ownership = Ownership::of(session);
+  if (!ownership.ok()) return ownership.status();
+  Others others;
+  for (const std::string& id : clouds_to_ask(session)) {
+    Cloud* cloud = run.clouds->find(id);
+    if (!cloud) continue;  // a destroy says so
+    Query query = ownership->everything_of(id);
+    session.read([&](const Snapshot& now) {
+      for (const Released& one : now.released)
+        if (one.cloud == id) query.ids.push_back(one.id);
+    });
+    Result<std::vector<Seen>> seen = look(session, *cloud, query);
+    if (seen.status().code() == Code::Cancelled) return seen.status();
+    if (!seen.ok()) {
+      others.unseen[id] = session.events.mask(seen.status().text());
+      continue;
+    }
+    if (Status dropped = drop_what_is_gone(session, *cloud, *seen); !dropped.ok()) return dropped;
+    for (const Seen& one : *seen) {
+      if (one.phase == ResourcePhase::Leaving || ownership->is_released(id, one.id)) continue;
+      if (std::string why = ownership->why_foreign(*cloud, one); !why.empty())
+        others.unowned.push_back({id, one.id, one.type, one.address, std::move(why)});
+    }
+  }
+  return others;
+}
+
+// With what was created for it alone: its volumes, its address, its interface. The state first: cut short in
+// between, what is still tagged is listed by a destroy, and left alone.
+Status release_resource(const Run& run, const std::string& address, bool keep_tags) {
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  Session session(run, std::move(*snapshot));
+  std::optional<ResourceRecord> record = session.resource(address);
+  if (!record) return not_found("the state has no " + address);
+  if (!keep_tags) {
+    if (Status ours = check_owners(session, {record->cloud}, false); !ours.ok()) return ours;
+  }
+  std::vector<std::pair<std::string, Order>> released = {{record->cloud, order_for(session, *record)}};
+  std::vector<StateChange> changes = {state_change::Release{address}};
+  for (const std::string& need : record->needs) {
+    std::optional<ResourceRecord> part = session.resource(need);
+    if (!part || !is_part_of(need, address)) continue;
+    released.emplace_back(part->cloud, order_for(session, *part));
+    changes.push_back(state_change::Release{need});
+  }
+  if (Status done = session.store().commit(changes).status(); !done.ok() || keep_tags) return done;
+  for (const auto& [cloud, order] : released) {
+    Status untagged = take_tags_off(session, cloud, order);
+    if (untagged.ok()) continue;
+    return session.events.mask(
+        std::move(untagged).at(order.address + " is released, but its radlc tags could not be removed"));
+  }
+  return {};
+}
+
+Status release_kept(Session& session, const Plan& plan, Ownership& ownership) {
+  for (const Kept& one : plan.kept) {
+    std::optional<ResourceRecord> record = session.resource(one.address);
+    if (!record) continue;
+    if (Status released = session.store().release(one.address); !released.ok()) return released;
+    session.remove_resource(one.address, false);
+    ownership.release(record->cloud, record->id);
+  }
+  return {};
+}
+
+}  // namespace radl

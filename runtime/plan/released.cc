@@ -1,0 +1,38 @@
+// What stays because something uses it that `radlc state rm` has let go of.
+#include "runtime/plan/build.h"
+
+namespace radl {
+
+std::string Unowned::text() const {
+  return id + " (" + type + " in " + cloud + (address.empty() ? "" : ", tagged " + address) + "): " + why;
+}
+
+std::map<std::string, std::string> used_by_released(const Snapshot& snapshot) {
+  std::map<std::string, std::string> used;
+  std::vector<std::string> waiting;
+  auto add = [&](const std::string& address, const std::string& by, const std::string& cloud) {
+    auto record = snapshot.resources.find(address);
+    if (record == snapshot.resources.end() || record->second.cloud != cloud) return;
+    if (used.emplace(address, by).second) waiting.push_back(address);
+  };
+  for (const Released& one : snapshot.released)
+    for (const std::string& need : one.needs) add(need, one.address + " (" + one.id + ")", one.cloud);
+  while (!waiting.empty()) {
+    const ResourceRecord& record = snapshot.resources.at(waiting.back());
+    const std::string by = used.at(waiting.back());
+    waiting.pop_back();
+    for (const std::string& need : record.needs) add(need, by, record.cloud);
+  }
+  return used;
+}
+
+void keep_what_released_use(const Snapshot& snapshot, Plan& plan, std::set<std::string>& except) {
+  if (snapshot.released.empty()) return;
+  for (const auto& [address, by] : used_by_released(snapshot)) {
+    if (!except.insert(address).second) continue;
+    plan.kept.push_back({address, by});
+    plan.notes.push_back(address + " stays: " + by + " uses it, which `radlc state rm` released");
+  }
+}
+
+}  // namespace radl
