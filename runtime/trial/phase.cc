@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/files.h"
 
@@ -61,18 +63,79 @@ Status apply_once(TrialWorld& world, const TrialSubject& subject, const TrialPha
   return report.status;
 }
 
-Status destroy_once(TrialWorld& world, Run& run) {
+Status destroy_once(TrialWorld& world, Run& run, PhaseOutcome& outcome) {
+  // As `radlc destroy` does: what was released and is gone keeps nothing from being removed.
+  Result<Others> others = look_for_others(run);
+  if (!others.ok()) return others.status();
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   RunReport report = destroy(run, make_destroy_plan(*snapshot));
   for (const std::string& leftover : report.leftovers) world.tell("LEFTOVER " + leftover);
+  for (const Unowned& one : report.unowned) {
+    world.tell("LEFT ALONE " + one.text());
+    outcome.unowned.push_back(one.id);
+  }
   if (report.status.ok() && !report.leftovers.empty())
     return {Code::Retry, "could not be removed: " + report.leftovers.front()};
   return report.status;
 }
 
-Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Store& store) {
-  const char* command = phase.kind == TrialPhase::Kind::Apply ? "apply" : "destroy";
+// A state that was lost, out of what its clouds have of the same name.
+Status rebuild(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Run& run) {
+  const std::string& name = phase.program->name;
+  std::set<std::string> ids;
+  for (simulated::SimulatedCloud* cloud : world.all_clouds) ids.insert(cloud->id().text());
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  Context context;
+  context.infrastructure = infrastructure_tag(name, snapshot->lineage);
+  std::map<std::string, std::string> failed;
+  Result<std::vector<Elsewhere>> existing = existing_of(world.clouds, ids, context, name, failed);
+  if (!existing.ok()) return existing.status();
+  if (!failed.empty()) return {Code::Retry, failed.begin()->first + ": " + failed.begin()->second};
+  if (existing->empty()) return not_found("no cloud has anything of an infrastructure named " + name);
+  const std::string& tag = existing->front().infrastructure;
+  auto taken = run.store->commit({state_change::TakeLineage{tag.substr(name.size() + 1)}});
+  if (!taken.ok()) return taken.status();
+  snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  Result<Plan> plan = plan_now(world, subject, *phase.program, *snapshot, nullptr);
+  if (!plan.ok()) return plan.status();
+  return import_all(run, *plan).status();
+}
+
+const char* command_of(TrialPhase::Kind kind) {
+  switch (kind) {
+    case TrialPhase::Kind::Apply:
+      return "apply";
+    case TrialPhase::Kind::Destroy:
+      return "destroy";
+    case TrialPhase::Kind::Release:
+      return "state rm";
+    case TrialPhase::Kind::Rebuild:
+      return "import";
+  }
+  return "";
+}
+
+Status run_kind(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Run& run,
+                PhaseOutcome& outcome) {
+  switch (phase.kind) {
+    case TrialPhase::Kind::Apply:
+      return apply_once(world, subject, phase, run);
+    case TrialPhase::Kind::Destroy:
+      return destroy_once(world, run, outcome);
+    case TrialPhase::Kind::Release:
+      return release_resource(run, phase.address);
+    case TrialPhase::Kind::Rebuild:
+      return rebuild(world, subject, phase, run);
+  }
+  return {};
+}
+
+Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Store& store,
+                  PhaseOutcome& outcome) {
+  const char* command = command_of(phase.kind);
   if (Status locked = store.lock(command, std::chrono::milliseconds(0)); !locked.ok()) return locked;
   Cancellation cancellation;
   Teller teller(world);
@@ -92,9 +155,7 @@ Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPha
   run.options.on_error = phase.on_error;
   world.aim(phase.strike);
   Status status = recover_first(run);
-  if (status.ok())
-    status = phase.kind == TrialPhase::Kind::Apply ? apply_once(world, subject, phase, run)
-                                                   : destroy_once(world, run);
+  if (status.ok()) status = run_kind(world, subject, phase, run, outcome);
   world.disarm();
   return status;
 }
@@ -104,6 +165,7 @@ std::string as_text(const PhaseOutcome& outcome) {
               {"message", outcome.status.message()},
               {"struck", outcome.struck},
               {"calls", outcome.calls},
+              {"unowned", outcome.unowned},
               {"ended", outcome.ended}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -115,6 +177,7 @@ void from_text(const std::string& text, PhaseOutcome& outcome) {
     outcome.status = Status(static_cast<Code>(json.at("code").get<int>()), json.at("message"));
   outcome.struck = json.at("struck");
   outcome.calls = json.at("calls");
+  outcome.unowned = json.at("unowned").get<std::vector<std::string>>();
   outcome.ended = json.at("ended");
 }
 
@@ -131,7 +194,10 @@ std::string read_to_end(int descriptor) {
 }  // namespace
 
 std::string TrialPhase::text() const {
-  std::string text = kind == Kind::Destroy ? "destroy" : refresh ? "apply with refresh" : "apply";
+  std::string text = command_of(kind);
+  if (!address.empty()) text += " " + address;
+  if (!copy.empty()) text += ", from a copy of the state";
+  if (refresh) text += " with refresh";
   if (on_error == OnError::Retry) text += ", on error retry";
   if (on_error == OnError::Destroy) text += ", on error destroy";
   if (strike.how == Strike::How::Stop) text += fmt::format(", Ctrl-C at point {}", strike.at);
@@ -156,14 +222,15 @@ PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Tri
   PhaseOutcome outcome;
   long long calls_before = world.calls();
   world.tell("---- " + phase.text());
-  bool applies = phase.kind == TrialPhase::Kind::Apply;
-  Result<std::unique_ptr<Store>> store = world.open_store(applies ? OpenMode::Create : OpenMode::Write);
+  const bool applies = phase.kind == TrialPhase::Kind::Apply || phase.kind == TrialPhase::Kind::Rebuild;
+  Result<std::unique_ptr<Store>> store =
+      world.open_store(applies ? OpenMode::Create : OpenMode::Write, phase.copy);
   if (!store.ok()) {
     // A run that was killed before it had made a state has nothing to destroy.
     if (applies || store.status().code() != Code::NotFound) outcome.status = store.status();
     return outcome;
   }
-  outcome.status = run_locked(world, subject, phase, **store);
+  outcome.status = run_locked(world, subject, phase, **store, outcome);
   outcome.struck = world.struck();
   outcome.calls = world.calls() - calls_before;
   if (Status removed = world.remove_real_nodes(false); outcome.status.ok())

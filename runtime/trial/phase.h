@@ -4,14 +4,22 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/trial/trial_world.h"
 
 namespace radl {
 
 struct TrialPhase {
-  enum class Kind { Apply, Destroy };
+  enum class Kind {
+    Apply,
+    Destroy,
+    Release,  // `radlc state rm` of `address`
+    Rebuild,  // `radlc import --all` of `program` into a new state
+  };
   Kind kind = Kind::Apply;
+  std::string address;
+  std::string copy;                      // the folder of a copy of the state, which is used in place of it
   const ir::Program* program = nullptr;  // of Apply
   bool refresh = false;
   OnError on_error = OnError::Keep;
@@ -26,7 +34,8 @@ struct PhaseOutcome {
   bool killed = false;
   int crashed_by = 0;  // a signal, or 256 + an exit status, that nobody asked for
   long long calls = 0;
-  double ended = 0;  // wall seconds; 0: not known
+  std::vector<std::string> unowned;  // ids that a destroy has listed and left alone
+  double ended = 0;                  // wall seconds; 0: not known
 };
 
 PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase);

@@ -123,6 +123,13 @@ std::string node_less(ir::Program& program, Draws& draws) {
 
 }  // namespace
 
+ir::Program with_tags(const ir::Program& program, const std::string& tags) {
+  ir::Program tagged = program;
+  for (ir::Node& node : tagged.nodes) node.requirements["instance_tags"].equals = tags;
+  tagged.source_digest = sha256_hex(tagged.source_digest + "\n" + tags);
+  return tagged;
+}
+
 std::vector<std::string> clouds_named(const ir::Program& program) {
   std::vector<std::string> names;
   for (const ir::Node& node : program.nodes)

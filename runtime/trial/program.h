@@ -16,6 +16,9 @@ std::vector<std::string> clouds_named(const ir::Program& program);
 // Leaves out the features that name one real cloud's things; `notes`: which.
 void leave_out_names(ir::Program& program, std::vector<std::string>& notes);
 
+// Tags as anybody writes them, and those that would take the place of radlc's own.
+ir::Program with_tags(const ir::Program& program, const std::string& tags);
+
 // One to three changes, as somebody makes them to a file between two applies: more memory, another image, a
 // port rule, a larger or a further disk, another recipe, a node less. `changes` says which.
 ir::Program changed_program(const ir::Program& program, simulated::Draws& draws,

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 
 #include "common/files.h"
 #include "common/text.h"
@@ -48,6 +50,7 @@ class Life {
       : setting_(setting),
         run_(run),
         draws_(mixed(setting.seed, 999)),
+        owners_(mixed(setting.seed, 997)),
         calm_(without_failures(setting.faults)) {
     changed_ = changed_program(setting.subject.program, draws_, changes_);
     points_ = 20 + 12 * static_cast<uint64_t>(setting.subject.program.nodes.size() +
@@ -61,6 +64,7 @@ class Life {
     const ir::Program* first = &setting_.subject.program;
     const ir::Program* second = &changed_;
     if (draws_.chance(0.3)) std::swap(first, second);
+    if (owners_.chance(0.15)) take_radlcs_tags(*first);
     // Sometimes a first apply is given up in the middle, and all is destroyed.
     bool gives_up = draws_.chance(0.15);
     if (gives_up) {
@@ -69,7 +73,12 @@ class Life {
       reach(*first);
       if (fine() && draws_.chance(0.4)) behind_its_back();
       if (fine()) reach(*second);
-      if (fine() && draws_.chance(0.3)) reach(*first);
+      const ir::Program* last = second;
+      if (fine() && draws_.chance(0.3)) reach(*(last = first));
+      if (fine() && owners_.chance(0.3)) copy_tags();
+      if (fine() && owners_.chance(0.3)) release(*last);
+      if (fine() && not_ours_.empty() && owners_.chance(0.2)) lose_state(*last);
+      if (fine() && owners_.chance(0.2)) destroy_a_copy();
     }
     if (fine()) destroy();
     if (world_) run_.counts.seconds = world_->clock.wall_seconds() - kTrialBegins;
@@ -179,11 +188,133 @@ class Life {
       if (!fine()) return;
       if (!outcome.status.ok()) continue;
       find(findings_after_destroy(*world_));
+      check_what_is_not_ours(outcome);
       return;
     }
     if (fine())
       find({{Finding::Kind::Stuck,
              "destroy comes to no end although the cloud is well: " + outcome.status.message()}});
+  }
+
+  // The cloud that has it; nullptr: none.
+  simulated::SimulatedCloud* cloud_with(const std::string& id) {
+    for (simulated::SimulatedCloud* cloud : world_->all_clouds)
+      if (cloud->exists(id)) return cloud;
+    return nullptr;
+  }
+
+  // What the state has, on a good day.
+  std::optional<Snapshot> recorded() {
+    Result<std::unique_ptr<Store>> store = world_->open_store(OpenMode::Read);
+    Result<Snapshot> snapshot = store.ok() ? (*store)->snapshot() : Result<Snapshot>(store.status());
+    if (!snapshot.ok()) return std::nullopt;
+    return std::move(*snapshot);
+  }
+
+  // A file whose tags are radlc's own is refused, or does no harm.
+  void take_radlcs_tags(const ir::Program& program) {
+    constexpr const char* kTags[] = {"radlc:infrastructure=mine", "stage=test,radlc:token=mine",
+                                     "radlc:address=mine,Name=x"};
+    const ir::Program tagged = with_tags(program, kTags[owners_.below(std::size(kTags))]);
+    TrialPhase next;
+    next.program = &tagged;
+    const PhaseOutcome outcome = phase(next, true);
+    if (outcome.status.ok() && fine())
+      find(findings_after_apply(*world_, setting_.subject, tagged, tampered_));
+  }
+
+  // Somebody launches a machine of their own "like that one": with all of its tags, or with those alone that
+  // say whose it is.
+  void copy_tags() {
+    simulated::SimulatedCloud& cloud = *world_->all_clouds[owners_.below(world_->all_clouds.size())];
+    const std::vector<std::string> names = cloud.infrastructures();
+    if (names.empty()) return;
+    const std::vector<Seen> all = cloud.all_of(names.front());
+    if (all.empty()) return;
+    const Seen& seen = all[owners_.below(all.size())];
+    const bool whole = owners_.chance(0.5);
+    Result<std::string> id = cloud.plant(names.front(), seen.address, whole ? seen.token : "somebody's");
+    broken_ = id.status();
+    if (!broken_.ok()) return;
+    not_ours_[{cloud.id().text(), *id}] = "is somebody's, with a copy of radlc's tags";
+    to_be_listed_.insert(*id);
+    world_->tell("BY HAND " + *id + " is launched with the tags of " + seen.id);
+  }
+
+  // `radlc state rm` of a machine, which goes on running; then what was the file's is applied again, or not.
+  void release(const ir::Program& program) {
+    std::optional<Snapshot> snapshot = recorded();
+    if (!snapshot) return;
+    std::vector<const ResourceRecord*> nodes;
+    for (const auto& [address, record] : snapshot->resources)
+      if (record.is_node()) nodes.push_back(&record);
+    if (nodes.empty()) return;
+    const ResourceRecord& chosen = *nodes[owners_.below(nodes.size())];
+    TrialPhase next;
+    next.kind = TrialPhase::Kind::Release;
+    next.address = chosen.address;
+    if (!phase(next, true).status.ok()) return;
+    not_ours_[{chosen.cloud, chosen.id}] = "was released by `state rm`";
+    const std::optional<Snapshot> now = recorded();
+    for (const std::string& need : chosen.needs) {  // what was for it alone is released as well
+      if (!now || now->resources.count(need)) continue;
+      const ResourceRecord& part = snapshot->resources.at(need);
+      not_ours_[{part.cloud, part.id}] = "was released by `state rm`";
+    }
+    if (fine() && owners_.chance(0.5)) reach(program);
+  }
+
+  // The state's folder is gone: what exists is found by its tags, and nothing is created twice.
+  void lose_state(const ir::Program& program) {
+    const std::optional<Snapshot> before = recorded();
+    if (!before || before->resources.empty()) return;
+    std::error_code ignored;
+    std::filesystem::remove_all(world_->state_directory(), ignored);
+    world_->tell("BY HAND the state is lost");
+    TrialPhase next;
+    next.kind = TrialPhase::Kind::Rebuild;
+    next.program = &program;
+    const PhaseOutcome outcome = phase(next, true);
+    if (!outcome.status.ok() && fine())
+      find({{Finding::Kind::Stuck, "a lost state is not rebuilt: " + outcome.status.message()}});
+    if (fine()) reach(program);
+  }
+
+  // `cp -r` of a project: destroying the copy must not destroy the original.
+  void destroy_a_copy() {
+    const std::optional<Snapshot> before = recorded();
+    if (!before) return;
+    const std::string copy = setting_.folder + "/copy";
+    std::error_code error;
+    std::filesystem::copy(world_->state_directory(), copy, std::filesystem::copy_options::recursive, error);
+    if (error) return;
+    TrialPhase next;
+    next.kind = TrialPhase::Kind::Destroy;
+    next.copy = copy;
+    phase(next, true);
+    for (const auto& [address, record] : before->resources) {
+      simulated::SimulatedCloud* cloud = world_->cloud_named(record.cloud);
+      if (cloud && cloud->was_destroyed(record.id))
+        find({{Finding::Kind::Foreign,
+               address + " (" + record.id + ") was destroyed by a copy of its state"}});
+    }
+    std::filesystem::remove_all(copy, error);
+  }
+
+  // After a destroy.
+  void check_what_is_not_ours(const PhaseOutcome& outcome) {
+    for (const auto& [where, why] : not_ours_) {
+      simulated::SimulatedCloud* cloud = world_->cloud_named(where.first);
+      if (cloud && cloud->was_destroyed(where.second))
+        find({{Finding::Kind::Foreign, where.second + ", which " + why + ", was destroyed"}});
+    }
+    for (const std::string& id : to_be_listed_) {
+      const bool listed =
+          std::find(outcome.unowned.begin(), outcome.unowned.end(), id) != outcome.unowned.end();
+      if (!listed && cloud_with(id))
+        find({{Finding::Kind::Untrue,
+               "destroy does not say that " + id + " carries the infrastructure's tag"}});
+    }
   }
 
   // Somebody changes or removes something by hand.
@@ -215,7 +346,11 @@ class Life {
   const Setting& setting_;
   TrialRun& run_;
   Draws draws_;
+  Draws owners_;  // of what happens to ownership: other runs stay as they are
   Faults calm_;
+  // Of what radlc must leave alone: its cloud and id -> why; and what of that a destroy must list.
+  std::map<std::pair<std::string, std::string>, std::string> not_ours_;
+  std::set<std::string> to_be_listed_;
   std::vector<std::string> changes_;
   ir::Program changed_;
   uint64_t points_ = 0;
@@ -253,41 +388,10 @@ Result<TrialRun> run_trial_in(const TrialFolder& folder, const TrialSubject& sub
   return run;
 }
 
-Status can_be_planned(const TrialFolder& folder, const TrialSubject& subject) {
-  Setting setting{subject, folder.path(), 1, Faults(), false, false, nullptr};
-  Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, 0);
-  if (!world.ok()) return world.status();
-  Snapshot nothing;
-  nothing.name = subject.program.name;
-  return plan_now(**world, subject, subject.program, nothing, nullptr).status();
-}
-
 Result<TrialRun> run_trial(const TrialSubject& subject, const TrialOptions& options, uint64_t seed) {
   Result<std::unique_ptr<TrialFolder>> folder = TrialFolder::make();
   if (!folder.ok()) return folder.status();
   return run_trial_in(**folder, subject, options, seed, true);
-}
-
-std::string_view finding_name(Finding::Kind kind) {
-  switch (kind) {
-    case Finding::Kind::Left:
-      return "left";
-    case Finding::Kind::Doubled:
-      return "doubled";
-    case Finding::Kind::Forgotten:
-      return "forgotten";
-    case Finding::Kind::Billed:
-      return "billed";
-    case Finding::Kind::Untrue:
-      return "untrue";
-    case Finding::Kind::Foreign:
-      return "foreign";
-    case Finding::Kind::Stuck:
-      return "stuck";
-    case Finding::Kind::Crashed:
-      return "crashed";
-  }
-  return "unknown";
 }
 
 }  // namespace radl

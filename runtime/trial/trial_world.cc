@@ -140,9 +140,9 @@ void TrialWorld::tell(const std::string& line) {
   ::close(file);
 }
 
-Result<std::unique_ptr<Store>> TrialWorld::open_store(OpenMode mode) {
+Result<std::unique_ptr<Store>> TrialWorld::open_store(OpenMode mode, const std::string& copy) {
   Result<std::unique_ptr<Store>> store =
-      Store::open(state_directory(), setting_.subject.program.name, mode, world);
+      Store::open(copy.empty() ? state_directory() : copy, setting_.subject.program.name, mode, world);
   if (!store.ok()) return store;
   return std::unique_ptr<Store>(
       std::make_unique<WatchedStore>(std::move(*store), [this](const std::string& what) { point(what); }));

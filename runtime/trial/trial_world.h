@@ -70,7 +70,8 @@ class TrialWorld {
   // Real nodes of machines that are gone go too; with `all` every one.
   Status remove_real_nodes(bool all);
   bool told() const { return setting_.told; }
-  Result<std::unique_ptr<Store>> open_store(OpenMode mode);
+  // `copy`: another folder of states than the run's own; "": that.
+  Result<std::unique_ptr<Store>> open_store(OpenMode mode, const std::string& copy = "");
   std::string state_directory() const { return setting_.folder + "/state"; }
 
  private:

@@ -16,6 +16,7 @@
 
 #include "common/files.h"
 #include "runtime/trial/folder.h"
+#include "runtime/trial/phase.h"
 #include "runtime/trial/program.h"
 #include "runtime/trial/real_machines.h"
 
@@ -217,6 +218,37 @@ class Trials {
 };
 
 }  // namespace
+
+Status can_be_planned(const TrialFolder& folder, const TrialSubject& subject) {
+  Setting setting{subject, folder.path(), 1, simulated::Faults(), false, false, nullptr};
+  Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, 0);
+  if (!world.ok()) return world.status();
+  Snapshot nothing;
+  nothing.name = subject.program.name;
+  return plan_now(**world, subject, subject.program, nothing, nullptr).status();
+}
+
+std::string_view finding_name(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::Left:
+      return "left";
+    case Finding::Kind::Doubled:
+      return "doubled";
+    case Finding::Kind::Forgotten:
+      return "forgotten";
+    case Finding::Kind::Billed:
+      return "billed";
+    case Finding::Kind::Untrue:
+      return "untrue";
+    case Finding::Kind::Foreign:
+      return "foreign";
+    case Finding::Kind::Stuck:
+      return "stuck";
+    case Finding::Kind::Crashed:
+      return "crashed";
+  }
+  return "unknown";
+}
 
 void TrialCounts::add(const TrialCounts& more) {
   phases += more.phases;

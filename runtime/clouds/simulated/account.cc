@@ -20,6 +20,33 @@ bool is_type(const std::string& type) {
 // A machine has these for itself alone.
 bool is_attached(const std::string& type) { return type == "volume" || type == "address"; }
 
+// Tags as a request has them: of two with one name the last counts, and that is the file's in the worst case.
+struct Tags {
+  std::string infrastructure, address, token;
+};
+Tags tags_of(const std::string& infrastructure, const Order& order, bool files_win) {
+  Tags tags{infrastructure, order.address, order.token};
+  if (!files_win || !order.spec.contains("tags")) return tags;
+  const Json& own = order.spec["tags"];
+  tags.infrastructure = own.value(kInfrastructureTag, tags.infrastructure);
+  tags.address = own.value(kAddressTag, tags.address);
+  tags.token = own.value(kTokenTag, tags.token);
+  return tags;
+}
+
+// Without what is to be taken away.
+Json spec_of(const Order& order) {
+  Json spec = order.spec;
+  if (!spec.is_object() || !spec.contains("tags")) return spec;
+  Json tags = Json::object();
+  for (const auto& [name, value] : spec["tags"].items())
+    if (!value.is_null()) tags[name] = value;
+  spec["tags"] = std::move(tags);
+  return spec;
+}
+
+bool is_of_others(const Resource& resource) { return resource.others || resource.token.empty(); }
+
 Asked not_there(const std::string& id) {
   return Asked::refused(not_found(fmt::format("there is no resource '{}'", id)));
 }
@@ -38,6 +65,7 @@ void Account::settle_foreigners(Millis now) {
     resource.type = kTypes[i % std::size(kTypes)];
     resource.id = model_.next_id(resource.type);
     // Every second one is of another infrastructure, with addresses like one's own.
+    resource.others = true;
     if (i % 2 == 0) resource.infrastructure = "somebody-else";
     if (i % 2 == 0) resource.address = kAddresses[i % std::size(kAddresses)];
     resource.attributes = {{"note", "not yours"}};
@@ -70,7 +98,7 @@ Asked Account::repeated(const std::string& infrastructure, const Order& order) c
   const Resource* known = model_.with_token(infrastructure, order.token);
   if (!known || !known->exists(model_.now()) || known->leaving != 0)
     return Asked::refused({Code::Conflict, "the token was used for a resource that is gone"});
-  if (known->type != order.type || known->address != order.address || known->spec != order.spec)
+  if (known->type != order.type || known->address != order.address || known->spec != spec_of(order))
     return Asked::refused(invalid("the token was used for another request, which made " + known->id));
   return Asked::accepted(known->id);
 }
@@ -188,10 +216,11 @@ Asked Account::create(const std::string& infrastructure, const Order& order, Mil
   Resource resource;
   resource.id = model_.next_id(order.type);
   resource.type = order.type;
-  resource.infrastructure = infrastructure;
-  resource.address = order.address;
-  resource.token = order.token;
-  resource.spec = order.spec;
+  const Tags tags = tags_of(infrastructure, order, faults_.tags != 0);
+  resource.infrastructure = tags.infrastructure;
+  resource.address = tags.address;
+  resource.token = tags.token;
+  resource.spec = spec_of(order);
   resource.uses = std::move(*uses);
   resource.created = model_.now();
   resource.ready = resource.created + drawn_time(machine ? faults_.boot : faults_.boot / 10);
@@ -225,11 +254,11 @@ Asked Account::update(const Order& order, Millis now) {
       changed.stopped = false;
     }
   }
-  changed.spec = order.spec;
+  changed.spec = spec_of(order);
   changed.uses = std::move(*uses);
   describe(changed, order);
   show_late(changed, *known);
-  foreign_touched_ += known->token.empty();
+  foreign_touched_ += is_of_others(*known);
   model_.put(std::move(changed));
   return Asked::accepted(order.id);
 }
@@ -249,9 +278,40 @@ Asked Account::destroy(const Order& order, Millis now) {
   leaving.hidden = std::max(leaving.gone, leaving.stale_until);
   destroyed_.insert(order.id);
   newly_destroyed_.push_back(order.id);
-  foreign_touched_ += known->token.empty();
+  foreign_touched_ += is_of_others(*known);
   model_.put(std::move(leaving));
   return Asked::accepted(order.id);
+}
+
+Asked Account::mark(const std::string& infrastructure, const Order& order, Millis now) {
+  model_.pass(now);
+  const Resource* known = model_.find(order.id);
+  if (!known || known->leaving != 0) return not_there(order.id);
+  Resource marked = *known;
+  marked.infrastructure = infrastructure;
+  marked.address = infrastructure.empty() ? "" : order.address;
+  marked.token = infrastructure.empty() ? "" : order.token;
+  marked.others = infrastructure.empty();
+  show_late(marked, *known);
+  model_.put(std::move(marked));
+  return Asked::accepted(order.id);
+}
+
+std::string Account::plant(const std::string& infrastructure, const std::string& address,
+                           const std::string& token, Millis now) {
+  model_.pass(now);
+  Resource resource;
+  resource.id = model_.next_id("instance");
+  resource.type = "instance";
+  resource.infrastructure = infrastructure;
+  resource.address = address;
+  resource.token = token;
+  resource.others = true;
+  resource.attributes = {{"vm_id", resource.id}};
+  resource.created = resource.ready = resource.shown = model_.now();
+  const std::string id = resource.id;
+  model_.put(std::move(resource));
+  return id;
 }
 
 Json Account::survey(Millis now) {

@@ -15,6 +15,11 @@
 
 namespace radl::simulated {
 
+// The tags that everything is found again by.
+inline constexpr const char* kInfrastructureTag = "radlc:infrastructure";
+inline constexpr const char* kAddressTag = "radlc:address";
+inline constexpr const char* kTokenTag = "radlc:token";
+
 class Account {
  public:
   Account(std::string region, Faults faults, uint64_t seed);
@@ -26,6 +31,11 @@ class Account {
   Asked create(const std::string& infrastructure, const Order& order, Millis now);
   Asked update(const Order& order, Millis now);
   Asked destroy(const Order& order, Millis now);
+  // Puts these tags on what is there in place of its own; none: takes them off.
+  Asked mark(const std::string& infrastructure, const Order& order, Millis now);
+  // Somebody else launches a machine with these tags. Its id.
+  std::string plant(const std::string& infrastructure, const std::string& address, const std::string& token,
+                    Millis now);
   Json survey(Millis now);  // {"zones", "machines", "machine_limit" (null: none), "sold_out": ["TYPE/ZONE"]}
 
   Model& model() { return model_; }

@@ -12,6 +12,8 @@
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/simulated/fitting.h"
 #include "runtime/clouds/simulated/prices.h"
+#include "runtime/clouds/tag_rules.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl::simulated {
 namespace {
@@ -92,6 +94,9 @@ class Designer : private DesignBuilder {
                  {"networks", std::move(networks)},
                  {"volumes", std::move(volumes)},
                  {"user", node.user.empty() ? "radl" : node.user}};
+    auto tags = tags_wanted(node);
+    if (!tags.ok()) return tags.status();
+    if (!tags->empty()) spec["tags"] = std::move(*tags);
     if (!public_address.empty()) spec["address"] = public_address;
     if (market_wanted(node) == Market::Spot) spec["spot"] = true;
     auto stop = auto_stop_wanted(node);
@@ -155,6 +160,7 @@ class Designer : private DesignBuilder {
 Status check_node(const CloudId& cloud, const ir::Node& node) {
   if (auto machines = fitting_machines(node, cloud.region); !machines.ok()) return machines.status();
   if (auto zones = fitting_zones(node); !zones.ok()) return zones.status();
+  if (Status free = check_names_are_free(node); !free.ok()) return free;
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return std::move(stop).status();
   if (auto fault = host_name_fault(node_host_name(node))) {
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,

@@ -25,6 +25,7 @@ constexpr FaultInfo kFaults[] = {
      "the account may have so many machines; 0: any number"},
     {"jitter", &Faults::jitter, 1, Unit::Switch,
      "times are drawn around their average; 0: they are just that"},
+    {"tags", &Faults::tags, 1, Unit::Switch, "of two tags of one name the file's counts, not radlc's"},
     {"in_use", &Faults::in_use, 1, Unit::Switch, "what is used cannot be destroyed before its user is gone"},
     {"throttling", &Faults::throttling, 0.1, Unit::Chance, "a call is refused because there are too many"},
     {"errors", &Faults::errors, 0.05, Unit::Chance,

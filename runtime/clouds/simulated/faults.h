@@ -20,6 +20,7 @@ struct Faults {
   double foreign = 0;         // resources of others in the account, there from the beginning
   double instance_limit = 0;  // machines that the account may have; 0: any number
   double jitter = 1;          // 0: times are just as they are given, and nothing is drawn around them
+  double tags = 0;            // 1: of two tags of one name in a request, the file's counts and not radlc's
   double in_use = 1;          // 1: what another resource uses cannot be destroyed before that one is gone
 
   // What goes wrong: the chance that it happens to one call, or to one resource that is made.

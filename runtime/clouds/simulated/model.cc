@@ -75,11 +75,18 @@ void Model::put(Resource resource) {
   const std::string id = resource.id;
   auto [at, is_new] = resources_.try_emplace(id);
   if (is_new) {
-    by_infrastructure_[resource.infrastructure].insert(id);
-    if (!resource.token.empty()) by_token_[token_key(resource.infrastructure, resource.token)] = id;
+    index(resource);
     machines_ += resource.type == "instance";
   } else {
     for (const std::string& used : at->second.uses) users_[used].erase(id);
+    const Resource& before = at->second;
+    if (before.infrastructure != resource.infrastructure || before.token != resource.token) {
+      // What it has cost so far stays with whom it belonged to.
+      closed_[before.infrastructure].add(cost_of(before, now_));
+      resource.created = std::max(resource.created, now_);
+      unindex(before);
+      index(resource);
+    }
   }
   at->second = std::move(resource);
   if (!released_.count(id)) {
@@ -87,6 +94,20 @@ void Model::put(Resource resource) {
   }
   schedule(at->second);
   if (keeps_changes_) touched_.insert(id);
+}
+
+void Model::index(const Resource& resource) {
+  by_infrastructure_[resource.infrastructure].insert(resource.id);
+  if (!resource.token.empty() && !resource.others)
+    by_token_[token_key(resource.infrastructure, resource.token)] = resource.id;
+}
+
+void Model::unindex(const Resource& resource) {
+  auto own = by_infrastructure_.find(resource.infrastructure);
+  own->second.erase(resource.id);
+  if (own->second.empty()) by_infrastructure_.erase(own);
+  auto known = by_token_.find(token_key(resource.infrastructure, resource.token));
+  if (known != by_token_.end() && known->second == resource.id) by_token_.erase(known);
 }
 
 const Resource* Model::find(const std::string& id) const {

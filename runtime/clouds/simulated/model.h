@@ -18,7 +18,8 @@ using Millis = int64_t;  // since 1970-01-01 UTC by the cloud's clock; 0: never
 
 struct Resource {
   std::string id, type;
-  std::string infrastructure, address, token;  // its tags; no infrastructure: somebody else's
+  std::string infrastructure, address, token;  // its tags, as far as it has them
+  bool others = false;                         // somebody else created it, whatever its tags say
   Json spec = Json::object(), attributes = Json::object();
   std::vector<std::string> uses;  // ids of what cannot go before it
   Money price_per_hour;
@@ -82,6 +83,8 @@ class Model {
  private:
   void take_back(Resource& resource);
   void release(const Resource& resource);
+  void index(const Resource& resource);
+  void unindex(const Resource& resource);
   void schedule(const Resource& resource);
   void unschedule(const std::string& id);
   void erase(const std::string& id);

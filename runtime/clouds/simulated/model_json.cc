@@ -35,6 +35,7 @@ Json to_json(const Resource& resource) {
       {"infrastructure", resource.infrastructure},
       {"address", resource.address},
       {"token", resource.token},
+      {"others", resource.others},
       {"spec", resource.spec},
       {"attributes", resource.attributes},
       {"uses", resource.uses},
@@ -55,6 +56,7 @@ Resource resource_from_json(const Json& json) {
   resource.infrastructure = json.at("infrastructure");
   resource.address = json.at("address");
   resource.token = json.at("token");
+  resource.others = json.at("others");
   resource.spec = json.at("spec");
   resource.attributes = json.at("attributes");
   resource.uses = json.at("uses").get<std::vector<std::string>>();

@@ -24,7 +24,7 @@ std::string outcome_of(const Asked& asked) {
   return "";
 }
 
-bool is_foreign(const Resource& resource) { return resource.token.empty(); }
+bool is_foreign(const Resource& resource) { return resource.others || resource.token.empty(); }
 
 }  // namespace
 
@@ -139,6 +139,29 @@ Asked SimulatedCloud::ask_destroy(const Context& context, const Order& order) {
   return ask(context, "destroy", order, [&] { return account_.destroy(order, now()); });
 }
 
+Status SimulatedCloud::take_over(const Context& context, const Order& order) {
+  return ask(context, "mark", order, [&] { return account_.mark(context.infrastructure, order, now()); })
+      .status;
+}
+
+Status SimulatedCloud::release(const Context& context, const Order& order) {
+  return ask(context, "release", order, [&] { return account_.mark("", order, now()); }).status;
+}
+
+Result<std::set<std::string>> SimulatedCloud::infrastructures(const Context& context,
+                                                              const std::string& name) {
+  std::set<std::string> found;
+  Status read = fetch_page(context, [&] {
+    for (const auto& [id, resource] : account_.model().resources()) {
+      const bool shown = seen_in_lists(resource, account_.model().now()).has_value();
+      if (shown && is_tag_of(resource.infrastructure, name)) found.insert(resource.infrastructure);
+    }
+    return fmt::format("{} infrastructures of the name {}", found.size(), name);
+  });
+  if (!read.ok()) return read;
+  return found;
+}
+
 // One call that only reads: it comes back whole or not at all.
 Status SimulatedCloud::fetch_page(const Context& context, const std::function<std::string()>& work) {
   Weather weather = draw_weather("look", "");
@@ -245,7 +268,7 @@ Standing SimulatedCloud::standing(const std::string& infrastructure) {
   std::map<std::string, int> count;
   for (const std::string& id : model.ids_of(infrastructure)) {
     const Resource& resource = *model.find(id);
-    if (resource.leaving != 0) continue;
+    if (resource.leaving != 0 || resource.others) continue;
     standing.left.push_back(resource.address + " (" + id + ")");
     standing.price_per_hour.add(resource.price_per_hour);
     if (++count[resource.address] == 2) standing.doubled.push_back(resource.address);
@@ -261,7 +284,7 @@ std::vector<Seen> SimulatedCloud::all_of(const std::string& infrastructure) {
   std::vector<Seen> all;
   for (const std::string& id : model.ids_of(infrastructure)) {
     const Resource& resource = *model.find(id);
-    if (resource.exists(model.now())) all.push_back(seen_now(resource, model.now()));
+    if (resource.exists(model.now()) && !resource.others) all.push_back(seen_now(resource, model.now()));
   }
   return all;
 }
@@ -342,6 +365,14 @@ Status SimulatedCloud::tamper(const std::string& id, const Json& patch) {
 
 Status SimulatedCloud::stop(const std::string& id) {
   return change(id, [&](Resource& resource) { resource.stopped = true; });
+}
+
+Result<std::string> SimulatedCloud::plant(const std::string& infrastructure, const std::string& address,
+                                          const std::string& token) {
+  std::lock_guard lock(mutex_);
+  std::string id = account_.plant(infrastructure, address, token, now());
+  if (Status kept = keep(); !kept.ok()) return kept;
+  return id;
 }
 
 Status SimulatedCloud::remove(const std::string& id) {

@@ -18,6 +18,7 @@
 #include "runtime/clouds/simulated/account.h"
 #include "runtime/clouds/simulated/faults.h"
 #include "runtime/clouds/simulated/model_file.h"
+#include "runtime/clouds/takes_over.h"
 
 namespace radl::simulated {
 
@@ -50,7 +51,7 @@ struct Standing {
   MoneySum price_per_hour;           // of `left`
 };
 
-class SimulatedCloud : public Cloud {
+class SimulatedCloud : public Cloud, public TakesOver {
  public:
   // Invalid: no such region; otherwise as ModelFile::open(). `clock` outlives the cloud.
   static Result<std::unique_ptr<SimulatedCloud>> make(Options options, Clock& clock);
@@ -65,10 +66,14 @@ class SimulatedCloud : public Cloud {
   Asked ask_destroy(const Context& context, const Order& order) override;
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
   std::chrono::milliseconds settles_after() const override;
+  Status take_over(const Context& context, const Order& order) override;
+  Status release(const Context& context, const Order& order) override;
+  Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
 
   // --- for whoever watches ---
   Standing standing(const std::string& infrastructure);
-  std::vector<Seen> all_of(const std::string& infrastructure);  // as they are; also what is leaving
+  // As they are, also what is leaving; nothing of others.
+  std::vector<Seen> all_of(const std::string& infrastructure);
   std::vector<std::string> infrastructures();  // that create() has made something for that is there
   bool exists(const std::string& id);
   bool runs(const std::string& id);           // a machine, and nothing stands against a login
@@ -83,6 +88,9 @@ class SimulatedCloud : public Cloud {
   Status tamper(const std::string& id, const Json& patch);  // a merge patch (RFC 7386) of its spec
   Status stop(const std::string& id);                       // of a machine
   Status remove(const std::string& id);                     // at once and for good
+  // Somebody launches a machine of their own with a copy of these tags. Its id.
+  Result<std::string> plant(const std::string& infrastructure, const std::string& address,
+                            const std::string& token);
 
  private:
   struct Weather;

@@ -9,6 +9,9 @@ namespace {
 class AzureSubject : public ControlledSubject {
  public:
   AzureSubject() : ControlledSubject(azure::make_family(), {"azure", "", "eastus"}) {}
+  std::vector<std::string> own_tags() const override {
+    return {"radlc-infrastructure", "radlc-address", "radlc-token"};
+  }
   bool tamper(const Seen& seen) override {
     return (seen.type == "machine" || seen.type == "security_group") &&
            control("tamper/" + seen.id) == Json(true);

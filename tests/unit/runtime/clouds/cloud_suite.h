@@ -63,6 +63,8 @@ class CloudSubject {
   // No further machine can be had, until it is called with false.
   virtual bool exhaust(bool) { return false; }
 
+  // Tags of a machine that radlc goes by; none: the cloud has none, or none that the file's could replace.
+  virtual std::vector<std::string> own_tags() const { return {}; }
   // What belongs to others and must stay as it is.
   virtual Json of_others() { return nullptr; }
 
@@ -100,6 +102,18 @@ class CloudSuite : public testing::TestWithParam<CloudCase> {
     auto& user = users_[infrastructure];
     if (!user) user = std::make_unique<CloudUser>(cloud(), clock(), subject_->context(infrastructure));
     return *user;
+  }
+
+  // Asks until the cloud answers.
+  Status insist(const std::function<Status()>& ask) {
+    Status answer = ask();
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const Code code = answer.code();
+      if (code != Code::Retry && code != Code::Lost && code != Code::Timeout) return answer;
+      clock().sleep(cloud().pace().first);
+      answer = ask();
+    }
+    return answer;
   }
 
   Design design(const ir::Program& program) {

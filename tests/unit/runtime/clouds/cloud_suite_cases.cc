@@ -1,6 +1,7 @@
 // The cases of the conformance suite of clouds (cloud_suite.h), compiled once for all of them.
 #include <thread>
 
+#include "runtime/clouds/takes_over.h"
 #include "tests/unit/runtime/clouds/cloud_suite.h"
 
 namespace radl::test {
@@ -346,6 +347,49 @@ TEST_P(CloudSuite, ASweepFindsWhatNobodyRemembers) {
   Status swept = ours.sweep();
   EXPECT_TRUE(swept.ok()) << swept.text();
   EXPECT_TRUE(everything(ours).empty());
+}
+
+// A plan refuses such tags; what reaches the cloud all the same does not take the place of radlc's own.
+TEST_P(CloudSuite, TagsOfTheFileNeverReplaceRadlcsOwn) {
+  const std::vector<std::string> tags = subject().own_tags();
+  if (tags.empty()) GTEST_SKIP() << "no such tags";
+  CloudUser& ours = user();
+  Wanted machine = machine_with_its_needs(ours, design());
+  for (const std::string& tag : tags) machine.spec["tags"][tag] = "mine";
+  Result<Seen> made = ours.make(machine);
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  const std::vector<Seen> all = everything(ours);
+  auto found = std::find_if(all.begin(), all.end(), [&](const Seen& one) { return one.id == made->id; });
+  ASSERT_NE(found, all.end()) << "the infrastructure's tag is another one";
+  EXPECT_EQ(found->address, machine.address);
+  EXPECT_EQ(found->token, ours.made.at(machine.address).token);
+}
+
+// `radlc state rm`: it goes on existing, and no look for the infrastructure shows it.
+TEST_P(CloudSuite, WhatIsReleasedIsShownByItsIdAlone) {
+  auto* marking = dynamic_cast<TakesOver*>(&cloud());
+  if (!marking) GTEST_SKIP() << "it keeps no marks";
+  CloudUser& ours = user();
+  const Wanted machine = machine_with_its_needs(ours, design());
+  Result<Seen> made = ours.make(machine);
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  Order order;
+  order.address = machine.address;
+  order.type = machine.type;
+  order.spec = machine.spec;
+  order.id = made->id;
+  order.token = made->token;
+  Status released = insist([&] { return marking->release(ours.context(), order); });
+  ASSERT_TRUE(released.ok()) << released.text();
+  EXPECT_EQ(ids(everything(ours)).count(made->id), 0u);
+  auto by_id = ours.look({.tokens = {}, .ids = {made->id}});
+  ASSERT_TRUE(by_id.ok()) << by_id.status().text();
+  if (marking->is_in_work_directory() && by_id->empty()) return;  // a machine that was given back
+  ASSERT_EQ(by_id->size(), 1u) << "it goes on existing";
+  EXPECT_EQ(by_id->front().token, "");
+  Status taken = insist([&] { return marking->take_over(ours.context(), order); });
+  ASSERT_TRUE(taken.ok()) << taken.text();
+  EXPECT_EQ(ids(everything(ours)).count(made->id), 1u) << "`radlc import` takes it back";
 }
 
 TEST_P(CloudSuite, TwoInfrastructuresDoNotSeeEachOther) {

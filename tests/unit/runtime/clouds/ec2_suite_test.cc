@@ -13,6 +13,9 @@ class Ec2Subject : public ControlledSubject {
   Ec2Subject() : ControlledSubject(ec2::make_family(), {"ec2", "", "us-east-1"}) {}
   ir::Program program() const override { return with_images(CloudSubject::program()); }
   int more_than_a_page() const override { return 3; }
+  std::vector<std::string> own_tags() const override {
+    return {"radlc:infrastructure", "radlc:address", "radlc:token"};
+  }
   bool tamper(const Seen& seen) override {
     return seen.type == "security_group" && control("tamper/" + seen.id) == Json(true);
   }

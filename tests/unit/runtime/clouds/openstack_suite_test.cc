@@ -20,6 +20,9 @@ class OpenStackSubject : public ControlledSubject {
   std::string impossible_feature() const override { return "spot"; }
   ir::Program many_machines() const override { return with_images(CloudSubject::many_machines()); }
 
+  std::vector<std::string> own_tags() const override {
+    return {"radlc:infrastructure", "radlc:address", "radlc:token"};
+  }
   bool tamper(const Seen& seen) override {
     if (seen.type != "server" && seen.type != "security_group") return false;
     return control("tamper/" + seen.type + "/" + seen.id) == Json(true);

@@ -31,6 +31,11 @@ class SimulatedSubject : public CloudSubject {
     return ProgramBuilder().deploy({"worker", 1, 1e15}).build();
   }
   std::string impossible_feature() const override { return "memory.size"; }
+  // With the fault `tags` it is a cloud in which those of the file count.
+  std::vector<std::string> own_tags() const override {
+    if (faults_.tags != 0) return {};
+    return {"radlc:infrastructure", "radlc:address", "radlc:token"};
+  }
 
   bool tamper(const Seen& seen) override {
     Json patch;
@@ -92,7 +97,7 @@ std::vector<CloudCase> all_cases() {
     if (fault.value == &Faults::preemption) continue;  // simulated_cloud_test.cc: here everything is to stay
     cases.push_back(one_case(std::string(fault.name), alone, 2));
   }
-  Faults all = *simulated::parse_faults("all,preemption=0");
+  Faults all = *simulated::parse_faults("all,preemption=0,tags=0");
   for (uint64_t seed = 1; seed <= 20; ++seed)
     cases.push_back(one_case("all_" + std::to_string(seed), all, seed));
   cases.push_back(one_case("all_in_a_file", all, 21, true));
