@@ -55,8 +55,8 @@ struct Cluster {
   std::map<std::pair<std::string_view, std::string_view>, Aspect*> index_;
 };
 
-// Adds what one template says. What contradicts what is there takes its place; values of different kinds are
-// errors, and so is what one file says twice.
+// Adds the blocks of one template. A later value replaces an earlier one that it contradicts. Values of
+// different kinds are errors, and so is a duplicate within one file.
 void add_template(Cluster& cluster, const ast::Tree& tree);
 
 // The features of `from` added to `into`: an interval is narrowed, or replaced where they have nothing in

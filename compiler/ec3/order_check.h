@@ -16,7 +16,7 @@ class OrderCheck {
 
   // Right after a template was added.
   void look();
-  // What was missing then and is there now; what is missing still is the document check's.
+  // Reports names that a later template defined. The check of the document reports those still undefined.
   void report();
 
  private:

@@ -123,7 +123,7 @@ Value run_format(const CallFrame& call) {
       i++;
     } else if (pair == "{}") {
       if (next >= call.size())
-        return call.fail(fmt::format("the pattern asks for more than {} values", call.size() - 1));
+        return call.fail(fmt::format("the pattern has more `{{}}` than values ({})", call.size() - 1));
       parts.push_back(Value::string(std::exchange(text, {})));
       if (!append_text(call, parts, call[next++])) return {};
       i++;

@@ -46,8 +46,8 @@ struct Instance {
   class Pending {
    public:
     virtual ~Pending() = default;
-    // Writes out whatever may declare the name (""; all of that kind). False where a block that may is
-    // waiting for the very value that asks.
+    // Expands every block that may declare the name ("" for all names of the kind). Returns false if such a
+    // block waits for the value that is being computed.
     virtual bool bring(ast::Kind kind, std::string_view name) = 0;
   };
   Pending* pending = nullptr;  // null when all is written out

@@ -119,8 +119,8 @@ struct Scopes::Scope {
   std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
   std::optional<Value> module_named(std::string_view name, Span at);
   std::optional<Value> missing(std::string_view keyword, std::string_view name) const;
-  // Writes out what may declare the name, as long as the instance is not all written out. False after a
-  // report: it is just being decided whether that is there.
+  // Expands the blocks that may declare the name, unless all are expanded. Returns false after a report: the
+  // value that asks decides itself whether the name exists.
   bool bring(ast::Kind kind, std::string_view name, Span at) const;
   std::string left_out(ast::Kind kind, std::string_view name) const;
 

@@ -73,8 +73,8 @@ class Builder {
       merger_.add(there.features, made.features);
   }
 
-  // Features of the systems that came last, of which each stands in one block so far: one has nothing to do
-  // with another, so that they are merged side by side. What is found depends on no other either.
+  // Merges the features of the latest systems in parallel. Each of these systems has one block so far, so
+  // neither its features nor its findings depend on another system.
   void merge_waiting() {
     std::vector<Definition>& systems = document_.systems.list;
     const size_t first = systems.size() - waiting_;

@@ -93,7 +93,7 @@ void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, D
     if (scope == Scope::Application && name == "name" && text && text->starts_with("ansible.modules."))
       diagnostics
           .report(DiagCode::OldModulePrefix, feature.value->span(),
-                  "present services take `ansible.modules.` for a package name")
+                  "services read `ansible.modules.` as the name of a package today")
           .fix("write `ansible.roles.`", feature.value->span(),
                "'ansible.roles." + std::string(text->substr(16)) + "'");
   }
