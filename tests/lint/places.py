@@ -22,7 +22,6 @@ PLACES = [
     ("a session's error text is read", r"\blibssh2_session_last_error\b", {"runtime/net/ssh/session.cc"}),
     ("databases are opened", r"\bsqlite3_open", {"runtime/state/database.cc"}),
     ("programs of this computer are started", r"\b(?:v?fork|posix_spawnp?|exec(?:ve|vp|vpe|l|lp|le))\s*\(", {
-         # waits for the end, and reads what it says
         "common/process/process.cc",  # its own group, by the clock
         "common/process/guard.cc",  # ends what a killed run leaves
         "common/process/detached.cc",  # outlives the run
