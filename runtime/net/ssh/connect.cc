@@ -207,10 +207,13 @@ Status Session::try_agent(const Stop& stop) {
   if (!agent || libssh2_agent_connect(agent.get()) != 0)
     return {Code::Auth, "no SSH agent answers (SSH_AUTH_SOCK)"};
   Status refused{Code::Auth, "the agent holds no key"};
+  std::string tried;
   if (libssh2_agent_list_identities(agent.get()) == 0) {
     libssh2_agent_publickey *identity = nullptr, *before = nullptr;
     while (libssh2_agent_get_identity(agent.get(), &identity, before) == 0) {
       before = identity;
+      tried += fmt::format("{}{} ({})", tried.empty() ? "" : ", ", identity->comment,
+                           fingerprint({reinterpret_cast<const char*>(identity->blob), identity->blob_len}));
       auto code =
           drive(stop, [&] { return libssh2_agent_userauth(agent.get(), target_.user.c_str(), identity); });
       if (!code)
@@ -218,7 +221,8 @@ Status Session::try_agent(const Stop& stop) {
       else if (code->ok())
         refused = {};
       else
-        refused = {Code::Auth, fmt::format("no key of the agent is accepted for user '{}'", target_.user)};
+        refused = {Code::Auth,
+                   fmt::format("the agent's {}: refused by the server for user '{}'", tried, target_.user)};
       if (refused.ok() || refused.code() != Code::Auth) break;
     }
   }

@@ -110,6 +110,29 @@ TEST_F(HostsTest, AMachineIsTakenByItsNameAndReachedWithOurKey) {
   EXPECT_EQ(info.st_mode & 0777, 0640U) << "as the user has it";
 }
 
+TEST_F(HostsTest, AnAccountThatRunsNoCommandsIsRefusedWithWhatItPrints) {
+  ExistingMachine closed{user.public_key, {"ForceCommand echo Please log in as admin.; exit 142"}};
+  user.knows("closed", closed);
+  const auto before = closed.files();
+  Asked refused = ours.take(order_for("ssh://closed"));
+  EXPECT_EQ(refused.answer, Answer::Refused);
+  EXPECT_TRUE(contains(refused.status.message(), "Please log in as admin."));
+  EXPECT_EQ(closed.files(), before);
+}
+
+TEST_F(HostsTest, ALoginThatIsRefusedNamesTheKeysThatWereTried) {
+  const std::string missing = ours.folder.path("no-such-key");
+  const std::string config = ours.folder.path("config");
+  user.has_key(false);
+  ASSERT_TRUE(
+      write_file_atomic(config, "Host *\n  IdentityFile " + missing + "\n" + *read_file(user.config()), 0600)
+          .ok());
+  Infrastructure theirs(config);
+  Asked refused = theirs.take(order_for("ssh://gpu1"));
+  EXPECT_EQ(refused.status.code(), Code::Auth) << refused.status.text();
+  EXPECT_TRUE(contains(refused.status.message(), missing + ": no such file"));
+}
+
 TEST_F(HostsTest, GivenBackItIsAsItWas) {
   auto before = machine.files();
   Seen seen = ours.taken(order_for("ssh://gpu1"));

@@ -64,6 +64,25 @@ TEST_F(NetworkTest, NodesReachEachOtherAndNotEachOthersLoopback) {
   EXPECT_EQ(a.attributes.at("isolation").back(), "network");
 }
 
+// unshare, slirp4netns and sshd live as long as the node.
+TEST_F(NetworkTest, NoProcessOfANodeHasTheOperatorsCredentials) {
+  ::setenv("AWS_SECRET_ACCESS_KEY", "sentinel-4c1f", 1);
+  ::setenv("RADL_INPUT_TOKEN", "sentinel-4c1f", 1);
+  Seen made = nodes.make("worker[0]");
+  ::unsetenv("AWS_SECRET_ACCESS_KEY");
+  ::unsetenv("RADL_INPUT_TOKEN");
+  std::string names;
+  for (int pid : local::processes_of({nodes.context.work_directory, made.id})) {
+    const std::string folder = "/proc/" + std::to_string(pid);
+    auto name = read_file(folder + "/comm"), variables = read_file(folder + "/environ", 1 << 22);
+    if (!name || !variables) continue;
+    names += *name;
+    EXPECT_EQ(variables->find("sentinel"), std::string::npos) << *name;
+  }
+  for (const char* program : {"unshare", "slirp4netns", "sshd"}) EXPECT_TRUE(contains(names, program));
+  EXPECT_FALSE(contains(run(made, "cat /proc/*/environ"), "sentinel"));
+}
+
 TEST_F(NetworkTest, NothingOfTheMachineIsReachedByTheNodesLoopback) {
   Seen made = nodes.make("worker[0]");
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
