@@ -212,7 +212,7 @@ Status Session::try_agent(const Stop& stop) {
     libssh2_agent_publickey *identity = nullptr, *before = nullptr;
     while (libssh2_agent_get_identity(agent.get(), &identity, before) == 0) {
       before = identity;
-      tried += fmt::format("{}{} ({})", tried.empty() ? "" : ", ", identity->comment,
+      tried += fmt::format("{}{} ({})", tried.empty() ? "" : ", ", identity->comment ? identity->comment : "",
                            fingerprint({reinterpret_cast<const char*>(identity->blob), identity->blob_len}));
       auto code =
           drive(stop, [&] { return libssh2_agent_userauth(agent.get(), target_.user.c_str(), identity); });
