@@ -274,6 +274,8 @@ std::string find_program(const std::string& name) {
 Result<std::unique_ptr<KeptProcess>> KeptProcess::start(const std::vector<std::string>& argv) {
   ProcessRequest request;
   request.argv = argv;
+  request.environment = {
+      {"LC_ALL", std::nullopt}};  // nobody reads its words, and ssh may hand it on to a node
   auto image = make_image(request);
   if (!image.ok()) return image.status();
   Pipe lifeline, failure;

@@ -191,6 +191,7 @@ Status OpensshRemote::run(const std::string& stdin_bytes, const Stop& stop, Held
   Status done = mux_run(files_.socket, over);
   if (done.code() != Code::Unsupported) return done;
   ProcessRequest request{.stdin_bytes = stdin_bytes,
+                         .environment = {{"LC_ALL", std::nullopt}},  // SendEnv would hand it on
                          .deadline = std::chrono::milliseconds::max(),
                          .stop = held.token(),
                          .on_output = sink};
