@@ -24,7 +24,7 @@ Result<std::string> read_user_text(const std::string& path, size_t limit) {
 std::string environment_variable(const std::string& name) {
   const char* set = std::getenv(name.c_str());
   std::string value = set ? set : "";
-  value.erase(value.find_last_not_of(" \t\r\n") + 1);
+  value.erase(value.find_last_not_of("\r\n") + 1);
   return value;
 }
 

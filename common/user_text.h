@@ -15,7 +15,7 @@ std::string_view without_mark(std::string_view text);
 // read_file().
 Result<std::string> read_user_text(const std::string& path, size_t limit);
 
-// A variable's value without spaces and line ends after it, as `export KEY="$(cat FILE)"` and secrets of
+// A variable's value without line ends after it, as `export KEY="$(cat FILE)"` and secrets of
 // containers leave them. Empty: not set.
 std::string environment_variable(const std::string& name);
 

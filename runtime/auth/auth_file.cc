@@ -205,8 +205,7 @@ Result<std::optional<AuthFile>> load_auth(const std::string& option, const Stop&
   std::string path = option, from = "--auth";
   for (const char* variable : {"RADL_AUTH", "IM_AUTH"}) {
     if (!path.empty()) break;
-    const char* value = std::getenv(variable);
-    path = value ? value : "";
+    path = environment_variable(variable);
     from = variable;
   }
   if (path.empty()) return std::optional<AuthFile>();

@@ -19,8 +19,7 @@ void add_sudo_option(CLI::App& command, bool& ask) {
 }
 
 Result<std::string> given_sudo_password(const Session& session, bool ask) {
-  const char* value = std::getenv(kVariable);
-  std::string given = value ? value : "";
+  std::string given = environment_variable(kVariable);
   ::unsetenv(kVariable);
   if (!ask) return given;
   if (!session.terminal.can_ask)

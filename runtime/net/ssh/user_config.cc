@@ -2,14 +2,13 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
+#include "common/user_text.h"
 #include "runtime/net/ssh/target.h"
 
 namespace radl::ssh {
 
 std::string ssh_config_of_user() {
-  if (const char* chosen = std::getenv("RADL_SSH_CONFIG"); chosen && *chosen) return chosen;
+  if (std::string chosen = environment_variable("RADL_SSH_CONFIG"); !chosen.empty()) return chosen;
   // OpenSSH looks in the home that the password file names, whatever $HOME says.
   const passwd* entry = getpwuid(geteuid());
   const std::string home = entry && entry->pw_dir ? entry->pw_dir : "/root";
