@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "common/user_text.h"
 #include "runtime/cli/terminal.h"
 
 namespace radl::cli {
