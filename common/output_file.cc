@@ -69,7 +69,18 @@ Status replace(const std::string& path, std::string_view content, unsigned mode,
 
 }  // namespace
 
-Status write_output_file(const std::string& path, std::string_view content, unsigned new_mode) {
+Status may_write_output(const std::string& path, std::string_view content, const OutputRules& rules) {
+  struct stat info {};
+  if (rules.force || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+    return {};
+  Result<std::string> target = link_target(path);
+  if (!target.ok() || is_open_file(*target)) return {};  // writing it says what is wrong
+  Result<std::string> old = read_file(path, static_cast<size_t>(info.st_size) + 1);
+  if (old.ok() && (*old == content || (rules.ours && rules.ours(*old)))) return {};
+  return {Code::Exists, path + " exists, and was not written by this program"};
+}
+
+Status write_output_file(const std::string& path, std::string_view content, const OutputRules& rules) {
   struct stat info {};
   bool there = ::stat(path.c_str(), &info) == 0;
   if (!there && errno != ENOENT) return errno_status(errno, path);
@@ -77,11 +88,12 @@ Status write_output_file(const std::string& path, std::string_view content, unsi
   Result<std::string> target = link_target(path);
   if (!target.ok()) return std::move(target).status();
   if (is_open_file(*target)) return write_in_place(path, content, O_APPEND);
-  if (!there) return renamed(replace(*target, content, new_mode, nullptr), *target, path);
+  if (!there) return renamed(replace(*target, content, rules.new_mode, nullptr), *target, path);
+  if (Status may = may_write_output(path, content, rules); !may.ok()) return may;
   // A file that may not be written is not replaced either.
   if (::access(path.c_str(), W_OK) != 0) return errno_status(errno, path);
   if (info.st_nlink == 1) {
-    Status replaced = replace(*target, content, new_mode, &info);
+    Status replaced = replace(*target, content, rules.new_mode, &info);
     // Another's file, or a folder that takes no new one: the file itself may be written all the same.
     if (replaced.code() != Code::Auth) return renamed(std::move(replaced), *target, path);
   }

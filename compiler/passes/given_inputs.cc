@@ -29,7 +29,10 @@ void GivenInputs::read_file(const std::string& path, Diagnostics& diagnostics) {
       return wrong(fmt::format("this JSON is nested deeper than {}", kMaxInputDepth));
     ir::Json json = ir::Json::parse(*content, nullptr, false);
     if (!json.is_object()) return wrong("this is not a JSON object");
-    for (const auto& [name, value] : json.items()) given_[name] = Given{std::nullopt, value, path};
+    for (const auto& [name, value] : json.items()) {
+      // Who wrote the file, and the like: an input's name has no `$`.
+      if (!name.starts_with("$")) given_[name] = Given{std::nullopt, value, path};
+    }
     return;
   }
   int line = 0;

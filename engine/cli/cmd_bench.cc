@@ -35,7 +35,7 @@ struct Flags {
   BuildOptions build;
   int classes = 10, steps = 0;
   double seconds = 10;
-  bool forward = false, json = false, kernels = false, profile = false;
+  bool forward = false, json = false, force = false, kernels = false, profile = false;
   std::string dump;
 };
 
@@ -68,7 +68,8 @@ Status dump(const std::string& path, Network& network, const Batch& batch) {
   tensors.push_back(
       {"bench.images", {size(batch.size), size(in.height), size(in.width), size(in.channels)}, batch.images});
   tensors.push_back({"bench.labels", {size(batch.size)}, labels});
-  return exporter::write_safetensors(path, tensors, {{"model", network.description()}});
+  return exporter::write_safetensors(path, tensors,
+                                     {{"model", network.description()}, {"producer", kProducer}});
 }
 
 // Random images and labels of one step.
@@ -195,8 +196,11 @@ int run(Flags& f, const Context& context) {
   auto made = synthetic(in, f.build.batch_size, f.classes);
   if (!made.ok()) return fail(made.status());
   const Batch batch = made->batch();
-  if (!f.dump.empty())
+  if (!f.dump.empty()) {
+    if (Status may = may_write(f.dump, {.ours = names_producer, .force = f.force}); !may.ok())
+      return fail(may);
     if (Status s = dump(f.dump, **network, batch); !s.ok()) return fail(s);
+  }
   const Measured measured = measure(f, **network, optimizer->get(), batch, context);
   if (measured.timing.steps.empty()) return kInterrupted;
   std::optional<Profile> profile;
@@ -232,6 +236,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_flag("--profile", f->profile,
               "time, share and fraction of the measured peaks of each kernel and operation");
   c->add_option("--dump", f->dump, "write the first weights and the batch to this safetensors file");
+  c->add_flag("--force", f->force, kForce);
   c->add_flag("--json", f->json, "one line of JSON");
   return [f, &context] { return run(*f, context); };
 }

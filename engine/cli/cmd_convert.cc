@@ -18,7 +18,7 @@ namespace {
 
 struct ExportFlags {
   std::string model, format, output;
-  bool normalised = false;
+  bool normalised = false, force = false;
 };
 
 // `-o -`: for a pipe or a redirection.
@@ -39,6 +39,10 @@ int run_export(const ExportFlags& f) {
   if (format.empty())
     return fail(invalid("the format cannot be derived from \"" + f.output +
                         "\": name it with --format onnx or safetensors"));
+  if (f.output != "-") {
+    if (Status may = may_write(f.output, {.ours = names_producer, .force = f.force}); !may.ok())
+      return fail(may);
+  }
   auto network = exporter::load_network(*bundle, {.batch_size = 1, .training = false});
   if (!network.ok()) return fail(network.status());
   Status written;
@@ -51,7 +55,8 @@ int run_export(const ExportFlags& f) {
     written = exporter::write_onnx(f.output, (*network)->graph(), (*network)->parameters(),
                                    (*network)->statistics(), o);
   } else {
-    const std::map<std::string, std::string> metadata = {{"format", "pt"}, {"model", bundle->name}};
+    const std::map<std::string, std::string> metadata = {
+        {"format", "pt"}, {"model", bundle->name}, {"producer", kProducer}};
     const auto weights = exporter::pytorch_weights(**network);
     if (f.output == "-") return to_standard_output(exporter::encode_safetensors(weights.views, metadata));
     written = exporter::write_safetensors(f.output, weights.views, metadata);
@@ -65,6 +70,7 @@ int run_export(const ExportFlags& f) {
 struct ImportFlags {
   std::string weights, model, output, shape = "32x32x3", dataset;
   int classes = 10;
+  bool force = false;
   std::vector<float> mean, deviation;
   std::vector<std::string> class_names;
 };
@@ -101,6 +107,10 @@ int run_import(const ImportFlags& f) {
   auto file = exporter::read_safetensors(f.weights);
   if (!file.ok()) return fail(file.status());
   if (Status s = exporter::assign_weights(**network, *file, f.weights); !s.ok()) return fail(s);
+  // One of these may be what was read.
+  for (const char* name : {"model.safetensors", "model.txt", "model.json"}) {
+    if (Status may = may_write(f.output + "/" + name, {.force = f.force}); !may.ok()) return fail(may);
+  }
   if (Status s = exporter::write_bundle(f.output, b, **network); !s.ok()) return fail(s);
   fmt::print("{}: {} with {} tensors of {}\n", f.output, b.name, file->tensors.size(), f.weights);
   return kDone;
@@ -116,6 +126,7 @@ std::function<int()> add(CLI::App& app, Context&) {
       ->required();
   c->add_option("--format", f->format, "onnx or safetensors; default: by the file's name")
       ->check(CLI::IsMember({"onnx", "safetensors"}));
+  c->add_flag("--force", f->force, kForce);
   c->add_flag("--normalised-input", f->normalised,
               "onnx: the caller normalises; default: the file takes pixels 0..255");
   return [f] { return run_export(*f); };
@@ -127,6 +138,7 @@ std::function<int()> add_import(CLI::App& app, Context&) {
   c->add_option("weights", f->weights, "safetensors file with PyTorch's names")->required();
   c->add_option("--model", f->model, "name in the zoo, or file with a model's text")->required();
   c->add_option("-o,--output", f->output, "folder to write")->required();
+  c->add_flag("--force", f->force, kForce);
   c->add_option("--input", f->shape, "HEIGHTxWIDTHxCHANNELS")->capture_default_str();
   c->add_option("--classes", f->classes, "number of classes")
       ->check(CLI::Range(2, 1000000))

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "common/files.h"
-#include "common/output_file.h"
 #include "engine/cli/command.h"
 #include "engine/serve/predictor.h"
 
@@ -24,7 +23,7 @@ struct Flags {
   std::vector<std::string> inputs;
   BuildOptions build{.batch_size = 64, .training = false};
   int top = 1;
-  bool flip = false, skip = false;
+  bool flip = false, skip = false, force = false;
 };
 
 Result<std::vector<std::string>> images_in(const std::vector<std::string>& inputs) {
@@ -143,7 +142,7 @@ int run(const Flags& f, const Context& context) {
   if (skipped > 0) fmt::print(stderr, "{} of {} images left out\n", skipped, files->size());
   if (f.output.empty() || f.output == "-") {
     fmt::print("{}", writer.text());
-  } else if (Status s = write_output_file(f.output, writer.text()); !s.ok()) {
+  } else if (Status s = write_output(f.output, writer.text(), {.force = f.force}); !s.ok()) {
     return fail(s);
   }
   return kDone;
@@ -168,6 +167,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_option("-o,--output", f->output, "write here instead of to standard output");
+  c->add_flag("--force", f->force, kForce);
   c->add_flag("--flip", f->flip, "average with the mirrored image");
   c->add_flag("--skip-corrupt", f->skip, "leave images that cannot be read out instead of failing");
   return [f, &context] { return run(*f, context); };

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "common/files.h"
-#include "common/output_file.h"
 #include "engine/cli/command.h"
 #include "engine/export/report_html.h"
 
@@ -22,7 +21,7 @@ std::string find_report(const std::string& place) {
   return place;
 }
 
-int run(const std::string& place, std::string output) {
+int run(const std::string& place, std::string output, bool force) {
   const std::string path = find_report(place);
   auto text = read_file(path, 256 << 20);
   if (!text.ok()) return fail(text.status());
@@ -33,7 +32,8 @@ int run(const std::string& place, std::string output) {
     return kDone;
   }
   if (output.empty()) output = (std::filesystem::path(path).parent_path() / "report.html").string();
-  if (Status s = write_output_file(output, *page); !s.ok()) return fail(s);
+  const OutputRules rules{.ours = exporter::is_report_html, .force = force};
+  if (Status s = write_output(output, *page, rules); !s.ok()) return fail(s);
   fmt::print("{}\n", output);
   return kDone;
 }
@@ -45,7 +45,9 @@ std::function<int()> add(CLI::App& app, Context&) {
   auto* c = app.add_subcommand("report", "a finished run as one HTML page with curves and confusion matrix");
   c->add_option("run", *place, "folder of the run or of its model, or its report.json")->required();
   c->add_option("-o,--output", *output, "default: report.html beside the report");
-  return [=] { return run(*place, *output); };
+  auto force = std::make_shared<bool>(false);
+  c->add_flag("--force", *force, kForce);
+  return [=] { return run(*place, *output, *force); };
 }
 
 }  // namespace radl::engine::cli::report_command

@@ -16,6 +16,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostClasses = 100;  // for a confusion matrix on one page
 
+constexpr std::string_view kGenerator = "<meta name=\"generator\" content=\"radl-train report\">\n";
+
 constexpr char kStyle[] = R"(<style>
 :root{--bg:#fff;--fg:#1c2024;--soft:#667;--line:#dde1e6;--c0:#2563b8;--c1:#c2521b;--c2:#1f7a4d;--c3:#7a3fa0;--heat:37,99,184}
 @media(prefers-color-scheme:dark){:root{--bg:#15181b;--fg:#e6e8ea;--soft:#99a;--line:#333a41;--c0:#7fb0f0;--c1:#f0a070;--c2:#70c89a;--c3:#c79be6;--heat:127,176,240}}
@@ -132,6 +134,8 @@ std::string peers(const Json& list) {
 
 }  // namespace
 
+bool is_report_html(std::string_view text) { return text.substr(0, 512).find(kGenerator) != text.npos; }
+
 Result<std::string> report_html(std::string_view text, const std::string& name) {
   const Json report = Json::parse(text, nullptr, false);
   if (!report.is_object() || !report.contains("report"))
@@ -141,10 +145,11 @@ Result<std::string> report_html(std::string_view text, const std::string& name) 
   std::string title = "Run";
   if (part("model").is_object() && part("model").contains("name")) title = cell(part("model")["name"]);
   if (part("data").is_object() && part("data").contains("name")) title += " on " + cell(part("data")["name"]);
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width\">\n<title>" +
-      title + "</title>\n" + kStyle + "</head>\n<body>\n<h1>" + title + "</h1>\n";
+  std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
+                    std::string(kGenerator) +
+                    "<meta name=\"viewport\" "
+                    "content=\"width=device-width\">\n<title>" +
+                    title + "</title>\n" + kStyle + "</head>\n<body>\n<h1>" + title + "</h1>\n";
   out += table(part("metrics"));
   out += charts(part("curve"));
   out += confusion(part("confusion"), part("class_names"));

@@ -21,6 +21,7 @@ using foresight::Calibration;
 
 struct Options {
   std::string file, what;
+  ResultFile out;
   bool json = false, all = false;
 };
 
@@ -61,8 +62,7 @@ int run_show(const Session& session, const Options& options) {
 int run_export(const Session& session, const Options& options) {
   auto calibration = load_calibration(calibration_file());
   if (!calibration.ok()) return report(session, calibration.status());
-  if (Status free = may_be_replaced_by_json(options.file); !free.ok()) return report(session, free);
-  return put_result(session, as_text(*calibration), options.file);
+  return put_result(session, as_text(*calibration), options.out, ResultKind::Calibration);
 }
 
 Result<Calibration> read_import(const std::string& file) {
@@ -129,8 +129,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   };
   part("show", "Profiles, runs and studies that there are, and their digest", run_show)
       ->add_flag("--json", options->json, "all of it as JSON");
-  part("export", "All of it as JSON, without names of nodes, people or infrastructures", run_export)
-      ->add_option("FILE", options->file, "where to; absent: standard output");
+  add_result_file(
+      *part("export", "All of it as JSON, without names of nodes, people or infrastructures", run_export),
+      "FILE", options->out, "file to write (default: standard output)");
   part("import", "Add what was exported elsewhere, or a study of epoch times", run_import)
       ->add_option("FILE", options->file, "of export; a .csv of a study; or anwar-2021, which is built in")
       ->required();

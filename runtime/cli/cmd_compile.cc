@@ -34,9 +34,9 @@ int dump(const Session& session, const ProjectOptions& options, const std::strin
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("compile", "Write the compiled form (docs/ir.md) as JSON");
   auto options = std::make_shared<ProjectOptions>();
-  auto out = std::make_shared<std::string>();
+  auto out = std::make_shared<ResultFile>();
   add_project_options(*command, *options);
-  command->add_option("-o,--output", *out, "file to write (default: standard output)")->type_name("FILE");
+  add_result_file(*command, "-o,--output", *out, "file to write (default: standard output)");
   auto pass = std::make_shared<std::string>();
   std::vector<std::string> passes;
   for (const auto& [name, what] : compiler_passes()) passes.emplace_back(name);
@@ -48,7 +48,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
     auto project = load_project(session, *options);
     if (!project.ok()) return report(session, project.status());
     std::string text = ir::to_json((*project)->compiled.program).dump(2) + "\n";
-    return put_result(session, text, *out);
+    return put_result(session, text, *out, ResultKind::Compiled);
   };
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> paths;
-  std::string to, out;
+  std::string to;
+  ResultFile out;
   bool fill_random = false;
 };
 
@@ -88,7 +89,7 @@ int run(const Session& session, const Options& options) {
   std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
   if (!text || diagnostics.has_errors()) return kUserError;
   if (!text->ends_with("\n")) *text += "\n";
-  return put_result(session, *text, options.out);
+  return put_result(session, *text, options.out, ResultKind::Source);
 }
 
 }  // namespace
@@ -103,8 +104,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--to", options->to, "json or radl (default: the other one)")
       ->check(CLI::IsMember({"json", "radl"}));
   command->add_flag("--fill-random", options->fill_random, "'random(N)' becomes a random text");
-  command->add_option("-o,--output", options->out, "file to write (default: standard output)")
-      ->type_name("FILE");
+  add_result_file(*command, "-o,--output", options->out, "file to write (default: standard output)");
   return [=, &session] { return run(session, *options); };
 }
 

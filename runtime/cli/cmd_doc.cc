@@ -13,7 +13,11 @@
 namespace radl::cli::doc_command {
 namespace {
 
-int run(const Session& session, const std::string& path, const std::string& name, const std::string& out) {
+int put_page(const Session& session, std::string text, const ResultFile& out) {
+  return put_result(session, marked(std::move(text), ResultKind::Page), out, ResultKind::Page);
+}
+
+int run(const Session& session, const std::string& path, const std::string& name, const ResultFile& out) {
   SourceMap sources;
   Diagnostics diagnostics;
   auto source = sources.load(path);
@@ -25,7 +29,7 @@ int run(const Session& session, const std::string& path, const std::string& name
     std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
     return kUserError;
   }
-  return put_result(
+  return put_page(
       session, document_file(*tree, name.empty() ? std::filesystem::path(path).stem().string() : name), out);
 }
 
@@ -34,20 +38,20 @@ int run(const Session& session, const std::string& path, const std::string& name
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("doc", "Write a page about a file: inputs, outputs, systems, recipes (Markdown)");
-  auto path = std::make_shared<std::string>(), name = std::make_shared<std::string>(),
-       out = std::make_shared<std::string>();
+  auto path = std::make_shared<std::string>(), name = std::make_shared<std::string>();
+  auto out = std::make_shared<ResultFile>();
   auto features = std::make_shared<bool>(false), resources = std::make_shared<bool>(false);
   command->add_option("FILE", *path, "a RADL file");
   command->add_flag("--features", *features, "all known features instead of a file");
   command->add_flag("--resources", *resources,
                     "the types of native recipes and their properties instead of a file");
   command->add_option("--name", *name, "the module's name, as `use` would write it (default: the file's)");
-  command->add_option("-o,--output", *out, "file to write (default: standard output)")->type_name("FILE");
+  add_result_file(*command, "-o,--output", *out, "file to write (default: standard output)");
   return [=, &session]() -> int {
     if (*features + *resources + !path->empty() != 1)
       return report(session, invalid("FILE is required, or one of --features and --resources"));
-    if (*features) return put_result(session, features_page(), *out);
-    return *resources ? put_result(session, ir::resource_schema_markdown(), *out)
+    if (*features) return put_page(session, features_page(), *out);
+    return *resources ? put_page(session, ir::resource_schema_markdown(), *out)
                       : run(session, *path, *name, *out);
   };
 }

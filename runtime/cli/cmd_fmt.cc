@@ -89,7 +89,7 @@ Outcome format_one(const Session& session, const Options& options, const std::st
     std::printf("%s\n", path.c_str());
   }
   if (writes) {
-    if (Status written = write_output_file(path, *formatted); !written.ok())
+    if (Status written = write_output_file(path, *formatted, {.force = true}); !written.ok())
       return report(session, written), Outcome::Refused;
   }
   return Outcome::Changed;

@@ -13,7 +13,8 @@ namespace {
 struct Options {
   ProjectOptions project;
   GraphOptions graph;
-  std::string out, format;
+  ResultFile out;
+  std::string format;
   bool only_machines = false, only_steps = false;
 };
 
@@ -44,12 +45,13 @@ int run(const Session& session, const Options& options) {
   graph.steps = !options.only_machines;
   std::string format = options.format;
   if (format.empty()) {  // as the file's name says
-    size_t dot = options.out.rfind('.');
-    format = dot == std::string::npos ? "dot" : options.out.substr(dot + 1);
+    size_t dot = options.out.path.rfind('.');
+    format = dot == std::string::npos ? "dot" : options.out.path.substr(dot + 1);
   }
   auto image = drawn(program_dot((*project)->compiled.program, graph), format);
   if (!image.ok()) return report(session, image.status());
-  return put_result(session, *image, options.out);
+  return put_result(session, marked(std::move(*image), ResultKind::Drawing), options.out,
+                    ResultKind::Drawing);
 }
 
 }  // namespace
@@ -59,10 +61,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
       app.add_subcommand("graph", "Draw nodes, networks and the order of steps (DOT, or SVG with graphviz)");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
-  command
-      ->add_option("-o,--output", options->out,
-                   "file to write; .svg, .png and .pdf need graphviz (default: DOT to standard output)")
-      ->type_name("FILE");
+  add_result_file(*command, "-o,--output", options->out,
+                  "file to write; .svg, .png and .pdf need graphviz (default: DOT to standard output)");
   command->add_option("--format", options->format, "dot, svg, png, pdf (default: as the file's name says)");
   command->add_flag("--each-node", options->graph.each_node, "a box for every node");
   auto* machines = command->add_flag("--machines", options->only_machines, "nodes and networks only");

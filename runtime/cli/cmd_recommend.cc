@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/human.h"
-#include "common/output_file.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/recommend_published.h"
@@ -116,17 +115,16 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
     std::fprintf(stderr, "error: nothing is within the limits\n  %s\n", shown(least_text(answer)).c_str());
     return kNothingFits;
   }
-  if (flags.write.empty()) return kDone;
+  if (flags.write.path.empty()) return kDone;
   auto inputs =
       choice_inputs(project.compiled.program, answer, made->options[made->candidates[*chosen].index]);
   if (!inputs.ok()) return report(session, inputs.status());
-  if (Status free = may_be_replaced_by_json(flags.write); !free.ok())
-    return report(session, std::move(free).at("--write"));
-  if (Status written = write_output_file(flags.write, inputs->dump(2) + "\n"); !written.ok())
-    return report(session, written);
+  (*inputs)[kWrittenBy] = "radlc recommend";
+  if (Status written = write_result(flags.write, inputs->dump(2) + "\n", ResultKind::Inputs); !written.ok())
+    return report(session, std::move(written).at("--write"));
   if (!flags.json)
     std::printf("Written. To see it: radlc plan%s --input-file %s\n", shown(project.words).c_str(),
-                shell_word(flags.write).c_str());
+                shell_word(flags.write.path).c_str());
   return kDone;
 }
 
@@ -137,7 +135,7 @@ Result<Surveys> survey_account(Project& project, const Machinery& machinery) {
   if (!snapshot.ok()) return std::move(snapshot).status();
   std::map<std::string, std::string> failed;
   PlanQuestion question = question_of(project, machinery, {});
-  Surveys surveys =
+  auto surveys =
       survey_clouds(question, project.compiled.program, *snapshot,
                     work_directory_of(project.state_directory, project.compiled.program.name), failed);
   for (const auto& [cloud, why] : failed)
@@ -157,7 +155,7 @@ Status check_together(const RecommendFlags& flags) {
                                                  {"--deadline", !flags.deadline.empty()},
                                                  {"--types", !flags.types.empty()},
                                                  {"--server", flags.server != "auto"},
-                                                 {"--write", !flags.write.empty()},
+                                                 {"--write", !flags.write.path.empty()},
                                                  {"--explain", !flags.explain.empty()},
                                                  {"--compare", flags.compare},
                                                  {"--spot", flags.spot},
@@ -170,7 +168,7 @@ Status check_together(const RecommendFlags& flags) {
 }
 
 int run(const Session& session, const RecommendFlags& flags) {
-  if (Status file = needs_file(flags.write, "--write"); !file.ok()) return report(session, file);
+  if (Status file = needs_file(flags.write.path, "--write"); !file.ok()) return report(session, file);
   if (Status together = check_together(flags); !together.ok()) return report(session, together);
   if (!flags.study.empty()) return run_study(session, flags);
   auto project = load_project(session, flags.project);
@@ -248,8 +246,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->add_option("--study", flags->study,
                    "no file, but rows of epoch times: mnist, cifar, or one of `radlc calibration import`")
       ->type_name("NAME");
-  command->add_option("--write", flags->write, "an input file of the choice, for plan and apply")
-      ->type_name("FILE");
+  add_result_file(*command, "--write", flags->write, "an input file of the choice, for plan and apply");
   command->add_flag("--refresh", flags->refresh, "ask the clouds for the account's quotas first");
   command->add_flag("--all", flags->all, "every candidate, also rejected ones");
   command->add_flag("--json", flags->json, "as JSON");

@@ -373,7 +373,7 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   question.input.exchanges = {foresight::Exchange::Ring, foresight::Exchange::SyncServer,
                               foresight::Exchange::AsyncServer};
   // What is written must be what the file can become by its inputs: with servers, or without.
-  if (!flags.write.empty()) {
+  if (!flags.write.path.empty()) {
     std::erase_if(question.input.exchanges,
                   [&](foresight::Exchange one) { return (one == foresight::Exchange::Ring) == serves; });
     question.input.alone = !serves;

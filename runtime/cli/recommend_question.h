@@ -8,6 +8,7 @@
 
 #include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/result_file.h"
 #include "runtime/foresight/fc2.h"
 #include "runtime/foresight/recommend.h"
 
@@ -18,7 +19,8 @@ struct RecommendFlags {
   RunOptions run;
   std::string training, budget, max_cost, deadline, objective = "time", algorithm = "model", workers, types,
                                                     server = "auto";
-  std::string write, explain, study;
+  std::string explain, study;
+  ResultFile write;
   std::optional<int> max_workers;
   std::optional<double> batch, latency_ms, images, interruptions;
   double confidence = 0.8;

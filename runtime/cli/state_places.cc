@@ -7,6 +7,7 @@
 
 #include "runtime/cli/machinery.h"
 #include "runtime/cli/project_state.h"
+#include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
@@ -33,8 +34,12 @@ int pull(const Session& session, Options& options) {
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
   const std::string& file = options.words.front();
-  Status pulled = pull_state(place->directory, place->name, file, real_world());
-  if (!pulled.ok()) return report(session, pulled);
+  if (Status named = needs_file(file, "COPY"); !named.ok()) return report(session, named);
+  auto copy = copied_state(place->directory, place->name, real_world());
+  if (!copy.ok()) return report(session, copy.status());
+  const ResultFile to{file, options.force};
+  if (Status written = write_result(to, *copy, ResultKind::State, 0600); !written.ok())
+    return report(session, written);
   std::printf("The state of %s is in %s, a SQLite database.\n", shown(place->name).c_str(),
               shown(file).c_str());
   return kDone;
@@ -120,6 +125,7 @@ void add_state_place_commands(CLI::App& state, Session& session,
   CLI::App* out = add("pull", "Write the state to a file, from wherever it is", pull);
   add_state_options(*out, options->project, &options->words);
   out->add_option("COPY", "the file to write, a SQLite database");
+  add_force(*out, options->force);
   CLI::App* in = add("push", "Make a file that pull wrote, or an interrupted run kept, the state", push);
   add_state_options(*in, options->project, &options->words);
   in->add_option("COPY", "the file");

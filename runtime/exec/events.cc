@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/files.h"
+#include "common/output_file.h"
 #include "runtime/exec/event_stream.h"
 
 namespace radl {
@@ -38,6 +39,11 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 18> kNames{{
 std::string text_at(const nlohmann::json& json, const char* key) {
   auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// Whether the first line is an event.
+bool holds_events(std::string_view text) {
+  return event_from_json(nlohmann::json::parse(text.substr(0, text.find('\n')), nullptr, false)).ok();
 }
 
 }  // namespace
@@ -102,7 +108,14 @@ Status EventStream::mask(const Status& status) const {
   return Status(status.code(), redactor_.mask(status.message())).with_hint(redactor_.mask(status.hint()));
 }
 
+Status JsonLinesSink::may_append(const std::string& path) {
+  Status may = may_write_output(path, "", {.ours = holds_events});
+  return may.ok() ? may
+                  : std::move(may).with_hint("events are added to a file of events only: name another file");
+}
+
 Result<std::unique_ptr<JsonLinesSink>> JsonLinesSink::open(const std::string& path) {
+  if (Status may = may_append(path); !may.ok()) return may;
   int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) return errno_status(errno, path);
   return std::make_unique<JsonLinesSink>(fd, true);

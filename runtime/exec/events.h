@@ -67,6 +67,9 @@ Result<Event> event_from_json(const nlohmann::json& json);
 // Appends a line per event to a file, each with one write(2). Errors of writing are kept, not thrown about.
 class JsonLinesSink : public EventSink {
  public:
+  // Exists: the file holds something else than events.
+  static Status may_append(const std::string& path);
+  // Errors: may_append()'s, and why the file cannot be opened.
   static Result<std::unique_ptr<JsonLinesSink>> open(const std::string& path);
   explicit JsonLinesSink(int fd, bool owned);
   ~JsonLinesSink() override;

@@ -6,7 +6,6 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "common/output_file.h"
 
 namespace radl {
 
@@ -85,10 +84,6 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
     return invalid(std::string("the plan file cannot be read: ") + error.what());
   }
   return saved;
-}
-
-Status write_plan_file(const std::string& path, const SavedPlan& saved) {
-  return write_output_file(path, encode_plan_file(saved), 0600);
 }
 
 bool is_plan_file(const std::string& path) {

@@ -18,7 +18,6 @@ struct SavedPlan {
 std::string encode_plan_file(const SavedPlan& saved);
 // Corrupt: cut short or changed; Invalid: not a plan file, or of a newer version.
 Result<SavedPlan> decode_plan_file(std::string_view bytes);
-Status write_plan_file(const std::string& path, const SavedPlan& saved);  // mode 0600
 Result<SavedPlan> read_plan_file(const std::string& path);
 // Whether its first bytes are a plan file's. False for what cannot be read or is no regular file.
 bool is_plan_file(const std::string& path);

@@ -13,7 +13,7 @@ namespace radl {
 namespace {
 
 constexpr const char* kHead = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{0}</title><style>
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="radlc plan"><title>{0}</title><style>
 body{{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c}}
 table{{border-collapse:collapse;width:100%}} td,th{{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #ddd}}
 code,pre{{font:13px/1.4 ui-monospace,monospace}} pre{{margin:.2rem 0;white-space:pre-wrap}} .why{{color:#666}}

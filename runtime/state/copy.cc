@@ -73,12 +73,9 @@ Status check_movable(const Snapshot& snapshot) {
 
 }  // namespace
 
-Status pull_state(const std::string& directory, const std::string& name, const std::string& file,
-                  World& world) {
+Result<std::string> copied_state(const std::string& directory, const std::string& name, World& world) {
   Opened store = Store::open(directory, name, OpenMode::Read, world);
-  if (!store.ok()) return store.status();
-  Result<std::string> bytes = inner(store).whole_bytes();
-  return bytes.ok() ? write_file_atomic(file, *bytes, 0600) : bytes.status();
+  return store.ok() ? inner(store).whole_bytes() : store.status();
 }
 
 Status push_state(const std::string& file, const std::string& directory, const std::string& name,

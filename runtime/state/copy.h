@@ -9,9 +9,8 @@
 
 namespace radl {
 
-// Writes the state to `file` (0600), a SQLite database as .radl/NAME/state.db is one. Without its lock.
-Status pull_state(const std::string& directory, const std::string& name, const std::string& file,
-                  World& world);
+// The state as the bytes of a SQLite database, as .radl/NAME/state.db is one. Takes no lock.
+Result<std::string> copied_state(const std::string& directory, const std::string& name, World& world);
 
 struct PushOptions {
   bool force = false;  // also an older one, or another infrastructure's

@@ -202,6 +202,27 @@ class ModelTest(EngineCase):
         weights.write_bytes(b"\xff" * 16)
         self.refused("import", weights, "--model", "lenet", "--dataset", "cifar10", "-o", self.folder / "x", says="header claims")
 
+    def test_outputs_replace_only_what_radl_train_wrote(self):
+        run, mine, image = self.model(), "three weeks of notes\n", self.folder / "1.png"
+        image.write_bytes(test_image(1)[1])
+        for arguments, name, knows in ((("export", run), "m.onnx", True), (("export", run), "m.safetensors", True),
+                                       (("report", run), "r.html", True), (("predict", run, image), "p.csv", False)):
+            with self.subTest(command=arguments[0], file=name):
+                file = self.folder / name
+                file.write_text(mine)
+                self.refused(*arguments, "-o", file, says=[name, "--force"])
+                self.assertEqual(file.read_text(), mine)
+                self.run_program(*arguments, "-o", file, "--force")
+                written = file.read_bytes()
+                self.assertNotEqual(written, mine.encode())
+                file.write_bytes(written + (b" " if knows else b""))  # another of its own
+                self.run_program(*arguments, "-o", file)
+        shutil.copy(self.folder / "m.safetensors", self.folder / "model.safetensors")
+        before = (self.folder / "model.safetensors").read_bytes()
+        arguments = ("import", self.folder / "model.safetensors", "--model", "lenet", "--dataset", "cifar10", "-o", self.folder)
+        self.refused(*arguments, says=["model.safetensors", "--force"])
+        self.assertEqual((self.folder / "model.safetensors").read_bytes(), before)
+
     def test_inspect(self):
         run = self.model()
         self.assertIn("conv1", self.run_program("inspect", run))

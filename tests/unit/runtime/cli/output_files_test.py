@@ -91,7 +91,7 @@ class OutputFiles(unittest.TestCase):
         for name, arguments in self.each(link):
             target.write_text("old")
             target.chmod(0o640)
-            self.done(arguments)
+            self.done([*arguments, "--force"])
             self.assertTrue(link.is_symlink(), name)
             self.assertNotEqual(target.read_bytes(), b"old")
             self.assertEqual(stat.S_IMODE(target.stat().st_mode), 0o640)
@@ -105,7 +105,7 @@ class OutputFiles(unittest.TestCase):
         one.write_text("old, and longer than what is written, if that were possible")
         os.link(one, other)
         for name, arguments in self.each(one):
-            self.done(arguments)
+            self.done([*arguments, "--force"])
             self.assertEqual(one.stat().st_ino, other.stat().st_ino, name)
 
     def test_new_files_follow_the_umask(self):
@@ -175,7 +175,7 @@ class OutputFiles(unittest.TestCase):
         with self.small_file_system() as (place, shell, mount):
             for name, arguments in commands(self.source, place / "out").items():
                 with self.subTest(command=name):
-                    words = " ".join(f"'{word}'" for word in [RADLC, *arguments])
+                    words = " ".join(f"'{word}'" for word in [RADLC, *arguments, "--force"])
                     script = (f"{mount} && echo old > '{place}/out' && head -c 60000 /dev/zero > '{place}/rest'; "
                               f"head -c 9000 /dev/zero >> '{place}/rest' 2>/dev/null; {words}; echo $? $(cat '{place}/out' | head -c 3) $(ls '{place}')")
                     done = subprocess.run([*shell, script], capture_output=True, text=True, timeout=60)
