@@ -7,6 +7,7 @@
 #include "compiler/sema/check.h"
 #include "compiler/sema/outports.h"
 #include "compiler/sema/passing_systems.h"
+#include "compiler/sema/quantity.h"
 #include "compiler/syntax/unicode.h"
 
 namespace radl::sema {
@@ -238,6 +239,18 @@ bool known_unit(UnitClass units, std::string_view unit) {
                      [&](std::string_view one) { return equal_ignoring_case(one, unit); });
 }
 
+// A size without a unit is in bytes, and less than a mebibyte of them was hardly meant.
+void warn_small_size(const At& at, const hir::Number& number, Span span) {
+  constexpr double kPlausible = 1 << 20;
+  if (number.real <= 0 || number.real >= kPlausible) return;
+  const std::string written = number_text(number), meant = written + (number.real < 100 ? "G" : "M");
+  at.diagnostics
+      .report(
+          DiagCode::SmallSize, span,
+          quoted(at.feature.name) + " is in bytes, and " + written + " bytes are less than any machine has")
+      .fix("write " + meant, span, meant);
+}
+
 bool check_number(const At& at, const hir::Number& number, Span span, const CheckOptions& options) {
   const FeatureSpec& spec = at.spec;
   bool integer = spec.type == FeatureType::Integer;
@@ -262,6 +275,7 @@ bool check_number(const At& at, const hir::Number& number, Span span, const Chec
         .fix("write `M`", number.unit.span, "M");
     return false;
   }
+  if (spec.unit == UnitClass::Size && number.unit.text.empty()) warn_small_size(at, number, span);
   if (known_unit(spec.unit, number.unit.text)) return true;
   std::string wanted = spec.unit == UnitClass::None ? "takes no unit"
                        : spec.unit == UnitClass::Size
