@@ -125,7 +125,13 @@ class Filter {
 
   Status by_trait(const Trait& trait) {
     std::string wanted = text_wanted(fitting_.node, trait.feature);
-    if (wanted.empty() && std::string_view(trait.feature) == "cpu.arch") wanted = default_architecture();
+    const bool by_default = wanted.empty() && std::string_view(trait.feature) == "cpu.arch";
+    if (by_default) {
+      if (named_.empty())
+        wanted = fitting_.architecture;
+      else
+        prefer_default_architecture();
+    }
     if (wanted.empty()) return {};
     const Types before = left_;
     keep([&](const InstanceType& type) { return trait.has(type, wanted); });
@@ -200,9 +206,18 @@ class Filter {
         named_.begin());
   }
 
-  // Whoever names a type has chosen its architecture with it.
-  std::string default_architecture() const {
-    return text_wanted(fitting_.node, "instance_type").empty() ? fitting_.architecture : "";
+  // Whoever names a type by its whole name has chosen its architecture with it. Of those that a pattern
+  // matches, the ones of the default architecture are meant, if there are any.
+  void prefer_default_architecture() {
+    if (fitting_.architecture.empty()) return;
+    Types preferred = left_;
+    std::erase_if(preferred, [&](const InstanceType* type) {
+      const bool named = std::any_of(named_.begin(), named_.end(), [&](const std::string& name) {
+        return equal_ignoring_case(name, type->name);
+      });
+      return !named && !type->runs(fitting_.architecture);
+    });
+    if (!preferred.empty()) left_ = std::move(preferred);
   }
 
   // Google's unit counts as Amazon's, as in the Infrastructure Manager; a frequency is neither.

@@ -19,7 +19,7 @@ struct Fitting {
   const ir::Node& node;
   std::vector<const InstanceType*> types;  // all that there are, in any order
   std::string cloud;                       // for messages: "the simulated cloud", "EC2 in eu-west-1"
-  // What a node has that does not say: an image is for one architecture. Empty: any.
+  // What a node has that names neither cpu.arch nor a whole type: images are for one. Empty: any.
   std::string architecture = "x86_64";
   // Whose GPUs a node gets that asks for some and does not say: the drivers and programs of the standard
   // library are for these. Empty: anybody's.

@@ -65,8 +65,7 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
     if (!named.ok()) return named.status();
     offers = std::move(*named);
   } else {
-    const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
-    auto fit = fitting_types({node, *types, "Azure in " + cloud.region, architecture}, market);
+    auto fit = fitting_types({node, *types, "Azure in " + cloud.region}, market);
     if (!fit.ok()) return fit.status();
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
     if (texts_wanted(node, "instance_type").empty()) pass_over_nvme(*fit);

@@ -24,6 +24,19 @@ std::optional<double> highest_price(const ir::Node& node) {
   return price == node.requirements.end() ? std::nullopt : price->second.max;
 }
 
+// Invalid: a survey knows the node's image, and it is for another architecture than the type.
+Status image_boots(const ir::Node& node, const InstanceType& type, const Survey& survey,
+                   const std::string& region) {
+  auto image = image_wanted(node, type.runs("x86_64") ? "x86_64" : "arm64", region);
+  const Json known = survey.facts.value("image_architectures", Json::object());
+  if (!image.ok() || !known.contains(image->text)) return {};
+  const std::string has = known[image->text].get<std::string>();
+  if (has.empty() || type.runs(has)) return {};
+  return invalid(fmt::format("{}: image '{}' is for {}, and {} is a machine of {}", node.address, image->text,
+                             has, type.name, type.architectures))
+      .with_hint(fmt::format("cpu.arch = '{}', or an image for the other architecture", has));
+}
+
 Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, const DesignInput& input,
                                      const std::string& region) {
   auto types = fitting_types(fitting, market);
@@ -31,8 +44,13 @@ Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, cons
   // Each that the file names in its order, and of others the cheapest.
   const size_t most = std::max(kTypesOffered, texts_wanted(fitting.node, "instance_type").size());
   std::vector<Offer> offers;
+  Status other;
   for (const InstanceType* type : *types) {
     if (offers.size() == most) break;
+    if (Status boots = image_boots(fitting.node, *type, input.survey, region); !boots.ok()) {
+      other = std::move(boots);
+      continue;
+    }
     Offer offer = offer_of(*type, market);
     if (market == Market::Spot) {
       offer.spec["market"] = "spot";
@@ -51,6 +69,7 @@ Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, cons
     }
     offers.push_back(std::move(offer));
   }
+  if (offers.empty() && !other.ok()) return other;
   return offers;
 }
 
@@ -62,9 +81,7 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   if (types->empty())
     return invalid(fmt::format("the catalogue knows no instance types of region {}", cloud.region))
         .with_hint("`radlc catalog list --cloud ec2` shows its regions; `radlc catalog update` adds to it");
-  // A type that is named brings its architecture with it; else the images are for x86_64.
-  const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
-  const Fitting fitting{node, *types, "EC2 in " + cloud.region, architecture};
+  const Fitting fitting{node, *types, "EC2 in " + cloud.region};
   auto offers = in_market(fitting, market_wanted(node), input, cloud.region);
   if (!offers.ok() || !falls_back(node)) return offers;
   return with_fallback(std::move(*offers), in_market(fitting, Market::OnDemand, input, cloud.region));

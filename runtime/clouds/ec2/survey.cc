@@ -48,6 +48,7 @@ Status survey_images(Call& call, const ir::Program& program, Json& facts) {
     auto image = find_image(call, wanted);
     if (!image.ok()) return std::move(image).status().at(node.address);
     facts["images"][wanted] = image->id;
+    facts["image_architectures"][wanted] = image->architecture;
   }
   return {};
 }

@@ -78,8 +78,7 @@ Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, c
     offers = offers_by_name(node, market, place.cloud.region, "e2-standard-2");
     if (!offers.ok()) return offers;
   } else {
-    const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
-    auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region, architecture}, market);
+    auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region}, market);
     if (!fit.ok()) return fit.status();
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
     offers = with_disks(node, *fit, market);

@@ -3,6 +3,7 @@ import functools
 import http.server
 import json
 import pathlib
+import platform
 import signal
 import struct
 import subprocess
@@ -136,12 +137,35 @@ class Recommend(ForesightCase):
 
     def test_a_file_that_is_no_input_file_is_not_written_over(self):
         self.know(profile())
-        self.fails(1, "is there already, and it is no JSON", "recommend", "site.radl", "--types", "c5.xlarge", "--write", "site.radl")
+        self.fails(1, "site.radl exists", "recommend", "site.radl", "--types", "c5.xlarge", "--write", "site.radl")
         self.assertEqual((self.at / "site.radl").read_text(), SITE)
-        self.fails(1, "is there already", "calibration", "export", "site.radl")
+        self.fails(1, "site.radl exists", "calibration", "export", "site.radl")
         self.assertEqual((self.at / "site.radl").read_text(), SITE)
         for _ in range(2):  # its own may be
             self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--write", "choice.json")
+
+    def other_architecture(self):
+        """The name of another architecture than this computer's, which is the engine's, and a type that has it."""
+        other = "x86_64" if platform.machine() == "aarch64" else "arm64"
+        types = json.loads(self.radlc("catalog", "list", "--cloud", "ec2", "--region", "eu-west-1", "--arch", other, "--cpu", "4", "--json"))
+        return other, types[0]["name"]
+
+    def test_a_pattern_never_mixes_architectures(self):
+        self.know(profile())
+        _, other = self.other_architecture()
+        names = [c["name"] for c in self.recommend("--input", "worker_type=*", "--types", f"c5.xlarge,{other}", "--workers", "2")["candidates"]]
+        self.assertTrue(names)
+        self.assertFalse([name for name in names if other in name])
+        actions = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "worker_type=*"))["actions"]
+        types = {action["spec"]["type"] for action in actions if action["id"].startswith(("ps[", "worker["))}
+        self.assertEqual(len(types), 2)
+        for name in types:
+            shown = json.dumps(json.loads(self.radlc("catalog", "show", name, "--cloud", "ec2", "--region", "eu-west-1", "--json")))
+            self.assertIn("x86_64", shown)
+
+    def test_a_training_on_machines_that_the_engine_is_not_for_is_refused_by_the_plan(self):
+        other, name = self.other_architecture()
+        self.fails(1, other, "plan", "site.radl", "--input", f"worker_type={name}")
 
     def test_options_without_a_part_in_the_answer_are_refused(self):
         self.know(profile())

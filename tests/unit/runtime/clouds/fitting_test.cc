@@ -55,6 +55,18 @@ TEST_F(Fit, AnImageIsForX86UnlessTheFileSaysOtherwise) {
   EXPECT_EQ(cheapest(), "t4g.micro");
 }
 
+TEST_F(Fit, APatternMeansTypesForX86IfItMatchesAny) {
+  for (const char* pattern : {"*", "m*.large", "c?g.*"}) {
+    text("instance_type", pattern);
+    const bool only_arm = std::string(pattern) == "c?g.*";
+    for (const InstanceType* type : *fit()) EXPECT_EQ(type->runs("x86_64"), !only_arm) << type->name;
+    node.requirements.clear();
+  }
+  text("instance_type", "*");
+  text("cpu.arch", "arm64");
+  for (const InstanceType* type : *fit()) EXPECT_TRUE(type->runs("arm64")) << type->name;
+}
+
 TEST_F(Fit, GpusByCountVendorAndModel) {
   bound("gpu.count", 1);
   text("gpu.vendor", "nvidia");
