@@ -77,8 +77,18 @@ std::string plain_number(double value) {
 }
 
 std::string size_text(double bytes) {
-  const size_t unit = unit_of(bytes);
-  return fmt::format("{} {}", plain_number(std::round(bytes * 100) / 100), kUnits[unit]);
+  constexpr const char* kDecimal[] = {"bytes", "KB", "MB", "GB", "TB", "PB"};
+  double binary = bytes, decimal = bytes;
+  const size_t unit = unit_of(binary);
+  const double rounded = std::round(binary * 100) / 100;
+  // What is not even in powers of 1024 may have been written in powers of 1000.
+  if (rounded != binary) {
+    size_t step = 0;
+    for (; std::fabs(decimal) >= 1000 && step + 1 < std::size(kDecimal); ++step) decimal /= 1000;
+    if (std::round(decimal * 10) / 10 == decimal)
+      return fmt::format("{} {}", plain_number(decimal), kDecimal[step]);
+  }
+  return fmt::format("{} {}", plain_number(rounded), kUnits[unit]);
 }
 
 std::string human_label(std::string_view key) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace radl {
@@ -34,13 +35,23 @@ const std::vector<std::string> kUsersVariables = {"*"};
 const std::vector<std::string> kStoreVariables = {"AWS_*", "AZURE_*",   "GOOGLE_*", "GCLOUD_*", "CLOUDSDK_*",
                                                   "OS_*",  "STORAGE_*", "HADOOP_*", "RADL_*"};
 
+std::string program_path() {
+  const char* path = std::getenv("PATH");
+  std::string all = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (const char* folder : {"/usr/local/sbin", "/usr/sbin", "/sbin"}) {
+    if ((":" + all + ":").find(":" + std::string(folder) + ":") == std::string::npos)
+      all += ":" + std::string(folder);
+  }
+  return all;
+}
+
 std::vector<std::string> environment_of(const std::vector<std::string>& allowed,
                                         const EnvironmentChanges& changes) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry; ++entry) {
     const std::string name(*entry, std::strcspn(*entry, "="));
     if (changes.contains(name) || is_one_of(kOwnSecrets, name) || !is_one_of(allowed, name)) continue;
-    all.emplace_back(*entry);
+    all.push_back(name == "PATH" ? "PATH=" + program_path() : *entry);
   }
   for (const auto& [name, value] : changes) {
     if (value) all.push_back(name + "=" + *value);

@@ -24,6 +24,10 @@ extern const std::vector<std::string> kUsersVariables;
 // For radl-train, which reads object stores: the variables of their credentials and endpoints.
 extern const std::vector<std::string> kStoreVariables;
 
+// PATH and then the sbin folders, which a user's PATH often lacks: where programs are looked for, and the
+// PATH of the programs that radlc starts.
+std::string program_path();
+
 // "NAME=VALUE" of this process's variables that one of `allowed` names (a name, or a beginning with `*` after
 // it), less radlc's own secrets, with the changes.
 std::vector<std::string> environment_of(const std::vector<std::string>& allowed,

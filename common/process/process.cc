@@ -258,10 +258,7 @@ void forbid_inspection() { (void)::prctl(PR_SET_DUMPABLE, 0); }
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  // Servers are often left out of a user's PATH; everything else is where PATH says, or nowhere.
-  std::string all =
-      std::string(path ? path : "/usr/local/bin:/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin";
+  const std::string all = program_path();
   for (size_t begin = 0; begin <= all.size();) {
     size_t end = std::min(all.find(':', begin), all.size());
     std::string candidate = all.substr(begin, end - begin) + "/" + name;

@@ -145,6 +145,29 @@ std::string part_of(const std::vector<SourceFile>& files, const std::string& fol
   return folder + "/.radl-part-" + sha256_hex(name).substr(0, 32);
 }
 
+// What has come of several files together.
+class Sum {
+ public:
+  Sum(const std::vector<SourceFile>& files, const Progress& progress)
+      : progress_(progress), of_(files.size()) {
+    for (const SourceFile& file : files) total_ += file.size;
+  }
+  // `done` bytes of file `i`; fewer than before when it begins anew.
+  void take(size_t i, uint64_t done) {
+    if (!progress_) return;
+    std::lock_guard lock(mutex_);
+    done_ += done - of_[i];  // modulo 2^64, so that it may be less
+    of_[i] = done;
+    progress_(done_, total_);
+  }
+
+ private:
+  const Progress& progress_;
+  std::mutex mutex_;
+  std::vector<uint64_t> of_;
+  uint64_t done_ = 0, total_ = 0;
+};
+
 // The named files of a place that cannot be listed.
 Result<std::vector<SourceFile>> find_files(SourcePlace& place, const std::vector<std::string>& names,
                                            const Stop& stop) {
@@ -173,7 +196,7 @@ Status fetch_file(http::Client& http, const std::string& uri, Download what) {
 }
 
 Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
-                    const std::vector<std::string>& names, const Stop& stop) {
+                    const std::vector<std::string>& names, const Stop& stop, const Progress& progress) {
   auto opened = open_place(http, uri);
   if (!opened.ok()) return opened.status();
   SourcePlace& place = **opened;
@@ -191,12 +214,14 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
   if (Status fine = check_names(*files, http::printable_url(uri)); !fine.ok()) return fine;
   Notes notes(folder);
   if (Status s = notes.keep_only(*files); !s.ok()) return s;
+  Sum sum(*files, progress);
   Status status = side_by_side(files->size(), kAtOnce, stop, [&](size_t i, const Stop& either) -> Status {
     const SourceFile& file = (*files)[i];
-    if (notes.current(file)) return {};
-    Status s = place.fetch(
-        file.name,
-        {.path = folder + "/" + file.name, .part = part_of(*files, folder, file.name), .stop = either});
+    if (notes.current(file)) return sum.take(i, file.size), Status();
+    Status s = place.fetch(file.name, {.path = folder + "/" + file.name,
+                                       .part = part_of(*files, folder, file.name),
+                                       .progress = [&](uint64_t done, uint64_t) { sum.take(i, done); },
+                                       .stop = either});
     return s.ok() ? notes.brought(file) : s;
   });
   Status noted = notes.write();
@@ -204,7 +229,7 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
 }
 
 Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
-                 const std::string& name, const Stop& stop) {
+                 const std::string& name, const Stop& stop, const Progress& progress) {
   if (!stays_below(name)) return invalid(http::printable_url(uri) + ": names no file");
   auto place = open_place(http, uri);
   if (!place.ok()) return place.status();
@@ -214,7 +239,7 @@ Status fetch_one(http::Client& http, const std::string& uri, const std::string& 
   (*file)->name = name;
   Notes notes(folder);
   if (notes.current(**file)) return {};
-  Status s = (*place)->fetch("", {.path = folder + "/" + name, .stop = stop});
+  Status s = (*place)->fetch("", {.path = folder + "/" + name, .progress = progress, .stop = stop});
   if (s.ok()) s = notes.brought(**file);
   return s.ok() ? notes.write() : s;
 }

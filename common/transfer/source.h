@@ -2,6 +2,7 @@
 // webhdfs:// and swebhdfs:// [USER@]HOST:PORT/PATH. One way to list and to fetch.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "common/transfer/download.h"
 
 namespace radl::transfer {
+
+// Bytes that have come, and all that there are (0: not known). Called from one thread at a time.
+using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct SourceFile {
   std::string name;  // below the folder that was listed, with '/' between
@@ -25,10 +29,11 @@ Status fetch_file(http::Client& http, const std::string& uri, Download what);
 // listing). Several at a time. FOLDER/.radl-source.json keeps what version of each was brought: only what has
 // changed since is fetched again, and what is gone at the source is removed. NotFound when none is there.
 Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
-                    const std::vector<std::string>& names, const Stop& stop = {});
+                    const std::vector<std::string>& names, const Stop& stop = {},
+                    const Progress& progress = {});
 // One file to FOLDER/NAME, with the same note of its version.
 Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
-                 const std::string& name, const Stop& stop = {});
+                 const std::string& name, const Stop& stop = {}, const Progress& progress = {});
 
 // A folder's files below a URI, several at a time (files and folders whose names begin with a dot do not
 // count: dataset_files.h). Unsupported for http(s).

@@ -92,6 +92,13 @@ int run_stage(StageFlags& flags, const Context& context) {
     else
       meter.say(line);
   };
+  Beat beat;
+  o.fetch.progress = [&](uint64_t done, uint64_t total) {
+    if (!flags.json)
+      meter.bytes("fetched", done, total);
+    else if (beat.due())
+      o.say(progress_text("fetched", done, total));
+  };
   auto staged = data::stage_dataset(o);
   meter.clear();
   if (!staged.ok()) return fail(staged.status());

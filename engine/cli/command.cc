@@ -52,6 +52,25 @@ int fail(const Status& status) {
   return exit_code_of(status);
 }
 
+namespace {
+
+Status with_force(Status status) {
+  if (status.code() != Code::Exists) return status;
+  return {Code::Exists, status.message() + " (name another file, or replace this one with --force)"};
+}
+
+}  // namespace
+
+bool names_producer(std::string_view file) { return file.substr(0, 4096).find(kProducer) != file.npos; }
+
+Status may_write(const std::string& path, const OutputRules& rules) {
+  return with_force(may_write_output(path, "", rules));
+}
+
+Status write_output(const std::string& path, std::string_view content, const OutputRules& rules) {
+  return with_force(write_output_file(path, content, rules));
+}
+
 Meter::~Meter() { clear(); }
 
 void Meter::clear() {
@@ -74,11 +93,19 @@ void Meter::say(const std::string& text) {
 }
 
 void Meter::bytes(std::string_view what, uint64_t done, uint64_t total) {
-  if (total > 0)
-    line(fmt::format("{} {:3.0f}%  {} of {}", what, 100.0 * double(done) / double(total),
-                     bytes_text(double(done)), bytes_text(double(total))));
-  else
-    line(fmt::format("{} {}", what, bytes_text(double(done))));
+  line(progress_text(what, done, total));
+}
+
+std::string progress_text(std::string_view what, uint64_t done, uint64_t total) {
+  if (total == 0) return fmt::format("{} {}", what, bytes_text(double(done)));
+  return fmt::format("{} {:3.0f}%  {} of {}", what, 100.0 * double(done) / double(total),
+                     bytes_text(double(done)), bytes_text(double(total)));
+}
+
+bool Beat::due() {
+  if (last_ && seconds_since(*last_) < 5) return false;
+  last_ = SteadyClock::now();
+  return true;
 }
 
 Result<std::vector<int>> parse_shape(const std::string& text) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/clock.h"
+#include "common/output_file.h"
 #include "common/status.h"
 #include "common/stop.h"
 
@@ -69,6 +71,16 @@ int exit_code_of(const Status& status);
 // One line on standard error; gives the exit code.
 int fail(const Status& status);
 
+// What --force of a command with `-o FILE` says about itself.
+inline constexpr const char* kForce = "replace the file even if radl-train did not write it";
+// The producer that files for other programs name near their beginning, ONNX and safetensors, and whether a
+// file does.
+inline constexpr const char* kProducer = "radl-train";
+bool names_producer(std::string_view file);
+// may_write_output() and write_output_file() (common/output_file.h), with the hint to say --force.
+Status may_write(const std::string& path, const OutputRules& rules);
+Status write_output(const std::string& path, std::string_view content, const OutputRules& rules);
+
 // A line on standard error that is drawn again and again on a terminal (and seldom where there is none).
 class Meter {
  public:
@@ -82,6 +94,18 @@ class Meter {
  private:
   bool terminal_, drawn_ = false;
   SteadyClock::time_point last_{};
+};
+
+// "fetched  12%  20.1 MiB of 162.6 MiB"; without a total of 0 the bytes alone.
+std::string progress_text(std::string_view what, uint64_t done, uint64_t total);
+
+// When a line about something that takes long is due: at once, and then every five seconds.
+class Beat {
+ public:
+  bool due();
+
+ private:
+  std::optional<SteadyClock::time_point> last_;
 };
 
 // "32x32x3"

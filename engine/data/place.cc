@@ -67,12 +67,13 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
   http::Client http;
   if (is_one_file(uri)) {
     const std::string path = folder + "/" + file_name(uri);
-    Status s = transfer::fetch_one(http, uri, folder, file_name(uri), o.stop);
+    Status s = transfer::fetch_one(http, uri, folder, file_name(uri), o.stop, o.progress);
     if (!s.ok()) return s;
     return path;
   }
-  Status s = transfer::fetch_folder(
-      http, uri, folder, has_listing(uri) ? std::vector<std::string>{} : file_names(o.format), o.stop);
+  Status s = transfer::fetch_folder(http, uri, folder,
+                                    has_listing(uri) ? std::vector<std::string>{} : file_names(o.format),
+                                    o.stop, o.progress);
   if (!s.ok()) return s;
   return folder;
 }

@@ -1,6 +1,7 @@
 // Where a dataset can be read: a path of this computer for whatever a user may name.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace radl::engine::data {
 struct PlaceOptions {
   std::string format;  // as OpenOptions::name; HTTP has no listing, so the names of its files are asked for
   std::function<void(const std::string& line)> say;
+  std::function<void(uint64_t done, uint64_t total)> progress;  // bytes that are fetched; total 0: not known
   Stop stop;
 };
 

@@ -82,7 +82,8 @@ Status refusal(const std::string& place, const std::vector<Examination::Problem>
 
 Result<std::optional<Staged>> stage_place(const StageOptions& o) {
   if (o.offline && is_remote_place(o.dataset)) return std::optional<Staged>();
-  auto place = local_place(o.dataset, {.format = "", .say = o.say, .stop = o.stop});
+  auto place =
+      local_place(o.dataset, {.format = "", .say = o.say, .progress = o.fetch.progress, .stop = o.stop});
   if (!place.ok()) return place.status();
   auto files = list_dataset(*place);
   if (!files.ok()) return files.status();

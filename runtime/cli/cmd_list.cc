@@ -22,6 +22,7 @@ struct Row {
   std::string last;  // "apply 2026-11-21T02:54:11Z"
   std::string at_work;
   bool interrupted = false;
+  bool empty = false;  // nothing was ever created, or nothing of it is left, and nobody is at it
 };
 
 Row look_at(const KnownState& place) {
@@ -39,6 +40,7 @@ Row look_at(const KnownState& place) {
   row.resources = snapshot->resources.size();
   row.at_work = snapshot->at_work;
   row.interrupted = snapshot->interrupted();
+  row.empty = snapshot->empty() && row.at_work.empty() && !row.interrupted;
   for (const auto& [address, resource] : snapshot->resources) {
     row.nodes += resource.is_node();
     row.price_per_hour.add(resource.price_per_hour);
@@ -84,12 +86,15 @@ int run_list(const Session& session, bool json) {
   size_t widest = 0;
   for (const KnownState& state : *states) widest = std::max(widest, state.name.size());
   int code = kDone;
+  size_t listed = 0;
   for (const KnownState& state : *states) {
     const Row row = look_at(state);
-    if (row.status.code() == Code::NotFound) {  // of a bucket: a colleague has destroyed it
+    // Of a bucket: a colleague has destroyed it. An apply that created nothing leaves an empty state.
+    if (row.status.code() == Code::NotFound || row.empty) {
       (void)forget_state(index, state);
       continue;
     }
+    ++listed;
     if (!row.status.ok()) code = kWorldError;
     if (json) {
       list.push_back(json_of(row));
@@ -100,7 +105,7 @@ int run_list(const Session& session, bool json) {
     }
   }
   if (json) std::printf("%s\n", list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-  if (states->empty() && !json) std::fputs("No infrastructures: nothing is applied.\n", stderr);
+  if (listed == 0 && !json) std::fputs("No infrastructures: nothing is applied.\n", stderr);
   return code;
 }
 

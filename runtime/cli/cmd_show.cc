@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <set>
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
@@ -13,6 +14,8 @@
 
 namespace radl::cli::show_command {
 namespace {
+
+constexpr const char* kRunning = "running";
 
 // "apply by ana on host7, process 4711, since ..., goes on: 3 of 7 actions are over; ..."; empty: no run
 // does.
@@ -42,8 +45,21 @@ std::string going_on(const StatePlace& place) {
   return shown(text);
 }
 
+// Steps that a living run is at now. The state has them as interrupted, which they are if the run dies.
+std::set<std::string> running_steps(const StatePlace& place) {
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
+  if (!store.ok()) return {};
+  auto holder = (*store)->lock_holder();
+  auto intents = (*store)->open_intents();
+  if (!holder.ok() || !*holder || !intents.ok()) return {};
+  std::set<std::string> steps;
+  for (const Intent& intent : *intents)
+    if (intent.kind == Intent::Kind::Run) steps.insert(intent.address);
+  return steps;
+}
+
 void print_text(const Session& session, const Snapshot& state, const StatePlace& place,
-                const std::string& whats_going_on) {
+                const std::string& whats_going_on, const std::set<std::string>& running) {
   Style style(session.terminal.color);
   std::printf("%s%s%s  (%s, serial %lld)\n", style.bold().data(), state.name.c_str(), style.off().data(),
               place.directory.c_str(), state.serial);
@@ -64,7 +80,8 @@ void print_text(const Session& session, const Snapshot& state, const StatePlace&
   }
   for (const auto& [id, step] : state.steps) {
     std::printf("  %-24s %-8s %-9s  %s\n", id.c_str(), step.kind.c_str(),
-                std::string(step_status_name(step.status)).c_str(), duration_text(step.seconds).c_str());
+                running.contains(id) ? kRunning : std::string(step_status_name(step.status)).c_str(),
+                running.contains(id) ? "" : duration_text(step.seconds).c_str());
     if (!step.error.empty()) std::printf("      %s\n", shown(step.error).c_str());
   }
   for (const OutputRecord& output : state.outputs) {
@@ -93,10 +110,14 @@ int run_show(const Session& session, const ProjectOptions& options, bool json) {
   if (!place.ok()) return report(session, place.status());
   auto snapshot = read_snapshot(place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
+  const std::set<std::string> running = running_steps(*place);
   if (json) {
-    std::printf("%s\n", to_json(*snapshot).dump(2).c_str());
+    Json state = to_json(*snapshot);
+    for (Json& step : state["steps"])
+      if (running.contains(step.at("id").get<std::string>())) step["status"] = kRunning;
+    std::printf("%s\n", state.dump(2).c_str());
   } else {
-    print_text(session, *snapshot, *place, going_on(*place));
+    print_text(session, *snapshot, *place, going_on(*place), running);
   }
   return kDone;
 }

@@ -22,6 +22,12 @@ std::string of_item(const Event& event) {
   return text;
 }
 
+// "worker[0] | step 3: loss 0.21", of programs alone: what a step's commands print is in its log.
+std::string output_text(const Event& event) {
+  if (!event.data.is_object() || !event.data.value("program", false)) return "";
+  return fmt::format("{} | {}", event.node, event.data.value("line", ""));
+}
+
 }  // namespace
 
 std::string notice_text(const Event& event) {
@@ -64,6 +70,8 @@ std::string EventLines::text_of(const Event& event) {
       return notice_text(event);
     case EventKind::Metric:
       return metric(event);
+    case EventKind::Output:
+      return output_text(event);
     case EventKind::Log:
       return event.message;
     case EventKind::Cancelled:

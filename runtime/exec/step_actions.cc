@@ -62,7 +62,9 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
   made.run_begun = session.begun;
   made.all_nodes = [&session, stop = context.stop] { return session.all_handles(stop); };
   made.log_path = session.store().log_directory() + "/" + log_file_name(step.id);
-  made.emit = [&session, id = step.id](const StepEvent& from) {
+  // A program's output is what it is run for: displays show it, unlike that of other steps.
+  const bool program = step.kind == ir::StepKind::Program;
+  made.emit = [&session, id = step.id, program](const StepEvent& from) {
     Event event;
     event.kind = kind_of(from.kind);
     event.id = from.step.empty() ? id : from.step;
@@ -71,6 +73,7 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
       event.message = from.data.get<std::string>();
     } else {
       event.data = from.data;
+      if (program && event.kind == EventKind::Output) event.data["program"] = true;
     }
     session.events.emit(std::move(event));
   };

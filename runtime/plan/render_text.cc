@@ -54,6 +54,19 @@ std::string group_id(const Group& group) {
   return group.prefix + "[" + ranges(group.ordinals) + "]" + group.suffix;
 }
 
+// A script's text is a name in a summary: its lines would break the columns.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (char c : text) {
+    const bool space = c == '\n' || c == '\t' || c == ' ';
+    if (!space)
+      line += c;
+    else if (!line.ends_with(' '))
+      line += ' ';
+  }
+  return line;
+}
+
 bool hides_field(const Action& action, const FieldChange& change) {
   // A number that the state keeps and a fingerprint say nothing to a reader.
   return action.is_step && change.field.size() > 7 &&
@@ -129,7 +142,7 @@ class Text {
 
   std::string summary(const Action& action) const {
     // What a removal is called by its cloud differs from one to the next and matters only in full.
-    return action.verb == Verb::Delete && !options_.full ? action.cloud : action.summary;
+    return action.verb == Verb::Delete && !options_.full ? action.cloud : one_line(action.summary);
   }
 
   // The reason, where it says more than the mark does; "its node" stands for the node's name.

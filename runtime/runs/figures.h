@@ -43,6 +43,8 @@ struct RunFigures {
 // Hears when things are made, since from then on they cost something.
 class RunClock : public EventSink {
  public:
+  // `now`: the begin, and the end, of a run that ends before it says so.
+  explicit RunClock(double now = 0) : begun_(now), ended_(now) {}
   void emit(const Event& event) override;
   // Wall seconds: of the run, and of the begin or end of an action; 0: it was not heard of.
   double begun() const { return begun_; }
@@ -51,7 +53,7 @@ class RunClock : public EventSink {
   double ended(const std::string& id) const;
 
  private:
-  double begun_ = 0, ended_ = 0;
+  double begun_, ended_;
   std::map<std::string, double> begun_of_, ended_of_;
 };
 

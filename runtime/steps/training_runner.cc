@@ -51,7 +51,10 @@ class TrainingRun {
         training_(step.training),
         nodes_(nodes),
         log_(context, step, step.id),
-        data_(training_, *context.context, [this](const std::string& line) { log_.line(line); }) {
+        data_(training_, *context.context, [this](const std::string& line) {
+          log_.line(line);
+          context_.context->log(line);
+        }) {
     job_ = jobs::folder_name(training_.value("name", "training"), training_.value("identity", step.digest));
     for (const auto& node : nodes_)
       members_.push_back(std::make_unique<Member>(node, *context.context, job_));

@@ -97,7 +97,9 @@ class Programs(RadlCase):
     def test_results_and_numbers_come_back_and_again_changes_nothing(self):
         plan = self.radlc("plan", self.file)
         self.assertIn("work.py of work on 2 nodes", plan)
-        self.apply()
+        printed = self.apply()  # not on a terminal: what the program says is to be seen all the same
+        for member in (0, 1):
+            self.assertRegex(printed, rf"worker\[{member}\] \| member {member} of 2 token")
         outputs = json.loads(self.radlc("output", "--file", self.file, "--json"))
         self.assertEqual(outputs["metrics"]["value"], {"loss": 0.5})
         results = pathlib.Path(outputs["results"]["value"])
@@ -141,6 +143,7 @@ class Programs(RadlCase):
         self.wait_for_starts()
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
+        self.assertRegex(self.radlc("show", self.file), r"program/work +program +interrupted")
         queue = json.loads(self.radlc("queue", self.file, "--json"))
         self.assertEqual([(job["id"], job["state"]) for job in queue], [("program/work", "running")])
         self.assertEqual([m["state"] for m in queue[0]["members"]], ["running", "running"])
@@ -270,6 +273,8 @@ class Programs(RadlCase):
         self.wait_for_starts()
         logs = self.folder / ".radl/work/logs/program.work.log"
         self.wait_until(lambda: logs.exists() and logs.read_text().count("waits for the gate") == 2)
+        self.assertEqual([step["status"] for step in self.show(self.file)["steps"] if step["id"] == "program/work"], ["running"])
+        self.assertRegex(self.radlc("show", self.file), r"program/work +program +running")
         members = json.loads(self.radlc("queue", self.file, "--json"))[0]["members"]
         self.assertEqual([m["line"] for m in members], ["waits for the gate (sensitive)"] * 2)
         for member in members:

@@ -197,7 +197,6 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
       if (!by_id && memory_.is_missing(kind->type())) continue;
       Status asked = kind->look(call, selection, seen);
       if (asked.code() == Code::Unsupported && !by_id && kind->may_be_missing()) {
-        context.log(fmt::format("{}: this server has none: {}", kind->type(), asked.message()));
         memory_.note_missing(kind->type());
         continue;
       }

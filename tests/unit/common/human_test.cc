@@ -22,6 +22,16 @@ TEST(Human, LabelsAndNumbersSayWhatTheyAre) {
   EXPECT_EQ(human_number("test_loss", 0.281234567), "0.2812");
 }
 
+TEST(Human, SizesAreShownInThePowersTheyWereWrittenIn) {
+  EXPECT_EQ(size_text(1e9), "1 GB");
+  EXPECT_EQ(size_text(512e6), "512 MB");
+  EXPECT_EQ(size_text(1.5e12), "1.5 TB");
+  EXPECT_EQ(size_text(double(1 << 30)), "1 GiB");
+  EXPECT_EQ(size_text(1.5 * (1 << 30)), "1.5 GiB");
+  EXPECT_EQ(size_text(123456789), "117.74 MiB");
+  EXPECT_EQ(size_text(16), "16 bytes");
+}
+
 TEST(HostName, IsWhatRfc1123Allows) {
   for (const char* name : {"a", "3com", "front.example.org", "a-b", "A1"})
     EXPECT_FALSE(host_name_fault(name)) << name;

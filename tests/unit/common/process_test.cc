@@ -33,6 +33,23 @@ TEST(Process, GivesBothStreamsAndTheExitStatus) {
   EXPECT_EQ(result->err, "err\n");
 }
 
+// Servers and mount's like are there, and many users' PATH does not say so.
+TEST(Process, FindsWhatIsInSbinAlsoFromAScript) {
+  ProcessRequest request = shell("echo $PATH");
+  request.environment["PATH"] = "/nowhere";
+  EXPECT_EQ(run_process(request)->out, "/nowhere\n");
+  const std::string before = getenv("PATH");
+  for (const char* mine : {"/usr/bin:/bin", "/usr/bin:/usr/sbin:/bin"}) {
+    setenv("PATH", mine, 1);
+    const std::string path = ":" + run_process(shell("printf %s: $PATH"))->out;
+    for (const char* folder : {":/usr/bin:", ":/usr/sbin:", ":/sbin:"}) {
+      EXPECT_NE(path.find(folder), std::string::npos) << path;
+      EXPECT_EQ(path.find(folder), path.rfind(folder)) << path;
+    }
+  }
+  setenv("PATH", before.c_str(), 1);
+}
+
 TEST(Process, PassesArgumentsUntouched) {
   ProcessRequest request;
   request.argv = {"printf", "%s|", "a b", "$HOME", "'\"", ""};

@@ -45,6 +45,18 @@ class History(unittest.TestCase):
         self.assertGreaterEqual(plan["totals"]["seconds"], 500)
         self.assertEqual([action["seconds"] for action in plan["actions"] if action["id"] == "b[0]"], [500])
 
+    def test_an_apply_that_a_cloud_refuses_has_its_time(self):
+        (self.at / "cloud.radl").write_text(
+            "network n ()\nsystem a (net_interface.0.connection = 'n' and disk.0.image.url = 'aws://eu-west-1/ami-0123456789abcdef0')\n"
+            "deploy a 1 ec2\n")
+        self.environment.update(AWS_ENDPOINT_URL="http://127.0.0.1:1", AWS_REGION="eu-west-1", AWS_ACCESS_KEY_ID="AKIAEXAMPLE",
+                                AWS_SECRET_ACCESS_KEY="secret")
+        done = subprocess.run([RADLC, "apply", "-y", "cloud.radl"], cwd=self.at, env=self.environment, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        (run,) = self.history()
+        self.assertEqual(run["ok"], False)
+        self.assertGreater(run["time"], 1.7e9)
+
     def test_destroy_is_kept_too_and_lines_of_others_are_left_out(self):
         self.radlc("apply", "--auto-approve", "site.radl")
         self.runs.write_text(self.runs.read_text() + "{\"run\": 1, cut\n")

@@ -48,6 +48,14 @@ class Case(unittest.TestCase):
 
 
 class List(Case):
+    def test_an_apply_that_created_nothing_is_not_listed(self):
+        path = self.project("one")
+        self.assertEqual(self.run_it("apply", path).returncode, 1)  # nobody can say yes
+        self.assertEqual(self.run_it("list").stdout, "")
+        self.assertEqual(json.loads(self.run_it("list", "--json").stdout), [])
+        self.good("apply", "--auto-approve", path)
+        self.assertEqual(len(self.good("list").splitlines()), 1)
+
     def test_all_infrastructures_wherever_they_are(self):
         one, two = self.project("one"), self.project("two", a=2)
         for path in (one, two):

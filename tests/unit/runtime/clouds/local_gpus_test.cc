@@ -34,9 +34,8 @@ TEST(LocalGpus, AreComparedWithWhatANodeAsksFor) {
   EXPECT_EQ(check_gpus(node_with("gpu.count", 2), one).message(), "worker[0]: gpu.count >= 2: it has 1");
   EXPECT_EQ(check_gpus(node_with("gpu.count", 1), none).message(),
             "worker[0]: gpu.count >= 1: it has 0; nvidia-smi says: No devices were found");
-  EXPECT_NE(
-      check_gpus(node_with("gpu.memory", 1e9), none).message().find("gpu.memory >= 953.67 MiB: it has none"),
-      std::string::npos);
+  EXPECT_NE(check_gpus(node_with("gpu.memory", 1e9), none).message().find("gpu.memory >= 1 GB: it has none"),
+            std::string::npos);
   EXPECT_FALSE(asks_for_gpus(node_with("cpu.count", 1)));
   EXPECT_TRUE(asks_for_gpus(node_with("gpu.memory", 1e9)));
 }

@@ -63,6 +63,15 @@ TEST_F(PlanText, FirstInFullAndInColor) {
   EXPECT_EQ(render_text(plan, options), summary_line(plan) + "\n");
 }
 
+// A recipe's shell text is the name of what runs it.
+TEST_F(PlanText, SummariesAreOneLine) {
+  ir::Program program = cluster_with_text(1, "hello", 2 * kGiB);
+  for (ir::Step& step : program.steps)
+    for (ir::Resource& resource : step.resources) resource.name = "apt-get update\n\tapt-get install -y jq\n";
+  const std::string text = render_text(bench.plan(program));
+  EXPECT_NE(text.find("'apt-get update apt-get install -y jq '"), std::string::npos) << text;
+}
+
 TEST_F(PlanText, NoChanges) {
   ir::Program program = cluster_with_text(3, "hello", 2 * kGiB);
   applied(program);

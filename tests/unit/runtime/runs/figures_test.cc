@@ -77,6 +77,12 @@ TEST_F(ARun, PhasesAreSummedAsSomebodyWaitsForThem) {
   EXPECT_TRUE(figures.ok);
 }
 
+// An apply that is refused before its first action.
+TEST_F(ARun, WithoutAnEventIsOfTheTimeAtWhichItWasBegun) {
+  EXPECT_EQ(figures_of(plan, report, RunClock(1.8e9), {}).time, 1.8e9);
+  EXPECT_EQ(RunClock(1.8e9).ended(), 1.8e9);
+}
+
 TEST_F(ARun, StagingIsNoConfiguringAndTeachesNothingOfOtherSteps) {
   plan.actions[3].usual_seconds = 0.05;
   RunFigures figures = figures_of(plan, report, clock, {"a[0]/more"});
