@@ -237,7 +237,8 @@ class AnsibleRun {
     auto ran = run_process(
         {.argv = {"ansible-vault", "view", "--vault-password-file", own("vault"), own("recipe.vault")},
          .environment = {{"PAGER", "cat"}},
-         .inherited = kAnsibleVariables});
+         .inherited = kAnsibleVariables,
+         .stop = context_.context->stop});
     if (!ran) return ran.status();
     if (ran->exit_status != 0) return Status(Code::Auth, "vault.password does not open the encrypted recipe");
     if (ran->out_cut) return invalid("the encrypted recipe is too large");

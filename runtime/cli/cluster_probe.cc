@@ -150,7 +150,7 @@ int take_down(const Probe& probe) {
   }
   end_run(**run);
   run->reset();
-  Status removed = remove_state(probe.project.state_directory, probe.name, real_world());
+  Status removed = remove_state(probe.project.state_directory, probe.name, real_world(), cancellation.now());
   if (!removed.ok() && removed.code() != Code::NotFound) return report(probe.session, removed);
   // A list that cannot be written is no error: `radlc list` says then that there is none.
   (void)forget_state(infrastructures_index(), {probe.project.state_directory, probe.name});

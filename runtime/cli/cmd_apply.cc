@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
@@ -38,6 +39,7 @@ struct Apply {
   std::unique_ptr<Project> project;
   std::unique_ptr<Machinery> machinery;
   Cancellation cancellation;
+  std::optional<SignalGuard> guard;  // from when it waits for more than an answer
   std::unique_ptr<ActiveRun> run;
   double begun = real_world().clock.wall_seconds();
 
@@ -84,10 +86,10 @@ Status prepare(Apply& apply) {
   auto password = given_sudo_password(apply.session, apply.options.run.ask_sudo_password);
   if (!password.ok()) return std::move(password).status();
   use_sudo_password(*apply.project, *password);
-  auto machinery = make_machinery(apply.options.run);
+  apply.guard.emplace(apply.cancellation);
+  auto machinery = make_machinery(apply.options.run, apply.cancellation.finishing());
   if (!machinery.ok()) return std::move(machinery).status();
   apply.machinery = std::move(*machinery);
-  SignalGuard guard(apply.cancellation);
   auto run =
       begin_run(apply.parts(), apply.project->state_directory, apply.project->compiled.program.name,
                 apply.options.scale ? OpenMode::Write : OpenMode::Create,
@@ -114,7 +116,6 @@ Status check_world_unmoved(const Plan& saved, const Plan& now) {
 }
 
 Result<Plan> decide(Apply& apply) {
-  SignalGuard guard(apply.cancellation);
   auto plan = apply.run->plan(question_of(*apply.project, *apply.machinery, apply.options.request));
   if (!plan.ok()) return plan;
   auto snapshot = apply.run->snapshot();
@@ -163,7 +164,6 @@ RoomSought seek_room(Apply& apply, const Plan& plan, const RunReport& report) {
 int execute(Apply& apply, const Plan& plan, const std::vector<PlanForecast>& forecasts, bool again,
             RoomSought& room) {
   ActiveRun& run = *apply.run;
-  SignalGuard guard(apply.cancellation);
   Listeners listeners;
   if (Status begun = listeners.begin(run, apply.session, apply.options.run, plan); !begun.ok())
     return report(apply.session, begun);
@@ -222,17 +222,17 @@ int execute_all(Apply& apply, Plan plan, std::vector<PlanForecast> forecasts) {
     auto next = plan_again(apply, apply.run->taken_back(), std::move(room));
     if (!next.ok()) return report(apply.session, next.status());
     plan = std::move(*next);
-    forecasts = plan_forecasts(plan, *apply.project, *apply.machinery);
+    forecasts = plan_forecasts(plan, *apply.project, *apply.machinery, apply.cancellation.finishing());
   }
 }
 
 // A bucket that is missing or closed is known before a machine is paid for.
-Status buckets_are_open(const ir::Program& program, const Plan& plan) {
+Status buckets_are_open(const ir::Program& program, const Plan& plan, const Stop& stop) {
   for (const ir::Step& step : program.steps) {
     const Action* action = plan.find(step.id);
     if (!ir::is_job(step.kind) || action == nullptr || action->verb != Verb::Run) continue;
     const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
-    Status open = training::check_buckets(job, Stop().within(kLookAtBuckets));
+    Status open = training::check_buckets(job, stop.within(kLookAtBuckets));
     if (!open.ok()) return std::move(open).at(step.id);
   }
   return {};
@@ -241,12 +241,14 @@ Status buckets_are_open(const ir::Program& program, const Plan& plan) {
 }  // namespace
 
 int run(const Session& session, Options& options) {
-  Apply apply{session, options, {}, {}, {}, {}, {}};
+  Apply apply{session, options, {}, {}, {}, {}, {}, {}};
   if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
   auto plan = decide(apply);
   if (!plan.ok()) return report(session, plan.status());
   const Status within = hold_to_max_cost(options.request, *plan);
-  std::vector<PlanForecast> forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery);
+  const Stop stop = apply.cancellation.finishing();
+  std::vector<PlanForecast> forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery, stop);
+  if (Status stopped = stop.check(); !stopped.ok()) return report(session, stopped);
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
@@ -265,11 +267,12 @@ int run(const Session& session, Options& options) {
   if (!plan->changes_anything()) return unseen;
   auto go = approved(apply);
   if (!go.ok()) return report(session, go.status());
+  if (Status stopped = stop.check(); !stopped.ok()) return report(session, stopped);
   if (!*go) {
     std::fputs("Nothing was done.\n", stdout);
     return kUserError;
   }
-  if (Status open = buckets_are_open(apply.project->compiled.program, *plan); !open.ok())
+  if (Status open = buckets_are_open(apply.project->compiled.program, *plan, stop); !open.ok())
     return report(session, open);
   int done = execute_all(apply, std::move(*plan), std::move(forecasts));
   end_run(*apply.run);

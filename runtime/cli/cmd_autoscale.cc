@@ -200,7 +200,7 @@ class Relay {
   }
 
   Result<bool> try_look(Watched& watched, const Stop& stop) {
-    auto nodes = load_nodes(options_.project);
+    auto nodes = load_nodes(options_.project, stop);
     if (!nodes.ok()) return std::move(nodes).status();
     auto wanted = wanted_command(watched.rules, nodes->state, project_->compiled.secrets);
     if (!wanted.ok()) return std::move(wanted).status().at(watched.rules.node);

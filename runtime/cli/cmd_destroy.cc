@@ -155,7 +155,7 @@ int execute(const Session& session, const Options& options, const Machinery& mac
     return untold;
   }
   run.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
-  Status removed = remove_state(place.directory, place.name, real_world());
+  Status removed = remove_state(place.directory, place.name, real_world(), cancellation.now());
   if (removed.code() == Code::Conflict) {
     std::fprintf(stderr, "note: the state is kept for another run: %s\n", shown(removed.message()).c_str());
     return untold;

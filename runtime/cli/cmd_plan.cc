@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/given_back.h"
@@ -8,6 +9,7 @@
 #include "runtime/cli/project_state.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/budget.h"
@@ -22,6 +24,7 @@ struct Options {
   RunOptions run;
   PlanRequest request;
   std::string out, html, format = "text";
+  bool force = false;
   bool json = false, dot = false, markdown = false, detailed = false, full = false, brief = false,
        destroy = false;
 };
@@ -29,19 +32,19 @@ struct Options {
 constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
 
 // A look at the world through clouds and runners: needs the state, changes nothing.
-Result<std::optional<Observed>> observe(const Options& options, Project& project) {
+Result<std::optional<Observed>> observe(const Options& options, Project& project,
+                                        Cancellation& cancellation) {
   if (!options.request.refresh) return std::optional<Observed>();
-  auto store =
-      Store::open(project.state_directory, project.compiled.program.name, OpenMode::Read, real_world());
+  auto store = Store::open(project.state_directory, project.compiled.program.name, OpenMode::Read,
+                           real_world(), cancellation.finishing());
   if (!store.ok()) {
     if (store.status().code() == Code::NotFound) return std::optional<Observed>();
     return std::move(store).status();
   }
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
-  auto machinery = make_machinery(options.run);
+  auto machinery = make_machinery(options.run, cancellation.finishing());
   if (!machinery.ok()) return std::move(machinery).status();
-  Cancellation cancellation;
   Run run = (*machinery)->run();
   run.store = store->get();
   run.program = &project.compiled.program;
@@ -61,7 +64,7 @@ Status save(const Options& options, const Project& project, const Plan& plan) {
     if (value.is_object() && value.contains("$secret")) continue;
     saved.inputs[name] = value.is_string() ? value.get<std::string>() : value.dump();
   }
-  return write_plan_file(options.out, saved);
+  return write_result({options.out, options.force}, encode_plan_file(saved), ResultKind::Plan, 0600);
 }
 
 void show(const Session& session, const Options& options, const Plan& plan,
@@ -87,6 +90,12 @@ void show(const Session& session, const Options& options, const Plan& plan,
   }
 }
 
+// Ctrl-C while the plan waits for somebody, which begins when the sources are compiled.
+struct Interruption {
+  Cancellation cancellation;
+  std::optional<SignalGuard> guard;
+};
+
 // All that a plan is made of, and what came of it.
 struct Made {
   std::unique_ptr<Project> project;
@@ -96,8 +105,9 @@ struct Made {
   std::vector<PriceElsewhere> elsewhere;
 };
 
-Status make(const Session& session, const Options& options, Made& made) {
+Status make(const Session& session, const Options& options, Interruption& interruption, Made& made) {
   auto& [project, snapshot, plan, forecasts, elsewhere] = made;
+  const Stop stop = interruption.cancellation.finishing();
   if (options.destroy) {
     auto place = find_state(options.project);
     if (!place.ok()) return place.status();
@@ -114,16 +124,18 @@ Status make(const Session& session, const Options& options, Made& made) {
   auto password = given_sudo_password(session, options.run.ask_sudo_password);
   if (!password.ok()) return std::move(password).status();
   use_sudo_password(*project, *password);
-  snapshot = read_snapshot(project->state_directory, project->compiled.program.name);
+  interruption.guard.emplace(interruption.cancellation);
+  snapshot = read_snapshot(project->state_directory, project->compiled.program.name, stop);
   if (!snapshot.ok()) return snapshot.status();
-  auto machinery = make_machinery(options.run);
+  auto machinery = make_machinery(options.run, stop);
   if (!machinery.ok()) return machinery.status();
   if (Status numbered = use_state_of(*project, *snapshot); !numbered.ok()) return numbered;
-  auto observed = observe(options, *project);
+  auto observed = observe(options, *project, interruption.cancellation);
   if (!observed.ok()) return std::move(observed).status();
-  plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
+  plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr, stop);
   if (!plan.ok() || options.brief || options.dot) return plan.status();
-  forecasts = plan_forecasts(*plan, *project, **machinery);
+  forecasts = plan_forecasts(*plan, *project, **machinery, stop);
+  if (Status stopped = stop.check(); !stopped.ok()) return stopped;
   if (snapshot->resources.empty()) elsewhere = prices_elsewhere(*project, **machinery);
   return plan.status();
 }
@@ -136,12 +148,17 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
       return report(session, budget.status());
   }
   auto made = session.keep<Made>();
-  if (Status done = make(session, options, *made); !done.ok()) return report(session, done);
+  {
+    Interruption interruption;
+    if (Status done = make(session, options, interruption, *made); !done.ok()) return report(session, done);
+  }
   const auto& [project, snapshot, planned, forecasts, elsewhere] = *made;
   const Plan* plan = &*planned;
   if (options.html != "-") show(session, options, *plan, forecasts, elsewhere);
   if (!options.html.empty()) {
-    if (int code = put_result(session, render_html(*plan, forecasts), options.html); code != kDone)
+    if (int code = put_result(session, render_html(*plan, forecasts), {options.html, options.force},
+                              ResultKind::Review);
+        code != kDone)
       return code;
   }
   if (Status within = within_max_cost(options.request, *plan); !within.ok()) return report(session, within);
@@ -177,6 +194,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->add_option("--html", options->html,
                    "write a page for a review; - for standard output, in place of the text")
       ->type_name("FILE");
+  add_force(*command, options->force);
   command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
   command->add_flag("--refresh", options->request.refresh,
                     "look at the clouds and nodes as well: what drifted, what things cost now");

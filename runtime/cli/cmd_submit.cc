@@ -254,7 +254,7 @@ class Follower {
   // Nodes come and go: the state says which there are.
   Result<Remote*> remote_of(const std::string& host) {
     if (auto known = remotes_.find(host); known != remotes_.end()) return known->second.get();
-    auto nodes = load_nodes(options_.project);
+    auto nodes = load_nodes(options_.project, stop_);
     if (!nodes.ok()) return std::move(nodes).status();
     const ResourceRecord* node = node_of_host(nodes->state, host);
     if (!node) return not_found("the state knows no node that Slurm calls " + host);

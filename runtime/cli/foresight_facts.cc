@@ -78,17 +78,6 @@ foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t 
 
 }  // namespace
 
-Status may_be_replaced_by_json(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) == 0)
-    return {};
-  auto text = read_file(path, size_t{1} << 28);
-  if (!text.ok()) return std::move(text).status();
-  if (Json::accept(*text)) return {};
-  return invalid(path + " is there already, and it is no JSON")
-      .with_hint("give another name, or remove it first");
-}
-
 std::string calibration_file() { return user_data_file("foresight.db"); }
 
 DatasetFacts dataset_facts(const ir::Step& training) {
@@ -156,13 +145,13 @@ std::string family_of(const ir::Step& training) {
 std::vector<std::string> worker_nodes(const ir::Step& training) { return role(training, "worker"); }
 std::vector<std::string> server_nodes(const ir::Step& training) { return role(training, "ps"); }
 
-foresight::TrainingFacts training_facts(const ir::Step& training) {
+foresight::TrainingFacts training_facts(const ir::Step& training, const Stop& stop) {
   const Json &job = job_of(training), sync = part_of(job, "sync"), checkpoint = part_of(job, "checkpoint");
   const DatasetFacts dataset = dataset_facts(training);
   foresight::TrainingFacts facts;
   facts.name = training.id;
   facts.family = family_of(training);
-  if (auto work = work_of(training); work.ok())
+  if (auto work = work_of(training, "", stop); work.ok())
     facts.work = std::move(*work);
   else
     facts.work_unknown = work.status().message();
@@ -180,7 +169,7 @@ foresight::TrainingFacts training_facts(const ir::Step& training) {
   return facts;
 }
 
-Result<foresight::Work> work_of(const ir::Step& training, const std::string& as_shape) {
+Result<foresight::Work> work_of(const ir::Step& training, const std::string& as_shape, const Stop& stop) {
   const Json& job = job_of(training);
   const DatasetFacts dataset = dataset_facts(training);
   const std::string shape = as_shape.empty() ? dataset.shape : as_shape, model = text_of(job, "model", "");
@@ -188,7 +177,7 @@ Result<foresight::Work> work_of(const ir::Step& training, const std::string& as_
   if (shape.empty())
     return invalid("the shape of the images of " + dataset.name + " is not known")
         .with_hint("say --image-shape HEIGHTxWIDTHxCHANNELS");
-  auto graph = look_at_model(model, shape, dataset.classes);
+  auto graph = look_at_model(model, shape, dataset.classes, stop);
   if (!graph.ok()) return std::move(graph).status();
   const Json key = {{"graph", graph->digest},
                     {"input", shape},

@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "compiler/ir/ir.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/foresight/forecast.h"
 
 namespace radl::cli {
-
-// Invalid: something is at this place that is no JSON, so that writing there would lose it (a mistyped
-// `--write site.radl`).
-Status may_be_replaced_by_json(const std::string& path);
 
 // Of the user's calibration (runtime/runs/calibration_store.h); "" where there is no home.
 std::string calibration_file();
@@ -36,10 +33,11 @@ std::vector<const ir::Step*> trainings_of(const ir::Program& program);
 Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name);
 
 // Asks this computer's engine what the model computes (model_look.h).
-foresight::TrainingFacts training_facts(const ir::Step& training);
+foresight::TrainingFacts training_facts(const ir::Step& training, const Stop& stop = {});
 // As training_facts() gives it, with images of this shape ("32x32x3"; "": as the dataset says). Invalid or
 // NotFound: it is not known what it computes, and why.
-Result<foresight::Work> work_of(const ir::Step& training, const std::string& shape = "");
+Result<foresight::Work> work_of(const ir::Step& training, const std::string& shape = "",
+                                const Stop& stop = {});
 // "resnet20 on cifar10".
 std::string family_of(const ir::Step& training);
 // Addresses of the nodes that compute.

@@ -17,6 +17,7 @@
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
+#include "runtime/exec/events.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/program_runner.h"
@@ -224,7 +225,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_flag("--json", options.json, "events as JSON lines on standard output instead of text");
   command
       .add_option("--log-json", options.log_json, "write every event as a line of JSON to this file as well")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check([](const std::string& path) { return JsonLinesSink::may_append(path).text(); });
   add_lock_timeout(command, options.lock_timeout);
 }
 
@@ -234,8 +236,8 @@ void add_lock_timeout(CLI::App& command, double& seconds) {
       ->check(CLI::NonNegativeNumber);
 }
 
-Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
-  auto found = load_auth(options.auth);
+Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options, const Stop& stop) {
+  auto found = load_auth(options.auth, stop);
   if (!found.ok()) return std::move(found).status();
   std::shared_ptr<const AuthFile> auth;
   if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));

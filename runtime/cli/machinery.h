@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "common/stop.h"
 #include "runtime/auth/auth_file.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/command.h"
@@ -57,6 +58,6 @@ class Machinery {
 };
 
 // Invalid for an unknown cloud (with the nearest name).
-Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options);
+Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options, const Stop& stop = {});
 
 }  // namespace radl::cli

@@ -12,10 +12,10 @@
 
 namespace radl::cli {
 
-Result<Nodes> load_nodes(const ProjectOptions& options) {
-  auto place = find_state(options);
+Result<Nodes> load_nodes(const ProjectOptions& options, const Stop& stop) {
+  auto place = find_state(options, stop);
   if (!place.ok()) return std::move(place).status();
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world(), stop);
   if (!store.ok()) return std::move(store).status();
   auto state = (*store)->snapshot();
   if (!state.ok()) return std::move(state).status();

@@ -49,13 +49,14 @@ struct Trained {
   foresight::MachineFacts machine;
 };
 
-std::vector<Trained> trained_by(const Plan& plan, const Project& project, const Machinery& machinery) {
+std::vector<Trained> trained_by(const Plan& plan, const Project& project, const Machinery& machinery,
+                                const Stop& stop) {
   std::vector<Trained> all;
   for (const ir::Step* step : trainings_of(project.compiled.program)) {
     const Action* action = plan.find(step->id);
     const auto workers = worker_nodes(*step), servers = server_nodes(*step);
     if (action == nullptr || action->verb != Verb::Run || workers.empty()) continue;
-    Trained trained{step, action, training_facts(*step), machine_of(plan, workers.front(), machinery)};
+    Trained trained{step, action, training_facts(*step, stop), machine_of(plan, workers.front(), machinery)};
     if (!servers.empty())
       trained.machine.server_bits_per_second = machine_of(plan, servers.front(), machinery).bits_per_second;
     all.push_back(std::move(trained));
@@ -105,10 +106,10 @@ void take_exchange(const Json& output, foresight::TrainingRun& run) {
 
 }  // namespace
 
-std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project,
-                                         const Machinery& machinery) {
+std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project, const Machinery& machinery,
+                                         const Stop& stop) {
   std::vector<PlanForecast> forecasts;
-  const std::vector<Trained> trainings = trained_by(plan, project, machinery);
+  const std::vector<Trained> trainings = trained_by(plan, project, machinery, stop);
   if (trainings.empty()) return forecasts;
   const std::vector<RunFigures> runs = newest_runs(user_data_file("runs.jsonl"));
   const auto measured = measured_by(runs);
@@ -163,7 +164,7 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
   const std::string path = calibration_file();
   Status kept;
   Models models(path);  // what a run teaches is for the next apply
-  for (const Trained& trained : trained_by(plan, project, machinery)) {
+  for (const Trained& trained : trained_by(plan, project, machinery, {})) {
     const std::string& id = trained.step->id;
     const bool done =
         std::any_of(report.actions.begin(), report.actions.end(), [&](const ActionOutcome& outcome) {

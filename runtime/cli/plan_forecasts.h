@@ -12,8 +12,8 @@ namespace radl::cli {
 
 // Of each training that the plan runs. A calibration that cannot be read is a note on standard error, and
 // none.
-std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project,
-                                         const Machinery& machinery);
+std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project, const Machinery& machinery,
+                                         const Stop& stop = {});
 
 // What the forecasts said of the longest training, with what is done around it, and of the whole run.
 void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& figures);

@@ -40,10 +40,10 @@ struct Applied {
 };
 
 Applied applied_from(const std::string& directory, const std::vector<std::string>& names,
-                     const std::vector<std::string>& files) {
+                     const std::vector<std::string>& files, const Stop& stop) {
   Applied found;
   for (const std::string& name : names) {
-    auto store = Store::open(directory, name, OpenMode::Read, real_world());
+    auto store = Store::open(directory, name, OpenMode::Read, real_world(), stop);
     auto snapshot = store.ok() ? (*store)->snapshot() : Result<Snapshot>(store.status());
     if (!snapshot.ok() || snapshot->source_paths.empty()) {
       found.unknown.push_back(name);
@@ -159,11 +159,11 @@ Result<std::string> state_directory(const ProjectOptions& options) {
   return absolute(fs::is_directory(file, error) ? file + "/.radl" : default_state_directory(file));
 }
 
-Result<StatePlace> find_state(const ProjectOptions& options) {
+Result<StatePlace> find_state(const ProjectOptions& options, const Stop& stop) {
   auto place = state_directory(options);
   if (!place.ok()) return std::move(place).status();
   const std::string& directory = *place;
-  auto names = list_states(directory);
+  auto names = list_states(directory, stop);
   if (!names.ok()) return std::move(names).status();
   if (!options.name.empty()) {
     if (std::find(names->begin(), names->end(), options.name) != names->end())
@@ -176,7 +176,7 @@ Result<StatePlace> find_state(const ProjectOptions& options) {
   std::vector<std::string> files = files_applied(options), candidates = *names;
   if (files.empty() && candidates.size() > 1) files = radl_files_in(".");
   if (!files.empty() && (candidates.size() > 1 || !options.files.empty())) {
-    Applied applied = applied_from(directory, *names, files);
+    Applied applied = applied_from(directory, *names, files, stop);
     candidates = applied.from.empty() ? applied.unknown : applied.from;
     if (candidates.empty() && !options.files.empty()) {
       return Status(Code::NotFound, "nothing has been applied from " + join(files, ", ") + "; " + directory +

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/stop.h"
 #include "compiler/ir/ir.h"
 #include "runtime/cli/project.h"
 
@@ -24,7 +25,7 @@ struct StatePlace {
 // Which infrastructure a command without compilation means: --name, else the one that was applied from the
 // given file, else the only one, else the one applied from the only file of this folder. NotFound and Invalid
 // list what there is.
-Result<StatePlace> find_state(const ProjectOptions& options);
+Result<StatePlace> find_state(const ProjectOptions& options, const Stop& stop = {});
 
 // The only .radl file of a folder. Invalid lists several; NotFound: there is none.
 Result<std::string> only_file_in(const std::string& folder);

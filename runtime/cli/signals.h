@@ -11,6 +11,8 @@ class SignalGuard {
  public:
   explicit SignalGuard(Cancellation& cancellation);
   ~SignalGuard();
+  // Whether it lives inside of another's time, to which a request goes on.
+  bool is_inner() const { return outer_ != nullptr; }
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 

@@ -1,14 +1,18 @@
 #include "runtime/cli/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 
 #include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
 
 namespace radl::cli {
 namespace {
@@ -16,6 +20,32 @@ namespace {
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
+}
+
+// False: somebody asked to stop first.
+bool wait_for_input(const Stop& stop) {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  while (std::cin.rdbuf()->in_avail() <= 0) {
+    if (stop.asked()) return false;
+    if (::poll(&input, 1, 50) > 0) return true;
+  }
+  return true;
+}
+
+// A line of standard input; "" if somebody asks to stop, which then also ends whatever asks: the outer guard
+// hears of it, or, if there is none, the process ends by its signal.
+std::string read_line(const std::function<void()>& after) {
+  std::string line;
+  Cancellation cancellation;
+  bool ends = false;
+  {
+    SignalGuard guard(cancellation);
+    if (wait_for_input(cancellation.finishing())) std::getline(std::cin, line);
+    ends = cancellation.stop_starting() && !guard.is_inner();
+  }
+  after();
+  if (ends) (void)std::raise(SIGINT);
+  return line;
 }
 
 }  // namespace
@@ -50,13 +80,11 @@ std::string ask_line(const std::string& question, bool hidden) {
     quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &quiet);
   }
-  std::string line;
-  std::getline(std::cin, line);
-  if (silenced) {
+  return read_line([&] {
+    if (!silenced) return;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &saved);
     std::fputc('\n', stderr);
-  }
-  return line;
+  });
 }
 
 }  // namespace radl::cli

@@ -20,8 +20,8 @@
 
 namespace radl::cli {
 
-Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name) {
-  auto store = Store::open(directory, name, OpenMode::Read, real_world());
+Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name, const Stop& stop) {
+  auto store = Store::open(directory, name, OpenMode::Read, real_world(), stop);
   if (store.ok()) return (*store)->snapshot();
   if (store.status().code() != Code::NotFound) return std::move(store).status();
   Snapshot empty;
@@ -174,8 +174,10 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
 }
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
-                      const PlanRequest& request, const Observed* observed) {
-  auto plan = make_plan_of(question_of(project, machinery, request), snapshot, observed,
+                      const PlanRequest& request, const Observed* observed, const Stop& stop) {
+  PlanQuestion question = question_of(project, machinery, request);
+  question.stop = stop;
+  auto plan = make_plan_of(question, snapshot, observed,
                            work_directory_of(project.state_directory, project.compiled.program.name));
   if (plan.ok()) tell_what_stays(*plan, snapshot);
   return plan;

@@ -17,7 +17,7 @@
 namespace radl::cli {
 
 // The state for reading; an empty snapshot named `name` where there is none yet.
-Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name);
+Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name, const Stop& stop = {});
 
 // Opens for writing and takes the lock, saying on standard error whom it waits for.
 Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
@@ -62,7 +62,7 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
 // each cloud of the program is surveyed as well; where that fails the plan is made of the catalog and says so
 // (Plan::unseen).
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
-                      const PlanRequest& request, const Observed* observed);
+                      const PlanRequest& request, const Observed* observed, const Stop& stop = {});
 
 // The plan's exit code: kWorldError, with the reasons on standard error, where a refresh could not look at
 // something.

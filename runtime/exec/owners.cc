@@ -14,7 +14,8 @@ Status check_owner(Session& session, Cloud& cloud, bool keep) {
   std::string owner;
   Status asked =
       with_retries(session.options(), session.world(), retry_hooks(session, id), [&](int) -> Status {
-        Result<std::string> answer = cloud.owner(session.context("", session.in(kAskOwner)));
+        // Nothing has begun: the first request to stop ends the call.
+        Result<std::string> answer = cloud.owner(session.context("", session.in(kAskOwner), true));
         if (!answer.ok()) return answer.status();
         owner = *answer;
         return {};

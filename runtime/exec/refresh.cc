@@ -250,18 +250,26 @@ class Refresher {
   std::set<std::string> running_;  // nodes that a login is tried at
 };
 
+// Nothing is begun, so the first request to stop ends every call, and what was not seen is not an answer.
+Result<Observed> observed_by(const Run& run, const Snapshot& snapshot,
+                             Result<Observed> (Refresher::*look)()) {
+  Session session(run, snapshot);
+  session.only_looks();
+  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
+  Refresher refresher(session, snapshot);
+  Result<Observed> observed = (refresher.*look)();
+  const bool stopped = run.cancellation && run.cancellation->stop_starting();
+  return stopped ? Result<Observed>(run.cancellation->finishing().check()) : observed;
+}
+
 }  // namespace
 
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot) {
-  Session session(run, snapshot);
-  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
-  return Refresher(session, snapshot).look();
+  return observed_by(run, snapshot, &Refresher::look);
 }
 
 Result<Observed> glance(const Run& run, const Snapshot& snapshot) {
-  Session session(run, snapshot);
-  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
-  return Refresher(session, snapshot).glance();
+  return observed_by(run, snapshot, &Refresher::glance);
 }
 
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed) {

@@ -46,6 +46,8 @@ class Session {
   // The same for what waits: from the first request on, and from the second. Not longer than this.
   const Stop& finishing() const { return finishing_; }
   const Stop& now() const { return now_; }
+  // Before any call: the first request to stop ends calls that only look, too.
+  void only_looks() { now_ = finishing_; }
 
   // For one call of a provider or a runner about `id`.
   Context context(const std::string& id, std::chrono::steady_clock::time_point deadline, bool is_job = false);

@@ -9,8 +9,10 @@
 #include "runtime/base/world.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/measured.h"
+#include "runtime/run/architectures.h"
 #include "runtime/state/moves.h"
 #include "runtime/state/renaming.h"
+#include "runtime/steps/dataset.h"
 #include "runtime/steps/dataset_look.h"
 #include "runtime/steps/model_look.h"
 #include "runtime/steps/result_look.h"
@@ -24,10 +26,11 @@ constexpr std::chrono::seconds kOneLookAtABucket{60};  // with its repetitions
 
 // Buckets are asked where clouds are. What cannot be looked at counts as there: it is not trained again for
 // that.
-bool output_is_there(const std::string& path, bool may_ask, std::map<std::string, std::string>& failed) {
+bool output_is_there(const std::string& path, bool may_ask, const Stop& stop,
+                     std::map<std::string, std::string>& failed) {
   if (!training::is_bucket(path)) return real_world().files.exists(path);
-  if (!may_ask) return true;
-  auto there = training::is_in_bucket(path, Stop().within(kOneLookAtABucket));
+  if (!may_ask || stop.asked()) return true;
+  auto there = training::is_in_bucket(path, stop.within(kOneLookAtABucket));
   if (there.ok()) return *there;
   failed[path] = there.status().message();
   return true;
@@ -98,6 +101,7 @@ std::vector<std::string> refused_in_advance(const Plan& plan, const CloudSet& cl
 Context context_of(const PlanQuestion& question, const ir::Program& program, const Snapshot& snapshot,
                    const std::string& work_directory) {
   Context context;
+  context.stop = question.stop;
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
   context.work_directory = work_directory;
   context.secrets = question.secrets;
@@ -137,9 +141,10 @@ Status note_existing(const PlanQuestion& question, const Snapshot& snapshot,
 
 }  // namespace
 
-std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
-                                            const Snapshot& snapshot, const std::string& work_directory,
-                                            std::map<std::string, std::string>& failed) {
+Result<std::map<std::string, Survey>> survey_clouds(const PlanQuestion& question, const ir::Program& program,
+                                                    const Snapshot& snapshot,
+                                                    const std::string& work_directory,
+                                                    std::map<std::string, std::string>& failed) {
   const Context context = context_of(question, program, snapshot, work_directory);
   std::map<std::string, std::vector<const ir::Node*>> used;
   for (const ir::Node& node : program.nodes) used[question.clouds->id_for(node)].push_back(&node);
@@ -149,6 +154,7 @@ std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const 
     if (!cloud) continue;  // the plan says so
     auto survey = used.size() == 1 ? cloud->survey(context, program)
                                    : cloud->survey(context, with_nodes(program, nodes));
+    if (Status stopped = question.stop.check(); !stopped.ok()) return stopped;
     if (survey.ok()) {
       surveys[id] = std::move(*survey);
     } else {
@@ -186,8 +192,11 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
                   .surveys = {},
                   .options = {},
                   .moves = moved.made};
-  if (question.refresh)
-    input.surveys = survey_clouds(question, input.program, snapshot, work_directory, failed);
+  if (question.refresh) {
+    auto surveys = survey_clouds(question, input.program, snapshot, work_directory, failed);
+    if (!surveys.ok()) return std::move(surveys).status();
+    input.surveys = std::move(*surveys);
+  }
   input.options.replace = question.replace;
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;
@@ -196,8 +205,9 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   input.options.leave_jobs = question.leave_jobs;
   input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
   input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {
-    return output_is_there(path, question.refresh || observed != nullptr, failed);
+    return output_is_there(path, question.refresh || observed != nullptr, question.stop, failed);
   });
+  if (Status stopped = question.stop.check(); !stopped.ok()) return stopped;
   auto plan = make_plan(input);
   if (!plan.ok()) return plan;
   if (question.refresh) {
@@ -215,8 +225,13 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   std::set<std::string> steps;
   for (const Action& action : plan->actions)
     if (action.verb == Verb::Run) steps.insert(action.id);
-  if (Status models = look_at_models(*question.program, steps); !models.ok()) return models;
-  auto looked = look_at_datasets(*question.program, steps);
+  if (auto engine = find_engine(); engine.ok()) {
+    Status fit = check_architectures(*question.program, steps, *plan, snapshot, *question.catalog,
+                                     architecture_of_program(*engine));
+    if (!fit.ok()) return fit;
+  }
+  if (Status models = look_at_models(*question.program, steps, question.stop); !models.ok()) return models;
+  auto looked = look_at_datasets(*question.program, steps, question.stop);
   if (!looked.ok()) return std::move(looked).status();
   plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
   auto results = look_at_result_folders(*question.program, steps);

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "common/stop.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/plan/plan.h"
@@ -36,16 +37,19 @@ struct PlanQuestion {
   std::function<std::map<std::string, double>()> measured = {};
   // Hears a line where a cloud that is surveyed keeps the plan waiting; none: nobody.
   std::function<void(const std::string& line)> tell = {};
+  // Of every wait: for clouds, buckets, and looks at models and datasets. ActiveRun::plan adds its own.
+  Stop stop = {};
 };
 
 // What the program's clouds have on offer now, by CloudId::text(); `failed`: why not, for those that do not
-// say.
-std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
-                                            const Snapshot& snapshot, const std::string& work_directory,
-                                            std::map<std::string, std::string>& failed);
+// say. Cancelled: question.stop.
+Result<std::map<std::string, Survey>> survey_clouds(const PlanQuestion& question, const ir::Program& program,
+                                                    const Snapshot& snapshot,
+                                                    const std::string& work_directory,
+                                                    std::map<std::string, std::string>& failed);
 
 // Of the state as the program's moves make it (state/moves.h). `observed` may be null. `work_directory`: the
-// state's, for clouds that are surveyed.
+// state's, for clouds that are surveyed. Cancelled: question.stop.
 Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot, const Observed* observed,
                           const std::string& work_directory);
 

@@ -1,6 +1,9 @@
 #include "runtime/run/run.h"
 
+#include <atomic>
+
 #include "common/guarded.h"
+#include "runtime/plan/measured.h"
 
 namespace radl {
 
@@ -12,10 +15,12 @@ constexpr size_t kMostUnwritten = 1 << 16;
 constexpr std::chrono::seconds kForListeners{2};  // of a run that nobody ended
 
 // The state with its lock. A run that it waited for may have removed the state: then there may be a new one.
-Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop) {
+// `waits`: the store's for its bucket, as long as it lives.
+Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop,
+                                           const Stop& waits) {
   const auto end = world.clock.now() + start.lock_timeout;
   while (true) {
-    auto store = Store::open(start.directory, start.name, start.mode, world);
+    auto store = Store::open(start.directory, start.name, start.mode, world, waits);
     if (!store.ok()) return store;
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - world.clock.now());
     Status locked =
@@ -70,8 +75,8 @@ class ActiveRun::Notes : public EventSink {
     if (event.data.value("event", "") == "interruption")
       taken_back_[event.node] = event.data.value("time", "");
   }
-  void begin_anew() {
-    clock = RunClock();
+  void begin_anew(double now) {
+    clock = RunClock(now);
     taken_back_.clear();
   }
   RunClock clock;
@@ -89,7 +94,12 @@ ActiveRun::ActiveRun(Run parts, std::string id)
 Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(Run parts, const RunStart& start,
                                                     Cancellation& cancellation) {
   parts.cancellation = &cancellation;
-  auto store = open_locked(start, *parts.world, cancellation.finishing());
+  // Until the lock is held nothing has begun, and one request ends the wait. Later the second one does.
+  auto begun = std::make_shared<std::atomic<bool>>(false);
+  const Stop first = cancellation.finishing(), second = cancellation.now();
+  const Stop waits = Stop::when([=] { return *begun ? second.asked() : first.asked(); });
+  auto store = open_locked(start, *parts.world, first, waits);
+  *begun = true;
   if (!store.ok()) return store.status();
   std::string id = new_run_id(*parts.world, start.command);
   std::unique_ptr<ActiveRun> made(new ActiveRun(std::move(parts), std::move(id)));
@@ -119,11 +129,13 @@ Result<Plan> ActiveRun::plan(const PlanQuestion& question) {
   if (!observed.ok()) return observed.status();
   Result<Snapshot> now = snapshot();
   if (!now.ok()) return now.status();
-  return make_plan_of(question, *now, &*observed, store_->work_directory());
+  PlanQuestion stoppable = question;
+  stoppable.stop = question.stop.or_when(run_.cancellation->finishing());
+  return make_plan_of(stoppable, *now, &*observed, store_->work_directory());
 }
 
 RunReport ActiveRun::execute(const Plan& plan, RunReport (*how)(const Run&, const Plan&)) {
-  notes_->begin_anew();
+  notes_->begin_anew(run_.world->clock.wall_seconds());
   StopTeller teller(hub_, *run_.world, *run_.cancellation);
   return how(run_, plan);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 
 namespace radl {
 
@@ -29,25 +30,27 @@ struct WriteIf {
 class Bucket {
  public:
   virtual ~Bucket() = default;
-  // Nothing where there is no such object. Repeated until `patience` is over.
-  virtual Result<std::optional<BucketObject>> get(const std::string& key,
-                                                  std::chrono::milliseconds patience) = 0;
-  // One attempt; gives the new ETag. Conflict: the condition does not hold. Lost, Retry, Timeout: it may have
-  // been written.
+  // Nothing if there is no such object. Repeated until `stop`.
+  virtual Result<std::optional<BucketObject>> get(const std::string& key, const Stop& stop) = 0;
+  // One attempt; gives the new ETag. Conflict: the condition does not hold. Lost, Retry, Timeout, Cancelled:
+  // it may have been written.
   virtual Result<std::string> put(const std::string& key, const std::string& body, const WriteIf& condition,
-                                  std::chrono::milliseconds patience) = 0;
-  // Ok when it is not there.
-  virtual Status remove(const std::string& key) = 0;
+                                  const Stop& stop) = 0;
+  // Ok if the object does not exist.
+  virtual Status remove(const std::string& key, const Stop& stop) = 0;
   // Every key that begins so, sorted.
-  virtual Result<std::vector<std::string>> keys(const std::string& prefix) = 0;
+  virtual Result<std::vector<std::string>> keys(const std::string& prefix, const Stop& stop) = 0;
   virtual std::string url(const std::string& key) const = 0;  // "gs://bucket/key"
 };
 
-// Puts until it is known how that ended, for up to `patience`: an answer that was lost is looked up, and this
+// For a write that must not be left out because somebody asked to stop: `time`, and 3 s once `stop` is asked.
+Stop for_a_write(const Stop& stop, std::chrono::milliseconds time);
+
+// Puts until it is known how that ended, for up to `time`: an answer that was lost is looked up, and this
 // write known again by its bytes, which therefore must be unlike all others. Conflict: somebody else wrote.
-// Retry, Lost: not written, as far as is known, when the time was over.
+// Retry, Lost, Cancelled: not written, as far as is known, when the time was over or `stop` was asked.
 Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const std::string& body,
-                                  const WriteIf& condition, std::chrono::milliseconds patience);
+                                  const WriteIf& condition, std::chrono::milliseconds time, const Stop& stop);
 
 // By its address, "gs://BUCKET", and what the environment says of credentials
 // (common/transfer/object_store.h).

@@ -14,13 +14,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<std::vector<std::string>> list_bucket(const std::string& directory) {
+constexpr std::chrono::seconds kWholeList{60};
+
+Result<std::vector<std::string>> list_bucket(const std::string& directory, const Stop& stop) {
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
   Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
   if (!bucket.ok()) return bucket.status();
   const std::string prefix = place->prefix.empty() ? "" : place->prefix + "/";
-  Result<std::vector<std::string>> keys = (*bucket)->keys(prefix);
+  Result<std::vector<std::string>> keys = (*bucket)->keys(prefix, stop.within(kWholeList));
   if (!keys.ok()) return keys.status();
   const std::string end = std::string("/") + kDocumentName;
   std::vector<std::string> names;
@@ -34,8 +36,8 @@ Result<std::vector<std::string>> list_bucket(const std::string& directory) {
 
 }  // namespace
 
-Result<std::vector<std::string>> list_states(const std::string& directory) {
-  if (is_bucket_place(directory)) return list_bucket(directory);
+Result<std::vector<std::string>> list_states(const std::string& directory, const Stop& stop) {
+  if (is_bucket_place(directory)) return list_bucket(directory, stop);
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {

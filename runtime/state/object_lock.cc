@@ -80,14 +80,14 @@ bool is_free(const ObjectLockRecord& record, double age) {
 
 // Again while the store has too much to do or does not answer: what it says of the condition is wanted.
 Result<std::string> put_until_answered(Bucket& bucket, const std::string& key, const std::string& text,
-                                       const WriteIf& condition, milliseconds patience) {
+                                       const WriteIf& condition, milliseconds patience, const Stop& stop) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (milliseconds wait{50};; wait = std::min(wait * 2, milliseconds(2000))) {
-    Result<std::string> put = bucket.put(key, text, condition, patience);
+    Result<std::string> put = bucket.put(key, text, condition, stop.within(patience));
     const Code code = put.status().code();
     const bool passing = code == Code::Lost || code == Code::Retry || code == Code::Timeout;
-    if (put.ok() || !passing || std::chrono::steady_clock::now() + wait >= end) return put;
-    std::this_thread::sleep_for(wait);
+    if (put.ok() || !passing || std::chrono::steady_clock::now() + wait >= end || !stop.sleep(wait))
+      return put;
   }
 }
 
@@ -107,13 +107,13 @@ std::string process_namespace() {
   return size > 0 ? std::string(name, static_cast<size_t>(size)) : "";
 }
 
-ObjectLock::ObjectLock(Bucket& bucket, std::string key, milliseconds lease)
-    : bucket_(bucket), key_(std::move(key)), lease_(lease) {}
+ObjectLock::ObjectLock(Bucket& bucket, std::string key, milliseconds lease, Stop stop)
+    : bucket_(bucket), key_(std::move(key)), lease_(lease), stopped_(std::move(stop)) {}
 
 ObjectLock::~ObjectLock() { give_back(record_.state); }
 
 Result<std::optional<ObjectLockRecord>> ObjectLock::read() {
-  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, stopped_.within(lease_ / 2));
   if (!object.ok()) return object.status();
   if (!*object) return std::optional<ObjectLockRecord>();
   Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
@@ -122,7 +122,7 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::read() {
 }
 
 Result<std::optional<LockInfo>> ObjectLock::living_owner() {
-  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, stopped_.within(lease_ / 2));
   if (!object.ok()) return object.status();
   if (!*object) return std::optional<LockInfo>();
   Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
@@ -132,7 +132,7 @@ Result<std::optional<LockInfo>> ObjectLock::living_owner() {
 }
 
 Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& self) {
-  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, stopped_.within(lease_ / 2));
   if (!object.ok()) return object.status();
   ObjectLockRecord own{self, process_namespace(), 1, 0, in_seconds(lease_), false, ""};
   WriteIf condition;
@@ -147,7 +147,7 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& sel
   }
   std::lock_guard guard(mutex_);
   renewed_at_ = seconds_since_boot();
-  Result<std::string> etag = put_certainly(bucket_, key_, text_of(own), condition, lease_ / 2);
+  Result<std::string> etag = put_certainly(bucket_, key_, text_of(own), condition, lease_ / 2, stopped_);
   if (!etag.ok() && etag.status().code() != Code::Conflict) return etag.status();
   if (!etag.ok()) {  // somebody was faster: who, the next attempt tells
     ObjectLockRecord unknown;
@@ -171,11 +171,12 @@ Status ObjectLock::probe_conditions() {
   absent.absent = true;
   other.etag = std::string(32, '0');
   for (const WriteIf& condition : {absent, other}) {
-    const Result<std::string> again = put_until_answered(bucket_, key_, text, condition, lease_ / 2);
+    const Result<std::string> again =
+        put_until_answered(bucket_, key_, text, condition, lease_ / 2, stopped_);
     if (!again.ok() && again.status().code() == Code::Conflict) continue;
     held_ = false;
     if (!again.ok()) return again.status();
-    (void)bucket_.remove(key_);
+    (void)bucket_.remove(key_, for_a_write(stopped_, lease_ / 2));
     return Status(Code::Unsupported, bucket_.url(key_) + ": the server takes no notice of " +
                                          (condition.absent ? "If-None-Match" : "If-Match") +
                                          " when it stores an object, so that two runs could overwrite each "
@@ -198,7 +199,7 @@ Status ObjectLock::hold(const std::string& state, long long generation) {
 Status ObjectLock::write(const ObjectLockRecord& record, milliseconds patience) {
   WriteIf condition;
   condition.etag = etag_;
-  Result<std::string> etag = put_certainly(bucket_, key_, text_of(record), condition, patience);
+  Result<std::string> etag = put_certainly(bucket_, key_, text_of(record), condition, patience, stopped_);
   if (!etag.ok()) return etag.status();
   etag_ = std::move(*etag);
   return {};
@@ -207,7 +208,7 @@ Status ObjectLock::write(const ObjectLockRecord& record, milliseconds patience) 
 // Whether what is there is an earlier write of this owner: one that was given up, and that the server has
 // done after all. The next write is then on top of that.
 bool ObjectLock::is_own_late_write() {
-  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, stopped_.within(lease_ / 2));
   if (!object.ok() || !*object) return false;
   const Result<ObjectLockRecord> there = record_of((*object)->body, bucket_.url(key_));
   const bool own = there.ok() && !there->free && there->info.id == record_.info.id &&
@@ -292,11 +293,12 @@ void ObjectLock::remove() {
   std::lock_guard guard(mutex_);
   if (!held_) return;
   held_ = false;
-  (void)bucket_.remove(key_);  // what stays behind is free when its lease is over
+  (void)bucket_.remove(
+      key_, for_a_write(stopped_, lease_ / 2));  // what stays behind is free when its lease is over
 }
 
 Status ObjectLock::force(const std::string& id) {
-  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, stopped_.within(lease_ / 2));
   if (!object.ok()) return object.status();
   if (!*object) return not_found("the state is not locked");
   Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
@@ -310,7 +312,7 @@ Status ObjectLock::force(const std::string& id) {
   ++record->beat;
   WriteIf condition;
   condition.etag = (*object)->etag;
-  return put_certainly(bucket_, key_, text_of(*record), condition, lease_ / 2).status();
+  return put_certainly(bucket_, key_, text_of(*record), condition, lease_ / 2, stopped_).status();
 }
 
 }  // namespace radl

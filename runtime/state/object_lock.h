@@ -32,7 +32,8 @@ struct ObjectLockRecord {
 
 class ObjectLock {
  public:
-  ObjectLock(Bucket& bucket, std::string key, std::chrono::milliseconds lease);
+  // `stop`: of every wait for the bucket.
+  ObjectLock(Bucket& bucket, std::string key, std::chrono::milliseconds lease, Stop stop);
   ~ObjectLock();  // gives it back
   ObjectLock(const ObjectLock&) = delete;
   ObjectLock& operator=(const ObjectLock&) = delete;
@@ -75,6 +76,7 @@ class ObjectLock {
   Bucket& bucket_;
   const std::string key_;
   const std::chrono::milliseconds lease_;
+  const Stop stopped_;
   std::mutex mutex_;  // of all below
   std::condition_variable wake_;
   bool stop_ = false;

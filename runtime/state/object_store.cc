@@ -48,16 +48,17 @@ Status check_bucket_name(const std::string& name) {
 }  // namespace
 
 ObjectStore::ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key,
-                         std::string folder)
+                         std::string folder, Stop stop)
     : DatabaseStore(std::move(db), world),
       bucket_(std::move(bucket)),
       key_(std::move(key)),
-      folder_(std::move(folder)) {}
+      folder_(std::move(folder)),
+      stop_(std::move(stop)) {}
 
 ObjectStore::~ObjectStore() { unlock(); }
 
 Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, const std::string& name,
-                                                 OpenMode mode, World& world) {
+                                                 OpenMode mode, World& world, const Stop& stop) {
   if (Status fine = check_bucket_name(name); !fine.ok()) return fine;
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
@@ -70,9 +71,10 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   Result<Database> empty = Database::in_memory();
   if (!empty.ok()) return empty.status();
   std::unique_ptr<ObjectStore> store(new ObjectStore(std::move(*bucket), std::move(*empty), world,
-                                                     place->key(name, kDocumentName), std::move(*folder)));
+                                                     place->key(name, kDocumentName), std::move(*folder),
+                                                     stop));
   store->name_ = name;
-  store->lock_ = std::make_unique<ObjectLock>(*store->bucket_, place->key(name, kLock), *lease);
+  store->lock_ = std::make_unique<ObjectLock>(*store->bucket_, place->key(name, kLock), *lease, stop);
   Result<bool> there = store->load();
   if (!there.ok()) return there.status();
   if (!*there && mode != OpenMode::Create) {
@@ -88,7 +90,7 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
 }
 
 Result<bool> ObjectStore::load() {
-  Result<std::optional<BucketObject>> object = bucket_->get(key_, kRead);
+  Result<std::optional<BucketObject>> object = bucket_->get(key_, stop_.within(kRead));
   if (!object.ok()) return object.status();
   if (!*object) {
     etag_.clear();
@@ -177,7 +179,7 @@ Status ObjectStore::put_document() {
   // Once it could not be reached, each further write is no more than asked whether it can be again.
   const milliseconds patience = unreachable_ ? lock_->lease() / 12 : lock_->lease() / 2;
   auto put = [&] {
-    return put_certainly(*bucket_, key_, *document, WriteIf{etag_.empty(), etag_}, patience);
+    return put_certainly(*bucket_, key_, *document, WriteIf{etag_.empty(), etag_}, patience, stop_);
   };
   Result<std::string> etag = put();
   if (etag.status().code() == Code::Conflict && is_own_late_write()) etag = put();
@@ -193,7 +195,7 @@ Status ObjectStore::put_document() {
 // own name first.
 bool ObjectStore::is_own_late_write() {
   if (lock_id_.empty()) return false;
-  Result<std::optional<BucketObject>> object = bucket_->get(key_, kRead);
+  Result<std::optional<BucketObject>> object = bucket_->get(key_, stop_.within(kRead));
   if (!object.ok() || !*object) return false;
   Result<Database> there = from_document((*object)->body, bucket_->url(key_));
   if (!there.ok()) return false;
@@ -277,7 +279,7 @@ Status ObjectStore::remove() {
   Result<std::string> lineage = read_meta(db_, "lineage");
   if (!lineage.ok()) return lineage.status();
   if (Status marked = lock_->mark(""); !marked.ok()) return marked;
-  if (Status gone = bucket_->remove(key_); !gone.ok()) return gone;
+  if (Status gone = bucket_->remove(key_, for_a_write(stop_, kRead)); !gone.ok()) return gone;
   etag_.clear();
   lock_id_.clear();
   lock_->remove();

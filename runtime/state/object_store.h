@@ -15,7 +15,7 @@ namespace radl {
 class ObjectStore : public DatabaseStore {
  public:
   static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
-                                             OpenMode mode, World& world);
+                                             OpenMode mode, World& world, const Stop& stop);
   ~ObjectStore() override;
 
   Status lock(const std::string& command, std::chrono::milliseconds timeout,
@@ -43,7 +43,8 @@ class ObjectStore : public DatabaseStore {
   Status persist() override;
 
  private:
-  ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key, std::string folder);
+  ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key, std::string folder,
+              Stop stop);
 
   // Reads the document into db_; false where there is none.
   Result<bool> load();
@@ -60,6 +61,7 @@ class ObjectStore : public DatabaseStore {
   std::unique_ptr<Bucket> bucket_;
   std::string name_;
   const std::string key_, folder_;
+  const Stop stop_;  // of every wait for the bucket
   bool writable_ = false;
   std::string etag_;  // of the document that was read or written last; empty: there is none
   Status fenced_;     // not ok: somebody else wrote it, and this run may not any more

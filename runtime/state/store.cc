@@ -25,8 +25,8 @@ Status only_status(const Result<std::vector<long long>>& committed) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const std::string& name,
-                                           OpenMode mode, World& world) {
-  return is_bucket_place(directory) ? ObjectStore::open(directory, name, mode, world)
+                                           OpenMode mode, World& world, const Stop& stop) {
+  return is_bucket_place(directory) ? ObjectStore::open(directory, name, mode, world, stop)
                                     : SqliteStore::open(directory, name, mode, world);
 }
 

@@ -72,9 +72,10 @@ enum class OpenMode {
 class Store {
  public:
   // Invalid: written by a newer radlc; Corrupt: not a state of radlc, or damaged, or lost (the folder shows
-  // that there was one); Auth: no permission. None of these is ever started over.
+  // that there was one); Auth: no permission. None of these is ever started over. `stop`: of this wait and of
+  // all later ones for a bucket; a write still gets 3 s.
   static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
-                                             OpenMode mode, World& world);
+                                             OpenMode mode, World& world, const Stop& stop = {});
   virtual ~Store() = default;
 
   // Takes the one lock. A dead owner's is freed at once; a living one's is waited for up to `timeout`, then
@@ -143,14 +144,15 @@ class Store {
 };
 
 // The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.
-Result<std::vector<std::string>> list_states(const std::string& directory);
+Result<std::vector<std::string>> list_states(const std::string& directory, const Stop& stop = {});
 // Store::work_directory() of a state that may not be there yet.
 std::string work_directory_of(const std::string& directory, const std::string& name);
 // ".radl" in the folder of the source file.
 std::string default_state_directory(const std::string& source_path);
 // Removes the state's files, and `directory` with the last state when its name is .radl. Conflict while it
 // holds resources, open intents or a living lock.
-Status remove_state(const std::string& directory, const std::string& name, World& world);
+Status remove_state(const std::string& directory, const std::string& name, World& world,
+                    const Stop& stop = {});
 // Removes the files of a copy of a state; the original and all that it has stay as they are. Conflict: it is
 // no copy.
 Status discard_copy(const std::string& directory, const std::string& name, World& world);

@@ -10,10 +10,6 @@ namespace radl {
 
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kWholeList{60000};
-
 class StoreBucket : public Bucket {
  public:
   explicit StoreBucket(std::string address) : address_(std::move(address)) {}
@@ -23,8 +19,8 @@ class StoreBucket : public Bucket {
     return opened.ok() ? Status() : opened.status();
   }
 
-  Result<std::optional<BucketObject>> get(const std::string& key, milliseconds patience) override {
-    Result<transfer::Fetched> content = store_->get(key, {}, Stop().within(patience));
+  Result<std::optional<BucketObject>> get(const std::string& key, const Stop& stop) override {
+    Result<transfer::Fetched> content = store_->get(key, {}, stop);
     if (!content.ok() && is_missing_key(content.status())) return std::optional<BucketObject>();
     if (!content.ok()) return said(content.status());
     if (content->served == 0 || content->object.modified == 0 || content->object.etag.empty())
@@ -37,9 +33,8 @@ class StoreBucket : public Bucket {
   }
 
   Result<std::string> put(const std::string& key, const std::string& body, const WriteIf& condition,
-                          milliseconds patience) override {
-    Result<transfer::Object> written =
-        store_->put(key, body, {condition.absent, condition.etag}, Stop().within(patience));
+                          const Stop& stop) override {
+    Result<transfer::Object> written = store_->put(key, body, {condition.absent, condition.etag}, stop);
     if (written.ok()) return written->etag;
     const Code code = written.status().code();
     // If-Match on what is not there is answered 404, which is as good as another ETag.
@@ -48,10 +43,10 @@ class StoreBucket : public Bucket {
     return written.status();
   }
 
-  Status remove(const std::string& key) override { return store_->remove(key, Stop().within(kWholeList)); }
+  Status remove(const std::string& key, const Stop& stop) override { return store_->remove(key, stop); }
 
-  Result<std::vector<std::string>> keys(const std::string& prefix) override {
-    Result<std::vector<transfer::Object>> objects = store_->list(prefix, Stop().within(kWholeList));
+  Result<std::vector<std::string>> keys(const std::string& prefix, const Stop& stop) override {
+    Result<std::vector<transfer::Object>> objects = store_->list(prefix, stop);
     if (!objects.ok()) return said(objects.status());
     std::vector<std::string> keys;
     for (const transfer::Object& object : *objects) keys.push_back(object.key);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "compiler/ir/ir.h"
 
 namespace radl {
@@ -14,9 +15,9 @@ namespace radl {
 // One line for each dataset of one's own that the steps with these ids use: its images, classes, sizes and
 // corrupt images. Headers and a spread of images are looked at (about 64 MiB of files), and what was found is
 // kept for the content in the user's cache. Places elsewhere are not asked. Invalid: it cannot be trained on;
-// Corrupt images are no error here.
+// Corrupt images are no error here. Cancelled: `stop`.
 Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
-                                                  const std::set<std::string>& steps);
+                                                  const std::set<std::string>& steps, const Stop& stop);
 
 struct DatasetSize {
   size_t train = 0, test = 0, classes = 0;

@@ -39,8 +39,8 @@ std::string engine_mark(const std::string& engine) {
 }
 
 // What `radl-train inspect` says of it; an empty object: it cannot say.
-Result<Json> look(const std::string& engine, const std::string& model, const std::string& shape,
-                  int classes) {
+Result<Json> look(const std::string& engine, const std::string& model, const std::string& shape, int classes,
+                  const Stop& stop) {
   const std::string cache = user_cache();
   const std::string note =
       cache.empty() ? ""
@@ -56,6 +56,7 @@ Result<Json> look(const std::string& engine, const std::string& model, const std
   auto ran = run_process({.argv = {fs::absolute(engine, error), "inspect", "--json", "--input", shape,
                                    "--classes", std::to_string(classes), "--", model},
                           .directory = "/",
+                          .stop = stop,
                           .keep_bytes = size_t{64} << 20});
   if (!ran) return ran.status();
   if (ran->exit_status == kWrong) {
@@ -76,23 +77,24 @@ Result<Json> look(const std::string& engine, const std::string& model, const std
 
 }  // namespace
 
-Status look_at_models(const ir::Program& program, const std::set<std::string>& steps) {
+Status look_at_models(const ir::Program& program, const std::set<std::string>& steps, const Stop& stop) {
   for (const ir::Step& step : program.steps) {
     if (!steps.contains(step.id)) continue;
     const std::string name = model_name(step);
     if (name.empty()) continue;
     auto engine = find_engine();
     if (!engine) return {};  // the plan may be made where nothing is applied
-    if (auto found = look(*engine, name, kImages, kModelClasses); !found.ok())
+    if (auto found = look(*engine, name, kImages, kModelClasses, stop); !found.ok())
       return std::move(found).status().at(step.id);
   }
   return {};
 }
 
-Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes) {
+Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes,
+                                 const Stop& stop) {
   auto engine = find_engine();
   if (!engine) return engine.status();
-  auto said = look(*engine, model, shape, classes);
+  auto said = look(*engine, model, shape, classes, stop);
   if (!said.ok()) return said.status();
   try {
     const double parameters = said->at("parameters"), convolved = said->at("convolution_parameters");

@@ -5,14 +5,15 @@
 #include <string>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "compiler/ir/ir.h"
 
 namespace radl {
 
 // Asks this computer's engine whether it has the models that trainings with these ids name; texts of models
 // are not looked at, nor is anything where this computer has no engine. What it has is kept in the user's
-// cache, for this engine. Invalid: it has no such model.
-Status look_at_models(const ir::Program& program, const std::set<std::string>& steps);
+// cache, for this engine. Invalid: it has no such model. Cancelled: `stop`.
+Status look_at_models(const ir::Program& program, const std::set<std::string>& steps, const Stop& stop);
 
 // What this computer's engine says that a model is, on images of that shape.
 struct ModelFacts {
@@ -23,6 +24,8 @@ struct ModelFacts {
 };
 // `model`: a name or a text; `shape`: "32x32x3". Kept in the user's cache, for this engine. NotFound: this
 // computer has no engine; Invalid: no such model, or not for such images.
-Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes);
+// Cancelled: `stop`.
+Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes,
+                                 const Stop& stop = {});
 
 }  // namespace radl

@@ -81,10 +81,21 @@ TEST_F(RunTest, EachCloudIsAskedAboutItsOwnNodesAlone) {
   asked.clouds = &clouds;
   std::map<std::string, std::string> failed;
   const auto surveys = survey_clouds(asked, program, Snapshot(), bench.folder.path(), failed);
-  EXPECT_EQ(surveys.size(), 2u);
+  ASSERT_TRUE(surveys.ok()) << surveys.status().text();
+  EXPECT_EQ(surveys->size(), 2u);
   EXPECT_EQ(failed, (std::map<std::string, std::string>()));
   EXPECT_EQ(here.asked_of, std::vector<std::string>{program.nodes[0].address});
   EXPECT_EQ(there.asked_of, std::vector<std::string>{program.nodes[1].address});
+}
+
+TEST_F(RunTest, APlanEndsWhenSomebodyAsksToStop) {
+  auto run = begin();
+  bench.cancellation.request();
+  for (bool refresh : {false, true}) {
+    PlanQuestion asked = question();
+    asked.refresh = refresh;
+    EXPECT_EQ(run->plan(asked).status().code(), Code::Cancelled);
+  }
 }
 
 TEST_F(RunTest, WhatAnInterruptedRunLeftIsLookedUpUnderTheNewRunsName) {

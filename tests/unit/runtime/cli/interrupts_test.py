@@ -1,0 +1,221 @@
+"""Ctrl-C and TERM at every wait: a command that waits for somebody who never answers ends at once, as interrupted."""
+import os
+import pty
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import pathlib
+import unittest
+
+from output_options_test import commands, lines_of
+
+RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+NODES = "network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n"
+EC2 = """radl 2
+network n (outbound = 'yes')
+system a (cpu.count >= 1 and net_interface.0.connection = 'n' and disk.0.image.url = 'aws://eu-west-1/ami-0123456789abcdef0')
+deploy a 1 'ec2'
+"""
+TRAINING = """radl 2
+network n ()
+system a (net_interface.0.connection = 'n')
+deploy a 1
+use 'std/training/parameter_server' as training (
+  servers = system.a
+  workers = system.a
+  model = 'logistic'
+  dataset = './images'
+  epochs = 1
+  result = '%s'
+)
+"""
+IMAGE = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63600000000200014898"
+                      "5a0d0000000049454e44ae426082")
+
+
+class Silence:
+    """A server that takes every connection and never says a word."""
+
+    def __init__(self):
+        self.reached = threading.Event()
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        self.taken = []
+        threading.Thread(target=self.take, daemon=True).start()
+
+    def take(self):
+        while True:
+            try:
+                connection, _ = self.server.accept()
+            except OSError:
+                if self.server.fileno() < 0:
+                    return
+                continue  # a client that was killed meanwhile
+            self.taken.append(connection)
+            self.reached.set()
+
+    def close(self):
+        self.server.close()
+        for connection in self.taken:
+            connection.close()
+
+
+class Interrupts(unittest.TestCase):
+    def setUp(self):
+        self.at = pathlib.Path(tempfile.mkdtemp(prefix="radl-interrupts-"))
+        self.addCleanup(shutil.rmtree, self.at, ignore_errors=True)
+        self.silence = Silence()
+        self.addCleanup(self.silence.close)
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "RADL_INPUT_"))}
+        self.environment.update(
+            HOME=str(self.at), XDG_STATE_HOME=str(self.at / "user"), XDG_DATA_HOME=str(self.at / "data"), XDG_CACHE_HOME=str(self.at / "cache"),
+            AWS_ENDPOINT_URL=f"http://127.0.0.1:{self.silence.port}", AWS_REGION="eu-west-1", AWS_ACCESS_KEY_ID="AKIAEXAMPLE",
+            AWS_SECRET_ACCESS_KEY="secret", AWS_EC2_METADATA_DISABLED="true", RADL_LOCAL_ISOLATION="off", RADL_LOCAL_NETWORK="shared")
+        (self.at / "nodes.radl").write_text(NODES)
+        (self.at / "ec2.radl").write_text(EC2)
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([RADLC, *map(str, arguments)], cwd=self.at, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
+
+    def ends(self, arguments, reached, stop):
+        """Runs the command until it waits, sends the signal, and wants it to end as interrupted, with all its children."""
+        process = self.start(*arguments)
+        waiting = reached(process)
+        if waiting:
+            process.send_signal(stop)
+        try:
+            out, err = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            self.fail("it goes on")
+        self.assertTrue(waiting, f"it never waits: {process.returncode}\n{out}\n{err}")
+        self.assertIn(process.returncode, (130, -stop), out + err)
+        self.assertNotIn("internal error", err)
+
+    def each(self, cases, reached):
+        for arguments in cases:
+            for stop in SIGNALS:
+                with self.subTest(command=" ".join(map(str, arguments)), signal=stop.name):
+                    self.silence.reached.clear()
+                    self.ends(arguments, reached, stop)
+
+    def asks(self, process):
+        """Until the silent server is asked; False: the command ended before."""
+        while not self.silence.reached.wait(0.05):
+            if process.poll() is not None:
+                return self.silence.reached.is_set()
+        return True
+
+    def test_a_state_in_a_bucket_that_does_not_answer(self):
+        """Every command that takes --state."""
+        words = {"apply": ["-y"], "destroy": ["-y"], "scale": ["a", "2", "-y"], "autoscale": [], "import": ["a[0]", "i-1"],
+                 "ssh": ["a[0]"], "exec": ["a[0]", "-c", "true"], "cp": ["notes.txt", "a[0]:/tmp/"], "cancel": ["x"],
+                 "submit": ["notes.txt"], "state rm": ["a[0]"], "state mv": ["a", "b"], "state show": ["a[0]"],
+                 "state unlock": [], "state pull": ["copy"], "state push": ["copy.db"], "output": [], "profile": ["--on", "a[0]"]}
+        # These ask for no state before they have something else to do.
+        without = {"compile", "graph", "test", "recommend", "profile", "console", "autoscale", "state push"}
+        (self.at / "notes.txt").write_text("#!/bin/sh\n")
+        cases = []
+        for command in commands():
+            name = " ".join(command)
+            takes_state = any(line.startswith("--state ") for line in lines_of(command, lambda title: title == "Options:"))
+            if takes_state and name not in without:
+                file = [] if name == "cp" else ["nodes.radl"]
+                cases.append([*command, *file, *words.get(name, []), "--state", "s3://bucket/states"])
+        self.assertGreater(len(cases), 20)
+        self.each(cases, self.asks)
+
+    def test_a_cloud_that_does_not_answer(self):
+        self.each([("plan", "--refresh", "ec2.radl"), ("apply", "--refresh", "-y", "ec2.radl"), ("apply", "-y", "ec2.radl"),
+                   ("import", "ec2.radl", "a[0]", "i-0123456789abcdef0"), ("check-auth",)], self.asks)
+
+    def test_a_bucket_for_results_that_does_not_answer(self):
+        self.dataset()
+        (self.at / "training.radl").write_text(TRAINING % "s3://bucket/results")
+        self.engine("exit 2")  # it cannot say what it thinks of models and datasets
+        self.each([("apply", "-y", "training.radl")], self.asks)
+
+    def dataset(self):
+        for part in ("train", "test"):
+            for name in ("a", "b"):
+                folder = self.at / "images" / part / name
+                folder.mkdir(parents=True)
+                (folder / "1.png").write_bytes(IMAGE)
+
+    def engine(self, script):
+        path = self.at / "engine"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        self.environment["RADL_TRAIN"] = str(path)
+
+    def test_an_engine_that_does_not_answer(self):
+        """Asked for models, then for datasets, by whatever plans."""
+        self.dataset()
+        (self.at / "training.radl").write_text(TRAINING % "out")
+        mark = self.at / "asked"
+
+        def reached(process):
+            while not mark.exists():
+                if process.poll() is not None:
+                    return False
+            mark.unlink()
+            return True
+        for asked, script in (("models", "touch asked; exec sleep 600"),
+                              ("datasets", 'case $1 in data) ;; *) exit 2;; esac; touch "$HOME/asked"; exec sleep 600')):
+            self.engine(script.replace("touch asked", 'touch "$HOME/asked"'))
+            for arguments in (("plan", "training.radl"), ("apply", "training.radl"), ("apply", "-y", "training.radl")):
+                for stop in SIGNALS:
+                    with self.subTest(asked=asked, command=arguments[0], signal=stop.name):
+                        self.ends(arguments, reached, stop)
+
+    def test_a_lock_that_another_run_holds(self):
+        self.dataset()
+        (self.at / "training.radl").write_text(TRAINING % "out")
+        self.engine('touch "$HOME/asked"; exec sleep 600')
+        holder = self.start("apply", "training.radl")
+        self.addCleanup(holder.communicate)
+        self.addCleanup(holder.kill)
+        while not (self.at / "asked").exists():
+            self.assertIsNone(holder.poll())
+
+        def reached(process):
+            return "waiting for the lock" in process.stderr.readline()
+        for arguments in (("apply", "-y", "training.radl"), ("destroy", "-y", "training.radl"), ("state", "rm", "training.radl", "a[0]")):
+            for stop in SIGNALS:
+                with self.subTest(command=arguments[0], signal=stop.name):
+                    self.ends([*arguments, "--lock-timeout", "600"], reached, stop)
+
+    def test_a_question(self):
+        """On a terminal, where Ctrl-C is a key."""
+        for arguments in (("apply", "nodes.radl"),):
+            for press in (True, False):
+                pid, terminal = pty.fork()
+                if pid == 0:
+                    os.chdir(self.at)
+                    environment = {name: value for name, value in self.environment.items() if name != "CI"}
+                    os.execve(RADLC, [RADLC, *arguments], {**environment, "TERM": "xterm"})
+                shown = b""
+                while b"Do this?" not in shown:
+                    self.assertTrue(select.select([terminal], [], [], 60)[0], shown)
+                    shown += os.read(terminal, 65536)
+                os.write(terminal, b"\x03") if press else os.kill(pid, signal.SIGTERM)
+                while True:
+                    try:
+                        if not os.read(terminal, 65536):
+                            break
+                    except OSError:
+                        break
+                status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                os.close(terminal)
+                self.assertEqual(status, 130)
+
+
+if __name__ == "__main__":
+    unittest.main()
