@@ -15,7 +15,7 @@ PLACES = [
     ("waits between attempts over HTTP are drawn", r"\bBackoff::", {"common/http/retry.cc"}),
     ("waits between attempts of an action are drawn", r"\bmilliseconds backoff\(.*\{", {"runtime/exec/retry.cc"}),
     ("unified diffs are made", r"\"@@", {"common/text_diff.cc"}),
-    ("programs are looked for in PATH", r"getenv\(\"PATH\"\)", {"common/process/process.cc"}),
+    ("programs are looked for in PATH", r"getenv\(\"PATH\"\)", {"common/process/environment.cc"}),
     ("threads and calls are stopped", r"\bstd::stop_(?:token|source)\b|\bclass Stop(?:Source)?\b", {"common/stop.h"}),
     ("words are quoted for a shell", r"\bstd::string shell_quote\(.*\{", {"common/shell_quote.cc"}),
     ("SSH sessions are opened", r"\blibssh2_session_init", {"runtime/net/ssh/connect.cc"}),
