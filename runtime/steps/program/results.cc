@@ -129,9 +129,10 @@ Result<bool> rename_its_report(jobs::Member& member) {
   return renamed->out == "renamed\n";
 }
 
-// `below`: a folder of the results, or empty.
-Status take_results(jobs::Member& member, const std::string& below, training::ResultFolder& folder,
-                    std::vector<std::string>& notes) {
+// The names of the files that have come. `below`: a folder of the results, or empty.
+Result<std::vector<std::string>> take_results(jobs::Member& member, const std::string& below,
+                                              training::ResultFolder& folder,
+                                              std::vector<std::string>& notes) {
   auto fetched = folder.take(member, "results", below);
   if (!fetched) return fetched.status();
   for (const std::string& name : fetched->left)
@@ -139,7 +140,7 @@ Status take_results(jobs::Member& member, const std::string& below, training::Re
         fmt::format("{}: '{}' in its results is a link to what is neither a file nor within them, "
                     "and was not brought",
                     member.address(), name));
-  return {};
+  return std::move(fetched->names);
 }
 
 std::string log_of(const jobs::Member& member) { return fmt::format("logs/{}.log", member.address()); }
@@ -160,14 +161,15 @@ Status take_log(jobs::Member& member, const std::string& process, const std::str
 Result<Collected> collect_results(const Json& program,
                                   const std::vector<std::unique_ptr<jobs::Member>>& members,
                                   const std::vector<bool>& lost, const ProgramFacts& facts,
-                                  const std::string& scratch, const Context& context,
+                                  const std::string& scratch, const std::string& step, const Context& context,
                                   const Redactor& secrets) {
+  const training::ResultOwner owner{step, program.value("identity", "")};
   const std::string place = program.at("results");
   const bool bucket = training::is_bucket(place);
   const std::string local = bucket ? scratch : place;
   std::error_code error;
   if (bucket) std::filesystem::remove_all(local, error);
-  auto opened = bucket ? training::ResultFolder::own(local) : training::ResultFolder::open(local);
+  auto opened = bucket ? training::ResultFolder::own(local) : training::ResultFolder::open(local, owner);
   if (!opened) return opened.status();
   training::ResultFolder& folder = *opened;
   for (const std::string& made : {local + "/logs", parent_path(scratch)}) {
@@ -175,6 +177,7 @@ Result<Collected> collect_results(const Json& program,
   }
   Collected collected;
   const bool all = program.value("collect", "first") == "all";
+  std::vector<std::string> of_chief;  // files among its results
   for (size_t i = 0; i < members.size(); ++i) {
     if (lost[i]) continue;
     if (i < facts.ends.size()) {
@@ -190,20 +193,15 @@ Result<Collected> collect_results(const Json& program,
     if (*renamed)
       collected.notes.push_back(fmt::format("{}: its own '{}' is called '{}' in the results",
                                             members[i]->address(), kReport, kItsReport));
-    Status taken = take_results(*members[i], all ? members[i]->address() : "", folder, collected.notes);
-    if (!taken.ok()) return taken;
+    auto taken = take_results(*members[i], all ? members[i]->address() : "", folder, collected.notes);
+    if (!taken) return taken.status();
+    if (i == 0) of_chief = std::move(*taken);
   }
   Metrics metrics;
   // A launcher may have put its first worker on any node; what two of them report is the chief's.
   for (size_t i = facts.ends.size(); i-- > 0;) take_metrics(local + "/" + log_of(*members[i]), metrics);
-  // The folder may hold what an earlier program has left.
-  std::vector<std::string> names;
-  if (!lost[0]) {
-    auto left = members[0]->files("results");
-    if (!left) return left.status();
-    for (jobs::NodeFile& file : *left) names.push_back(std::move(file.name));
-  }
-  take_files(all ? local + "/" + members[0]->address() : local, std::move(names), metrics);
+  // The folder holds what a user has put there as well.
+  take_files(all ? local + "/" + members[0]->address() : local, std::move(of_chief), metrics);
   auto seconds = facts.phases.find("program");
   collected.output = {{"exit_status", facts.exit_status},
                       {"seconds", seconds == facts.phases.end() ? 0.0 : seconds->second},
@@ -224,7 +222,8 @@ Result<Collected> collect_results(const Json& program,
   http::Client http;
   auto kept = training::open_bucket_folder(http, place);
   // The report last: it is what the next apply looks for.
-  Status sent = kept ? training::send_files(*kept, local, kReport, context.stop) : kept.status();
+  Status sent =
+      kept ? training::send_results(*kept, local, {owner, kReport, ""}, context.stop) : kept.status();
   std::filesystem::remove_all(local, error);
   if (!sent.ok()) return std::move(sent).at("results");
   return collected;

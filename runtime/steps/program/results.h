@@ -35,12 +35,12 @@ Status check_results_folder(const Json& program);
 // Files of the user's in a folder of ours whose place results may take (training/result_folder.h).
 std::vector<std::string> users_results(const Json& program);
 
-// `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `lost`: members that
-// cannot be asked. Secrets are masked in logs; what is in the results is the program's.
+// `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `step`: its id.
+// `lost`: members that cannot be asked. Secrets are masked in logs; what is in the results is the program's.
 Result<Collected> collect_results(const Json& program,
                                   const std::vector<std::unique_ptr<jobs::Member>>& members,
                                   const std::vector<bool>& lost, const ProgramFacts& facts,
-                                  const std::string& scratch, const Context& context,
+                                  const std::string& scratch, const std::string& step, const Context& context,
                                   const Redactor& secrets);
 
 // A process of member i, as in file names.

@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/digest.h"
+#include "common/own_folders.h"
+
 namespace radl::training {
 
 Result<BucketFolder> open_bucket_folder(http::Client& http, const std::string& place) {
@@ -43,22 +46,57 @@ Result<bool> is_in_bucket(const std::string& address, const Stop& stop) {
   return head.status();
 }
 
-Status send_files(const BucketFolder& folder, const std::string& local, const std::string& last,
-                  const Stop& stop) {
+namespace {
+
+Result<std::vector<std::string>> files_below(const std::string& local) {
   std::error_code error;
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(local, error)) {
     if (entry.is_regular_file(error))
       names.push_back(entry.path().lexically_relative(local).generic_string());
   }
-  if (error) return {Code::Retry, local + ": " + error.message()};
+  if (error) return Status(Code::Retry, local + ": " + error.message());
   std::sort(names.begin(), names.end());
-  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name != last; });
-  for (const std::string& name : names) {
+  return names;
+}
+
+Result<ResultRecord> record_in(const BucketFolder& folder, const std::string& key, const Stop& stop) {
+  auto text = folder.store->get(key, {}, stop);
+  if (text) return ResultRecord::parse(text->bytes);
+  if (text.status().code() == Code::NotFound) return ResultRecord();
+  return text.status();
+}
+
+}  // namespace
+
+// The record names every object before it is sent, so that none is forgotten by a run that is killed.
+Status send_results(const BucketFolder& folder, const std::string& local, const ResultsToSend& results,
+                    const Stop& stop) {
+  auto names = files_below(local);
+  if (!names) return names.status();
+  std::stable_partition(names->begin(), names->end(),
+                        [&](const std::string& name) { return name != results.last; });
+  const std::string key = folder.key(std::string(kResultsMark));
+  auto record = record_in(folder, key, stop);
+  if (!record) return record.status();
+  for (const std::string& name : *names) {
+    auto digest = sha256_file(local + "/" + name);
+    if (!digest) return digest.status();
+    record->entries[name] = {results.owner, {*digest}, false};
+  }
+  if (auto put = folder.store->put(key, record->text(), {}, stop); !put) return put.status();
+  std::vector<std::string> stale =
+      record->take_stale(results.owner, {names->begin(), names->end()}, results.kept);
+  for (const std::string& name : *names) {
+    if (name == results.last && !stale.empty()) {
+      for (std::string& each : stale) each = folder.key(each);
+      if (Status removed = folder.store->remove_many(stale, stop); !removed.ok()) return removed;
+      stale.clear();
+    }
     auto put = folder.send(local + "/" + name, name, stop);
     if (!put) return put.status();
   }
-  return {};
+  return folder.store->put(key, record->text(), {}, stop).status();
 }
 
 }  // namespace radl::training

@@ -7,6 +7,7 @@
 
 #include "common/store_address.h"
 #include "common/transfer/object_store.h"
+#include "runtime/steps/training/result_record.h"
 
 namespace radl::training {
 
@@ -33,9 +34,16 @@ Status check_writable(const BucketFolder& folder, const Stop& stop);
 // The same for the buckets that a training or program (docs/ir.md) names for its results and checkpoints; ok
 // where it names none.
 Status check_buckets(const nlohmann::json& job, const Stop& stop);
-// All files below a local folder, several levels deep; the one named `last` after all others.
-Status send_files(const BucketFolder& folder, const std::string& local, const std::string& last,
-                  const Stop& stop);
+// What a job's results are in a bucket.
+struct ResultsToSend {
+  ResultOwner owner;
+  std::string last;  // the name of the file that is sent after all others
+  std::string kept;  // as ResultFolder::close() takes it
+};
+// All files below a local folder, several levels deep. What an earlier run of the job has sent and this one
+// does not is removed: the object `.radl-results` names it (result_record.h).
+Status send_results(const BucketFolder& folder, const std::string& local, const ResultsToSend& results,
+                    const Stop& stop);
 // Whether "gs://BUCKET/KEY" is there now.
 Result<bool> is_in_bucket(const std::string& address, const Stop& stop);
 

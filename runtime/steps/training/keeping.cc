@@ -21,8 +21,9 @@ constexpr size_t kEngineKeeps = 2;  // checkpoint.keep of a job that does not sa
 }  // namespace
 
 Result<std::unique_ptr<Keeping>> Keeping::open(const Json& training, Member& chief, const std::string& job,
-                                               const std::string& scratch, Say say) {
-  std::unique_ptr<Keeping> made(new Keeping(training, chief, scratch, std::move(say)));
+                                               const std::string& scratch, const std::string& step, Say say) {
+  ResultOwner owner{step, training.value("identity", "")};
+  std::unique_ptr<Keeping> made(new Keeping(training, chief, scratch, std::move(owner), std::move(say)));
   const std::string result = training.value("result", ""), checkpoints = training.value("checkpoints", "");
   if (is_bucket(result)) {
     auto folder = open_bucket_folder(made->http_, result);
@@ -128,13 +129,15 @@ Status Keeping::finish(const Stop& stop) {
 
 Result<Json> Keeping::result(const RunFacts& facts, const Stop& stop) {
   if (!result_)
-    return bring_result(training_.value("result", ""), training_.value("result", ""), chief_, facts, say_);
+    return bring_result(training_.value("result", ""), training_.value("result", ""), owner_, chief_, facts,
+                        say_);
   const std::string local = scratch_ + "/result", shown = training_.value("result", "");
-  auto output = bring_result(local, shown, chief_, facts, say_);
+  auto output = bring_result(local, shown, owner_, chief_, facts, say_);
   if (!output) return output;
   // The weights last: they are what the next apply looks for.
   const std::string weights = output->at("model_path").get<std::string>().substr(shown.size() + 1);
-  if (Status sent = send_files(*result_, local, weights, stop); !sent.ok()) return sent;
+  Status sent = send_results(*result_, local, {owner_, weights, kEventsOfResult}, stop);
+  if (!sent.ok()) return sent;
   return output;
 }
 

@@ -13,9 +13,10 @@ namespace radl::training {
 
 class Keeping {
  public:
-  // `scratch`: a folder of this computer, of this training alone. Nothing is asked of a bucket yet.
+  // `scratch`: a folder of this computer, of this training alone. `step`: its id. Nothing is asked of a
+  // bucket yet.
   static Result<std::unique_ptr<Keeping>> open(const Json& training, Member& chief, const std::string& job,
-                                               const std::string& scratch, Say say);
+                                               const std::string& scratch, const std::string& step, Say say);
   ~Keeping();
 
   // Before the processes start: the buckets can be written; the chief has the checkpoint to go on from, or
@@ -32,8 +33,12 @@ class Keeping {
   Result<Json> result(const RunFacts& facts, const Stop& stop);
 
  private:
-  Keeping(const Json& training, Member& chief, std::string scratch, Say say)
-      : training_(training), chief_(chief), scratch_(std::move(scratch)), say_(std::move(say)) {}
+  Keeping(const Json& training, Member& chief, std::string scratch, ResultOwner owner, Say say)
+      : training_(training),
+        chief_(chief),
+        scratch_(std::move(scratch)),
+        owner_(std::move(owner)),
+        say_(std::move(say)) {}
   bool any() const { return checkpoints_ || events_; }
   Status send(const Stop& stop);
   void send_as_it_comes();
@@ -42,6 +47,7 @@ class Keeping {
   const Json& training_;
   Member& chief_;
   std::string scratch_;
+  ResultOwner owner_;
   Say say_;
   http::Client http_;
   std::optional<BucketFolder> result_, kept_;

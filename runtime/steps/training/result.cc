@@ -41,18 +41,19 @@ void remove_parts(const std::string& result) {
 
 }  // namespace
 
-Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
-                          const RunFacts& facts, const std::function<void(const std::string&)>& say) {
+Result<Json> bring_result(const std::string& result, const std::string& shown, const ResultOwner& owner,
+                          Member& chief, const RunFacts& facts,
+                          const std::function<void(const std::string&)>& say) {
   if (result.empty()) return invalid("no folder for the result");
   // What goes on to a bucket is put together in a folder of ours.
-  auto opened = result == shown ? ResultFolder::open(result) : ResultFolder::own(result);
+  auto opened = result == shown ? ResultFolder::open(result, owner) : ResultFolder::own(result);
   if (!opened) return opened.status();
   ResultFolder& folder = *opened;
   remove_parts(result);
   auto model = folder.take(chief, "model", "model");
   if (!model) return std::move(model).status();
-  if (model->files == 0) return Status(Code::Corrupt, "the training ended, but left no model");
-  auto events = folder.take(chief, "events", "events");
+  if (model->names.empty()) return Status(Code::Corrupt, "the training ended, but left no model");
+  auto events = folder.take(chief, kEventsOfResult, kEventsOfResult);
   if (!events) return std::move(events).status();
   std::error_code error;
   std::string weights = "/model/model.safetensors";
@@ -74,7 +75,7 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, M
   if (!facts.dataset_note.empty()) output["dataset_note"] = facts.dataset_note;
   if (facts.first_step) output["first_step_seconds"] = *facts.first_step;
   Status written = write_report(folder, output, facts);
-  if (written.ok()) written = folder.close();
+  if (written.ok()) written = folder.close(kEventsOfResult);
   if (!written.ok()) return written;
   for (const std::string& moved : folder.moved()) say(moved);
   return output;

@@ -7,11 +7,15 @@
 #include <string>
 
 #include "runtime/steps/jobs/member.h"
+#include "runtime/steps/training/result_record.h"
 
 namespace radl::training {
 
 using jobs::Member;
 using jobs::NodeFile;
+
+// A training that resumes on new nodes goes on with the events that were brought before.
+inline constexpr const char* kEventsOfResult = "events";
 
 // What the runner saw of the run.
 struct RunFacts {
@@ -22,10 +26,11 @@ struct RunFacts {
   std::map<std::string, double> phases;  // wall seconds
 };
 
-// Brings model, events and report from the chief's node to the folder `result`; the step's output
-// (docs/ir.md), in which they stand below `shown`. What the runner saw is added to the report under "apply".
-// `say` gets a line about each file of the user's that was in the way.
-Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
-                          const RunFacts& facts, const std::function<void(const std::string&)>& say);
+// Brings model, events and report of a training from the chief's node to the folder `result`; the step's
+// output (docs/ir.md), in which they stand below `shown`. What the runner saw is added to the report under
+// "apply". `say` gets a line about each file of the user's that was in the way.
+Result<Json> bring_result(const std::string& result, const std::string& shown, const ResultOwner& owner,
+                          Member& chief, const RunFacts& facts,
+                          const std::function<void(const std::string&)>& say);
 
 }  // namespace radl::training

@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "common/checksum_line.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
@@ -23,12 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kRecordHead =
-    "# Brought by radlc. What is not named here, or has been changed, it never replaces.\n";
-
-// A file that is being replaced has two digests.
-using Record = std::map<std::string, std::set<std::string>>;
-
 // Of this process: runs of other processes are kept away by the state's lock.
 std::mutex& record_mutex() {
   static std::mutex mutex;
@@ -37,22 +29,13 @@ std::mutex& record_mutex() {
 
 std::string mark_of(const std::string& path) { return fmt::format("{}/{}", path, kResultsMark); }
 
-Record read_record(const std::string& path) {
-  Record record;
+ResultRecord read_record(const std::string& path) {
   auto text = read_file(mark_of(path));
-  std::istringstream lines(text ? *text : "");
-  for (std::string line; std::getline(lines, line);) {
-    if (auto read = read_checksum_line(line)) record[read->name].insert(read->digest);
-  }
-  return record;
+  return ResultRecord::parse(text ? *text : "");
 }
 
-Status write_record(const std::string& path, const Record& record) {
-  std::string text = kRecordHead;
-  for (const auto& [name, digests] : record) {
-    for (const std::string& digest : digests) text += checksum_line(digest, name) + "\n";
-  }
-  return write_user_file(mark_of(path), text);
+Status write_record(const std::string& path, const ResultRecord& record) {
+  return write_user_file(mark_of(path), record.text());
 }
 
 bool is_there(const fs::path& path) {
@@ -80,14 +63,14 @@ bool is_inner_link(const fs::path& folder, const fs::path& name) {
          !(name.parent_path() / target).lexically_normal().string().starts_with("..");
 }
 
-bool is_ours(const Record& record, const std::string& folder, const std::string& name) {
+bool is_ours(const ResultRecord& record, const std::string& folder, const std::string& name) {
   std::error_code error;
   const fs::path path = fs::path(folder) / name;
   if (is_inner_link(folder, name)) return true;
-  auto found = record.find(name);
-  if (found == record.end() || !fs::is_regular_file(fs::symlink_status(path, error))) return false;
+  auto found = record.entries.find(name);
+  if (found == record.entries.end() || !fs::is_regular_file(fs::symlink_status(path, error))) return false;
   auto digest = local_digest(path.string());
-  return digest && found->second.contains(*digest);
+  return digest && found->second.digests.contains(*digest);
 }
 
 }  // namespace
@@ -133,9 +116,9 @@ bool is_result_folder(const std::string& path) {
 
 std::vector<std::string> users_files(const std::string& path, const std::vector<std::string>& names) {
   if (!is_result_folder(path) || is_without_record(path)) return {};
-  const Record record = read_record(path);
+  const ResultRecord record = read_record(path);
   std::set<std::string> asked(names.begin(), names.end());
-  for (const auto& [name, digests] : record) asked.insert(name);
+  for (const auto& [name, entry] : record.entries) asked.insert(name);
   std::vector<std::string> found;
   for (const std::string& name : asked) {
     if (is_there(fs::path(path) / name) && !is_ours(record, path, name)) found.push_back(name);
@@ -143,10 +126,10 @@ std::vector<std::string> users_files(const std::string& path, const std::vector<
   return found;
 }
 
-Result<ResultFolder> ResultFolder::open(const std::string& path) {
+Result<ResultFolder> ResultFolder::open(const std::string& path, ResultOwner owner) {
   if (Status made = make_directories(path); !made.ok()) return made;
   std::lock_guard lock(record_mutex());
-  ResultFolder folder(path, true);
+  ResultFolder folder(path, true, std::move(owner));
   folder.all_ours_ = is_without_record(path);
   // So that it is known for what it is from now on, by what sends folders to nodes too.
   Status written = write_record(path, read_record(path));
@@ -169,7 +152,7 @@ Status ResultFolder::move_aside(const std::string& name) {
 Status ResultFolder::make_way(const Files& files) {
   if (!shared_) return {};
   std::lock_guard lock(record_mutex());
-  Record record = read_record(path_);
+  ResultRecord record = read_record(path_);
   std::error_code error;
   for (const auto& [name, digest] : files) {
     // What stands where a folder is to be.
@@ -190,7 +173,10 @@ Status ResultFolder::make_way(const Files& files) {
         if (Status moved = move_aside(name); !moved.ok()) return moved;
       }
     }
-    if (!digest.empty()) record[name].insert(digest);
+    ResultRecord::Entry& entry = record.entries[name];
+    entry.owner = owner_;
+    entry.link = digest.empty();
+    if (!digest.empty()) entry.digests.insert(digest);
     put_[name] = digest;
   }
   return write_record(path_, record);
@@ -214,15 +200,27 @@ Result<jobs::Fetched> ResultFolder::take(jobs::Member& member, const std::string
   });
 }
 
-Status ResultFolder::close() {
+// Of an earlier run of the same job, unless somebody has changed it. Folders that are empty then go as well.
+void ResultFolder::remove_stale(const ResultRecord& record, const std::string& name) {
+  std::error_code error;
+  if (!is_there(fs::path(path_) / name) || !is_ours(record, path_, name)) return;
+  fs::remove(fs::path(path_) / name, error);
+  for (fs::path above = fs::path(name).parent_path(); !above.empty() && !error; above = above.parent_path())
+    fs::remove(fs::path(path_) / above, error);
+}
+
+Status ResultFolder::close(const std::string& kept) {
   if (!shared_) return {};
   std::lock_guard lock(record_mutex());
-  Record record = read_record(path_);
+  ResultRecord record = read_record(path_);
+  const ResultRecord before = record;
+  std::set<std::string> brought;
   for (const auto& [name, digest] : put_) {
-    if (!digest.empty()) record[name] = {digest};
+    brought.insert(name);
+    if (!digest.empty()) record.entries[name].digests = {digest};
   }
-  for (auto at = record.begin(); at != record.end();)
-    at = is_there(fs::path(path_) / at->first) ? std::next(at) : record.erase(at);
+  for (const std::string& name : record.take_stale(owner_, brought, kept)) remove_stale(before, name);
+  std::erase_if(record.entries, [&](const auto& each) { return !is_there(fs::path(path_) / each.first); });
   return write_record(path_, record);
 }
 

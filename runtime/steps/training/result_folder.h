@@ -1,7 +1,8 @@
 // The folder of this computer that the result of a training or of a program goes to.
 //
-// Its file `.radl-results` names what radlc has put there, with digests, as `sha256sum` prints them. All else
-// is the user's, also what has been changed since: it is not replaced, but gets another name first.
+// Its file `.radl-results` (result_record.h) names what radlc has put there. All else is the user's, also
+// what has been changed since: it is not replaced, but gets another name first. The results of a job are
+// replaced as a whole: what its earlier run has brought and this one has not is removed.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "common/status.h"
 #include "runtime/steps/jobs/member.h"
+#include "runtime/steps/training/result_record.h"
 
 namespace radl::training {
 
@@ -33,9 +35,9 @@ class ResultFolder {
   using Files = std::map<std::string, std::string>;  // name below the folder -> digest
 
   // Makes it.
-  static Result<ResultFolder> open(const std::string& path);
+  static Result<ResultFolder> open(const std::string& path, ResultOwner owner);
   // A folder that is ours alone: nothing in it is a user's.
-  static ResultFolder own(const std::string& path) { return ResultFolder(path, false); }
+  static ResultFolder own(const std::string& path) { return ResultFolder(path, false, {}); }
 
   const std::string& path() const { return path_; }
   // To be called before files with these contents are put there: what a user has in their places gets another
@@ -45,17 +47,21 @@ class ResultFolder {
   Status write(const std::string& name, const std::string& content);
   // A folder of the job, into the folder `below` this one, or into this one where that is empty.
   Result<jobs::Fetched> take(jobs::Member& member, const std::string& from, const std::string& below);
-  // Brings what is recorded to what has been put there.
-  Status close();
+  // Removes what the job's earlier run has brought and this one has not, and records what is there now. Files
+  // below the folder `kept` stay while the job's identity is the same; empty: none do.
+  Status close(const std::string& kept = "");
   // A message for each file of the user's that has another name now.
   const std::vector<std::string>& moved() const { return moved_; }
 
  private:
-  ResultFolder(std::string path, bool shared) : path_(std::move(path)), shared_(shared) {}
+  ResultFolder(std::string path, bool shared, ResultOwner owner)
+      : path_(std::move(path)), shared_(shared), owner_(std::move(owner)) {}
+  void remove_stale(const ResultRecord& record, const std::string& name);
   Status move_aside(const std::string& name);
 
   std::string path_;
   bool shared_ = true;
+  ResultOwner owner_;
   bool all_ours_ = false;  // of a version that kept no record
   Files put_;
   std::vector<std::string> moved_;

@@ -25,15 +25,17 @@ struct ResultFolderTest : testing::Test {
     ASSERT_TRUE(write_file_atomic(at(name), text).ok());
   }
   // A run that brings these files; what it says.
-  std::vector<std::string> bring(const std::map<std::string, std::string>& files) {
-    auto folder = ResultFolder::open(place);
+  std::vector<std::string> bring(const std::map<std::string, std::string>& files,
+                                 const ResultOwner& owner = {"program/p", "a"},
+                                 const std::string& kept = "") {
+    auto folder = ResultFolder::open(place, owner);
     EXPECT_TRUE(folder.ok()) << folder.status().text();
     ResultFolder::Files digests;
     for (const auto& [name, text] : files) digests[name] = sha256_hex(text);
     Status free = folder->make_way(digests);
     EXPECT_TRUE(free.ok()) << free.text();
     for (const auto& [name, text] : files) user_writes(name, text);
-    EXPECT_TRUE(folder->close().ok());
+    EXPECT_TRUE(folder->close(kept).ok());
     return folder->moved();
   }
 
@@ -46,6 +48,55 @@ TEST_F(ResultFolderTest, WhatARunHasBroughtIsReplacedByTheNext) {
   EXPECT_TRUE(bring({{"model/weights", "two"}, {"report.json", "2"}}).empty());
   EXPECT_EQ(content("model/weights"), "two");
   EXPECT_TRUE(users_files(place, {"report.json"}).empty());
+}
+
+TEST_F(ResultFolderTest, WhatOnlyAnEarlierRunHasBroughtIsRemovedByTheNext) {
+  bring({{"model/weights", "one"}, {"model/changed", "one"}, {"report.json", "1"}});
+  user_writes("model/changed", "the user's now");
+  user_writes("notes", "mine");
+  ASSERT_TRUE(bring({{"report.json", "2"}}, {"program/p", "b"}).empty());
+  EXPECT_EQ(content("model/weights"), "(none)") << "yesterday's model beside today's report";
+  EXPECT_EQ(content("model/changed"), "the user's now");
+  EXPECT_EQ(content("notes"), "mine");
+  EXPECT_EQ(content("report.json"), "2");
+  // Nobody takes what is left there for a result any more.
+  EXPECT_EQ(read_file(at(".radl-results"))->find("model/"), std::string::npos);
+  fs::remove(at("model/changed"));
+  fs::remove(at("model"));
+  bring({{"deep/er/file", "x"}, {"report.json", "3"}});
+  bring({{"report.json", "4"}});
+  EXPECT_FALSE(fs::exists(at("deep"))) << "folders of results go with their files";
+}
+
+TEST_F(ResultFolderTest, LinksOfAnEarlierRunAreRemovedToo) {
+  auto folder = ResultFolder::open(place, {"program/p", "a"});
+  ASSERT_TRUE(folder.ok());
+  ASSERT_TRUE(folder->make_way({{"newest", ""}, {"one", sha256_hex("1")}}).ok());
+  user_writes("one", "1");
+  ASSERT_EQ(::symlink("one", at("newest").c_str()), 0);
+  ASSERT_TRUE(folder->close().ok());
+  bring({{"two", "2"}});
+  EXPECT_FALSE(fs::is_symlink(fs::symlink_status(at("newest"))));
+  EXPECT_EQ(content("two"), "2");
+}
+
+TEST_F(ResultFolderTest, ResultsOfAnotherJobInTheSameFolderStay) {
+  bring({{"first", "1"}}, {"program/first", "a"});
+  bring({{"second", "2"}}, {"program/second", "b"});
+  EXPECT_EQ(content("first"), "1");
+  bring({{"more", "3"}}, {"program/first", "a"});
+  EXPECT_EQ(content("first"), "(none)");
+  EXPECT_EQ(content("second"), "2");
+}
+
+TEST_F(ResultFolderTest, WhatIsKeptStaysWhileTheIdentityIsTheSame) {
+  bring({{"events/one", "1"}, {"model/a", "1"}}, {"training/t", "a"}, "events");
+  bring({{"events/two", "2"}, {"model/b", "2"}}, {"training/t", "a"}, "events");
+  EXPECT_EQ(content("events/one"), "1");
+  EXPECT_EQ(content("model/a"), "(none)");
+  bring({{"events/three", "3"}}, {"training/t", "b"}, "events");
+  EXPECT_EQ(content("events/one"), "(none)");
+  EXPECT_EQ(content("events/two"), "(none)");
 }
 
 TEST_F(ResultFolderTest, WhatAUserPutOrChangedThereIsNamedAndKept) {
@@ -85,7 +136,7 @@ TEST_F(ResultFolderTest, WhatAUserHasInPlaceOfAFolderOrAFileIsKept) {
 TEST_F(ResultFolderTest, ARunThatWasKilledInItsMidstLeavesNothingThatCountsAsTheUsers) {
   bring({{"report.json", "1"}, {"model/weights", "one"}});
   {
-    auto begun = ResultFolder::open(place);
+    auto begun = ResultFolder::open(place, {"program/p", "a"});
     ASSERT_TRUE(begun.ok());
     ASSERT_TRUE(
         begun->make_way({{"report.json", sha256_hex("2")}, {"model/weights", sha256_hex("two")}}).ok());
