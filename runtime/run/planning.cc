@@ -10,6 +10,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/plan/measured.h"
 #include "runtime/run/architectures.h"
+#include "runtime/run/sources_sent.h"
 #include "runtime/state/moves.h"
 #include "runtime/state/renaming.h"
 #include "runtime/steps/dataset.h"
@@ -221,6 +222,7 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   plan->unseen.insert(failed.begin(), failed.end());
   plan->notes.insert(plan->notes.end(), placement.notes.begin(), placement.notes.end());
   add_candidates_left(input, placement, *plan);
+  if (Status told = tell_sources(*question.program, snapshot, work_directory, *plan); !told.ok()) return told;
   if (!plan->actions.empty() && question.measured) use_measured(*plan, question.measured());
   std::set<std::string> steps;
   for (const Action& action : plan->actions)

@@ -159,4 +159,21 @@ Result<bool> place_file(const NodeHandle& node, const Context& context, const st
   return *sent;
 }
 
+Status place_once(const NodeHandle& node, const Context& context, const std::string& local_path,
+                  const std::string& remote_path) {
+  const std::string direct = below_home(node, remote_path);
+  if (within_reach(node, direct)) {
+    if (Status made = make_directories(parent_path(direct), 0755); !made.ok()) return made;
+    return copy_file(local_path, direct, 0600);
+  }
+  auto remote = node.connect();
+  if (!remote) return remote.status();
+  ExecOptions options;
+  options.stop = context.stop;
+  auto made = (*remote)->exec("mkdir -p " + shell_path(parent_path(remote_path)), options);
+  if (!made) return made.status();
+  if (made->exit_status != 0) return ssh::command_failure(*made, remote_path);
+  return (*remote)->put_file(local_path, remote_path, 0600, options.stop).status();
+}
+
 }  // namespace radl

@@ -17,4 +17,8 @@ namespace radl {
 Result<bool> place_file(const NodeHandle& node, const Context& context, const std::string& local_path,
                         const std::string& remote_path, unsigned mode);
 
+// The same for a file that is used there once: nothing of it is kept in a cache.
+Status place_once(const NodeHandle& node, const Context& context, const std::string& local_path,
+                  const std::string& remote_path);
+
 }  // namespace radl

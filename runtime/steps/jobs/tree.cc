@@ -3,8 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <sstream>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -13,7 +20,7 @@
 #include "common/turn.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
-#include "runtime/steps/manifest.h"
+#include "runtime/steps/jobs/tree_manifests.h"
 #include "runtime/steps/place.h"
 
 namespace radl::jobs {
@@ -21,16 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string key_of(const Tree& tree) { return tree.digest.substr(0, 40); }
-
 std::string folder_of_key(const std::string& key) { return "~/.radl/trees/" + key; }
 
-Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const std::string& script) {
+Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const std::string& script,
+                           const std::string& input = "") {
   auto remote = node.connect();
   if (!remote) return std::move(remote).status().at(node.address);
   ExecOptions options;
   options.deadline = std::chrono::hours(1);
   options.stop = context.stop;
+  options.stdin_bytes = input;
   auto result = (*remote)->exec(script, options);
   if (!result) return std::move(result).status().at(node.address);
   return result;
@@ -72,24 +79,82 @@ Status archive_of_commit(const Tree& tree, const Context& context, const std::st
   return done;
 }
 
-// By names, since what is left out may be more than arguments can hold.
-Status archive_of_folder(const Tree& tree, const Context& context, const std::string& archive) {
+// A tree of a node from which another differs little, and what has to be sent to make that one of it.
+struct Base {
+  std::string key;
+  TreeDifference difference;
+};
+
+// An archive on this computer that is gone when nobody sends it any more; another node makes it again.
+class OwnArchive {
+ public:
+  explicit OwnArchive(std::string path) : path_(std::move(path)) {}
+  OwnArchive(const OwnArchive&) = delete;
+  OwnArchive& operator=(const OwnArchive&) = delete;
+  ~OwnArchive() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+
+ private:
+  const std::string path_;
+};
+
+// What this computer has of a tree while it is placed.
+struct Sending {
+  std::string archive;
+  std::shared_ptr<const OwnArchive> own;  // empty: the user's
+  std::vector<std::string> removed;       // with a base: paths that the new tree does not have
+};
+
+// Text compresses well, and large files mostly are compressed already.
+bool is_compressed(uint64_t bytes) { return bytes <= uint64_t{16} << 20; }
+
+Status tar_of(const std::string& folder, std::vector<std::string> how, uint64_t bytes, const Context& context,
+              const std::string& archive) {
+  std::vector<std::string> argv = {"tar", "-C", folder};
+  argv.insert(argv.end(), std::make_move_iterator(how.begin()), std::make_move_iterator(how.end()));
+  if (is_compressed(bytes)) argv.push_back("--gzip");
+  argv.insert(argv.end(), {"-cf", archive});
+  return run_here(std::move(argv), context, folder);
+}
+
+// By names, since what is left out may be more than arguments can hold. Folders always go: one may be empty.
+Status archive_of_folder(const Tree& tree, const Base* base, const Context& context,
+                         const std::string& archive) {
   auto parts = parts_of(tree.path, tree.contents);
   if (!parts) return parts.status();
+  std::set<std::string> wanted;
+  if (base) {
+    wanted.insert(base->difference.added.begin(), base->difference.added.end());
+    wanted.insert(base->difference.changed.begin(), base->difference.changed.end());
+  }
   std::string names("./\0", 3);
-  for (const std::string& part : *parts) names += "./" + part + '\0';
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const std::string& part : *parts) {
+    const bool folder = fs::is_directory(fs::symlink_status(fs::path(tree.path) / part, ignored));
+    if (base && !folder && !wanted.contains(part)) continue;
+    names += "./" + part + '\0';
+    if (!folder) files.push_back(part);
+  }
   const std::string list = archive + ".names";
   if (Status written = write_file_atomic(list, names, 0600); !written.ok()) return written;
-  Status done =
-      run_here({"tar", "-C", tree.path, "--null", "--no-recursion", "--files-from=" + list, "-czf", archive},
-               context, tree.path);
-  std::error_code ignored;
+  Status done = tar_of(tree.path, {"--null", "--no-recursion", "--files-from=" + list},
+                       bytes_of(tree.path, files), context, archive);
   fs::remove(list, ignored);
   return done;
 }
 
-Status check_digest(const Tree& tree) {
-  auto now = path_digest(tree.path, tree.contents);
+Status archive_of_file(const Tree& tree, const Context& context, const std::string& archive) {
+  const fs::path path(tree.path);
+  const std::string folder = path.parent_path().string(), name = path.filename().string();
+  return tar_of(folder, {"--add-file=./" + name}, bytes_of(folder, {name}), context, archive);
+}
+
+Status check_digest(const Tree& tree, const std::vector<ManifestEntry>& entries) {
+  auto now = tree.kind == Tree::Kind::Folder ? Result<std::string>(sha256_hex(manifest_text(entries)))
+                                             : path_digest(tree.path, tree.contents);
   if (!now) return now.status();
   if (*now == tree.digest) return {};
   return Status(Code::Conflict, tree.path + ": is not what it was when the plan was made")
@@ -97,32 +162,27 @@ Status check_digest(const Tree& tree) {
 }
 
 // The archive of a tree on this computer, made when it is not there. Of an archive itself.
-Result<std::string> archive_of(const Tree& tree, const Context& context) {
-  static std::timed_mutex mutex;
-  auto turn = take_turn(mutex, context.stop);
-  if (!turn) return std::move(turn).status();
-  if (tree.kind != Tree::Kind::Git) {
-    if (Status same = check_digest(tree); !same.ok()) return same;
-  }
-  if (tree.kind == Tree::Kind::Archive) return tree.path;
-  const std::string archive = fmt::format("{}/trees/{}.tar.gz", context.work_directory, key_of(tree));
+Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& context) {
+  if (tree.kind == Tree::Kind::Archive) return Sending{tree.path, {}, {}};
+  Sending made{fmt::format("{}/trees/{}{}.tar", context.work_directory, tree_key(tree.digest),
+                           base ? "-from-" + base->key : ""),
+               {},
+               base ? base->difference.removed : std::vector<std::string>()};
+  static std::map<std::string, std::weak_ptr<const OwnArchive>> sent;  // now; the caller has its turn
+  made.own = sent[made.archive].lock();
   std::error_code error;
-  if (fs::exists(archive, error)) return archive;
-  if (Status s = make_directories(parent_path(archive), 0700); !s.ok()) return s;
-  const std::string made = archive + ".part";
-  const fs::path path(tree.path);
-  Status done;
-  if (tree.kind == Tree::Kind::Git)
-    done = archive_of_commit(tree, context, made);
-  else if (tree.kind == Tree::Kind::File)
-    done = run_here({"tar", "-C", path.parent_path().string(), "-czf", made, "./" + path.filename().string()},
-                    context, tree.path);
-  else
-    done = archive_of_folder(tree, context, made);
+  if (made.own && fs::exists(made.archive, error)) return made;
+  if (Status s = make_directories(parent_path(made.archive), 0700); !s.ok()) return s;
+  const std::string part = made.archive + ".part";
+  Status done = tree.kind == Tree::Kind::Git    ? archive_of_commit(tree, context, part)
+                : tree.kind == Tree::Kind::File ? archive_of_file(tree, context, part)
+                                                : archive_of_folder(tree, base, context, part);
   if (!done.ok()) return done;
-  fs::rename(made, archive, error);
-  if (error) return Status(Code::Retry, archive + ": " + error.message());
-  return archive;
+  fs::rename(part, made.archive, error);
+  if (error) return Status(Code::Retry, made.archive + ": " + error.message());
+  made.own = std::make_shared<const OwnArchive>(made.archive);
+  sent[made.archive] = made.own;
+  return made;
 }
 
 // With modes and links, which `python3 -m zipfile` forgets. Links come last: nothing is written through one.
@@ -152,30 +212,67 @@ std::string unpack_command(const std::string& archive) {
              : "tar -xf \"$a\" --no-same-owner -C \"$t\"";
 }
 
-}  // namespace
-
-std::string tree_folder(const Tree& tree) { return folder_of_key(key_of(tree)); }
-
-Result<bool> has_tree(const NodeHandle& node, const Context& context, const std::string& key) {
+// Those of these trees that are whole on a node, and as they were when they were made.
+Result<std::vector<std::string>> trees_on(const NodeHandle& node, const Context& context,
+                                          const std::vector<std::string>& keys) {
+  // A program may have written into one of its inputs. The first is the one that is asked for: it is as it
+  // is.
   auto looked = on_node(node, context,
-                        fmt::format("if [ -e {} ]; then echo there; else echo lacks; fi",
-                                    shell_path(folder_of_key(key) + ".whole")));
+                        fmt::format(R"sh(cd {} 2>/dev/null || {{ echo whole; exit; }}
+first=yes
+for k in {}; do
+  if [ -e "$k.whole" ]; then
+    if [ $first = yes ] || [ -z "$(find "$k" -cnewer "$k.whole" -print -quit)" ]; then echo "$k"; fi
+  fi
+  first=no
+done
+echo whole)sh",
+                                    shell_path("~/.radl/trees"), fmt::join(keys, " ")));
   if (!looked) return looked.status();
-  if (looked->out != "there\n" && looked->out != "lacks\n")
+  if (looked->exit_status != 0 || !looked->out.ends_with("whole\n"))
     return ssh::command_failure(*looked, node.address);
-  return looked->out == "there\n";
+  std::vector<std::string> found;
+  std::istringstream lines(looked->out);
+  for (std::string line; std::getline(lines, line) && line != "whole";) found.push_back(line);
+  return found;
 }
 
-Result<bool> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
-                           const std::string& key) {
-  auto there = has_tree(node, context, key);
-  if (!there) return there.status();
-  if (*there) return false;
+// The tree on the node to which the fewest bytes have to be added. nullopt: all are to be sent.
+std::optional<Base> best_base(const Tree& tree, const std::vector<ManifestEntry>& entries,
+                              const std::vector<std::string>& there, const std::string& work_directory) {
+  std::vector<std::string> all;
+  for (const ManifestEntry& entry : entries) all.push_back(entry.path);
+  uint64_t least = bytes_of(tree.path, all);
+  std::optional<Base> best;
+  for (const std::string& key : there) {
+    auto known = known_manifest(work_directory, key);
+    if (!known) continue;
+    Base base{key, difference(*known, entries)};
+    const uint64_t bytes =
+        bytes_of(tree.path, base.difference.added) + bytes_of(tree.path, base.difference.changed);
+    if (bytes >= least) continue;
+    least = bytes;
+    best = std::move(base);
+  }
+  return best;
+}
+
+// Makes a tree of an archive that is sent, and of another tree (`base`; empty: of none). The archive's size.
+Result<uint64_t> unpack_on(const NodeHandle& node, const Context& context, const std::string& key,
+                           const std::string& base, const Sending& sending) {
   // Its name ends as the archive's does, by which it is unpacked.
-  const std::string name = archive.substr(archive.rfind('/') + 1);
+  const std::string name = sending.archive.substr(sending.archive.rfind('/') + 1);
   const std::string sent = folder_of_key(key) + ".sent-" + sha256_hex(name).substr(0, 8);
-  auto placed = place_file(node, context, archive, sent, 0600);
-  if (!placed) return std::move(placed).status().at(node.address);
+  if (Status placed = place_once(node, context, sending.archive, sent); !placed.ok())
+    return std::move(placed).at(node.address);
+  std::string begin = "mkdir -p \"$t\"";
+  if (!base.empty())
+    begin = fmt::format(R"sh(cp -a --reflink=auto {} "$t"
+(cd "$t" && xargs -0 -r rm -f --)
+find "$t" -mindepth 1 -depth -type d -empty -delete)sh",
+                        shell_path(folder_of_key(base)));
+  std::string removed;
+  for (const std::string& path : sending.removed) removed += "./" + path + '\0';
   auto unpacked =
       on_node(node, context,
               fmt::format(R"sh(set -e
@@ -183,26 +280,92 @@ a={0}
 d={1}
 t="$d.new-$$"
 rm -rf "$d" "$d".new-*
-mkdir -p "$t"
+{3}
 {2}
 chmod -R u+rwX "$t"
 mv -T "$t" "$d"
 rm -f "$a"
 : > "$d.whole")sh",
-                          shell_path(sent), shell_path(folder_of_key(key)), unpack_command(name)));
+                          shell_path(sent), shell_path(folder_of_key(key)), unpack_command(name), begin),
+              removed);
   if (!unpacked) return unpacked.status();
   if (unpacked->exit_status != 0)
     return std::move(ssh::command_failure(*unpacked, "unpacking " + name)).at(node.address);
-  return true;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(sending.archive, error);
+  return error ? uint64_t{1} : std::max<uint64_t>(size, 1);
 }
 
-Result<bool> place_tree(const NodeHandle& node, const Context& context, const Tree& tree) {
-  auto there = has_tree(node, context, key_of(tree));
+}  // namespace
+
+std::string tree_folder(const Tree& tree) { return folder_of_key(tree_key(tree.digest)); }
+
+Result<bool> has_tree(const NodeHandle& node, const Context& context, const std::string& key) {
+  auto found = trees_on(node, context, {key});
+  if (!found) return found.status();
+  return !found->empty();
+}
+
+Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
+                               const std::string& key) {
+  auto there = has_tree(node, context, key);
   if (!there) return there.status();
-  if (*there) return false;
-  auto archive = archive_of(tree, context);
-  if (!archive) return archive.status();
-  return place_archive(node, context, *archive, key_of(tree));
+  if (*there) return uint64_t{0};
+  return unpack_on(node, context, key, "", {archive, {}, {}});
+}
+
+Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree) {
+  const std::string key = tree_key(tree.digest);
+  std::vector<std::string> asked = {key};
+  if (tree.kind == Tree::Kind::Folder) {
+    for (std::string& known : known_trees(context.work_directory)) {
+      if (known != key) asked.push_back(std::move(known));
+    }
+  }
+  auto found = trees_on(node, context, asked);
+  if (!found) return found.status();
+  if (std::find(found->begin(), found->end(), key) != found->end()) return uint64_t{0};
+  std::string base_key;
+  Sending sending;
+  {
+    static std::timed_mutex mutex;
+    auto turn = take_turn(mutex, context.stop);
+    if (!turn) return std::move(turn).status();
+    std::vector<ManifestEntry> entries;
+    if (tree.kind == Tree::Kind::Folder) {
+      auto now = local_manifest(tree.path, tree.contents);
+      if (!now) return now.status();
+      entries = std::move(*now);
+    }
+    if (tree.kind != Tree::Kind::Git) {
+      if (Status same = check_digest(tree, entries); !same.ok()) return same;
+    }
+    const std::optional<Base> base = best_base(tree, entries, *found, context.work_directory);
+    if (base) base_key = base->key;
+    auto made = archive_of(tree, base ? &*base : nullptr, context);
+    if (!made) return made.status();
+    sending = std::move(*made);
+    if (tree.kind == Tree::Kind::Folder) {
+      if (Status kept = remember_manifest(context.work_directory, key, entries); !kept.ok()) return kept;
+    }
+  }
+  return unpack_on(node, context, key, base_key, sending);
+}
+
+std::string remove_unused_trees_script() {
+  // Folders that an earlier version of radlc has made do not name their trees: then all stay.
+  return R"sh((
+  cd ~/.radl/trees 2>/dev/null || exit 0
+  for f in ../jobs/*/; do
+    if [ -d "$f/inputs" ] && [ ! -e "$f/uses" ]; then exit 0; fi
+  done
+  used=" $(cat ../jobs/*/uses 2>/dev/null | tr '\n' ' ') "
+  for p in *; do
+    k=${p%%.*}
+    case $used in *" $k "*) ;; *) rm -rf "$p" ;; esac
+  done
+)
+)sh";
 }
 
 }  // namespace radl::jobs

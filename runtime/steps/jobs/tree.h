@@ -1,9 +1,12 @@
 // Files of this computer as folders of nodes, by content: what is there already is not sent again, and what
-// is sent goes as one archive.
+// is sent goes as one archive. Of a folder that differs from one that is there only the files that changed
+// go.
 //
-// On a node: ~/.radl/trees/KEY, and ~/.radl/trees/KEY.whole once all of it is there. Trees are only read.
+// On a node: ~/.radl/trees/KEY, and ~/.radl/trees/KEY.whole once all of it is there. Trees are only read. The
+// file `uses` in a job's folder names the trees that it needs, a key a line.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "common/own_folders.h"
@@ -26,12 +29,14 @@ struct Tree {
 
 // Where it lies on nodes.
 std::string tree_folder(const Tree& tree);
-// True: it was sent.
-Result<bool> place_tree(const NodeHandle& node, const Context& context, const Tree& tree);
+// How many bytes were sent; 0: it was there.
+Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree);
 // An archive that was made here, as a tree of its own name.
-Result<bool> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
-                           const std::string& key);
+Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
+                               const std::string& key);
 // Whether a tree of this name is there whole.
 Result<bool> has_tree(const NodeHandle& node, const Context& context, const std::string& key);
+// Shell text: removes the trees that no job's folder on the node names.
+std::string remove_unused_trees_script();
 
 }  // namespace radl::jobs

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "common/human.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
@@ -20,7 +21,16 @@ using nlohmann::json_literals::operator""_json_pointer;
 constexpr const char* kOfARun = "run-* enter hostfile ssh inputs results";
 constexpr const char* kAll = "run-* enter hostfile ssh inputs results source source.whole checkpoints";
 
-Result<Tree> tree_of(const Json& source) {
+Tree tree_of_input(const Json& input) {
+  std::error_code error;
+  const std::string path = input.at("path");
+  return {std::filesystem::is_directory(path, error) ? Tree::Kind::Folder : Tree::Kind::File, path,
+          input.at("sha256")};
+}
+
+}  // namespace
+
+Result<Tree> source_tree(const Json& source) {
   const std::string kind = source.value("kind", "");
   if (kind == "git") return Tree{Tree::Kind::Git, source.at("url"), source.at("commit")};
   auto ignored = IgnoreRules::of(source.value("/sent/exclude"_json_pointer, std::vector<std::string>()));
@@ -30,15 +40,6 @@ Result<Tree> tree_of(const Json& source) {
                                            : Tree::Kind::Archive;
   return Tree{what, source.at("path"), source.at("sha256"), {Holding::Sources, std::move(*ignored)}};
 }
-
-Tree tree_of_input(const Json& input) {
-  std::error_code error;
-  const std::string path = input.at("path");
-  return {std::filesystem::is_directory(path, error) ? Tree::Kind::Folder : Tree::Kind::File, path,
-          input.at("sha256")};
-}
-
-}  // namespace
 
 Preparing::Preparing(const Json& program, const std::vector<NodeHandle>& nodes,
                      const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context,
@@ -89,12 +90,12 @@ Status Preparing::bring(bool fresh) {
 }
 
 // The program runs in a copy: what it writes beside its files must not become part of the next program.
-Result<bool> Preparing::bring_source(size_t node, std::string& script) {
+Result<uint64_t> Preparing::bring_source(size_t node, std::string& script) {
   if (!program_.contains("source")) {
     script += "mkdir -p source\n";
-    return false;
+    return uint64_t{0};
   }
-  const auto tree = tree_of(program_["source"]);
+  const auto tree = source_tree(program_["source"]);
   if (!tree) return tree.status();
   auto sent = jobs::place_tree(nodes_[node], context_, *tree);
   if (!sent) return sent;
@@ -105,14 +106,14 @@ Result<bool> Preparing::bring_source(size_t node, std::string& script) {
   return sent;
 }
 
-Result<bool> Preparing::bring_inputs(size_t node, std::string& script) {
+Result<uint64_t> Preparing::bring_inputs(size_t node, std::string& script) {
   script += "rm -rf inputs\nmkdir inputs\n";
-  bool sent = false;
+  uint64_t sent = 0;
   for (const Json& input : program_.value("inputs", Json::array())) {
     const Tree tree = tree_of_input(input);
     auto placed = jobs::place_tree(nodes_[node], context_, tree);
     if (!placed) return placed;
-    sent |= *placed;
+    sent += *placed;
     const std::string inside =
         tree.kind == Tree::Kind::File ? "/" + std::filesystem::path(tree.path).filename().string() : "";
     script += fmt::format("ln -s {}{} inputs/{}\n", shell_path(jobs::tree_folder(tree)), shell_quote(inside),
@@ -121,9 +122,27 @@ Result<bool> Preparing::bring_inputs(size_t node, std::string& script) {
   return sent;
 }
 
+Result<std::vector<std::string>> Preparing::trees_of(size_t node) const {
+  std::vector<std::string> folders;
+  if (program_.contains("source")) {
+    auto tree = source_tree(program_["source"]);
+    if (!tree) return tree.status();
+    folders.push_back(jobs::tree_folder(*tree));
+  }
+  for (const Json& input : program_.value("inputs", Json::array()))
+    folders.push_back(jobs::tree_folder(tree_of_input(input)));
+  if (python_.wanted()) folders.push_back(environment(node));
+  return folders;
+}
+
 Status Preparing::bring(size_t node, bool fresh) {
   jobs::Member& member = *members_[node];
-  Status cleared = member.clear(fresh ? kAll : kOfARun);
+  // The trees that it needs are named before they come, and the others go when they are there.
+  auto uses = trees_of(node);
+  if (!uses) return uses.status();
+  std::string keys;
+  for (const std::string& folder : *uses) keys += folder.substr(folder.rfind('/') + 1) + " ";
+  Status cleared = member.clear(fresh ? kAll : kOfARun, fmt::format("printf '%s\\n' {}> uses", keys));
   if (!cleared.ok()) return cleared;
   std::string script = fmt::format("set -e\ncd {}\nmkdir -p results\n", shell_path(member.folder()));
   auto source = bring_source(node, script);
@@ -132,9 +151,10 @@ Status Preparing::bring(size_t node, bool fresh) {
   if (!inputs) return inputs.status();
   auto python = python_.bring(nodes_[node], member, facts_[node]);
   if (!python) return python.status();
-  if (*source || *inputs) tell_(member.address(), "program's files");
+  if (const uint64_t sent = *source + *inputs; sent > 0)
+    tell_(member.address(), fmt::format("program's files ({})", bytes_text(static_cast<double>(sent))));
   if (*python) tell_(member.address(), "Python packages");
-  auto ready = member.exec(script);
+  auto ready = member.exec(script + jobs::remove_unused_trees_script());
   if (!ready) return ready.status();
   if (ready->exit_status != 0)
     return std::move(ssh::command_failure(*ready, member.folder())).at(member.address());

@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "runtime/steps/jobs/member.h"
+#include "runtime/steps/jobs/tree.h"
 #include "runtime/steps/program/facts.h"
 #include "runtime/steps/program/python_environment.h"
 
 namespace radl::program {
+
+// The tree of a program's `source` (docs/ir.md).
+Result<jobs::Tree> source_tree(const Json& source);
 
 class Preparing {
  public:
@@ -32,8 +36,10 @@ class Preparing {
 
  private:
   Status bring(size_t node, bool fresh);
-  Result<bool> bring_source(size_t node, std::string& script);
-  Result<bool> bring_inputs(size_t node, std::string& script);
+  Result<uint64_t> bring_source(size_t node, std::string& script);
+  Result<uint64_t> bring_inputs(size_t node, std::string& script);
+  // Where its trees lie on a node.
+  Result<std::vector<std::string>> trees_of(size_t node) const;
   bool needs_python() const;
 
   const Json& program_;

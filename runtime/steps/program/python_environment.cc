@@ -105,7 +105,8 @@ Result<bool> PythonEnvironment::bring(const NodeHandle& node, jobs::Member& memb
     if (!archive) return archive.status();
     made = *archive;
   }
-  return jobs::place_archive(node, context_, made, key(facts));
+  auto placed = jobs::place_archive(node, context_, made, key(facts));
+  return placed ? Result<bool>(*placed > 0) : placed.status();
 }
 
 Result<std::string> PythonEnvironment::archive(const NodeHandle& node, jobs::Member& member,
