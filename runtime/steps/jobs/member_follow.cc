@@ -24,20 +24,20 @@ namespace {
 constexpr size_t kLongestLine = size_t{1} << 20;  // bytes; of a longer one the beginning is given
 constexpr size_t kLongestOther = size_t{1} << 17;
 
-// One look in ten, the first of them early.
-constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n      ";
-constexpr int kServicesEach = 4;  // of the looks
+// Every five seconds, the first early.
+constexpr const char* kUsageLook = "[ $used != yes ] || usage $n >&2\n      ";
+constexpr int kServicesEach = 20;  // tenths of a second
 constexpr const char* kSignOfLife = "alive";
 constexpr std::chrono::seconds kReachAgain{8};
 
 // A process may have written more than has come when it ends. The function `caught_up FILE MOST` waits until
-// $t, the tail, has read all of a file, as long as it reads and at most so many tenths of a second.
+// $tail, the tail, has read all of a file, as long as it reads and at most so many tenths of a second.
 constexpr const char* kCaughtUp = R"sh(caught_up() {
   was=- still=0 i=0
   while [ $i -lt $2 ] && [ $still -lt 50 ]; do
     i=$((i+1)) pos=
-    for f in /proc/$t/fd/*; do
-      if [ "$f" -ef "$1" ]; then read -r k pos < "/proc/$t/fdinfo/${f##*/}"; break; fi
+    for f in /proc/$tail/fd/*; do
+      if [ "$f" -ef "$1" ]; then read -r k pos < "/proc/$tail/fdinfo/${f##*/}"; break; fi
     done 2>/dev/null
     [ -n "$pos" ] && [ "$pos" -lt "$(wc -c < "$1")" ] || return 0
     if [ "$pos" = "$was" ]; then still=$((still+1)); else still=0; fi
@@ -60,34 +60,39 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   }
   // A process that has what asks is no part of the job.
   const std::string asking =
-      notices.empty() ? "w=" : fmt::format("( {} ) < /dev/null > /dev/null & w=$!", notices);
+      notices.empty() ? "asks=" : fmt::format("( {} ) < /dev/null > /dev/null & asks=$!", notices);
   // Looks may take their time; this does not wait for them.
   const std::string signs = fmt::format(
       "( exec 3>&2 2> /dev/null; while kill -0 $$; do echo {} >&3; sleep {} 3>&-; done ) < /dev/null > "
-      "/dev/null & s=$!",
+      "/dev/null & lives=$!",
       kSignOfLife, kSignEverySeconds);
   std::string services;
   if (!follower.services.empty())
-    services = fmt::format("[ $((looks % {})) != 1 ] || services{} >&2\n  ", kServicesEach,
+    services = fmt::format("[ $((tenths / {0})) = $((last / {0})) ] || services{1} >&2\n  ", kServicesEach,
                            service_words(follower.services));
-  // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
-  // alive. An exit file that cannot be read ends the command, not the process.
+  // tail sleeps in the kernel until something is written; the loop looks whether all are alive, twice a
+  // second, and more often in the first seconds, so that a short program is over when it has ended. An exit
+  // file that cannot be read ends the command, not the process. The names of variables are none of
+  // kProcessScript's.
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
-{3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
+{3}tail -q -n +1 -F{1} 2>/dev/null & tail=$!
 {11}
 {12}
-trap 'kill $t $w $s 2>/dev/null' EXIT
-left="{2}" looks=0
+trap 'kill $tail $asks $lives 2>/dev/null' EXIT
+left="{2}" tenths=0 last=-20 used= usage_at=10
 while [ -n "$left" ]; do
-  now=$left left= looks=$((looks+1))
-  {6}for n in $now; do
+  now=$left left=
+  used=no
+  if [ $tenths -ge $usage_at ]; then used=yes usage_at=$((tenths+50)); fi
+  {6}last=$tenths
+  for n in $now; do
     if [ ! -f $n.exit ] && leader $n > /dev/null 2>&1; then
       left="$left $n"
       {5}continue
     fi
     if [ -f $n.exit ]; then
       caught_up {7}$n{8} {9}
-      sleep 0.2
+      sleep 0.05
       e=$(cat $n.exit) || exit 1
     else
       e=-1
@@ -95,11 +100,13 @@ while [ -n "$left" ]; do
     echo
     echo "{4} $n $e"
   done
-  [ -z "$left" ] || sleep 0.5
+  [ -n "$left" ] || break
+  if [ $tenths -lt 50 ]; then tenths=$((tenths+1)); sleep 0.1; else tenths=$((tenths+5)); sleep 0.5; fi
 done
 for f in{1}; do caught_up $f {10}; done
-sleep 0.2
-kill $t $w $s 2>/dev/null)sh",
+sleep 0.05
+trap - EXIT
+kill $tail $asks $lives 2>/dev/null)sh",
                      shell_path(folder), files, left,
                      std::string(kProcessScript) + kCaughtUp + (follower.on_usage ? kUsageScript : "") +
                          (follower.services.empty() ? "" : kServicesScript),
