@@ -3,11 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
 
 #include "runtime/cli/jobs.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/for_all.h"
 
 namespace radl::cli::cancel_command {
@@ -36,29 +42,51 @@ Result<const StepRecord*> job_called(const Snapshot& state, const std::vector<st
                        : not_found("no job " + words[0] + " in " + state.name + "; there are: " + list);
 }
 
-// How the job wants to be ended; a training writes its checkpoint within the time that radlc gives it, too.
-struct Manner {
-  std::string signal = "TERM";
-  double grace = 20;
-};
+// Ends it where it runs, or may; `ended` gets the names of folders and nodes that are known to run nothing
+// now.
+using EndedNodes = std::map<std::string, std::set<std::string>>;  // by folder
 
-Status end(JobNode& node, const Manner& manner, const Cancellation& cancellation) {
-  std::vector<std::string> names;
-  for (const auto& [name, state] : node.look.processes) names.push_back(name);
-  // First, so that whoever follows it does not start it again.
-  Status asked = node.member->put_bytes("", "cancelled", {}, 0600);
-  if (asked.ok()) asked = node.member->signal(names, manner.signal.c_str());
-  if (!asked.ok()) return asked;
-  const Stop stop = Stop::when([&] {
-                      return cancellation.stop_starting();
-                    }).within(std::chrono::milliseconds(static_cast<long long>(manner.grace * 1000)));
-  while (stop.sleep(std::chrono::milliseconds(300))) {
-    auto look = node.member->look();
-    if (!look.ok()) return std::move(look).status();
-    node.look = std::move(*look);
-    if (!node.runs()) break;
+Result<size_t> end_all(std::vector<JobView>& views, const Stop& stop, EndedNodes& ended) {
+  std::vector<std::pair<const JobFolder*, JobNode*>> running;
+  for (JobView& view : views) {
+    for (const auto& node : view.nodes) {
+      if (!node->status.ok())
+        std::fprintf(stderr, "%s\n", shown(node->status.text()).c_str());
+      else if (node->runs())
+        running.emplace_back(&view.folder, node.get());
+      else
+        ended[view.folder.name].insert(node->handle.address);
+    }
   }
-  return node.member->signal(names, "KILL");
+  std::mutex mutex;
+  Status done = jobs::for_all(running.size(), [&](size_t i) -> Status {
+    const auto& [folder, node] = running[i];
+    const jobs::Manner manner{
+        folder->signal, std::chrono::milliseconds(static_cast<long long>(folder->grace_seconds * 1000))};
+    if (auto one = jobs::end_job(*node->member, manner, stop); !one.ok()) return one.status();
+    std::lock_guard lock(mutex);
+    ended[folder->name].insert(node->handle.address);
+    return {};
+  });
+  return done.ok() ? Result<size_t>(running.size()) : done;
+}
+
+// The state no longer says that it may run there. An apply that holds the state sees the end by itself.
+void note_ended(const Options& options, const std::string& id, const EndedNodes& ended) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return;
+  auto store = open_locked(place->directory, place->name, OpenMode::Write, "cancel", 0);
+  if (!store.ok()) return;
+  auto snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return;
+  auto record = snapshot->steps.find(id);
+  if (record == snapshot->steps.end()) return;
+  const std::vector<JobFolder> before = record->second.jobs;
+  for (JobFolder& folder : record->second.jobs) {
+    if (auto nodes = ended.find(folder.name); nodes != ended.end())
+      std::erase_if(folder.may_run, [&](const std::string& node) { return nodes->second.contains(node); });
+  }
+  if (record->second.jobs != before) (void)(*store)->commit({state_change::PutStep{record->second}});
 }
 
 int run_cancel(const Session& session, Options& options) {
@@ -68,27 +96,15 @@ int run_cancel(const Session& session, Options& options) {
   if (!nodes.ok()) return report(session, nodes.status());
   auto job = job_called(nodes->state, options.words);
   if (!job.ok()) return report(session, job.status());
-  auto members = look_at_job(*nodes, **job);
-  Manner manner;
-  if ((*job)->definition && (*job)->kind == "program") {
-    const Json program = (*job)->definition->value("program", Json::object());
-    manner = {program.value("stop_signal", manner.signal), program.value("grace_seconds", manner.grace)};
-  }
+  auto views = look_at_job(*nodes, **job);
   Cancellation cancellation;
   SignalGuard guard(cancellation);
-  std::vector<size_t> running;
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (!members[i]->status.ok())
-      std::fprintf(stderr, "%s\n", shown(members[i]->status.text()).c_str());
-    else if (members[i]->runs())
-      running.push_back(i);
-  }
-  if (running.empty()) return report(session, invalid((*job)->id + " does not run"));
-  Status ended = jobs::for_all(running.size(),
-                               [&](size_t i) { return end(*members[running[i]], manner, cancellation); });
-  if (!ended.ok()) return report(session, ended);
-  std::printf("%s is cancelled on %zu node%s.\n", shown((*job)->id).c_str(), running.size(),
-              running.size() == 1 ? "" : "s");
+  EndedNodes ended;
+  auto count = end_all(views, Stop::when([&] { return cancellation.stop_starting(); }), ended);
+  if (!count.ok()) return report(session, count.status());
+  note_ended(options, (*job)->id, ended);
+  if (*count == 0) return report(session, invalid((*job)->id + " does not run"));
+  std::printf("%s is cancelled on %zu node%s.\n", shown((*job)->id).c_str(), *count, *count == 1 ? "" : "s");
   return kDone;
 }
 

@@ -30,11 +30,8 @@ std::string state_of(const jobs::ProcessState& process) {
 }
 
 // As its nodes have it: the state says "interrupted" from a step's begin on.
-std::string state_of(const StepRecord& job, const std::vector<std::unique_ptr<JobNode>>& nodes) {
-  for (const auto& node : nodes) {
-    if (node->runs()) return "running";
-  }
-  return std::string(step_status_name(job.status));
+std::string state_of(const JobView& job) {
+  return job.runs() ? "running" : std::string(step_status_name(job.record->status));
 }
 
 // The last line of each node's output, from the log that an apply keeps on this computer: there secrets are
@@ -62,15 +59,17 @@ std::map<std::string, jobs::Usage> usages_of(JobNode& node) {
   return usages.ok() ? *usages : std::map<std::string, jobs::Usage>();
 }
 
-Json json_of(const StepRecord& job, const std::vector<std::unique_ptr<JobNode>>& nodes,
-             const std::string& log_directory) {
+Json json_of(const JobView& job, const std::string& log_directory) {
+  const auto& nodes = job.nodes;
   std::vector<std::map<std::string, jobs::Usage>> usages(nodes.size());
   (void)jobs::for_all(nodes.size(), [&](size_t i) -> Status {
     usages[i] = usages_of(*nodes[i]);
     return {};
   });
-  const auto lines = last_lines(job, log_directory);
-  Json json = {{"id", job.id}, {"state", state_of(job, nodes)}, {"members", Json::array()}};
+  const auto lines =
+      job.earlier ? std::map<std::string, std::string>() : last_lines(*job.record, log_directory);
+  Json json = {{"id", job.record->id}, {"state", state_of(job)}, {"members", Json::array()}};
+  if (job.earlier) json["earlier"] = true;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const JobNode& node = *nodes[i];
     if (!node.status.ok())
@@ -100,7 +99,8 @@ std::string figures_of(const Json& member) {
 }
 
 void print(const Json& job) {
-  std::printf("%s  %s\n", shown(job.at("id").get<std::string>()).c_str(),
+  std::printf("%s%s  %s\n", shown(job.at("id").get<std::string>()).c_str(),
+              job.contains("earlier") ? " (an earlier version)" : "",
               job.at("state").get<std::string>().c_str());
   for (const Json& member : job.at("members"))
     std::printf("  %-16s %-12s %s%s\n", shown(member.value("node", "")).c_str(),
@@ -117,8 +117,15 @@ int run_queue(const Session& session, Options& options) {
   if (!nodes.ok()) return report(session, nodes.status());
   const std::string logs = (std::filesystem::path(nodes->work_directory).parent_path() / "logs").string();
   Json all = Json::array();
-  for (const StepRecord* job : jobs_of(nodes->state))
-    all.push_back(json_of(*job, look_at_job(*nodes, *job), logs));
+  for (const StepRecord* job : jobs_of(nodes->state)) {
+    for (const JobView& view : look_at_job(*nodes, *job)) {
+      // Of an earlier version only what runs, or cannot be asked, is of interest.
+      const bool shows = !view.earlier || view.runs() ||
+                         std::any_of(view.nodes.begin(), view.nodes.end(),
+                                     [](const auto& node) { return !node->status.ok(); });
+      if (shows) all.push_back(json_of(view, logs));
+    }
+  }
   if (options.json) {
     std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return kDone;

@@ -10,6 +10,7 @@
 #include "runtime/cli/state_places.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
+#include "runtime/plan/step_facts.h"
 
 namespace radl::cli::state_command {
 namespace {
@@ -143,6 +144,15 @@ Status release(const Options& options, Store& store, const std::string& address)
   return release_resource(run, address, options.keep_tags);
 }
 
+// What is forgotten could no longer be ended.
+Status check_ended(const Options& options, const StepRecord& step, const Snapshot& snapshot) {
+  LeftRunning left = left_running(step, snapshot);
+  left.newest.insert(left.newest.end(), left.older.begin(), left.older.end());
+  if (left.newest.empty()) return {};
+  return Status(Code::Conflict, fmt::format("{} may still run on {}", step.id, fmt::join(left.newest, ", ")))
+      .with_hint(fmt::format("end it first: `radlc cancel{} {}`", project_words(options.project), step.id));
+}
+
 int remove(const Session& session, Options& options) {
   auto words = words_of(options, 1, 1, "ADDRESS");
   if (!words.ok()) return report(session, words.status());
@@ -150,7 +160,10 @@ int remove(const Session& session, Options& options) {
   std::string id;  // of a resource, which goes on existing
   const int done =
       with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
-        if (snapshot.steps.count(address)) return store.forget_step(address);
+        if (auto step = snapshot.steps.find(address); step != snapshot.steps.end()) {
+          if (Status ended = check_ended(options, step->second, snapshot); !ended.ok()) return ended;
+          return store.forget_step(address);
+        }
         auto record = snapshot.resources.find(address);
         if (record == snapshot.resources.end()) return unknown_name(options, address);
         id = record->second.id;

@@ -1,21 +1,20 @@
 #include "runtime/cli/jobs.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "compiler/ir/resource_schema.h"
 #include "runtime/steps/jobs/for_all.h"
-#include "runtime/steps/jobs/network.h"
 
 namespace radl::cli {
 namespace {
 
-std::string folder_of(const StepRecord& job) {
-  const Json definition = job.definition ? job.definition->value(job.kind, Json::object()) : Json::object();
-  return jobs::folder_name(definition.value("name", ""), definition.value("identity", job.digest));
-}
-
-void look_at_node(const Nodes& nodes, const std::string& address, const std::string& folder, JobNode& node) {
+void look_at_node(const Nodes& nodes, const std::string& address, const JobFolder& folder, JobNode& node) {
   node.handle.address = address;
   auto found = nodes.state.resources.find(address);
-  if (found == nodes.state.resources.end()) {
+  auto made = folder.nodes.find(address);
+  if (found == nodes.state.resources.end() ||
+      (made != folder.nodes.end() && made->second != found->second.id)) {
     node.status = not_found(address + " is gone");
     return;
   }
@@ -27,7 +26,7 @@ void look_at_node(const Nodes& nodes, const std::string& address, const std::str
   node.remote = std::move(*remote);
   node.handle.attributes = found->second.attributes;
   node.handle.connect = [&node]() -> Result<Remote*> { return node.remote.get(); };
-  node.member = std::make_unique<jobs::Member>(node.handle, node.context, folder);
+  node.member = std::make_unique<jobs::Member>(node.handle, node.context, folder.name);
   auto look = node.member->look();
   node.status = look.status();
   if (look.ok()) node.look = std::move(*look);
@@ -35,25 +34,34 @@ void look_at_node(const Nodes& nodes, const std::string& address, const std::str
 
 }  // namespace
 
-bool JobNode::runs() const {
-  for (const auto& [name, state] : look.processes) {
-    if (state.phase == jobs::ProcessState::Phase::Running) return true;
-  }
-  return false;
+bool JobNode::runs() const { return look.runs(); }
+
+bool JobView::runs() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->runs(); });
 }
 
-std::vector<std::unique_ptr<JobNode>> look_at_job(const Nodes& nodes, const StepRecord& job) {
-  std::vector<std::unique_ptr<JobNode>> all;
-  for (size_t i = 0; i < job.nodes.size(); ++i) all.push_back(std::make_unique<JobNode>());
-  const std::string folder = folder_of(job);
-  Status looked = jobs::for_all(job.nodes.size(), [&](size_t i) -> Status {
-    look_at_node(nodes, job.nodes[i], folder, *all[i]);
+std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job) {
+  std::vector<JobView> views;
+  for (size_t i = job.jobs.size(); i-- > 0;) {
+    const bool earlier = i + 1 < job.jobs.size();
+    if (!earlier || !job.jobs[i].may_run.empty()) views.push_back({&job, job.jobs[i], earlier, {}});
+  }
+  std::vector<std::tuple<const JobFolder*, std::string, JobNode*>> looks;
+  for (JobView& view : views) {
+    for (const std::string& address : view.earlier ? view.folder.may_run : job.nodes) {
+      view.nodes.push_back(std::make_unique<JobNode>());
+      looks.emplace_back(&view.folder, address, view.nodes.back().get());
+    }
+  }
+  Status looked = jobs::for_all(looks.size(), [&](size_t i) -> Status {
+    const auto& [folder, address, node] = looks[i];
+    look_at_node(nodes, address, *folder, *node);
     return {};
   });
-  for (const auto& node : all) {
+  for (const auto& [folder, address, node] : looks) {
     if (!looked.ok() && node->status.ok() && !node->member) node->status = looked;
   }
-  return all;
+  return views;
 }
 
 std::vector<const StepRecord*> jobs_of(const Snapshot& state) {

@@ -24,8 +24,18 @@ struct JobNode {
   bool runs() const;  // any process of the job
 };
 
-// Logs in to the job's nodes side by side and looks; in the order of the record's nodes.
-std::vector<std::unique_ptr<JobNode>> look_at_job(const Nodes& nodes, const StepRecord& job);
+// A job as one of its folders has it.
+struct JobView {
+  const StepRecord* record = nullptr;
+  JobFolder folder;
+  bool earlier = false;  // of a version before the record's
+  std::vector<std::unique_ptr<JobNode>> nodes;
+  bool runs() const;
+};
+
+// Logs in to the job's nodes side by side and looks. The first is the record's own, its nodes in the record's
+// order; then earlier versions that may still run.
+std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job);
 // The trainings and programs that the state knows.
 std::vector<const StepRecord*> jobs_of(const Snapshot& state);
 

@@ -6,6 +6,7 @@
 
 #include "common/guarded.h"
 #include "runtime/exec/actions.h"
+#include "runtime/exec/job_folders.h"
 #include "runtime/exec/operations.h"
 #include "runtime/plan/graph.h"
 
@@ -132,9 +133,18 @@ class PlanRun {
                                        : make_resource(session_, park, action);
   }
 
+  // Of a job that is not in the file any more. Holds its thread.
+  Status end_forgotten(const Action& action) {
+    const std::optional<StepRecord> record = session_.step(action.id);
+    if (!record || record->jobs.empty()) return {};
+    const Context context = session_.context(action.id, deadline_, true);
+    return end_all_folders(session_, context, action.id, record->jobs);
+  }
+
   Async<Status> begin_step(size_t index, Park& park) {
     const Action& action = plan_.actions[index];
     if (action.verb == Verb::Forget) {
+      if (Status ended = end_forgotten(action); !ended.ok()) co_return ended;
       Async<Status> writing =
           park.write([&action] { return std::vector<StateChange>{state_change::ForgetStep{action.id}}; });
       co_await writing.finished();

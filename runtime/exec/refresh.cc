@@ -12,6 +12,7 @@
 #include "runtime/exec/retry.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
+#include "runtime/steps/jobs/member.h"
 
 namespace radl {
 
@@ -46,6 +47,7 @@ class Refresher {
                      return {};
                    }));
     });
+    look_at_jobs();
     return observed();
   }
 
@@ -73,6 +75,38 @@ class Refresher {
       return false;
     return std::all_of(step.nodes.begin(), step.nodes.end(),
                        [&](const std::string& node) { return running_.count(node) != 0; });
+  }
+
+  // Those that may still run, on the nodes that they were started on.
+  void look_at_jobs() {
+    std::vector<const StepRecord*> jobs;
+    for (const auto& [id, record] : snapshot_.steps) {
+      const LeftRunning left = left_running(record, snapshot_);
+      if (!left.newest.empty() || !left.older.empty()) jobs.push_back(&record);
+    }
+    auto width = static_cast<size_t>(std::max(session_.options().parallelism, 1));
+    (void)for_each_parallel(jobs.size(), width, [&](size_t i) {
+      return noted(jobs[i]->id, guarded([&] { return look_at_job(*jobs[i]); }));
+    });
+  }
+
+  Status look_at_job(const StepRecord& record) {
+    const Context context = session_.context(record.id, session_.in(kLookDeadline), true);
+    std::set<std::string> runs;
+    for (const JobFolder& folder : record.jobs) {
+      for (const std::string& address : folder.may_run) {
+        if (!running_.count(address)) continue;
+        if (Result<Remote*> remote = session_.connect(address, kNoPatience); !remote.ok())
+          return remote.status();
+        const NodeHandle node = session_.handle(address);
+        auto look = jobs::Member(node, context, folder.name).look();
+        if (!look.ok()) return look.status();
+        if (look->runs()) runs.insert(address);
+      }
+    }
+    std::lock_guard guard(mutex_);
+    observed_.running[record.id].assign(runs.begin(), runs.end());
+    return {};
   }
 
   // Something was thrown while it was looked at.

@@ -279,9 +279,8 @@ void Session::distrust(const std::string& address, const Status& why) {
 
 Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
                                                  std::chrono::steady_clock::time_point end) {
-  const ir::Node* wanted = node(address);
   std::optional<ResourceRecord> record = resource(address);
-  if (!wanted || !record) return Status(Code::NotFound, address + " is not there");
+  if (!record) return Status(Code::NotFound, address + " is not there");
   {
     std::lock_guard guard(mutex_);
     if (auto found = distrusted_.find(address); found != distrusted_.end()) return found->second;
@@ -289,6 +288,10 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
   Context contact = context(address, end);
   contact.booting = !record->reachable;
+  // Of one that is not in the file any more, what an earlier program runs is ended.
+  ir::Node of_earlier;
+  of_earlier.address = address;
+  const ir::Node* wanted = node(address) ? node(address) : &of_earlier;
   const Json known = record->attributes.value("host_key", Json());
   const bool unknown = run.host_key && (known.is_null() || known == "");
   Result<std::optional<ResourceRecord>> leading = leading_to(*record);

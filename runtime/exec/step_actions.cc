@@ -1,9 +1,11 @@
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/exec/actions.h"
+#include "runtime/exec/job_folders.h"
 #include "runtime/exec/names.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/plan.h"
@@ -44,9 +46,15 @@ StepRecord record_of(Session& session, const ir::Step& step) {
     }
     if (auto before = snapshot.steps.find(step.id); before != snapshot.steps.end()) {
       record.output = before->second.output;
+      record.jobs = before->second.jobs;
     }
   });
   return record;
+}
+
+// What tells a job from any other that has run in its folder: also values and secrets that it was given.
+std::string run_of_job(const StepRecord& record) {
+  return sha256_hex(record.digest + "\n" + Json(record.inputs).dump());
 }
 
 EventKind kind_of(const std::string& name) {
@@ -101,16 +109,25 @@ RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& op
   return hooks;
 }
 
+// StepContext::job_run and may_run.
+struct JobGiven {
+  std::string run;
+  std::set<std::string>* may_run = nullptr;
+};
+
 // One attempt after another. A step may be repeated: native ones look before they act and do not repeat what
 // cannot be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each
 // ends first what the one before has left going on the node.
 Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const Context& context,
-               bool resume, const Json& previous, StepOutcome& outcome, const std::string& log_path) {
+               bool resume, const Json& previous, const JobGiven& job, StepOutcome& outcome,
+               const std::string& log_path) {
   StepContext shared = step_context(session, step, context);
   shared.previous_output = previous;
   shared.log_path = log_path;
   std::set<std::string> ran;
   shared.ran = &ran;
+  shared.job_run = job.run;
+  shared.may_run = job.may_run;
   std::vector<NodeHandle> nodes;
   for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
   ApplyOptions options = session.options();
@@ -221,7 +238,7 @@ StepDone run_drain(Session& session, const Action& action, std::chrono::steady_c
   done.log = session.store().log_directory() + "/" + log_file_name(action.id);
   StepOutcome outcome;
   const Context context = session.context(action.id, deadline, false);
-  done.status = attempt(session, *step, *runner->second, context, false, Json(), outcome, done.log);
+  done.status = attempt(session, *step, *runner->second, context, false, Json(), {}, outcome, done.log);
   done.changes = outcome.changes.size();
   return done;
 }
@@ -240,6 +257,9 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
   Result<ir::Step> whole = resolved_step(session, *step);
   if (!whole.ok()) return {whole.status()};
   StepRecord record = record_of(session, *step);
+  if (ir::is_job(step->kind)) {
+    record.jobs = with_folder_of(*whole, record, std::move(record.jobs));
+  }
   Result<Intent> intent = session.store().begin_run(record);
   if (!intent.ok()) return {intent.status()};
 
@@ -250,8 +270,15 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
   Context context =
       session.context(step->id, job ? std::chrono::steady_clock::time_point::max() : deadline, job);
   StepOutcome outcome;
-  done.status =
-      attempt(session, *whole, *runner->second, context, action.resume, record.output, outcome, done.log);
+  if (job) done.status = end_older_folders(session, context, *whole, record.jobs);
+  if (done.status.ok()) {
+    std::set<std::string> may_run;
+    if (job) may_run.insert(record.jobs.back().may_run.begin(), record.jobs.back().may_run.end());
+    const JobGiven given{job ? run_of_job(record) : "", &may_run};
+    done.status = attempt(session, *whole, *runner->second, context, action.resume, record.output, given,
+                          outcome, done.log);
+    if (job) record.jobs.back().may_run.assign(may_run.begin(), may_run.end());
+  }
 
   record.seconds = std::chrono::duration<double>(session.world().clock.now() - begun).count();
   record.finished_at = session.world().clock.wall_seconds();

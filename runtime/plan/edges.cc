@@ -148,6 +148,40 @@ class StepEdges {
 
 }  // namespace
 
+namespace {
+
+void need(Action& action, const std::string& id) {
+  if (id != action.id && std::find(action.needs.begin(), action.needs.end(), id) == action.needs.end())
+    action.needs.push_back(id);
+}
+
+bool share_a_node(const Action& a, const Action& b) {
+  return std::any_of(a.nodes.begin(), a.nodes.end(), [&](const std::string& node) {
+    return std::find(b.nodes.begin(), b.nodes.end(), node) != b.nodes.end();
+  });
+}
+
+// What is left of earlier versions of jobs ends before their successors start: with its node where that goes,
+// and where the job is no longer in the file before anything else runs on its nodes.
+void job_edges(Draft& draft) {
+  std::vector<Action>& actions = draft.plan.actions;
+  std::vector<const Action*> forgotten;
+  for (const Action& action : actions) {
+    if (action.verb == Verb::Forget && !action.ends.empty()) forgotten.push_back(&action);
+  }
+  for (Action& action : actions) {
+    if (!action.is_step || action.verb != Verb::Run || action.spec.contains("drains")) continue;
+    for (const std::string& node : action.ends) {
+      if (draft.resource_action(node)) need(action, node);
+    }
+    for (const Action* job : forgotten) {
+      if (share_a_node(*job, action)) need(action, job->id);
+    }
+  }
+}
+
+}  // namespace
+
 void plan_edges(Draft& draft) {
   for (const Desired& desired : draft.desired.resources) {
     auto own = draft.resource_actions.find(desired.wanted.address);
@@ -159,6 +193,7 @@ void plan_edges(Draft& draft) {
   }
   removal_edges(draft.input.snapshot, draft.plan);
   StepEdges(draft).run();
+  job_edges(draft);
 }
 
 Status plan_order(Draft& draft) {

@@ -59,7 +59,9 @@ class GraphBuilder {
 
   void connect(const Action& action) {
     if (auto made = make_.find(action.id); made != make_.end()) {
-      for (const std::string& need : action.needs) edge(make_, need, made->second);
+      // Of what is only removed: its removal.
+      for (const std::string& need : action.needs)
+        edge(make_.count(need) ? make_ : remove_, need, made->second);
     }
     if (auto removed = remove_.find(action.id); removed != remove_.end()) {
       // What is only changed has left it when that change is done.

@@ -1,4 +1,6 @@
 // The construction of a plan: an ordered list of parts, each in a file of its own.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -177,6 +179,14 @@ Plan make_destroy_plan(const Snapshot& snapshot) {
   plan.destroys = true;
   for (const std::string& place : bucket_places(snapshot))
     plan.notes.push_back("models and checkpoints in " + place + " stay: they are yours to remove");
+  for (const auto& [id, record] : snapshot.steps) {
+    const LeftRunning left = left_running(record, snapshot);
+    std::set<std::string> nodes(left.newest.begin(), left.newest.end());
+    nodes.insert(left.older.begin(), left.older.end());
+    if (!nodes.empty())
+      plan.notes.push_back(
+          fmt::format("{} may still run on {}: it is ended with its nodes", id, fmt::join(nodes, ", ")));
+  }
   for (const OutputRecord& output : snapshot.outputs) {
     plan.outputs.push_back({output.name, Verb::Delete, output.value, nullptr, output.sensitive});
   }

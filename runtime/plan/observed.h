@@ -30,6 +30,8 @@ struct Observed {
   std::map<std::string, std::vector<Change>> marks;
   std::map<std::string, std::vector<Change>>
       steps;  // step id -> what differs from what it applied last; empty: nothing does
+  // Job step id -> nodes where processes of it run now; of jobs whose nodes could all be asked.
+  std::map<std::string, std::vector<std::string>> running;
   std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at
 };
 

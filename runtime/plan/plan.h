@@ -62,6 +62,10 @@ struct Action {
   // Of a step, before anything was measured (step_times.h); of a plan that was saved it is not known.
   std::optional<double> usual_seconds;
   bool resume = false;  // Run of a training: from its last checkpoint
+  // Run, Forget of a job: nodes where an earlier version of it (still) runs, or may: it is ended there first.
+  std::vector<std::string> ends;
+  // Run of a job: nodes where this very job (still) runs, or may: it is joined there.
+  std::vector<std::string> joins;
 };
 
 // No action, only a meeting point: over when all that it waits for has ended, in success or in failure. With

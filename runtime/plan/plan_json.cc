@@ -71,7 +71,11 @@ Json to_json(const Action& action) {
   if (action.is_step) {
     json["step"] = action.step_kind;
     json["order"] = action.order;
-    if (ir::is_job_type(action.step_kind)) json["resume"] = action.resume;
+    if (ir::is_job_type(action.step_kind)) {
+      json["resume"] = action.resume;
+      json["ends"] = action.ends;
+      json["joins"] = action.joins;
+    }
     if (!action.spec.is_null()) json["spec"] = action.spec;
     return json;
   }
@@ -197,6 +201,8 @@ Action read_action(const Json& json) {
     action.step_kind = json.at("step");
     action.order = json.at("order").get<std::vector<std::string>>();
     action.resume = json.value("resume", false);
+    action.ends = json.value("ends", action.ends);
+    action.joins = json.value("joins", action.joins);
     action.spec = json.value("spec", Json());
     return action;
   }

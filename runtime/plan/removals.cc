@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "runtime/plan/build.h"
+#include "runtime/plan/step_facts.h"
 
 namespace radl {
 
@@ -23,13 +24,14 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
 
 // What stays behind when a step is taken out of the file: nothing is undone by radlc's own choice.
 std::string what_stays(const StepRecord& record) {
-  if (record.kind == "training") return "its model and events stay where they are";
-  if (record.kind == "program") return "its results stay where they are";
+  if (record.kind == "training") return "its model and events here stay; its files on its nodes are removed";
+  if (record.kind == "program") return "its results stay; its files on its nodes are removed";
   std::string text;
   if (record.definition) {
     for (const Json& resource : record.definition->value("resources", Json::array())) {
       text +=
           (text.empty() ? "" : ", ") + resource.value("type", "") + " '" + resource.value("name", "") + "'";
+      if (resource.value("type", "") == "service") text += " (goes on running)";
     }
   }
   if (text.empty()) return "what it did on the node stays";
@@ -45,6 +47,15 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
   action.nodes = record.nodes;
   action.summary = node_stays ? what_stays(record) : "";
   action.why = node_stays ? "no longer in the file" : "its node is not there any more";
+  const LeftRunning left = left_running(record, draft.input.snapshot);
+  for (const auto* nodes : {&left.newest, &left.older}) {
+    for (const std::string& node : *nodes) {
+      if (std::find(action.ends.begin(), action.ends.end(), node) == action.ends.end())
+        action.ends.push_back(node);
+    }
+  }
+  if (!action.ends.empty())
+    action.why += fmt::format("; it may still run on {} and is ended there", fmt::join(action.ends, ", "));
   action.seconds = 0;
   draft.plan.actions.push_back(std::move(action));
 }
@@ -135,7 +146,8 @@ void plan_removals(Draft& draft) {
     auto has = [&](const std::string& node) { return snapshot.resources.count(node) != 0; };
     bool on_wanted = std::any_of(record.nodes.begin(), record.nodes.end(),
                                  [&](const std::string& node) { return wanted.count(node) != 0; });
-    bool on_present = std::any_of(record.nodes.begin(), record.nodes.end(), has);
+    const LeftRunning left = left_running(record, snapshot);
+    bool on_present = std::any_of(record.nodes.begin(), record.nodes.end(), has) || !left.older.empty();
     // With its last node a step's record goes by itself.
     if (on_wanted || !on_present) forget_step(draft, record, on_wanted);
   }

@@ -7,6 +7,7 @@
 #include "common/human.h"
 #include "common/store_address.h"
 #include "compiler/ir/resource_schema.h"
+#include "runtime/base/job_folder.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -169,6 +170,34 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
       step.resources.push_back({resource.value("type", ""), resource.value("name", ""), properties, {}});
   }
   return step;
+}
+
+LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot) {
+  LeftRunning left;
+  for (const JobFolder& folder : record.jobs) {
+    std::vector<std::string>& nodes = &folder == &record.jobs.back() ? left.newest : left.older;
+    for (const std::string& address : folder.may_run) {
+      auto node = snapshot.resources.find(address);
+      auto made = folder.nodes.find(address);
+      const bool same =
+          node != snapshot.resources.end() && made != folder.nodes.end() && node->second.id == made->second;
+      if (same && std::find(nodes.begin(), nodes.end(), address) == nodes.end()) nodes.push_back(address);
+    }
+  }
+  return left;
+}
+
+std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const StepRecord& record) {
+  const bool trains = step.kind == ir::StepKind::Training;
+  const Json& job = trains ? step.training : step.program;
+  const std::string own =
+      job_folder_name(job.value("name", trains ? "training" : ""), job.value("identity", step.digest));
+  std::vector<const JobFolder*> older;
+  for (const JobFolder& folder : record.jobs) {
+    if (folder.name != own) older.push_back(&folder);
+  }
+  if (!older.empty()) older.pop_back();  // the newest
+  return older;
 }
 
 std::vector<std::string> bucket_places(const Snapshot& snapshot) {

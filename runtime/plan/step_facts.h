@@ -28,6 +28,13 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
                                      const std::map<std::string, std::string>& secrets);
 // Where trainings have put models and checkpoints in buckets; nothing that is below another.
 std::vector<std::string> bucket_places(const Snapshot& snapshot);
+// Where a job's processes may still run: nodes that are the ones that it was started on.
+struct LeftRunning {
+  std::vector<std::string> newest, older;  // of its newest folder, of those before it
+};
+LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot);
+// Its folders on nodes that the next run of `step` removes: all but that run's own and the newest before it.
+std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const StepRecord& record);
 // "package 'htop', file '/etc/motd'"; "resnet20 on cifar10, async, 1 server and 2 workers".
 std::string step_summary(const ir::Step& step);
 

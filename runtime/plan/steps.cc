@@ -1,7 +1,10 @@
 // Which steps run, and why: exactly those whose content, inputs, node or observation changed, or that did not
 // end well.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "common/human.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/fields.h"
 #include "runtime/plan/step_facts.h"
@@ -53,6 +56,7 @@ class StepPlanner {
     std::string why = reason(step, digest, record);
     if (why.empty()) {
       revisions_[step.id] = record->revision;
+      note_left(*record);
       return;
     }
     std::map<std::string, std::string> below;
@@ -213,9 +217,57 @@ class StepPlanner {
       action.resume = record->status != StepStatus::Done;
       if (action.resume) why += "; its checkpoints are kept";
     }
+    if (record && ir::is_job(step.kind)) add_left(step, *record, digest, action, why);
     action.why = std::move(why);
     draft_.step_actions[step.id] = draft_.plan.actions.size();
     draft_.plan.actions.push_back(std::move(action));
+  }
+
+  // Of a job that is done: a node was lost before it could confirm that nothing runs there.
+  void note_left(const StepRecord& record) const {
+    const LeftRunning left = left_running(record, snapshot_);
+    if (left.newest.empty()) return;
+    draft_.plan.notes.push_back(
+        fmt::format("{} is done, and may still run on {}: end it there by `radlc cancel{} {}`", record.id,
+                    fmt::join(left.newest, ", "), draft_.input.options.project_words, record.id));
+  }
+
+  // What an earlier run may have left going, and what this one removes.
+  void add_left(const ir::Step& step, const StepRecord& record, const std::string& digest, Action& action,
+                std::string& why) const {
+    LeftRunning left = left_running(record, snapshot_);
+    const char* runs = "may still run";
+    if (draft_.input.observed) {
+      const auto& running = draft_.input.observed->running;
+      if (auto found = running.find(step.id); found != running.end()) {
+        runs = "still runs";
+        for (std::vector<std::string>* nodes : {&left.newest, &left.older})
+          std::erase_if(*nodes, [&](const std::string& node) {
+            return std::find(found->second.begin(), found->second.end(), node) == found->second.end();
+          });
+      }
+    }
+    const bool same = record.status == StepStatus::Interrupted && same_content(step, digest, record) &&
+                      input_reason(step, record).empty() && record.nodes == step.nodes;
+    action.ends = left.older;
+    if (same) action.joins = left.newest;
+    for (const std::string& node : same ? std::vector<std::string>() : left.newest) {
+      if (std::find(action.ends.begin(), action.ends.end(), node) == action.ends.end())
+        action.ends.push_back(node);
+    }
+    if (!action.joins.empty())
+      why += fmt::format("; it {} on {} and is joined there", runs, fmt::join(action.joins, ", "));
+    if (!action.ends.empty())
+      why +=
+          fmt::format("; an earlier version {} on {} and is ended first", runs, fmt::join(action.ends, ", "));
+    const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
+    const std::string results = job.value("results", job.value("result", ""));
+    if (!record.output.empty() && record.output.value("report_path", "") == results + "/report.json")
+      action.changes.push_back({"results", "of the earlier run in " + results, "replaced as a whole", false});
+    for (const JobFolder* folder : folders_to_remove(step, record))
+      action.changes.push_back({"~/.radl/jobs/" + folder->name,
+                                "of an earlier version, on " + counted(folder->nodes.size(), "node"),
+                                "removed", false});
   }
 
   static double epochs_of(const Json& training) {

@@ -56,6 +56,7 @@ struct Table<StepRow> {
     field("definition", row.definition);
     field("inputs", record.inputs);
     field("output", record.output);
+    field("jobs", record.jobs);
     field("error", record.error);
     field("seconds", record.seconds);
     field("finished_at", record.finished_at);

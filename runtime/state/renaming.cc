@@ -6,7 +6,7 @@ namespace radl {
 
 namespace {
 
-constexpr std::string_view kTraining = "training/";
+constexpr std::string_view kJobKinds[] = {"training/", "program/"};  // before the names of jobs' steps
 
 bool is_node_address(const std::string& address) {
   size_t open = address.find('[');
@@ -58,7 +58,9 @@ std::string Renaming::recipe(const std::string& name) const {
 }
 
 std::string Renaming::step(const std::string& id) const {
-  if (id.starts_with(kTraining)) return std::string(kTraining) + member(id.substr(kTraining.size()));
+  for (std::string_view kind : kJobKinds) {
+    if (id.starts_with(kind)) return std::string(kind) + member(id.substr(kind.size()));
+  }
   size_t slash = id.find('/');
   bool of_node = slash != std::string::npos && slash > 0 && id[slash - 1] == ']';
   if (!of_node) return id;
@@ -128,6 +130,12 @@ bool Renaming::apply(StepRecord& record) const {
   for (std::string& node : now.nodes) node = address(node);
   now.made_on.clear();
   for (const auto& [node, made] : record.made_on) now.made_on[address(node)] = made;
+  for (JobFolder& job : now.jobs) {
+    std::map<std::string, std::string> nodes;
+    for (const auto& [node, made] : job.nodes) nodes[address(node)] = made;
+    job.nodes = std::move(nodes);
+    for (std::string& node : job.may_run) node = address(node);
+  }
   now.inputs.clear();
   for (const auto& [name, was] : record.inputs) now.inputs[input(name)] = was;
   if (record.definition) {
@@ -138,7 +146,7 @@ bool Renaming::apply(StepRecord& record) const {
     now.definition = std::make_shared<const Json>(std::move(renamed));
   }
   bool changed = now.id != record.id || now.nodes != record.nodes || now.inputs != record.inputs ||
-                 now.digest != record.digest;
+                 now.digest != record.digest || now.jobs != record.jobs;
   record = std::move(now);
   return changed;
 }

@@ -1,5 +1,6 @@
 #include "runtime/state/schema.h"
 
+#include "runtime/state/job_migration.h"
 #include "runtime/state/key_migration.h"
 #include "runtime/state/records.h"
 
@@ -75,8 +76,16 @@ UPDATE journal SET resource = json_set(resource, '$.protected_by', '')
 WHERE kind != 'run' AND json_valid(resource);
 )sql";
 
-constexpr Migration kMigrations[] = {
-    {1, kFrom1To2}, {2, kFrom2To3, &name_keys_by_fingerprint}, {3, kFrom3To4}};
+// Which folders of jobs are on which nodes, and where processes may still run. Of an interrupted job the
+// folder is the one that its definition names.
+constexpr const char* kFrom4To5 = R"sql(
+ALTER TABLE steps ADD COLUMN jobs TEXT NOT NULL DEFAULT '[]';
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kFrom1To2},
+                                     {2, kFrom2To3, &name_keys_by_fingerprint},
+                                     {3, kFrom3To4},
+                                     {4, kFrom4To5, &note_job_folders}};
 
 }  // namespace
 

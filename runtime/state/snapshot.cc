@@ -31,6 +31,22 @@ std::string_view step_status_name(StepStatus status) {
   return "unknown";
 }
 
+void to_json(Json& json, const JobFolder& folder) {
+  json = {{"name", folder.name},
+          {"nodes", folder.nodes},
+          {"may_run", folder.may_run},
+          {"signal", folder.signal},
+          {"grace_seconds", folder.grace_seconds}};
+}
+
+void from_json(const Json& json, JobFolder& folder) {
+  json.at("name").get_to(folder.name);
+  json.at("nodes").get_to(folder.nodes);
+  json.at("may_run").get_to(folder.may_run);
+  json.at("signal").get_to(folder.signal);
+  json.at("grace_seconds").get_to(folder.grace_seconds);
+}
+
 namespace {
 
 // What is for the program alone, and tokens, with which things could be made in the infrastructure's name.
@@ -49,6 +65,7 @@ Json shown(const StepRecord& record, bool whole) {
   Json json = row_json(StepRow{record, "", false});
   for (const char* stored : {"wide", "definition"}) json.erase(stored);
   if (record.error.empty()) json.erase("error");
+  if (record.jobs.empty()) json.erase("jobs");
   if (whole) {
     json["definition"] = record.definition ? *record.definition : Json();
   } else {

@@ -44,6 +44,20 @@ struct ResourceRecord {
   bool is_node() const { return !system.empty(); }
 };
 
+// A folder of a job (a training, a program) on nodes: `~/.radl/jobs/NAME`. It is recorded before the first of
+// its processes starts, and until the folder is removed or its nodes are gone.
+struct JobFolder {
+  std::string name;
+  std::map<std::string, std::string> nodes;  // address -> id of the resource that it is on
+  // Addresses of nodes where its processes may still run: nobody has seen all of them end.
+  std::vector<std::string> may_run;
+  std::string signal = "TERM";  // asks its processes to end
+  double grace_seconds = 20;    // then they are killed
+  bool operator==(const JobFolder&) const = default;
+};
+void to_json(Json& json, const JobFolder& folder);
+void from_json(const Json& json, JobFolder& folder);
+
 enum class StepStatus { Done, Failed, Interrupted };
 std::string_view step_status_name(StepStatus status);
 
@@ -60,9 +74,10 @@ struct StepRecord {
   std::shared_ptr<const Json> definition;     // the step as it was, secrets by reference: shows what changed
   std::map<std::string, std::string> inputs;  // value or step that it used -> fingerprint or revision then
   Json output = Json::object();
-  std::string error;       // of a failure, redacted
-  double seconds = 0;      // it took
-  double finished_at = 0;  // wall seconds
+  std::vector<JobFolder> jobs;  // of a job: its folders on nodes, the newest last
+  std::string error;            // of a failure, redacted
+  double seconds = 0;           // it took
+  double finished_at = 0;       // wall seconds
 };
 
 struct OutputRecord {

@@ -8,8 +8,10 @@
 #include <map>
 #include <mutex>
 
+#include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/services.h"
@@ -58,7 +60,7 @@ class ProgramRun {
         program_(step.program),
         nodes_(nodes),
         log_(context_, step, step.id),
-        job_(jobs::folder_name(program_.value("name", ""), program_.value("identity", step.digest))),
+        job_(jobs::folder_of(step)),
         rules_(end_rules(program_)),
         running_(program_.value("runs_on", "each") == "first" ? 1 : nodes_.size()),
         preparing_(program_, nodes_, members_, *context.context,
@@ -82,7 +84,10 @@ class ProgramRun {
     const int retries = program_.value("retries", 0);
     bool started = *joined;
     for (facts_.attempts = 1; done.ok(); ++facts_.attempts) {
-      if (!started) done = starting_.begin(looks_, step_.digest, facts_.attempts);
+      if (!started) {
+        may_run_.everywhere();
+        done = starting_.begin(looks_, run_id_, facts_.attempts);
+      }
       started = false;
       if (done.ok()) context_.under_way();
       if (done.ok()) done = follow();
@@ -94,7 +99,7 @@ class ProgramRun {
     }
     facts_.phases["program"] = since(begin);
     Result<StepOutcome> outcome = done.ok() ? collect() : std::move(done).at(where());
-    if (has_ssh()) close_peers();
+    if (has_ssh() && !close_peers()) may_run_.everywhere();
     return outcome;
   }
 
@@ -123,9 +128,12 @@ class ProgramRun {
       looks_[i] = std::move(*look);
       return {};
     });
-    if (looked.ok()) looked = preparing_.look();
+    if (looked.ok()) {
+      may_run_.take(looks_);
+      looked = preparing_.look();
+    }
     if (!looked.ok()) return looked;
-    const Left left = what_is_left(rules_, processes_, looks_, step_.digest);
+    const Left left = what_is_left(rules_, processes_, looks_, run_id_);
     interrupted_ = left.same && !left.whole;
     if (!left.same || !left.whole) return false;
     if (Status known = starting_.join(looks_); !known.ok()) return known;
@@ -137,18 +145,23 @@ class ProgramRun {
   Status prepare() {
     const auto begin = ProgramClock::now();
     if (Status free = check_results_folder(program_); !free.ok()) return free;
+    const jobs::Manner manner{stop_signal(), grace()};
+    if (Status ended = jobs::end_earlier(members_, looks_, manner, context_.context->stop); !ended.ok())
+      return ended;
+    may_run_.nowhere();
     Status ready = preparing_.bring(!context_.resume && !interrupted_);
     if (ready.ok() && has_ssh()) ready = peers_.open(job_folder(looks_[0], *members_[0]));
     facts_.phases["preparation"] = since(begin);
     return ready;
   }
 
-  // Also behind a failure: it must not take the failure's place.
-  void close_peers() {
+  // Also after a failure: it must not take the failure's place. False: something may be left.
+  bool close_peers() {
     std::vector<bool> lost;
     for (size_t i = 0; i < nodes_.size(); ++i) lost.push_back(following_ && following_->is_lost(i));
-    if (Status closed = peers_.close(lost); !closed.ok())
-      tell("", "the key of this run could not be taken away: " + closed.message(), "failed");
+    const Status closed = peers_.close(lost);
+    if (!closed.ok()) tell("", "the key of this run could not be taken away: " + closed.message(), "failed");
+    return closed.ok();
   }
 
   Status follow() {
@@ -182,6 +195,7 @@ class ProgramRun {
     rules.ending = [this](const Status& result) { return ending(result); };
     following_ = std::make_unique<jobs::Following>(members_, processes_, std::move(rules));
     Status done = following_->run();
+    may_run_.take(*following_);
     if (done.ok() || done.code() == Code::Lost) return done;
     // A member that ends well when it is asked to has not come to its end.
     const Status forgotten = jobs::for_all(nodes_.size(), [&](size_t i) {
@@ -246,6 +260,9 @@ class ProgramRun {
   }
 
   std::string stop_signal() const { return program_.value("stop_signal", "TERM"); }
+  std::chrono::milliseconds grace() const {
+    return std::chrono::milliseconds(static_cast<long long>(program_.value("grace_seconds", 20.0) * 1000));
+  }
 
   // True: this member alone is started again.
   bool ended(const Process& process, int exit) {
@@ -364,11 +381,9 @@ class ProgramRun {
     }
     if (result.ok() && !rules_.chief) return {};
     signal_ = stop_signal();
-    const std::chrono::milliseconds grace(
-        static_cast<long long>(program_.value("grace_seconds", 20.0) * 1000));
     return {signal_.c_str(), result.code() == Code::Cancelled || result.code() == kTakenBack
-                                 ? grace
-                                 : std::min<std::chrono::milliseconds>(grace, kAfterFailure)};
+                                 ? grace()
+                                 : std::min<std::chrono::milliseconds>(grace(), kAfterFailure)};
   }
 
   Result<StepOutcome> collect() {
@@ -377,7 +392,7 @@ class ProgramRun {
     for (size_t i = 0; i < nodes_.size(); ++i) lost.push_back(following_->is_lost(i));
     facts_.exit_status = std::max(facts_.ends[0], 0);
     auto collected = collect_results(program_, members_, lost, facts_,
-                                     context_.context->work_directory + "/programs/" + job_,
+                                     context_.context->work_directory + "/programs/" + job_, step_.id,
                                      *context_.context, log_.redactor());
     if (!collected) return std::move(collected).status().at(where());
     for (const std::string& note : collected->notes) tell("", note, "ok");
@@ -387,7 +402,7 @@ class ProgramRun {
           .at(where());
     // From now on it counts as brought back: a later run starts anew and does not join it.
     Status marked = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-      Status written = lost[i] ? Status() : members_[i]->write_run("collected " + step_.digest);
+      Status written = lost[i] ? Status() : members_[i]->write_run("collected " + run_id_);
       return i == 0 ? written : Status();
     });
     if (!marked.ok()) return std::move(marked).at(where());
@@ -405,6 +420,7 @@ class ProgramRun {
   const std::vector<NodeHandle>& nodes_;
   StepLog log_;
   const std::string job_;  // the folder on nodes
+  const std::string run_id_ = context_.job_run.empty() ? step_.digest : context_.job_run;
   const EndRules rules_;
   const size_t running_;  // so many nodes have a member, the others are reached by its launcher
   std::vector<std::unique_ptr<jobs::Member>> members_;
@@ -415,6 +431,7 @@ class ProgramRun {
   std::vector<Process> processes_;
   std::vector<jobs::Member::Look> looks_;
   std::unique_ptr<jobs::Following> following_;
+  jobs::MayRun may_run_{context_, nodes_};
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
   Leaving leaving_;

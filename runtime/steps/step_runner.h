@@ -50,6 +50,11 @@ struct StepContext {
   std::set<std::string>* ran = nullptr;
   // A job calls it when its processes have been started, or found, on all of its nodes.
   std::function<void()> under_way = [] {};
+  // Of a job: what tells its run from any other in its folder, also values and secrets that it is given.
+  // Empty: the step's digest.
+  std::string job_run;
+  // Of a job: addresses of nodes where processes of its folder may run. The runner keeps it up to date.
+  std::set<std::string>* may_run = nullptr;
   bool resume = false;  // Training: go on from the last checkpoint if there is one; false: start anew
 };
 

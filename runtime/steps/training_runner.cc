@@ -7,8 +7,10 @@
 #include <mutex>
 
 #include "common/digest.h"
+#include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"
@@ -55,7 +57,7 @@ class TrainingRun {
           log_.line(line);
           context_.context->log(line);
         }) {
-    job_ = jobs::folder_name(training_.value("name", "training"), training_.value("identity", step.digest));
+    job_ = jobs::folder_of(step);
     for (const auto& node : nodes_)
       members_.push_back(std::make_unique<Member>(node, *context.context, job_));
   }
@@ -66,7 +68,7 @@ class TrainingRun {
     layout_ = *layout;
     auto keeping =
         Keeping::open(training_, chief(), job_, context_.context->work_directory + "/trainings/" + job_,
-                      [this](const std::string& line) { log_.line(line); });
+                      step_.id, [this](const std::string& line) { log_.line(line); });
     if (!keeping) return std::move(keeping).status().at(where());
     keeping_ = std::move(*keeping);
     ring_ = std::none_of(layout_.tasks.begin(), layout_.tasks.end(),
@@ -86,6 +88,7 @@ class TrainingRun {
     context_.under_way();
     auto begin = SteadyClock::now();
     Status trained = following_->run();
+    may_run_.take(*following_);
     facts_.phases["training"] = seconds_since(begin);
     if (Status kept = keep_last(trained); !kept.ok() && trained.ok()) return std::move(kept).at(where());
     if (!trained.ok()) return std::move(trained).at(where());
@@ -118,8 +121,9 @@ class TrainingRun {
       return {};
     });
     if (!looked.ok()) return looked;
+    may_run_.take(looks_);
     bool same = true, running = false, whole = true;
-    for (const auto& look : looks_) same &= look.run == step_.digest;
+    for (const auto& look : looks_) same &= look.run == run_id_;
     for (size_t i = 0; i < layout_.tasks.size(); ++i) {
       const Task& task = layout_.tasks[i];
       ProcessState state = looks_[task.node].of(task.file());
@@ -142,6 +146,10 @@ class TrainingRun {
     engines_.resize(nodes_.size());
     std::string directory = training_.at("job").at("dataset").value("directory", "");
     bool resume = context_.resume || interrupted_;
+    const jobs::Manner manner{"TERM", kAfterCancel};
+    if (Status ended = jobs::end_earlier(members_, looks_, manner, context_.context->stop); !ended.ok())
+      return ended;
+    may_run_.nowhere();
     Status done = for_all(nodes_.size(), [&](size_t i) -> Status {
       if (Status s = members_[i]->clear(files_of_a_run(!resume)); !s.ok()) return s;
       auto engine = place_engine(nodes_[i], *context_.context);
@@ -170,6 +178,7 @@ class TrainingRun {
     std::string key = to_hex(random_bytes(32)) + "\n";
     int threads = threads_of(training_, layout_, nodes_);
     bool resume = context_.resume || interrupted_;
+    may_run_.everywhere();
     Status started = for_all(nodes_.size(), [&](size_t i) -> Status {
       std::vector<Task> here = tasks_of(i);
       for (const auto& task : here) {
@@ -179,7 +188,7 @@ class TrainingRun {
       }
       // Written before the start: a run that is killed here finds a training whose processes are gone, and
       // resumes.
-      if (Status s = members_[i]->write_run(step_.digest); !s.ok()) return std::move(s).at(nodes_[i].address);
+      if (Status s = members_[i]->write_run(run_id_); !s.ok()) return std::move(s).at(nodes_[i].address);
       return here.empty() ? Status() : members_[i]->start(launches(engines_[i], here));
     });
     facts_.phases["start"] = seconds_since(begin);
@@ -361,7 +370,7 @@ class TrainingRun {
     // From now on it counts as brought back: a later run starts anew and does not join it. A node that was
     // lost has nothing to be joined.
     Status marked = for_all(nodes_.size(), [&](size_t i) -> Status {
-      Status written = members_[i]->write_run("collected " + step_.digest);
+      Status written = members_[i]->write_run("collected " + run_id_);
       if (i == chief || written.ok()) return written;
       log_.line(fmt::format("{}: {}", nodes_[i].address, written.text()));
       return {};
@@ -379,6 +388,7 @@ class TrainingRun {
   const std::vector<NodeHandle>& nodes_;
   StepLog log_;
   std::string job_;  // the folder of the training, on nodes and in buckets
+  const std::string run_id_ = context_.job_run.empty() ? step_.digest : context_.job_run;
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<Keeping> keeping_;
   std::vector<Member::Look> looks_;
@@ -390,6 +400,7 @@ class TrainingRun {
   RunFacts facts_;
   std::vector<Process> processes_;
   std::unique_ptr<jobs::Following> following_;
+  jobs::MayRun may_run_{context_, nodes_};
 
   TrainingData data_;
   std::mutex emit_, state_;

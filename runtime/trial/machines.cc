@@ -135,6 +135,7 @@ Result<StepOutcome> SimulatedMachines::run(const StepContext& context, const ir:
     Status noted = note(ran_line(step.id, step.digest, node.attributes.value("vm_id", "")));
     if (!noted.ok()) return noted;
   }
+  if (context.may_run) context.may_run->clear();
   watch_("step " + step.id);
   return outcome;
 }

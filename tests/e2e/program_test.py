@@ -153,6 +153,106 @@ class Programs(RadlCase):
         self.assertIn("done", self.radlc("queue", self.file))
         self.destroy()
 
+    def kill_radlc_in(self, process):
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def running(self):
+        """Members of the test's programs that run now."""
+        found = 0
+        for pid in self.processes():
+            try:
+                found += b"work.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+            except OSError:
+                continue
+        return found
+
+    def queue(self):
+        return [(job["id"], job["state"], job.get("earlier", False)) for job in json.loads(self.radlc("queue", self.file, "--json"))]
+
+    def test_after_a_kill_and_an_edit_the_old_program_is_known_and_ended_before_the_new_one_starts(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        old = self.folders()
+        self.kill_radlc_in(process)
+        # The new one says whether an old one was still there when it began.
+        self.write("work/work.py", WAITS.replace("while not", 'print("another program")\nwhile not'))
+        planned = self.plan(self.file)["actions"]
+        self.assertEqual([(a["id"], a["ends"], a["joins"]) for a in planned], [("program/work", ["worker[0]", "worker[1]"], [])])
+        self.assertIn("an earlier version may still run on worker[0], worker[1] and is ended first", planned[0]["why"])
+        seen = self.plan(self.file, "--refresh")["actions"]
+        self.assertIn("an earlier version still runs on worker[0], worker[1]", seen[0]["why"])
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_until(lambda: len(self.folders()) == 4 and sum(self.starts()) == 4, message="the new one does not start")
+        self.assertEqual([(f / "asked").exists() for f in old], [True, True], "it was killed without being asked")
+        self.assertEqual(self.running(), 2)
+        self.kill_radlc_in(process)
+        self.assertEqual(self.queue(), [("program/work", "running", False)])
+        # A third version ends at once: of the folders on the nodes the last two stay.
+        self.write("work/work.py", WORK)
+        self.apply()
+        self.assertEqual(self.running(), 0)
+        self.assertEqual([f for f in old if f.exists()], [])
+        self.assertEqual(len(self.folders()), 4)
+        self.assertEqual(self.actions(self.file), {})
+        self.destroy()
+
+    def test_an_apply_that_is_killed_before_its_program_starts_forgets_nothing_that_runs(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.kill_radlc_in(process)
+        # Its needs are not met: the old one has been ended all the same, and the state knows it.
+        self.with_properties("cpu = 60000")
+        self.apply(code=2)
+        self.assertEqual(self.running(), 0)
+        self.assertEqual(self.plan(self.file)["actions"][0]["ends"], [])
+        self.destroy()
+
+    def test_a_program_that_is_no_longer_in_the_file_is_ended(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.kill_radlc_in(process)
+        self.radlc("state", "rm", "program/work", "--file", self.file, code=1)
+        self.assertIn("may still run on worker[0], worker[1]", self.err)
+        text = self.file.read_text()
+        self.file.write_text(text[:text.index("configure work")])
+        planned = self.plan(self.file)["actions"]
+        self.assertEqual([(a["id"], a["verb"], a["ends"]) for a in planned], [("program/work", "forget", ["worker[0]", "worker[1]"])])
+        self.apply()
+        self.assertEqual(self.running(), 0)
+        self.assertEqual(self.found("home/.radl/jobs/*"), [])
+        self.destroy()
+
+    def test_a_program_under_another_name_starts_when_the_old_one_has_ended(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.kill_radlc_in(process)
+        self.write("work/work.py", "import os\nprint('seen', sum(b'RADL_JOB=work' in open(f'/proc/{p}/environ', 'rb').read()"
+                                   " for p in os.listdir('/proc') if p.isdigit() and os.access(f'/proc/{p}/environ', os.R_OK)))\n")
+        self.file.write_text(self.file.read_text().replace("program 'work'", "program 'other'")
+                             .replace("work.metrics", "other.metrics").replace("work.results_path", "other.results_path"))
+        planned = {a["id"]: a for a in self.plan(self.file)["actions"]}
+        self.assertIn("program/work", planned["program/other"]["needs"])
+        self.apply()
+        self.assertIn("seen 0", (self.folder / "other-results/logs/worker[0].log").read_text())
+        self.assertEqual(self.running(), 0)
+        self.destroy()
+
+    def test_cancel_ends_what_a_killed_radlc_has_left(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.kill_radlc_in(process)
+        self.write("work/work.py", WORK)
+        self.assertIn("cancelled on 2 nodes", self.radlc("cancel", self.file, "work"))
+        self.assertEqual(self.running(), 0)
+        self.assertEqual(self.plan(self.file)["actions"][0]["ends"], [], "the state knows that it has ended")
+        self.destroy()
+
     def test_cancelled_it_is_asked_to_end_and_is_not_started_again(self):
         self.with_properties("retries = 3")
         self.write("work/work.py", WAITS)
@@ -360,6 +460,20 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.assertEqual(self.actions(self.file), {})
         self.edit(self.folder / "own/.radlignore", ("/data/\n", ""))
         self.assertEqual([(a["id"], a["why"]) for a in self.plan(self.file)["actions"]], [("program/p", "source changed")])
+        self.destroy()
+
+    def test_a_program_that_forgets_to_save_does_not_hand_over_an_earlier_model(self):
+        self.write("work/work.py", WORK.replace("out.txt", "model.pt"))
+        self.apply()
+        results = self.folder / "work-results"
+        self.assertTrue((results / "model.pt").exists())
+        self.write("work-results/thesis.txt", "mine")
+        self.write("work/work.py", 'print("forgets to save")\n')
+        planned = self.plan(self.file)["actions"][0]
+        self.assertIn("results", [change["field"] for change in planned["changes"]])
+        self.apply()
+        self.assertEqual(sorted(p.name for p in results.iterdir()), [".radl-results", "logs", "report.json", "thesis.txt"])
+        self.assertNotIn("model.pt", (results / ".radl-results").read_text())
         self.destroy()
 
     def test_a_folder_of_results_says_what_in_it_is_the_users(self):

@@ -183,6 +183,21 @@ if [ $is_ours = yes ]; then
     as_root sh -euc "$TAKE_DOWN" sh "${p##*/}" >/dev/null 2>&1 ||
       fail "/etc/wireguard/${p##*/} cannot be taken away as root (RADL_SUDO_PASSWORD, --ask-sudo-password)"
   done
+  # Programs and trainings that still run carry this mark; a program that is asked may write a checkpoint.
+  for s in TERM KILL; do
+    i=0
+    while [ $i -lt 100 ]; do
+      left=
+      for e in $(grep -lF "RADL_TASK=$HOME/.radl/jobs/" /proc/[0-9]*/environ 2>/dev/null); do
+        e=${e#/proc/}
+        left="$left ${e%/environ}"
+      done
+      [ -n "$left" ] || break 2
+      if [ $i = 0 ] || [ $s = KILL ]; then kill -$s $left 2>/dev/null || :; fi
+      i=$((i+1))
+      sleep 0.1
+    done
+  done
   for p in $PARTS; do
     [ -e ".radl/$p" ] || continue
     chmod -R u+rwX ".radl/$p" 2>/dev/null || true

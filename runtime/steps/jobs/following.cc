@@ -46,7 +46,7 @@ Status Following::run() {
   wait_for_last_lines();
   over = true;
   followers.join();
-  signal_all("KILL");
+  end_all();
   return result;
 }
 
@@ -141,6 +141,22 @@ void Following::signal_all(const char* signal) {
     // A node that is lost would be waited for; what it runs ends when it is there again, or is gone.
     return names.empty() || is_lost(node) ? Status() : members_[node]->signal(names, signal);
   });
+}
+
+void Following::end_all() {
+  (void)for_all(members_.size(), [&](size_t node) -> Status {
+    if (is_lost(node)) return {};
+    const std::vector<std::string> names = names_on(node);
+    Status killed = names.empty() ? Status() : members_[node]->signal(names, "KILL");
+    std::lock_guard lock(mutex_);
+    if (killed.ok()) ended_.insert(node);
+    return killed;
+  });
+}
+
+bool Following::has_ended(size_t node) const {
+  std::lock_guard lock(mutex_);
+  return ended_.contains(node);
 }
 
 void Following::wake() {

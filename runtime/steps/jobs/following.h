@@ -73,10 +73,13 @@ class Following {
   // Why a node is not followed any more; ok where all are.
   Status lost() const;
   bool is_lost(size_t node) const;
+  // Of a run that is over: the node has confirmed that none of its processes is left.
+  bool has_ended(size_t node) const;
   void signal_all(const char* signal);
 
  private:
   std::vector<std::string> names_on(size_t node) const;
+  void end_all();
   const Process* find(const std::string& name) const;
   void follow(size_t node, const std::function<bool()>& over);
   void give_up(size_t node, Status why);
@@ -93,6 +96,7 @@ class Following {
   Ends ends_;
   std::map<size_t, Status> lost_;  // by node
   std::set<size_t> followed_;      // to the end
+  std::set<size_t> ended_;         // KILL has reached what was left
 };
 
 }  // namespace radl::jobs

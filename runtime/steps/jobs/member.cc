@@ -103,12 +103,11 @@ echo whole)sh",
   return look;
 }
 
-Status Member::clear(const std::string& remove) {
+Status Member::clear(const std::string& remove, const std::string& then) {
   auto result = exec(fmt::format(R"sh(set -e
 {2}if [ ! -d {0} ]; then
   mkdir -p {0}
   chmod 0700 {0}
-  exit
 fi
 cd {0}
 for p in *.pid; do
@@ -116,8 +115,9 @@ for p in *.pid; do
 done
 signal '' KILL 2>/dev/null || :
 rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled
-rm -rf {1})sh",
-                                 shell_path(folder()), remove, kProcessScript));
+rm -rf {1}
+{3})sh",
+                                 shell_path(folder()), remove, kProcessScript, then));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());

@@ -42,8 +42,8 @@ struct Arrival {
 };
 
 struct Fetched {
-  size_t files = 0;
-  std::vector<std::string> left;  // links to what is neither within the folder nor a file
+  std::vector<std::string> names;  // of files, below the folder
+  std::vector<std::string> left;   // links to what is neither within the folder nor a file
 };
 
 class Member {
@@ -52,6 +52,7 @@ class Member {
       : node_(node), context_(context), job_(std::move(job)) {}
 
   const std::string& address() const { return node_.address; }
+  const std::string& job() const { return job_; }  // the folder's name
   std::string folder() const { return "~/.radl/jobs/" + job_; }
   // The digest of the run that the folder belongs to, empty if none; `home` and used ports come with it.
   struct Look {
@@ -65,11 +66,17 @@ class Member {
       }
       return {};
     }
+    bool runs() const {  // any of its processes
+      for (const auto& [each, state] : processes) {
+        if (state.phase == ProcessState::Phase::Running) return true;
+      }
+      return false;
+    }
   };
   Result<Look> look();
   // Ends what runs and removes what is known of it; also `remove`: names in the folder, as a shell writes
-  // them.
-  Status clear(const std::string& remove);
+  // them. `then`: shell text that runs in the folder behind that.
+  Status clear(const std::string& remove, const std::string& then = "");
   // True where there is nothing in a folder of the node.
   Result<bool> is_empty(const std::string& directory);
   Status write_run(const std::string& run);

@@ -246,7 +246,7 @@ Result<Fetched> Member::fetch(const std::string& below, const std::string& local
       if (Status s = make_link(each.target, local); !s.ok()) return s;
       continue;
     }
-    ++fetched.files;
+    fetched.names.push_back(each.name);
     auto there = local_digest(local);
     if (there && *there == each.digest) continue;
     if (Status s = fetch_file(below + "/" + each.name, local, context_.stop); !s.ok()) return s;

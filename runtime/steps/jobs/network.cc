@@ -1,9 +1,9 @@
 #include "runtime/steps/jobs/network.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "common/digest.h"
+#include "runtime/base/job_folder.h"
 
 namespace radl::jobs {
 
@@ -31,10 +31,10 @@ int choose_port(const std::vector<int>& used) {
   }
 }
 
-std::string folder_name(const std::string& name, const std::string& identity) {
-  std::string folder;
-  for (char c : name) folder += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
-  return folder + "-" + identity.substr(0, 12);
+std::string folder_of(const ir::Step& step) {
+  const bool trains = step.kind == ir::StepKind::Training;
+  const Json& job = trains ? step.training : step.program;
+  return job_folder_name(job.value("name", trains ? "training" : ""), job.value("identity", step.digest));
 }
 
 }  // namespace radl::jobs

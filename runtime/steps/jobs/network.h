@@ -15,7 +15,7 @@ std::string address_of(const NodeHandle& node);
 bool is_local(const NodeHandle& node);
 // A port in 20000 - 32000, below the range from which systems take those of outgoing connections.
 int choose_port(const std::vector<int>& used);
-// Of ~/.radl/jobs: letters, digits and '-', with the first digits of the identity.
-std::string folder_name(const std::string& name, const std::string& identity);
+// The name of a training's or program's folder below ~/.radl/jobs; the step's values are known.
+std::string folder_of(const ir::Step& step);
 
 }  // namespace radl::jobs

@@ -7,6 +7,7 @@
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/authorized_keys.h"
+#include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 
@@ -110,7 +111,7 @@ Status PeerAccess::close(const std::vector<bool>& lost) {
   return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
     if (lost[i]) return {};
     Status ended = members_[i]->end_all();
-    auto taken = members_[i]->exec(edit_authorized_keys(job_, "") + "rm -rf " +
+    auto taken = members_[i]->exec(jobs::remove_key_script(job_) + "rm -rf " +
                                    shell_path(members_[i]->folder() + "/ssh"));
     if (!ended.ok()) return ended;
     if (!taken) return taken.status();

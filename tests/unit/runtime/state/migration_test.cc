@@ -72,9 +72,11 @@ INSERT INTO resources VALUES
   ('network.lan', 'network', 'local', 'id-lan', 'tn', 'ready', '{"name":"lan"}', '{}', '', 0, -1, 0, 0.0, 'USD', '[]', 11.5),
   ('worker[0]', 'node', 'local', 'id-0', 't0', 'tainted', '{"cpu_count":2.0,"number":0}', '{"host":"127.0.0.1","private_key_path":"/home/ana/id"}', 'worker', 0, 3, 1,
    0.0416, 'EUR', '["key.local","network.lan"]', 12.5);
-INSERT INTO definitions VALUES ('sha', '{"recipe":"tools"}');
+INSERT INTO definitions VALUES ('sha', '{"recipe":"tools"}'),
+  ('job', '{"kind":"program","program":{"name":"a.work","identity":"0123456789abcdef","stop_signal":"INT","grace_seconds":3}}');
 INSERT INTO steps VALUES ('worker[0]/tools', 'tools', 'native', 'done', 'd', 'r', '["worker[0]"]', 0, '{"worker[0]":"id-0"}', 'sha',
-  '{"worker[0].private_ip":"f"}', '{"x":1}', '', 1.5, 99.0);
+  '{"worker[0].private_ip":"f"}', '{"x":1}', '', 1.5, 99.0),
+  ('program/a.work', 'a.work', 'program', 'interrupted', 'd', 'r', '["worker[0]"]', 0, '{"worker[0]":"id-0"}', 'job', '{}', '{}', '', 0, 0);
 INSERT INTO outputs VALUES (0, 'ip', '"10.0.0.1"', 'where', 0);
 INSERT INTO secrets VALUES ('password', 'print');
 INSERT INTO journal (kind, address, token, resource, opened_at, opened_by, closed_at, outcome) VALUES
@@ -134,6 +136,14 @@ class MigrationTest : public testing::Test {
     EXPECT_EQ(step.revision, "r");
     EXPECT_EQ(*step.definition, Json({{"recipe", "tools"}}));
     EXPECT_EQ(step.made_on.at("worker[0]"), "id-0");
+    EXPECT_TRUE(step.jobs.empty());
+    JobFolder job;
+    job.name = "a-work-0123456789ab";
+    job.nodes = {{"worker[0]", "id-0"}};
+    job.may_run = {"worker[0]"};
+    job.signal = "INT";
+    job.grace_seconds = 3;
+    EXPECT_EQ(snapshot->steps.at("program/a.work").jobs, (std::vector<JobFolder>{job}));
     EXPECT_EQ(snapshot->outputs.at(0).value, "10.0.0.1");
     EXPECT_EQ(snapshot->secrets.at("password"), "print");
 

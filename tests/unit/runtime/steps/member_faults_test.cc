@@ -117,13 +117,14 @@ TEST_F(MemberFaultTest, ATaskThatRunsIsNotTakenForOneThatEnded) {
 }
 
 TEST_F(MemberFaultTest, AResultIsFetchedWholeOrNotAtAll) {
-  each_fault([&] { return member.fetch("model", folder.path("result")); },
-             [&](const Result<Fetched>& fetched) { EXPECT_FALSE(fetched.ok() && fetched->files != 2); });
+  each_fault(
+      [&] { return member.fetch("model", folder.path("result")); },
+      [&](const Result<Fetched>& fetched) { EXPECT_FALSE(fetched.ok() && fetched->names.size() != 2); });
   EXPECT_EQ(*read_file(folder.path("result/weights")), "weights\n");
   EXPECT_EQ(*read_file(folder.path("result/more")), "more\n");
   auto none = member.fetch("events", folder.path("events"));
   ASSERT_TRUE(none.ok()) << none.status().text();
-  EXPECT_EQ(none->files, 0u);
+  EXPECT_TRUE(none->names.empty());
 }
 
 TEST_F(MemberFaultTest, AFolderThatCannotBeClearedIsAnError) {

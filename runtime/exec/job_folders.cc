@@ -1,0 +1,142 @@
+#include "runtime/exec/job_folders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/steps/jobs/ending.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/network.h"
+
+namespace radl {
+
+namespace {
+
+// The nodes of a folder that still are the ones that it is on.
+std::vector<std::string> nodes_there(Session& session, const JobFolder& folder) {
+  std::vector<std::string> there;
+  for (const auto& [address, id] : folder.nodes) {
+    const std::optional<ResourceRecord> node = session.resource(address);
+    if (node && node->id == id) there.push_back(address);
+  }
+  return there;
+}
+
+// One folder on some of its nodes, side by side. `remove`: the folder goes as well.
+class FolderEnding {
+ public:
+  FolderEnding(Session& session, const Context& context, const std::string& step, const JobFolder& folder)
+      : session_(session), context_(context), step_(step), folder_(folder) {
+    manner_.signal = folder.signal;
+    manner_.grace = std::chrono::milliseconds(static_cast<long long>(folder.grace_seconds * 1000));
+  }
+
+  Status run(const std::vector<std::string>& nodes, bool remove) {
+    return jobs::for_all(nodes.size(), [&](size_t i) { return end_on(nodes[i], remove); });
+  }
+
+ private:
+  Status end_on(const std::string& address, bool remove) {
+    const NodeHandle node = session_.handle(address, context_.stop);
+    jobs::Member member(node, context_, folder_.name);
+    const bool may_run =
+        std::find(folder_.may_run.begin(), folder_.may_run.end(), address) != folder_.may_run.end();
+    if (may_run) {
+      auto ran = jobs::end_job(member, manner_, context_.stop);
+      if (!ran.ok())
+        return Status(ran.status().code(), fmt::format("{}: what may still run in {} cannot be ended: {}",
+                                                       address, member.folder(), ran.status().message()));
+      if (*ran) tell(address, fmt::format("ended what still ran in {}", member.folder()));
+    }
+    if (!remove) return {};
+    Status removed = jobs::remove_job(member);
+    // It only takes room.
+    if (!removed.ok() && !may_run) return tell(address, removed.message()), Status();
+    return removed;
+  }
+
+  void tell(const std::string& node, const std::string& what) {
+    Event event;
+    event.kind = EventKind::Task;
+    event.id = step_;
+    event.node = node;
+    event.data = {{"name", what}, {"state", "ok"}, {"seconds", 0}, {"notice", true}};
+    session_.events.emit(std::move(event));
+  }
+
+  Session& session_;
+  const Context& context_;
+  const std::string& step_;
+  const JobFolder& folder_;
+  jobs::Manner manner_;
+};
+
+bool is_for(const ir::Step& step, const std::string& node) {
+  return std::find(step.nodes.begin(), step.nodes.end(), node) != step.nodes.end();
+}
+
+// Its own folder on nodes that it is not for any more.
+Status leave_nodes(Session& session, const Context& context, const ir::Step& step, JobFolder& folder) {
+  std::vector<std::string> left;
+  for (const std::string& address : nodes_there(session, folder)) {
+    if (!is_for(step, address)) left.push_back(address);
+  }
+  Status ended = FolderEnding(session, context, step.id, folder).run(left, true);
+  if (!ended.ok()) return ended;
+  std::erase_if(folder.nodes, [&](const auto& node) { return !is_for(step, node.first); });
+  std::erase_if(folder.may_run, [&](const std::string& node) { return !is_for(step, node); });
+  return {};
+}
+
+}  // namespace
+
+std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& record,
+                                      std::vector<JobFolder> before) {
+  JobFolder folder;
+  folder.name = jobs::folder_of(step);
+  if (step.kind == ir::StepKind::Program) {
+    folder.signal = step.program.value("stop_signal", folder.signal);
+    folder.grace_seconds = step.program.value("grace_seconds", folder.grace_seconds);
+  }
+  auto same =
+      std::find_if(before.begin(), before.end(), [&](const auto& each) { return each.name == folder.name; });
+  if (same != before.end()) {
+    folder.nodes = std::move(same->nodes);
+    before.erase(same);
+  }
+  folder.may_run.clear();
+  for (const std::string& address : step.nodes) {
+    if (auto made = record.made_on.find(address); made != record.made_on.end())
+      folder.nodes[address] = made->second;
+  }
+  // Until the runner has looked, its processes may be anywhere that it has been.
+  for (const auto& [address, id] : folder.nodes) folder.may_run.push_back(address);
+  before.push_back(std::move(folder));
+  return before;
+}
+
+Status end_older_folders(Session& session, const Context& context, const ir::Step& step,
+                         std::vector<JobFolder>& folders) {
+  constexpr size_t kKept = 2;  // the one that runs next, and the last one before it
+  for (size_t i = 0; i + 1 < folders.size(); ++i) {
+    const bool remove = i + kKept < folders.size();
+    Status ended =
+        FolderEnding(session, context, step.id, folders[i]).run(nodes_there(session, folders[i]), remove);
+    if (!ended.ok()) return ended;
+    folders[i].may_run.clear();
+  }
+  if (folders.size() > kKept) folders.erase(folders.begin(), folders.end() - kKept);
+  return leave_nodes(session, context, step, folders.back());
+}
+
+Status end_all_folders(Session& session, const Context& context, const std::string& step,
+                       std::vector<JobFolder> folders) {
+  for (const JobFolder& folder : folders) {
+    Status ended = FolderEnding(session, context, step, folder).run(nodes_there(session, folder), true);
+    if (!ended.ok()) return ended;
+  }
+  return {};
+}
+
+}  // namespace radl

@@ -1,0 +1,26 @@
+// Folders of jobs on nodes, as the state knows them (JobFolder): what older ones run ends before a step runs
+// or is forgotten. Internal to runtime/exec.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/exec/session.h"
+
+namespace radl {
+
+// The record's folders with that of its next run, which is the last of them. `step`: with its values.
+std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& record,
+                                      std::vector<JobFolder> before);
+
+// Ends what runs in folders of earlier versions of a job, and removes all but the newest of them. Where
+// `job` may still run on nodes that it is not for any more, it is ended there. Lost, or another failure: a
+// node cannot say that nothing runs; the job must not be started then.
+Status end_older_folders(Session& session, const Context& context, const ir::Step& step,
+                         std::vector<JobFolder>& folders);
+
+// Ends all of them and removes them from their nodes.
+Status end_all_folders(Session& session, const Context& context, const std::string& step,
+                       std::vector<JobFolder> folders);
+
+}  // namespace radl

@@ -1,0 +1,43 @@
+// On which nodes processes of a job may run, kept for the state (StepContext::may_run).
+#pragma once
+
+#include <vector>
+
+#include "runtime/steps/jobs/following.h"
+
+namespace radl::jobs {
+
+class MayRun {
+ public:
+  // All outlive it.
+  MayRun(const StepContext& context, const std::vector<NodeHandle>& nodes)
+      : nodes_(nodes), known_(context.may_run) {}
+
+  // As the nodes say.
+  void take(const std::vector<Member::Look>& looks) {
+    for (size_t i = 0; i < nodes_.size(); ++i) set(i, looks[i].runs());
+  }
+  void everywhere() {
+    for (size_t i = 0; i < nodes_.size(); ++i) set(i, true);
+  }
+  void nowhere() {
+    for (size_t i = 0; i < nodes_.size(); ++i) set(i, false);
+  }
+  // A run that has been followed to its end: not where the node has confirmed it.
+  void take(const Following& following) {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (following.has_ended(i)) set(i, false);
+    }
+  }
+
+ private:
+  void set(size_t node, bool may) {
+    if (known_ && may) known_->insert(nodes_[node].address);
+    if (known_ && !may) known_->erase(nodes_[node].address);
+  }
+
+  const std::vector<NodeHandle>& nodes_;
+  std::set<std::string>* known_;
+};
+
+}  // namespace radl::jobs
