@@ -303,7 +303,8 @@ Status ObjectLock::force(const std::string& id) {
   if (!*object) return not_found("the state is not locked");
   Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
   // What the lock knew of the state is lost with it; the state itself is another object.
-  if (record.status().code() == Code::Corrupt && id == kDamagedLock) return bucket_.remove(key_);
+  if (record.status().code() == Code::Corrupt && id == kDamagedLock)
+    return bucket_.remove(key_, for_a_write(stopped_, lease_ / 2));
   if (!record.ok()) return record.status();
   if (record->free) return not_found("the state is not locked");
   if (record->info.id != id)
