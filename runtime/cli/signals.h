@@ -13,6 +13,8 @@ class SignalGuard {
   ~SignalGuard();
   // Whether it lives inside of another's time, to which a request goes on.
   bool is_inner() const { return outer_ != nullptr; }
+  // Whether that one was asked to stop: if so, before this one was there.
+  bool was_asked_outside() const { return outer_ != nullptr && outer_->stop_starting(); }
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 

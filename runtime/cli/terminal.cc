@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <iostream>
 
 #include "runtime/cli/shown.h"
@@ -30,22 +29,6 @@ bool wait_for_input(const Stop& stop) {
     if (::poll(&input, 1, 50) > 0) return true;
   }
   return true;
-}
-
-// A line of standard input; "" if somebody asks to stop, which then also ends whatever asks: the outer guard
-// hears of it, or, if there is none, the process ends by its signal.
-std::string read_line(const std::function<void()>& after) {
-  std::string line;
-  Cancellation cancellation;
-  bool ends = false;
-  {
-    SignalGuard guard(cancellation);
-    if (wait_for_input(cancellation.finishing())) std::getline(std::cin, line);
-    ends = cancellation.stop_starting() && !guard.is_inner();
-  }
-  after();
-  if (ends) (void)std::raise(SIGINT);
-  return line;
 }
 
 }  // namespace
@@ -71,20 +54,30 @@ Terminal detect_terminal(bool no_color) {
 bool confirm(const std::string& question) { return ask_line(question, false) == "yes"; }
 
 std::string ask_line(const std::string& question, bool hidden) {
-  std::fprintf(stderr, "%s ", shown(question).c_str());
-  std::fflush(stderr);
-  termios saved{};
-  bool silenced = hidden && ::tcgetattr(STDIN_FILENO, &saved) == 0;
-  if (silenced) {
-    termios quiet = saved;
-    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &quiet);
+  std::string line;
+  Cancellation cancellation;
+  bool ends = false;
+  {
+    // From before the question on: whoever sees it may press Ctrl-C.
+    SignalGuard guard(cancellation);
+    std::fprintf(stderr, "%s ", shown(question).c_str());
+    std::fflush(stderr);
+    termios saved{};
+    const bool silenced = hidden && ::tcgetattr(STDIN_FILENO, &saved) == 0;
+    if (silenced) {
+      termios quiet = saved;
+      quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+      ::tcsetattr(STDIN_FILENO, TCSANOW, &quiet);
+    }
+    if (!guard.was_asked_outside() && wait_for_input(cancellation.finishing())) std::getline(std::cin, line);
+    if (silenced) {
+      ::tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+      std::fputc('\n', stderr);
+    }
+    ends = cancellation.stop_starting() && !guard.is_inner();
   }
-  return read_line([&] {
-    if (!silenced) return;
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &saved);
-    std::fputc('\n', stderr);
-  });
+  if (ends) (void)std::raise(SIGINT);
+  return line;
 }
 
 }  // namespace radl::cli

@@ -46,20 +46,26 @@ class Silence:
         self.server = socket.create_server(("127.0.0.1", 0))
         self.port = self.server.getsockname()[1]
         self.taken = []
-        threading.Thread(target=self.take, daemon=True).start()
+        self.over = False
+        self.thread = threading.Thread(target=self.take)
+        self.thread.start()
 
     def take(self):
         while True:
             try:
                 connection, _ = self.server.accept()
             except OSError:
-                if self.server.fileno() < 0:
+                if self.over:
                     return
                 continue  # a client that was killed meanwhile
             self.taken.append(connection)
             self.reached.set()
 
     def close(self):
+        # The thread ends first: its accept() would go on with the next socket of this number.
+        self.over = True
+        self.server.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.server.close()
         for connection in self.taken:
             connection.close()
@@ -137,9 +143,8 @@ class Interrupts(unittest.TestCase):
                    ("import", "ec2.radl", "a[0]", "i-0123456789abcdef0"), ("check-auth",)], self.asks)
 
     def test_a_bucket_for_results_that_does_not_answer(self):
-        self.dataset()
-        (self.at / "training.radl").write_text(TRAINING % "s3://bucket/results")
-        self.engine("exit 2")  # it cannot say what it thinks of models and datasets
+        (self.at / "training.radl").write_text((TRAINING % "s3://bucket/results").replace("./images", "cifar10"))
+        self.engine("exit 2")  # it cannot say what it thinks of models
         self.each([("apply", "-y", "training.radl")], self.asks)
 
     def dataset(self):
@@ -206,12 +211,14 @@ class Interrupts(unittest.TestCase):
                     self.assertTrue(select.select([terminal], [], [], 60)[0], shown)
                     shown += os.read(terminal, 65536)
                 os.write(terminal, b"\x03") if press else os.kill(pid, signal.SIGTERM)
-                while True:
+                ended = False
+                while not ended and select.select([terminal], [], [], 60)[0]:
                     try:
-                        if not os.read(terminal, 65536):
-                            break
-                    except OSError:
-                        break
+                        ended = not os.read(terminal, 65536)
+                    except OSError:  # nobody has the other end any more
+                        ended = True
+                if not ended:
+                    os.kill(pid, signal.SIGKILL)
                 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
                 os.close(terminal)
                 self.assertEqual(status, 130)
