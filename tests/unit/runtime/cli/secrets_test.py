@@ -11,7 +11,7 @@ import unittest
 
 RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
 SENTINEL = "sentinel-5f2c9e71"
-PROGRAM = "radl 2\ninput token ( type = 'secret' )\nnetwork n ()\nsystem a ( net_interface.0.connection = 'n' )\n"
+PROGRAM = "radl 2\ninput token ( sensitive = true )\nnetwork n ()\nsystem a ( net_interface.0.connection = 'n' )\n"
 
 
 def dumps_cores():
