@@ -13,12 +13,18 @@ namespace radl {
 
 namespace {
 
-// The nodes of a folder that still are the ones that it is on.
+bool may_run_on(const JobFolder& folder, const std::string& node) {
+  return std::find(folder.may_run.begin(), folder.may_run.end(), node) != folder.may_run.end();
+}
+
+// The nodes of a folder that still are the ones that it is on. A node that is not in the file any more is
+// being removed, and the folder with it: it is of interest only where something may run.
 std::vector<std::string> nodes_there(Session& session, const JobFolder& folder) {
   std::vector<std::string> there;
   for (const auto& [address, id] : folder.nodes) {
     const std::optional<ResourceRecord> node = session.resource(address);
-    if (node && node->id == id) there.push_back(address);
+    const bool stays = session.node(address) != nullptr || may_run_on(folder, address);
+    if (node && node->id == id && stays) there.push_back(address);
   }
   return there;
 }
@@ -40,8 +46,7 @@ class FolderEnding {
   Status end_on(const std::string& address, bool remove) {
     const NodeHandle node = session_.handle(address, context_.stop);
     jobs::Member member(node, context_, folder_.name);
-    const bool may_run =
-        std::find(folder_.may_run.begin(), folder_.may_run.end(), address) != folder_.may_run.end();
+    const bool may_run = may_run_on(folder_, address);
     if (may_run) {
       auto ran = jobs::end_job(member, manner_, context_.stop);
       if (!ran.ok())
@@ -103,15 +108,15 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
       std::find_if(before.begin(), before.end(), [&](const auto& each) { return each.name == folder.name; });
   if (same != before.end()) {
     folder.nodes = std::move(same->nodes);
+    folder.may_run = std::move(same->may_run);
     before.erase(same);
   }
-  folder.may_run.clear();
+  // Until the runner has looked, its processes may be on each of its nodes.
   for (const std::string& address : step.nodes) {
     if (auto made = record.made_on.find(address); made != record.made_on.end())
       folder.nodes[address] = made->second;
+    if (!may_run_on(folder, address)) folder.may_run.push_back(address);
   }
-  // Until the runner has looked, its processes may be anywhere that it has been.
-  for (const auto& [address, id] : folder.nodes) folder.may_run.push_back(address);
   before.push_back(std::move(folder));
   return before;
 }
