@@ -190,6 +190,22 @@ TEST_F(HostsTest, WhatStillRunsForAStepEndsBeforeItIsGivenBack) {
   EXPECT_TRUE(test::wait_until([&] { return process_start_time(pid) == 0; }));
 }
 
+TEST_F(HostsTest, AProgramThatStillRunsEndsBeforeItsMachineIsGivenBack) {
+  Seen seen = ours.taken(order_for("ssh://gpu1"));
+  const std::string started =
+      run(ours, seen,
+          "mkdir -p ~/.radl/jobs/p-1 && cd ~/.radl/jobs/p-1\n"
+          "RADL_TASK=\"$PWD/member-0:\" setsid sh -c 'trap \"touch ~/asked; exit\" TERM; touch begun; "
+          "while :; do sleep 0.05; done' < /dev/null > /dev/null 2>&1 &\n"
+          "while [ ! -e begun ]; do sleep 0.01; done; grep -lF \"RADL_TASK=$PWD/\" /proc/[0-9]*/environ");
+  ASSERT_TRUE(contains(started, "/environ"));
+  EXPECT_EQ(ours.give_back(seen.id).answer, Answer::Accepted);
+  EXPECT_TRUE(std::filesystem::exists(machine.home("asked"))) << "it may write a checkpoint";
+  const std::string path = started.substr(0, started.find('\n'));
+  auto environment = read_file(path);
+  EXPECT_FALSE(environment.ok() && environment->find("RADL_TASK=") != std::string::npos) << path;
+}
+
 TEST_F(HostsTest, TakenTwiceWithOneTokenIsTakenOnce) {
   Seen first = ours.taken(order_for("ssh://gpu1"));
   auto files = machine.files();
