@@ -1,0 +1,126 @@
+// What an earlier run may have left going on nodes, as the plan shows it and orders around it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/plan_bench.h"
+
+namespace radl::test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+ProgramBuilder machines(int workers, const std::string& motd = "hello") {
+  ProgramBuilder builder;
+  builder.deploy({"server"}).deploy({"worker", workers});
+  builder.file("server", "tools", "/etc/motd", motd).file("worker", "tools", "/etc/motd", motd);
+  return builder;
+}
+
+ir::Program training(int workers, const std::string& model = "resnet20") {
+  return machines(workers).train("server", "worker", model, 10).build();
+}
+
+class JobsLeftTest : public testing::Test {
+ protected:
+  // radlc was killed while this trained.
+  void killed_in(const ir::Program& program) {
+    bench.applied(program);
+    StepRecord& record = bench.snapshot.steps.at("training/cifar");
+    record.status = StepStatus::Interrupted;
+    record.jobs = {{"cifar-1", record.made_on, record.nodes}};
+  }
+  Action action(const Plan& plan, const std::string& id) {
+    const Action* found = plan.find(id);
+    EXPECT_NE(found, nullptr) << id;
+    return found ? *found : Action();
+  }
+  static bool has(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+  static ptrdiff_t place(const Plan& plan, const std::string& id) {
+    return plan.find(id) - plan.actions.data();
+  }
+  PlanBench bench;
+};
+
+TEST_F(JobsLeftTest, TheSameJobIsJoined) {
+  killed_in(training(2));
+  const Action again = action(bench.plan(training(2)), "training/cifar");
+  EXPECT_EQ(again.joins, (Names{"server[0]", "worker[0]", "worker[1]"}));
+  EXPECT_TRUE(again.ends.empty());
+}
+
+TEST_F(JobsLeftTest, AnotherVersionIsEndedFirst) {
+  killed_in(training(2));
+  const Action other = action(bench.plan(training(2, "vgg11")), "training/cifar");
+  EXPECT_TRUE(other.joins.empty());
+  EXPECT_EQ(other.ends, (Names{"server[0]", "worker[0]", "worker[1]"}));
+}
+
+TEST_F(JobsLeftTest, ASavedPlanKnowsItToo) {
+  killed_in(training(2));
+  Result<Plan> read = plan_from_json(to_json(bench.plan(training(2, "vgg11"))));
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_EQ(action(*read, "training/cifar").ends.size(), 3u);
+}
+
+TEST_F(JobsLeftTest, ARefreshSaysWhereItRuns) {
+  killed_in(training(2));
+  bench.refreshed = true;
+  bench.observed.running["training/cifar"] = {"worker[1]"};
+  EXPECT_EQ(action(bench.plan(training(2, "vgg11")), "training/cifar").ends, (Names{"worker[1]"}));
+}
+
+TEST_F(JobsLeftTest, OnANodeThatGoesItEndsWithTheNodeAndBeforeItsSuccessorStarts) {
+  killed_in(training(2));
+  const Plan plan = bench.plan(training(1));
+  EXPECT_TRUE(has(action(plan, "training/cifar").needs, "worker[1]"));
+  EXPECT_LT(place(plan, "worker[1]"), place(plan, "training/cifar"));
+}
+
+TEST_F(JobsLeftTest, AJobThatIsNotInTheFileAnyMoreIsEndedBeforeAnythingRunsOnItsNodes) {
+  killed_in(training(2));
+  const Plan plan = bench.plan(machines(2, "another").build());
+  const Action gone = action(plan, "training/cifar");
+  EXPECT_EQ(gone.verb, Verb::Forget);
+  EXPECT_EQ(gone.ends, (Names{"server[0]", "worker[0]", "worker[1]"}));
+  for (const char* id : {"server[0]/tools", "worker[1]/tools"})
+    EXPECT_TRUE(has(action(plan, id).needs, "training/cifar")) << id;
+}
+
+TEST_F(JobsLeftTest, NothingRunsOnAMachineThatWasMadeAnewSince) {
+  killed_in(training(2));
+  bench.snapshot.resources.at("worker[0]").id = "another";
+  EXPECT_EQ(action(bench.plan(training(2, "vgg11")), "training/cifar").ends,
+            (Names{"server[0]", "worker[1]"}));
+}
+
+TEST_F(JobsLeftTest, OfThreeVersionsTheOldestFolderIsRemoved) {
+  killed_in(training(2));
+  StepRecord& record = bench.snapshot.steps.at("training/cifar");
+  record.jobs = {{"cifar-0", record.made_on, {}}, {"cifar-1", record.made_on, {"worker[0]"}}};
+  const Action next = action(bench.plan(training(2, "vgg11")), "training/cifar");
+  EXPECT_EQ(next.ends, (Names{"worker[0]"}));
+  auto removed = [&](const std::string& name) {
+    return std::any_of(next.changes.begin(), next.changes.end(), [&](const FieldChange& change) {
+      return change.field == "~/.radl/jobs/" + name && change.after == "removed";
+    });
+  };
+  EXPECT_TRUE(removed("cifar-0"));
+  EXPECT_FALSE(removed("cifar-1"));
+}
+
+TEST_F(JobsLeftTest, AJobThatIsDoneAndMayStillRunSomewhereIsNoted) {
+  killed_in(training(2));
+  StepRecord& record = bench.snapshot.steps.at("training/cifar");
+  record.status = StepStatus::Done;
+  record.jobs[0].may_run = {"worker[1]"};
+  const Plan plan = bench.plan(training(2));
+  EXPECT_TRUE(plan.actions.empty());
+  ASSERT_FALSE(plan.notes.empty());
+  EXPECT_NE(plan.notes.back().find("worker[1]"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace radl::test
