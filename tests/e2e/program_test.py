@@ -47,6 +47,16 @@ while not (here / "gate").exists():
     time.sleep(0.05)
 """
 
+# How many processes of the program 'work' there are when this one runs.
+COUNTS = """import glob
+def environment(path):
+    try:
+        return open(path, "rb").read()
+    except OSError:
+        return b""
+print("seen", sum(b"RADL_JOB=work" in environment(path) for path in glob.glob("/proc/[0-9]*/environ")))
+"""
+
 SERVICE = """configure waits (
   file '/etc/init.d/waiter' ( mode = '0755', content = <<'END'
     #!/bin/sh
@@ -198,13 +208,18 @@ class Programs(RadlCase):
         self.assertEqual(self.actions(self.file), {})
         self.destroy()
 
-    def test_an_apply_that_is_killed_before_its_program_starts_forgets_nothing_that_runs(self):
+    def test_an_apply_that_fails_before_its_program_starts_forgets_nothing_that_runs(self):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
         self.kill_radlc_in(process)
-        # Its needs are not met: the old one has been ended all the same, and the state knows it.
+        # What the file asks for cannot be met: the same program goes on, and the state still knows it.
         self.with_properties("cpu = 60000")
+        self.apply(code=2)
+        self.assertEqual(self.running(), 2)
+        self.assertEqual(self.plan(self.file)["actions"][0]["ends"], ["worker[0]", "worker[1]"])
+        # Another program has ended it before it fails as well.
+        self.write("work/work.py", WORK)
         self.apply(code=2)
         self.assertEqual(self.running(), 0)
         self.assertEqual(self.plan(self.file)["actions"][0]["ends"], [])
@@ -215,7 +230,7 @@ class Programs(RadlCase):
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
         self.kill_radlc_in(process)
-        self.radlc("state", "rm", "program/work", "--file", self.file, code=1)
+        self.radlc("state", "rm", "program/work", "--file", self.file, code=2)
         self.assertIn("may still run on worker[0], worker[1]", self.err)
         text = self.file.read_text()
         self.file.write_text(text[:text.index("configure work")])
@@ -231,9 +246,8 @@ class Programs(RadlCase):
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
         self.kill_radlc_in(process)
-        self.write("work/work.py", "import os\nprint('seen', sum(b'RADL_JOB=work' in open(f'/proc/{p}/environ', 'rb').read()"
-                                   " for p in os.listdir('/proc') if p.isdigit() and os.access(f'/proc/{p}/environ', os.R_OK)))\n")
-        self.file.write_text(self.file.read_text().replace("program 'work'", "program 'other'")
+        self.write("work/work.py", COUNTS)
+        self.file.write_text(self.file.read_text().replace("configure work", "configure other").replace("program 'work'", "program 'other'")
                              .replace("work.metrics", "other.metrics").replace("work.results_path", "other.results_path"))
         planned = {a["id"]: a for a in self.plan(self.file)["actions"]}
         self.assertIn("program/work", planned["program/other"]["needs"])
