@@ -57,6 +57,19 @@ class HelpFormatter : public CLI::Formatter {
                      [](const CLI::Option* a, const CLI::Option* b) { return rank(a) < rank(b); });
     return CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
   }
+  // A long list of choices goes on below itself.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string out;
+    size_t column = 0;
+    for (char c : CLI::Formatter::make_option_opts(option)) {
+      out += c;
+      if (++column > kWidth - kNames && c == ',') {
+        out += "\n      ";
+        column = 0;
+      }
+    }
+    return out;
+  }
   std::string make_option_desc(const CLI::Option* option) const override {
     return wrapped(option->get_description(), kWidth - kNames);
   }

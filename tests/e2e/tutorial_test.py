@@ -217,8 +217,9 @@ class Help(RadlCase):
     def commands(self, *words):
         text = self.radlc(*words, "--help", code=None)
         yield words, text
-        for name in re.findall(r"^  ([a-z][a-z-]+) ", text, re.M):
-            yield from self.commands(*words, name)
+        for heading, block in re.findall(r"^(\w+):\n((?:  .*\n)+)", text, re.M):
+            for name in re.findall(r"^  ([a-z][a-z-]+) ", block, re.M) if heading not in ("Options", "Positionals") else ():
+                yield from self.commands(*words, name)
 
     def test_lines_fit_and_each_command_has_an_example(self):
         wide, options = [], 0
