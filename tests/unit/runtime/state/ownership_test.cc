@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "common/files.h"
 #include "runtime/state/copy.h"
 #include "runtime/state/store.h"
 #include "tests/support/fake_world.h"
@@ -92,7 +93,9 @@ TEST_F(OwnershipTest, AStateThatRadlcMovesIsAtHomeThere) {
     ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
   }
   const std::string kept = folder_.path() + "/kept.db";
-  ASSERT_TRUE(pull_state(place("a"), "demo", kept, fake_.world).ok());
+  auto copied = copied_state(place("a"), "demo", fake_.world);
+  ASSERT_TRUE(copied.ok());
+  ASSERT_TRUE(write_file_atomic(kept, *copied).ok());
   ASSERT_TRUE(push_state(kept, place("b"), "demo", {}, fake_.world).ok());
   EXPECT_TRUE(lock("b").ok());
   ASSERT_TRUE(migrate_state(place("a"), place("c"), "demo", std::chrono::milliseconds(0), fake_.world).ok());
