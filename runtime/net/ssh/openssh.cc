@@ -205,7 +205,7 @@ Status OpensshRemote::run(const std::string& stdin_bytes, const Stop& stop, Held
   if (!ran) return ran.status();
   if (ran->exit_status != kClientFailed) return {};
   said = ran->err;
-  return lost(said);
+  return {Code::Lost, "the OpenSSH client has failed"};
 }
 
 Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
@@ -248,7 +248,7 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
     if (errors.preface().find(kOtherLogin) != std::string::npos) return other_login();
     Status why = client_failure(said, target_.name());
     if (!errors.begun() && !why.ok()) return why;
-    if (!ran.ok()) return ran;
+    if (!ran.ok()) return lost(said.empty() ? ran.message() : said);
     return errors.begun() ? lost("") : runs_no_commands(target_.name(), "at once", output, errors);
   }
   ExecResult result;
