@@ -42,6 +42,13 @@ double operations_a_cycle(std::string_view vendor, std::string_view flags) {
   return 8;
 }
 
+// The clock of now changes with the load of now, so that the fastest counts where the kernel names it.
+double megahertz(const std::string& root, std::string_view now) {
+  const auto fastest = read_file(root + "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", kMostBytes);
+  const double kilohertz = fastest.ok() ? number(trim(*fastest)) : 0;
+  return kilohertz > 0 ? kilohertz / 1e3 : number(now) > 0 ? number(now) : kUsualMegahertz;
+}
+
 }  // namespace
 
 double core_peak(const std::string& root) {
@@ -50,11 +57,9 @@ double core_peak(const std::string& root) {
   auto fields = first_processor(*text);
   const std::string_view flags = fields.contains("flags") ? fields["flags"] : fields["Features"];
   if (flags.empty()) return 0;
-  const double clock = number(fields["cpu MHz"]), threads = number(fields["siblings"]),
-               cores = number(fields["cpu cores"]);
+  const double threads = number(fields["siblings"]), cores = number(fields["cpu cores"]);
   const double shared = cores > 0 && threads > cores ? 0.5 : 1;
-  return 1e6 * (clock > 0 ? clock : kUsualMegahertz) * operations_a_cycle(fields["vendor_id"], flags) *
-         shared;
+  return 1e6 * megahertz(root, fields["cpu MHz"]) * operations_a_cycle(fields["vendor_id"], flags) * shared;
 }
 
 }  // namespace radl

@@ -9,8 +9,13 @@
 namespace radl {
 namespace {
 
-double peak_of(const std::string& cpuinfo) {
+double peak_of(const std::string& cpuinfo, const std::string& fastest = "") {
   test::TemporaryFolder root;
+  const std::string clocks = root.path() + "/sys/devices/system/cpu/cpu0/cpufreq";
+  if (!fastest.empty()) {
+    EXPECT_TRUE(make_directories(clocks).ok());
+    EXPECT_TRUE(write_file_atomic(clocks + "/cpuinfo_max_freq", fastest).ok());
+  }
   EXPECT_TRUE(make_directories(root.path() + "/proc").ok());
   EXPECT_TRUE(write_file_atomic(root.path() + "/proc/cpuinfo", cpuinfo).ok());
   return core_peak(root.path());
@@ -22,6 +27,7 @@ TEST(MachinePeak, IsClockByWidthAndSharedByThreads) {
   EXPECT_DOUBLE_EQ(peak_of(intel + " avx512f\n"), 2.5e9 * 64);
   EXPECT_DOUBLE_EQ(peak_of("siblings : 8\ncpu cores : 4\n" + intel + "\n"), 2.5e9 * 16);
   EXPECT_DOUBLE_EQ(peak_of("processor : 0\nFeatures : fp asimd\n"), 2.5e9 * 16);
+  EXPECT_DOUBLE_EQ(peak_of(intel + "\n", "3500000\n"), 3.5e9 * 32) << "whatever its clock is just now";
   EXPECT_EQ(peak_of(""), 0);
 }
 
