@@ -128,7 +128,7 @@ std::optional<WorkModel::Scaled> WorkModel::profile_for(const MachineFacts& mach
   if (!same) {
     scaled.source = Source::Guessed;
     scaled.ratio = both_ratios(scaled.ratio, kOtherWorkRatio);
-    scaled.from = fmt::format("not measured here: {} by its arithmetic, {}", best->family, scaled.from);
+    scaled.from = fmt::format("not measured here: by arithmetic from {}, {}", best->family, scaled.from);
     scaled.outside = family_ + " was never measured with such images on any machine";
   }
   if (!spans(*best, batch)) {
