@@ -48,7 +48,7 @@ mkdir -p "$RADL_RESULTS/deep"
 echo "result of $RADL_MEMBER" > "$RADL_RESULTS/deep/file"
 echo model > model.bin
 )sh");
-  step.program["arguments"] = {"port=$RADL_PORT"};
+  step.program["arguments"] = {"at port $RADL_PORT"};
   step.program["environment"] = {{"GREETING", "it's $RADL_MEMBER 'quoted'"}};
   step.program["outputs"] = {"model.bin"};
   auto outcome = run();

@@ -2,10 +2,12 @@
 #include "runtime/steps/jobs/tree.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/tree_manifests.h"
@@ -74,10 +76,17 @@ TEST_F(TreeTest, ATreeThatSomebodyHasChangedIsNoBaseForAnother) {
   write("run.sh", "one");
   place();
   const std::string first = on_node(tree());
-  {
+  // The kernel's clock ticks every few milliseconds: a program begins later than that.
+  struct stat whole {
+  }, large{};
+  ASSERT_EQ(::stat((first + ".whole").c_str(), &whole), 0);
+  do {
     std::ofstream changed(first + "/large", std::ios::binary | std::ios::in);
     changed << "by a program";
-  }
+    changed.close();
+    ASSERT_EQ(::stat((first + "/large").c_str(), &large), 0);
+  } while (std::tie(large.st_ctim.tv_sec, large.st_ctim.tv_nsec) <=
+           std::tie(whole.st_mtim.tv_sec, whole.st_mtim.tv_nsec));
   write("run.sh", "two");
   EXPECT_GE(place(), kLarge);
   expect_same();
