@@ -53,7 +53,7 @@ class CallbackModule(CallbackBase):
                       path=task.get_path() or "", seconds=round(time.time() - self.begun.get(task._uuid, time.time()), 3),
                       text="(hidden by no_log)" if hidden else text_of(data), **more)
         if not hidden and state in ("failed", "unreachable"):
-            fields["short"] = text_of(data, 12)
+            fields["short"] = text_of(data, 20)
         if not hidden and data.get("rc") is not None:
             fields["rc"] = data.get("rc")
         if not hidden and data.get("cmd"):
