@@ -30,9 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace recipes;
 
-// The facts of all machines, for recipes that name some; cached between steps.
 constexpr int kFailureLines = 100;  // of a task that fails: 20 of each stream and of its module
 constexpr size_t kLongestEvent = size_t{16} << 20;  // of Ansible: it holds a task's whole output
+// The facts of all machines, for recipes that name some; cached between steps.
 constexpr const char* kGatherFacts =
     "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  tasks: []\n";
 
