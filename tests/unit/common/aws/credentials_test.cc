@@ -226,7 +226,7 @@ TEST(Credentials, AProcessThatHangsIsEndedAndNotRunAgain) {
   auto keys = process_credentials("sleep 60", "its origin", {}, 0.2);
   ASSERT_FALSE(keys.ok());
   EXPECT_EQ(keys.status().code(), Code::Auth);  // what passes would be tried again
-  EXPECT_NE(keys.status().text().find("its origin: sleep: not done after"), std::string::npos)
+  EXPECT_NE(keys.status().text().find("its origin: sleep did not end within"), std::string::npos)
       << keys.status().text();
   StopSource stop;
   stop.request();
