@@ -225,6 +225,19 @@ class Training(RadlCase):
         self.assertEqual(self.actions(self.file, "--input", "epochs=4", "--input", "model=lenet"), {})
         self.destroy()
 
+    def test_an_edited_training_ends_the_one_that_a_killed_radlc_has_left(self):
+        process, _ = self.start_training("epochs=100")
+        left = set(self.training_pids())
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        self.assertTrue(left <= set(self.training_pids()), "it goes on without radlc")
+        self.edit(self.file, ("learning_rate = 0.02", "learning_rate = 0.03"))
+        planned = {a["id"]: a for a in self.plan(self.file, "--input", "epochs=1")["actions"]}
+        self.assertEqual(sorted(planned["training/small"]["ends"]), ["server[0]", "worker[0]", "worker[1]"])
+        self.apply("--input", "epochs=1")
+        self.assertEqual(left & set(self.training_pids()), set())
+        self.destroy()
+
     def test_destroy_in_the_middle_of_a_training_leaves_nothing(self):
         log = self.folder / "events.jsonl"
         process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=100", "--input", "model=lenet")
