@@ -60,8 +60,9 @@ Status add_others(const Options& options, ActiveRun& run, const Others& others, 
   for (const auto& [cloud, why] : others.unseen)
     plan.notes.push_back(cloud + " could not be asked what else carries the infrastructure's tag: " + why);
   for (const std::string& id : also)
-    if (!known.count(id) && others.unseen.empty())
-      return not_found("--also " + id + ": nothing with that id carries the tag of this infrastructure");
+    if (!known.count(id))
+      return not_found("--also " + id +
+                       ": nothing that was seen with that id carries this infrastructure's tag");
   run.destroy_also(std::move(also));
   return {};
 }
