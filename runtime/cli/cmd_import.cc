@@ -7,6 +7,7 @@
 #include "runtime/cli/from_cloud.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/net/ssh/key_places.h"
 
 namespace radl::cli::import_command {
 namespace {
@@ -33,6 +34,24 @@ Result<std::string> tag_to_import(const Options& options, const Plan& plan) {
   return Status(Code::Invalid, "several infrastructures have that name: " +
                                    join(std::vector<std::string>(tags.begin(), tags.end()), ", "))
       .with_hint("say which with --from TAG");
+}
+
+// The private halves of login keys were in the lost folder, unless they lie elsewhere too.
+void note_lost_keys(Store& store) {
+  auto snapshot = store.snapshot();
+  if (!snapshot.ok()) return;
+  std::vector<std::string> nodes;
+  for (const auto& [address, record] : snapshot->resources) {
+    const std::string key = record.is_node() ? record.attributes.value("key", "") : "";
+    if (!key.empty() && !ssh::find_key(key, ssh::key_places(store.work_directory())).ok())
+      nodes.push_back(address);
+  }
+  if (nodes.empty()) return;
+  std::fprintf(
+      stderr,
+      "note: the login keys of %s were lost with the state: put its work folder back, or replace these "
+      "nodes where steps must run again\n",
+      shown(join(nodes, ", ")).c_str());
 }
 
 // Rebuilds the state of an infrastructure from the tags of what it has.
@@ -62,6 +81,7 @@ int import_everything(const Session& session, const Options& options, Project& p
   std::printf("%zu resources of %s are in the state now: %s\n", imported->addresses.size(),
               shown(*tag).c_str(), shown(join(imported->addresses, ", ")).c_str());
   std::printf("In what they differ from the file: radlc plan --refresh%s\n", project.words.c_str());
+  note_lost_keys(store);
   return kDone;
 }
 
