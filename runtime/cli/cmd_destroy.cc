@@ -75,11 +75,15 @@ Snapshot without(Snapshot snapshot, const std::vector<std::string>& also) {
   return snapshot;
 }
 
-// What goes on existing after a destroy, a line each. `stays`: the state is still needed for it.
+// What goes on existing after a destroy, a line each. `stays`: the state is still needed for it. What uses
+// the rest goes by --also, or by hand: the next destroy then removes that rest.
 std::vector<std::string> what_goes_on(const Snapshot& after, const RunReport& done,
                                       const Machinery& machinery, bool& stays) {
   std::vector<std::string> lines;
   for (const Unowned& one : done.unowned) lines.push_back("left alone: " + one.text());
+  for (const auto& [address, record] : after.resources)
+    lines.push_back("still there: " + address + " (" + record.id + " in " + record.cloud +
+                    "), which something uses that `radlc state rm` released");
   stays = !lines.empty();
   for (const Released& one : after.released) {
     lines.push_back("still there: " + one.address + " (" + one.id + " in " + one.cloud +

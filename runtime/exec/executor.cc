@@ -212,6 +212,9 @@ RunReport destroy(const Run& run, const Plan& plan) {
   // Before anything goes: what is recorded now is looked for by its id in the end.
   Result<Ownership> ownership = Ownership::of(session);
   if (report.status = ownership.status(); !report.status.ok()) return report;
+  for (const Kept& one : plan.kept)
+    if (std::optional<ResourceRecord> record = session.resource(one.address))
+      ownership->keep(record->cloud, record->id);
   tell_start(session, plan, "destroy");
   // First, since it may use what the plan removes.
   if (!run.also.empty()) sweep(session, clouds, *ownership, report, true);
@@ -223,7 +226,6 @@ RunReport destroy(const Run& run, const Plan& plan) {
     if (outcome.state == ActionOutcome::State::Failed) report.leftovers.push_back(leftover_of(outcome));
   }
   // Only when all that is known is gone: what is left then is what nobody knows of.
-  if (report.status.ok() && !plan.partial) report.status = release_kept(session, plan, *ownership);
   if (report.status.ok() && !plan.partial) {
     sweep(session, clouds, *ownership, report);
     if (!report.leftovers.empty())

@@ -97,12 +97,12 @@ bool Ownership::is_released(const std::string& cloud, const std::string& id) con
   return of_cloud != clouds_.end() && of_cloud->second.released.count(id) != 0;
 }
 
-void Ownership::release(const std::string& cloud, const std::string& id) {
-  OfCloud& of_cloud = clouds_[cloud];
-  of_cloud.ids.erase(id);
-  of_cloud.recorded.erase(id);
-  of_cloud.released.insert(id);
+bool Ownership::is_kept(const std::string& cloud, const std::string& id) const {
+  const auto of_cloud = clouds_.find(cloud);
+  return of_cloud != clouds_.end() && of_cloud->second.kept.count(id) != 0;
 }
+
+void Ownership::keep(const std::string& cloud, const std::string& id) { clouds_[cloud].kept.insert(id); }
 
 std::string Ownership::why_foreign(const Cloud& cloud, const Seen& seen) const {
   const auto* marking = dynamic_cast<const TakesOver*>(&cloud);
@@ -184,17 +184,6 @@ Status release_resource(const Run& run, const std::string& address, bool keep_ta
     if (untagged.ok()) continue;
     return session.events.mask(
         std::move(untagged).at(order.address + " is released, but its radlc tags could not be removed"));
-  }
-  return {};
-}
-
-Status release_kept(Session& session, const Plan& plan, Ownership& ownership) {
-  for (const Kept& one : plan.kept) {
-    std::optional<ResourceRecord> record = session.resource(one.address);
-    if (!record) continue;
-    if (Status released = session.store().release(one.address); !released.ok()) return released;
-    session.remove_resource(one.address, false);
-    ownership.release(record->cloud, record->id);
   }
   return {};
 }

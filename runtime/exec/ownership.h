@@ -19,19 +19,18 @@ class Ownership {
   std::string why_foreign(const Cloud& cloud, const Seen& seen) const;
   // `radlc state rm` has let go of it: whatever its tags still say, it is no concern of this state's.
   bool is_released(const std::string& cloud, const std::string& id) const;
-  void release(const std::string& cloud, const std::string& id);
+  // What the plan keeps, as something released uses it, is not swept away either.
+  bool is_kept(const std::string& cloud, const std::string& id) const;
+  void keep(const std::string& cloud, const std::string& id);
   // What a look must ask for beside all that carries the tag, which somebody may have taken off.
   Query everything_of(const std::string& cloud) const;
 
  private:
   struct OfCloud {
-    std::set<std::string> ids, recorded, released;
+    std::set<std::string> ids, recorded, released, kept;
     std::map<std::string, std::set<std::string>> by_token;  // the ids that are known of it
   };
   std::map<std::string, OfCloud> clouds_;
 };
-
-// Releases what a destroy plan keeps, once all else is gone; the sweep takes the tags off it.
-Status release_kept(Session& session, const Plan& plan, Ownership& ownership);
 
 }  // namespace radl

@@ -69,6 +69,7 @@ class Sweep {
     for (const Seen& one : seen) {
       if (refused_.count(one.id)) continue;
       const bool named = session_.run.also.count(one.id) != 0;
+      if (ownership_.is_kept(cloud_.id().text(), one.id)) continue;
       if (!named && ownership_.is_released(cloud_.id().text(), one.id)) {
         take_tags_off(one);
         continue;

@@ -154,7 +154,7 @@ struct Plan {
   // Of every node, before or after, by system and ordinal; then of what else costs, by address.
   std::vector<ResourceCost> costs;
   std::vector<Unowned> unowned;  // of a destroy, where the clouds were asked
-  std::vector<Kept> kept;        // not removed, but released when all else is gone
+  std::vector<Kept> kept;        // not removed, as long as what uses it exists
   std::vector<Elsewhere>
       elsewhere;  // of a plan for a state that has nothing yet, where the clouds were asked
   std::vector<std::string> notes;

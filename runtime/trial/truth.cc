@@ -168,8 +168,15 @@ std::vector<Finding> findings_after_destroy(TrialWorld& world) {
   std::vector<Finding> findings;
   std::optional<Recorded> known = recorded(world, findings);
   if (!known) return findings;
-  for (const auto& [address, record] : known->snapshot.resources)
-    findings.push_back({Kind::Untrue, address + " is in the state after a destroy that is done"});
+  // Apart from what something uses that `state rm` released.
+  std::set<std::string> kept, kept_names;
+  for (const Kept& one : make_destroy_plan(known->snapshot).kept) kept.insert(one.address);
+  for (const auto& [address, record] : known->snapshot.resources) {
+    if (kept.count(address))
+      kept_names.insert(address + " (" + record.id + ")");
+    else
+      findings.push_back({Kind::Untrue, address + " is in the state after a destroy that is done"});
+  }
   for (const Intent& intent : known->open)
     findings.push_back(
         {Kind::Untrue, intent.address + " is open in the journal after a destroy that is done"});
@@ -177,7 +184,7 @@ std::vector<Finding> findings_after_destroy(TrialWorld& world) {
   world.clock.sleep(std::chrono::hours(1));
   for (SimulatedCloud* cloud : world.all_clouds) {
     for (const std::string& one : cloud->standing(known->tag).left)
-      findings.push_back({Kind::Left, one + " in " + cloud->id().text()});
+      if (!kept_names.count(one)) findings.push_back({Kind::Left, one + " in " + cloud->id().text()});
     MoneySum before = cloud->standing(known->tag).billed;
     world.clock.sleep(std::chrono::hours(1));
     if (!(cloud->standing(known->tag).billed == before))

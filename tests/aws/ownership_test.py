@@ -34,15 +34,6 @@ class Ownership(AwsCase):
         (found,) = self.ec2.describe_instances(InstanceIds=[identity])["Reservations"]
         return found["Instances"][0]["State"]["Name"]
 
-    def terminate_with_groups(self, identity):
-        (found,) = self.ec2.describe_instances(InstanceIds=[identity])["Reservations"]
-        self.ec2.terminate_instances(InstanceIds=[identity])
-        for group in found["Instances"][0]["SecurityGroups"]:
-            self.ec2.delete_security_group(GroupId=group["GroupId"])
-        for pair in self.ec2.describe_key_pairs()["KeyPairs"]:
-            if pair["KeyName"].startswith("site-"):
-                self.ec2.delete_key_pair(KeyName=pair["KeyName"])
-
     def test_tags_of_radlc_and_aws_are_refused_at_plan(self):
         for tags in ("radlc:infrastructure=mine", "radlc:token=x", "aws:x=y", "k=" + "v" * 257, "k" * 129 + "=v"):
             self.radlc("plan", self.file, "--input", f"tags={tags}", code=1)
@@ -68,7 +59,8 @@ class Ownership(AwsCase):
         self.assertNotIn("Nothing is left", out)
         self.assertIn(identity, self.err)
         self.assertEqual(self.state_of(identity), "running")
-        self.terminate_with_groups(identity)
+        self.ec2.terminate_instances(InstanceIds=[identity])
+        self.assertIn("Nothing is left", self.radlc("destroy", "--auto-approve", self.file), "nothing uses its groups any more")
         self.assert_account_is_as_before()
 
     def test_a_machine_with_a_copy_of_the_tags_is_listed_and_stays(self):

@@ -105,7 +105,7 @@ class Ownership(Case):
             self.assertIn(node, done.stderr)
             self.assertNotIn("Nothing is left", done.stdout)
             self.assertTrue(self.node_runs(path, node))
-            self.assertEqual(self.addresses(path), [])
+            self.assertEqual(self.addresses(path), ["key.local", "network.n"], "it uses them")
         done = self.run_it("destroy", "--auto-approve", path, "--also", node)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Nothing is left", done.stdout)
@@ -132,13 +132,15 @@ class Ownership(Case):
         node = self.node_of(path, "a[0]")
         copy = self.at / "copy" / "one.radl"
         shutil.copytree(path.parent, copy.parent)
-        for command in (["apply", "--auto-approve"], ["destroy", "--auto-approve"], ["state", "rm"]):
-            done = self.run_it(*command, copy, *(["a[0]"] if command[0] == "state" else []))
+        place = ("--state", copy.parent / ".radl", "--name", "one")
+        for command in (("apply", "--auto-approve", copy), ("destroy", "--auto-approve", *place),
+                        ("state", "rm", "a[0]", *place)):
+            done = self.run_it(*command)
             self.assertNotEqual(done.returncode, 0, command)
             self.assertIn(str(path.parent.resolve()), done.stderr, command)
         self.assertTrue(self.node_runs(path, node))
         self.assertIn("copy of", self.good("plan", copy))
-        self.good("state", "discard", copy)
+        self.good("state", "discard", *place)
         self.assertFalse((copy.parent / ".radl").exists())
         self.assertTrue(self.node_runs(path, node))
         self.assertEqual(self.run_it("state", "discard", path).returncode, 2, "it is no copy")
