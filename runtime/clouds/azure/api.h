@@ -73,12 +73,12 @@ std::string last_part(const std::string& id);
 // Asks how those operations stand that `wanted` takes.
 Status poll_operations(Asking& call, const Operations::Wanted& wanted);
 
-// Tags: Cloud::marks_of(), the same with the user's own, and those alone.
-Json marks_of(const Context& context, const Order& order);
 inline constexpr const char* kInfrastructureTag = "radlc-infrastructure";
 inline constexpr const char* kAddressTag = "radlc-address";
 inline constexpr const char* kTokenTag = "radlc-token";
 inline constexpr const char* kReleasedTag = "radlc-released";  // radlc has let go of it
+// Tags: Cloud::marks_of(), the same with the user's own, and those alone.
+Json marks_of(const Context& context, const Order& order);
 Json tags_for(const Context& context, const Order& order);
 Json own_tags(const Json& tags);
 Mark mark_in(const Json& item);

@@ -104,10 +104,7 @@ class AzureCloud : public Cloud, public TakesOver {
                                const std::string& name) override;
 
   Status write_marks(const Context& context, const Order& order) override {
-    const Kind* kind = kind_of(order.type);
-    auto call = asking(context);
-    if (!call.ok()) return call.status();
-    return kind ? kind->write_marks(**call, order) : Status();
+    return mark(context, order, [&](Json& tags) { tags.update(azure::marks_of(context, order)); });
   }
   Json marks_of(const Context& context, const Order& order) const override {
     return azure::marks_of(context, order);

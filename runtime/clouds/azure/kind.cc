@@ -116,19 +116,11 @@ Asked Kind::put_again(Asking& call, const Order& order) const {
   (*body)["location"] = text_of(*now, "location");
   (*body)["tags"] = member(*now, "tags");
   if ((*body)["tags"].is_null()) (*body)["tags"] = Json::object();
+  // They may have been written a moment ago, and not show yet.
+  if (!order.token.empty()) (*body)["tags"].update(marks_of(call.context, order));
   Asked asked = change(call, order, "PUT", "", std::move(*body));
   asked.again = false;
   return asked;
-}
-
-Status Kind::write_marks(Asking& call, const Order& order) const {
-  auto now = read(call, order.id, version());
-  if (!now.ok()) return now.status();
-  Json tags = member(*now, "tags");
-  if (!tags.is_object()) tags = Json::object();
-  tags.update(marks_of(call.context, order));
-  Posted posted = send(call, "PATCH", order.id, version(), {{"tags", std::move(tags)}});
-  return posted.accepted() ? Status() : posted.asked.status;
 }
 
 Impact Kind::impact(const Json& before, const Json& after) const {

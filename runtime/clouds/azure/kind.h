@@ -26,9 +26,6 @@ class Kind {
   virtual Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
 
-  // Writes marks_of() among the tags that are there.
-  Status write_marks(Asking& call, const Order& order) const;
-
   virtual std::string id_of(Asking& call, const Order& order) const;
   virtual bool has_id(const std::string& id) const;
   // Where all of this type are that an infrastructure has.
