@@ -111,6 +111,26 @@ TEST(OpenStackRules, ARuleThatWasWrittenIsReadBack) {
   }
 }
 
+TEST(OpenStackRules, ThatLetOutAreReadApartFromThoseThatLetIn) {
+  const Json list = Json::parse(R"([
+    {"id": "1", "direction": "egress", "ethertype": "IPv4", "protocol": null, "remote_ip_prefix": null},
+    {"id": "2", "direction": "egress", "ethertype": "IPv6", "protocol": null, "remote_ip_prefix": null},
+    {"id": "3", "direction": "egress", "ethertype": "IPv4", "protocol": "tcp", "port_range_min": 443,
+     "port_range_max": 443, "remote_ip_prefix": "10.0.0.0/8"},
+    {"id": "4", "direction": "ingress", "ethertype": "IPv4", "protocol": "tcp", "port_range_min": 22,
+     "port_range_max": 22, "remote_ip_prefix": "10.0.0.0/8"}])");
+  std::vector<InboundRule> outbound;
+  for (const GroupRule& one : rules_in(list, "egress")) outbound.push_back(one.rule);
+  EXPECT_EQ(outbound_changes(outbound).texts(outbound, "own"),
+            std::vector<std::string>{"tcp 443 to 10.0.0.0/8"});
+  outbound.erase(outbound.begin());
+  EXPECT_TRUE(outbound_changes(outbound).lacking) << "of IPv4";
+  EXPECT_EQ(rules_in(list, "ingress").size(), 1u);
+  const Json body = rule_body(all_out(), "own", "egress", false)["security_group_rule"];
+  EXPECT_EQ(body.at("direction"), "egress");
+  EXPECT_FALSE(body.contains("protocol"));
+}
+
 TEST(OpenStackRules, NumbersAnyAndNullAreUnderstoodAndEgressIsLeftOut) {
   const auto rules = rules_in(Json::parse(R"([
     {"id":"1","direction":"ingress","protocol":"6","port_range_min":22,"port_range_max":22,"remote_ip_prefix":null,"ethertype":"IPv4"},
