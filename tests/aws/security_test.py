@@ -109,6 +109,24 @@ class Security(AwsCase):
         self.assertEqual({t["Key"]: t["Value"] for t in self.machine()["Tags"]}, before)
         self.ended()
 
+    def test_what_still_uses_a_group_is_named(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        group = self.of_type("security_group")["network.lan"]
+        subnet = self.ec2.describe_subnets()["Subnets"][0]["SubnetId"]
+        interface = self.ec2.create_network_interface(SubnetId=subnet, Groups=[group], Description="of a load balancer")["NetworkInterface"]
+
+        def refuse(request):
+            if request.action != "DeleteSecurityGroup" or request.parameter("GroupId") != group:
+                return None
+            return Treatment(refuse=ec2_error("DependencyViolation", f"resource {group} has a dependent object", 400))
+        self.proxy.faults = refuse
+        self.radlc("destroy", "--auto-approve", self.file, code=None)
+        self.assertNotEqual(self.status, 0)
+        self.assertIn(f"used by {interface['NetworkInterfaceId']} (of a load balancer)", self.err)
+        self.proxy.faults = None
+        self.ec2.delete_network_interface(NetworkInterfaceId=interface["NetworkInterfaceId"])
+        self.ended()
+
     def test_a_launch_that_a_policy_refuses_is_a_note_that_names_the_permission(self):
         asked = []
 
