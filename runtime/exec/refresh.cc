@@ -307,13 +307,19 @@ Result<Observed> glance(const Run& run, const Snapshot& snapshot) {
 }
 
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed) {
-  for (const Drift& drift : observed.resources) {
-    auto found = snapshot.resources.find(drift.address);
-    auto now = observed.attributes.find(drift.address);
-    if (found == snapshot.resources.end() || now == observed.attributes.end()) continue;
-    if (found->second.attributes == now->second) continue;
+  std::set<std::string> drifted;
+  for (const Drift& drift : observed.resources) drifted.insert(drift.address);
+  for (const auto& [address, now] : observed.attributes) {
+    auto found = snapshot.resources.find(address);
+    if (found == snapshot.resources.end() || found->second.attributes == now) continue;
     ResourceRecord record = found->second;
-    record.attributes = now->second;
+    if (drifted.count(address)) {
+      record.attributes = now;
+    } else if (is_trusted_on_first_use(record.attributes) && !is_trusted_on_first_use(now)) {
+      record.attributes[kHostKeyFrom] = kFromCloud;
+    } else {
+      continue;
+    }
     if (Status put = run.store->put_resource(record); !put.ok()) return put;
   }
   return {};
