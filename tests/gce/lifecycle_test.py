@@ -111,7 +111,8 @@ class Lifecycle(GceCase):
         path, front = self.addresses()["front[0]"]
         before = json.dumps([sorted(front["tags"]["items"]), front["labels"], sorted(front["metadata"]["items"], key=str)], sort_keys=True)
         rules = {one["description"].split()[3]: name for name, one in self.ours("firewalls").items()}
-        inside = self.ours("firewalls")[rules["network.lan"]]
+        lan = min((address for address in rules if address.startswith("network.lan")), key=len)
+        inside = self.ours("firewalls")[rules[lan]]
 
         def of_machine(one):
             one["tags"]["items"] = ["of-somebody"]
@@ -122,9 +123,9 @@ class Lifecycle(GceCase):
             one.pop("targetTags")
             one.update(priority=65000, description="mine")
         self.compute.change(path, of_machine)
-        self.compute.change(rules["network.lan"], of_rule)
+        self.compute.change(rules[lan], of_rule)
         plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file, "--input", "workers=0"))
-        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, {"front[0]": "update", "network.lan": "update"})
+        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, {"front[0]": "update", lan: "update"})
         shown = json.dumps(plan["drift"])
         for words in ("of-somebody", "marks.radlc-address", "marks.radlc-user", "marks.description", "for all machines", "with priority 65000"):
             self.assertIn(words, shown)
@@ -133,7 +134,7 @@ class Lifecycle(GceCase):
         self.assertEqual(again, path)
         now = json.dumps([sorted(front["tags"]["items"]), front["labels"], sorted(front["metadata"]["items"], key=str)], sort_keys=True)
         self.assertEqual(now, before)
-        rule = self.ours("firewalls")[rules["network.lan"]]
+        rule = self.ours("firewalls")[rules[lan]]
         self.assertEqual((rule["targetTags"], rule["description"], rule["priority"]), (inside["targetTags"], inside["description"], 1000))
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, "--input", "workers=0")
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
