@@ -124,6 +124,12 @@ output metrics ( value = work.metrics )
         self.s3.delete_object(Bucket="models", Key="programs/work/report.json")
         self.apply()
         self.assertIn("programs/work/report.json", self.objects("programs/"))
+        # A version that forgets to save leaves nothing of the one before it; what the user put there stays.
+        self.s3.put_object(Bucket="models", Key="programs/work/thesis", Body=b"mine")
+        self.file.write_text(self.file.read_text().replace('echo made > "$$RADL_RESULTS/made"', "true"))
+        self.apply()
+        self.assertEqual(sorted(self.objects("programs/")),
+                         ["programs/work/" + name for name in (".radl-results", "logs/node[0].log", "logs/node[1].log", "report.json", "thesis")])
         self.destroy()
         self.assert_nothing_left()
 
