@@ -200,8 +200,8 @@ class JobOverseer : public Overseer {
   }
 
  private:
-  // The last evaluation's result is recorded, and the last checkpoint written with it. An interruption leaves
-  // the checkpoint alone.
+  // Records the last evaluation and writes the last checkpoint with it. If the evaluation was interrupted,
+  // only the checkpoint is written.
   Status keep_last(uint64_t done, const Result<Evaluation>& result,
                    const std::function<Result<Checkpoint>()>& last) {
     const bool interrupted = result.status().code() == Code::Cancelled;
