@@ -1,5 +1,7 @@
 """radl-train's commands on files: what they give, and what they say about bad input."""
 import csv
+import functools
+import http.server
 import io
 import json
 import os
@@ -7,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import threading
 import time
 import unittest
 
@@ -274,6 +277,24 @@ class DataTest(EngineCase):
         self.refused("data", "info", out, "--verify", says=["record 1998", "checksum"])
         path.write_bytes(bytes_[:-1])
         self.refused("data", "info", out, says="train.radlpack")
+
+    def test_a_fetch_says_how_far_it_is(self):
+        for place in ("train/cat/0", "train/dog/1", "test/cat/2", "test/dog/3"):
+            path = self.folder / "photos" / f"{place}.png"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(test_image(int(place[-1]))[1])
+        shutil.make_archive(str(self.folder / "photos"), "tar", self.folder / "photos")
+
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=self.folder)) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            staged = json.loads(self.run_program("data", "stage", f"http://127.0.0.1:{server.server_port}/photos.tar", "--json",
+                                                 env={"XDG_CACHE_HOME": str(self.folder / "cache")}))
+            server.shutdown()
+        self.assertEqual(staged["files"], 4)
+        self.assertRegex(self.err, r"(?m)^fetched +\d+%  .* of [0-9.]+ KiB$")
 
     def test_unknown_and_missing(self):
         self.refused("data", "info", self.folder, says="known formats")
