@@ -191,11 +191,6 @@ ir::Program with_encryption(const std::string& encrypted, const std::string& key
   return program;
 }
 
-bool notes_say(const Design& design, const std::string& words) {
-  return std::any_of(design.notes.begin(), design.notes.end(),
-                     [&](const std::string& note) { return note.find(words) != note.npos; });
-}
-
 TEST(Ec2Disks, AreEncryptedAsTheFileAsks) {
   auto design = designed(with_encryption("yes", ""));
   ASSERT_TRUE(design.ok()) << design.status().text();
