@@ -160,7 +160,8 @@ class Manager(Resources):
         if name.endswith(("_start", "_deallocate", "_power_off", "_boot_diagnostics_data")):
             return self._action(path.rpartition("/")[0], name)
         if "_list" in name:
-            self._need_group(path)
+            if path.lower() != "resourcegroups":
+                self._need_group(path)
             return self._list(split, skip, lambda key: key.rpartition("/")[0] == path.lower(), query)
         handler = {"GET": self._get, "PUT": self._create, "PATCH": self._patch, "DELETE": self._delete}[method]
         return handler(path, headers, body, query)
