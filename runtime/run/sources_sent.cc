@@ -57,7 +57,7 @@ void add_changes(const Json& source, const StepRecord& record, const std::vector
   const uint64_t bytes =
       jobs::bytes_of(folder, difference.added) + jobs::bytes_of(folder, difference.changed);
   action.changes.push_back(
-      {"source files", nullptr,
+      {"source files", counted(known->size(), "file"),
        fmt::format("{}; {} sent to each node", text_of(difference), bytes_text(static_cast<double>(bytes))),
        false});
 }

@@ -123,6 +123,8 @@ class Programs(RadlCase):
         self.write("work/work.py", WORK.replace("0.5", "0.25"))
         changed = self.plan(self.file)["actions"]
         self.assertEqual([(a["id"], a["why"]) for a in changed], [("program/work", "source changed")])
+        sent = {change["field"]: change["after"] for change in changed[0]["changes"]}["source files"]
+        self.assertRegex(sent, r"^work.py changed; \d+ bytes sent to each node$")
         shutil.rmtree(results)
         self.apply()
         self.assertEqual(json.loads((results / "report.json").read_text())["metrics"], {"loss": 0.25})
