@@ -14,7 +14,7 @@ OWN = {"radlc:infrastructure", "radlc:address", "radlc:token"}
 
 
 class Ownership(AwsCase):
-    boots, quick = False, True
+    isolated, quick = False, True
 
     def setUp(self):
         super().setUp()
