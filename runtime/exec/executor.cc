@@ -212,6 +212,8 @@ RunReport destroy(const Run& run, const Plan& plan) {
   // Before anything goes: what is recorded now is looked for by its id in the end.
   Result<Ownership> ownership = Ownership::of(session);
   if (report.status = ownership.status(); !report.status.ok()) return report;
+  const bool empty = session.read([](const Snapshot& now) { return now.resources.empty(); });
+  if (empty || !run.also.empty()) clouds.merge(ownership->clouds());
   for (const Kept& one : plan.kept)
     if (std::optional<ResourceRecord> record = session.resource(one.address))
       ownership->keep(record->cloud, record->id);

@@ -102,6 +102,12 @@ bool Ownership::is_kept(const std::string& cloud, const std::string& id) const {
   return of_cloud != clouds_.end() && of_cloud->second.kept.count(id) != 0;
 }
 
+std::set<std::string> Ownership::clouds() const {
+  std::set<std::string> ids;
+  for (const auto& [id, of_cloud] : clouds_) ids.insert(id);
+  return ids;
+}
+
 void Ownership::keep(const std::string& cloud, const std::string& id) { clouds_[cloud].kept.insert(id); }
 
 std::string Ownership::why_foreign(const Cloud& cloud, const Seen& seen) const {
@@ -135,7 +141,11 @@ Result<Others> look_for_others(const Run& run) {
   Result<Ownership> ownership = Ownership::of(session);
   if (!ownership.ok()) return ownership.status();
   Others others;
-  for (const std::string& id : clouds_to_ask(session)) {
+  std::set<std::string> clouds = clouds_to_ask(session);
+  // Nothing is recorded any more, and what was left alone before is still to be seen.
+  const bool empty = session.read([](const Snapshot& now) { return now.resources.empty(); });
+  if (empty) clouds.merge(ownership->clouds());
+  for (const std::string& id : clouds) {
     Cloud* cloud = run.clouds->find(id);
     if (!cloud) continue;  // a destroy says so
     Query query = ownership->everything_of(id);

@@ -22,6 +22,8 @@ class Ownership {
   // What the plan keeps, as something released uses it, is not swept away either.
   bool is_kept(const std::string& cloud, const std::string& id) const;
   void keep(const std::string& cloud, const std::string& id);
+  // Where this state has ever created something, as far back as the journal goes.
+  std::set<std::string> clouds() const;
   // What a look must ask for beside all that carries the tag, which somebody may have taken off.
   Query everything_of(const std::string& cloud) const;
 

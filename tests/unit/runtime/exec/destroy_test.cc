@@ -73,6 +73,24 @@ TEST_F(DestroyTest, WhatTheStateDidNotCreateIsListedAndLeftAlone) {
   EXPECT_TRUE(report.leftovers.empty());
 }
 
+// The clouds of a type that many accounts share are asked for by what the journal says.
+TEST_F(DestroyTest, WhatWasLeftAloneIsStillSeenWhenNothingIsRecordedAnyMore) {
+  const std::string id = add_stray(bench.cloud, "demo-" + bench.snapshot().lineage.substr(0, 8));
+  ASSERT_TRUE(bench.destroy().status.ok());
+  ASSERT_TRUE(bench.snapshot().resources.empty());
+  {
+    std::unique_ptr<Store> store = bench.store();
+    ASSERT_TRUE(store->lock("destroy", std::chrono::milliseconds(0)).ok());
+    Result<Others> others = look_for_others(bench.run(*store, nullptr));
+    ASSERT_TRUE(others.ok()) << others.status().text();
+    ASSERT_EQ(others->unowned.size(), 1u);
+    EXPECT_EQ(others->unowned[0].id, id);
+  }
+  EXPECT_EQ(bench.destroy().unowned.size(), 1u);
+  ASSERT_TRUE(bench.destroy({id}).status.ok());
+  EXPECT_EQ(bench.cloud.count(), 0u);
+}
+
 TEST_F(DestroyTest, WhatIsNamedGoesAsWell) {
   const std::string id = add_stray(bench.cloud, "demo-" + bench.snapshot().lineage.substr(0, 8));
   RunReport report = bench.destroy({id});
