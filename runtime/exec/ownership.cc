@@ -138,6 +138,8 @@ Result<Others> look_for_others(const Run& run) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Session session(run, std::move(*snapshot));
+  // To other credentials all that it has would seem to be gone.
+  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
   Result<Ownership> ownership = Ownership::of(session);
   if (!ownership.ok()) return ownership.status();
   Others others;

@@ -1,4 +1,6 @@
 // What stays because something uses it that `radlc state rm` has let go of.
+#include <utility>
+
 #include "runtime/plan/build.h"
 
 namespace radl {
@@ -9,19 +11,24 @@ std::string Unowned::text() const {
 
 std::map<std::string, std::string> used_by_released(const Snapshot& snapshot) {
   std::map<std::string, std::string> used;
+  if (snapshot.released.empty()) return used;
+  std::map<std::pair<std::string, std::string>, std::string> addresses;  // by cloud and id
+  for (const auto& [address, record] : snapshot.resources) addresses[{record.cloud, record.id}] = address;
   std::vector<std::string> waiting;
-  auto add = [&](const std::string& address, const std::string& by, const std::string& cloud) {
-    auto record = snapshot.resources.find(address);
-    if (record == snapshot.resources.end() || record->second.cloud != cloud) return;
+  auto add = [&](const std::string& address, const std::string& by) {
     if (used.emplace(address, by).second) waiting.push_back(address);
   };
-  for (const Released& one : snapshot.released)
-    for (const std::string& need : one.needs) add(need, one.address + " (" + one.id + ")", one.cloud);
+  for (const Released& one : snapshot.released) {
+    for (const std::string& id : one.needs)
+      if (auto known = addresses.find({one.cloud, id}); known != addresses.end())
+        add(known->second, one.address + " (" + one.id + ")");
+  }
   while (!waiting.empty()) {
     const ResourceRecord& record = snapshot.resources.at(waiting.back());
     const std::string by = used.at(waiting.back());
     waiting.pop_back();
-    for (const std::string& need : record.needs) add(need, by, record.cloud);
+    for (const std::string& need : record.needs)
+      if (snapshot.resources.count(need)) add(need, by);
   }
   return used;
 }

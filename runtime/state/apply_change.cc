@@ -99,7 +99,11 @@ Status apply(Writing& writing, const state_change::Release& release) {
     return gone;
   if (Status forgotten = forget_in_journal(db, {record.cloud, record.token, record.id}); !forgotten.ok())
     return forgotten;
-  now->released.push_back({record.address, record.type, record.cloud, record.id, record.needs});
+  Released released{record.address, record.type, record.cloud, record.id, {}};
+  for (const std::string& need : record.needs)
+    if (auto used = now->resources.find(need); used != now->resources.end())
+      released.needs.push_back(used->second.id);
+  now->released.push_back(std::move(released));
   return write_released(db, now->released);
 }
 

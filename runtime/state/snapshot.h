@@ -98,7 +98,7 @@ using Scalings = std::map<std::string, Scaling>;  // by system
 // What `radlc state rm` has let go of: it exists, and radlc never touches it again.
 struct Released {
   std::string address, type, cloud, id;
-  std::vector<std::string> needs;  // addresses of what it uses: that stays as long as it does
+  std::vector<std::string> needs;  // ids of what it uses: that stays as long as it does
   bool operator==(const Released&) const = default;
 };
 

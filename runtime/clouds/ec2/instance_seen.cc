@@ -79,9 +79,15 @@ Json attributes_of(const InstanceNow& now) {
 }
 
 Json user_tags(const std::map<std::string, std::string>& tags) {
+  Order order;
+  order.address = tag_of(tags, kAddressTag);
+  Context context;
+  context.infrastructure = tag_of(tags, kInfrastructureTag);
+  const std::string radlcs = name_in_console(context, order);  // where the file gives no name
   Json own = Json::object();
   for (const auto& [name, value] : tags)
-    if (!name.starts_with("radlc:") && !name.starts_with("aws:")) own[name] = value;
+    if (!name.starts_with("radlc:") && !name.starts_with("aws:") && (name != "Name" || value != radlcs))
+      own[name] = value;
   return own;
 }
 
