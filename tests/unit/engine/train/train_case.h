@@ -37,6 +37,7 @@ class TrainTest : public testing::Test {
     j.precision = "fp32";
     j.threads = 1;
     j.schedule.peak = 0.01;
+    j.schedule.warmup = 0;
     j.augment.flip = "random";
     j.augment.translate = 2;
     j.directories = {folder_ + "/" + name + "/checkpoint", folder_ + "/" + name + "/events",
