@@ -66,7 +66,9 @@ class Ownership(AwsCase):
     def test_a_machine_with_a_copy_of_the_tags_is_listed_and_stays(self):
         machine = self.apply()
         copied = [tag for tag in machine["Tags"] if tag["Key"] in OWN]
-        identity = self.ec2.run_instances(ImageId=machine["ImageId"], InstanceType="t3.micro", MinCount=1, MaxCount=1, TagSpecifications=[
+        interface = {"DeviceIndex": 0, "SubnetId": machine["SubnetId"], "DeleteOnTermination": True}
+        identity = self.ec2.run_instances(ImageId=machine["ImageId"], InstanceType="t3.micro", MinCount=1, MaxCount=1,
+                                          NetworkInterfaces=[interface], TagSpecifications=[
             {"ResourceType": "instance", "Tags": copied}])["Instances"][0]["InstanceId"]
         out = self.radlc("destroy", "--auto-approve", self.file)
         self.assertNotIn("Nothing is left", out)

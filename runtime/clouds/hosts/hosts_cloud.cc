@@ -60,6 +60,7 @@ class HostsCloud : public Cloud, public TakesOver {
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
   Status release(const Context& context, const Order& order) override;
+  Status take_over(const Context& context, const Order& order) override;
   // Machines are found by the file that names them; each says itself who has taken it.
   Result<std::set<std::string>> infrastructures(const Context&, const std::string&) override {
     return std::set<std::string>();
@@ -320,7 +321,8 @@ Status HostsCloud::destroy_host(const Context& context, const Order& order) {
   return remove_record(context, record->id);
 }
 
-// A machine that is gone for good can be released as well: then its marker stays where it is.
+// The record stays without a token, for who imports it again. A machine that is gone for good can be released
+// as well: then nothing is known of it any more.
 Status HostsCloud::release(const Context& context, const Order& order) {
   begin_changes(context);
   if (order.id == kKeyId) return remove_record(context, kKeyId);
@@ -330,9 +332,30 @@ Status HostsCloud::release(const Context& context, const Order& order) {
   auto record = std::find_if(records->begin(), records->end(),
                              [&](const Record& known) { return known.id == order.id; });
   if (record == records->end()) return {};
-  if (Status freed = unmark(*access_.with_key(context, *record), record->token, context.stop); !freed.ok())
+  if (Status freed = unmark(*access_.with_key(context, *record), record->token, context.stop); !freed.ok()) {
     context.log(fmt::format("{}: ~/.radl/taken-by stays there: {}", order.address, freed.message()));
-  return remove_record(context, record->id);
+    return remove_record(context, record->id);
+  }
+  record->token.clear();
+  return save_record(context, *record);
+}
+
+Status HostsCloud::take_over(const Context& context, const Order& order) {
+  begin_changes(context);
+  std::lock_guard turn(turn_of(order.id));
+  auto records = load_records(context);
+  if (!records) return records.status();
+  auto record = std::find_if(records->begin(), records->end(),
+                             [&](const Record& known) { return known.id == order.id; });
+  if (record == records->end() || record->type != "host") return {};
+  auto line = ensure_key(context);
+  if (!line) return line.status();
+  Status taken = take(*access_.with_key(context, *record),
+                      {context.infrastructure, order.token, order.address}, *line, context.stop);
+  if (!taken.ok()) return taken;
+  record->token = order.token;
+  record->address = order.address;
+  return save_record(context, *record);
 }
 
 // ---- looking ----
@@ -361,7 +384,8 @@ Result<std::vector<Seen>> HostsCloud::look(const Context& context, const Query& 
   std::vector<const Record*> hosts;
   for (const Record& record : *records) {
     if (record.id == kKeyId) key = &record;
-    const bool named = query.everything || among(query.ids, record.id) || among(query.tokens, record.token);
+    const bool named = (query.everything && !record.token.empty()) || among(query.ids, record.id) ||
+                       among(query.tokens, record.token);
     if (record.type == "host" && named) hosts.push_back(&record);
   }
   std::vector<Result<std::optional<Seen>>> found(hosts.size(), Status(Code::Internal, "not asked"));

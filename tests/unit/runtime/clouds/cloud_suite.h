@@ -65,6 +65,8 @@ class CloudSubject {
 
   // Tags of a machine that radlc goes by; none: the cloud has none, or none that the file's could replace.
   virtual std::vector<std::string> own_tags() const { return {}; }
+  // False: what was released keeps what radlc has put on it, and no test can take that off again.
+  virtual bool can_release() const { return true; }
   // What belongs to others and must stay as it is.
   virtual Json of_others() { return nullptr; }
 

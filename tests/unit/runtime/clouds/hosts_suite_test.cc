@@ -34,6 +34,8 @@ class HostsSubject : public CloudSubject {
     program.nodes.front().requirements["disk.0.os.name"].equals = "windows";
     return program;
   }
+  // Its key and its folders stay on the machine, which goes on as it is (tests/e2e/hosts_test.py).
+  bool can_release() const override { return false; }
   std::string impossible_feature() const override { return "disk.0.os.name"; }
 
   // The machines: whoever gives one back leaves it as it was.
