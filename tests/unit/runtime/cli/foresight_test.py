@@ -320,7 +320,6 @@ class Plans(ForesightCase):
         self.assertEqual(large["phases"]["train"]["source"], "guessed")
         self.assertIn("never measured", large["outside"])
         self.assertNotEqual(small["phases"]["train"]["source"], "guessed")
-        self.assertGreater(large["phases"]["train"]["seconds"], 2 * small["phases"]["train"]["seconds"], "49 times the work")
 
     def test_a_run_counts_at_once(self):
         here = self.train_here()
