@@ -187,6 +187,11 @@ void at_every_point(const std::vector<std::string>& before, const std::string& f
     TemporaryFolder folder;
     const std::string place = folder.path("standing");
     std::filesystem::copy(start.path("standing"), place, std::filesystem::copy_options::recursive);
+    if (!before.empty()) {  // the copy takes the place of the original
+      auto store = Store::open(place + "/.radl", "demo", OpenMode::Create, real_world());
+      ASSERT_TRUE(store.ok()) << store.status().text();
+      ASSERT_TRUE((*store)->adopt().ok());
+    }
     end = process(place, first, n);
     ASSERT_NE(end, End::Failed);
     ASSERT_EQ(process(place, then, 0), End::Done) << then;

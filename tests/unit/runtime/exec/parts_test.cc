@@ -94,7 +94,7 @@ TEST(HostKey, ThatTheCloudTellsOtherwiseLaterEndsTheRunWhichTrustedIt) {
   EXPECT_EQ(bench.apply(one_node()).status.code(), Code::Auth);
   EXPECT_FALSE(bench.snapshot().resources.at("worker[0]").attributes.contains("host_key"));
   bench.cloud.keys = {std::string(kKey) + " root@worker"};
-  bench.connector = nullptr;
+  bench.connector = always_connected();
   ASSERT_TRUE(
       bench.apply(ProgramBuilder().deploy({"worker", 1}).file("worker", "a", "/a", "x").build()).status.ok());
   EXPECT_EQ(trust_in(bench), "cloud");

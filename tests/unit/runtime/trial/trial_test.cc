@@ -404,8 +404,10 @@ TEST_F(Findings, LeftAndBilledAfterADestroy) {
 }
 
 TEST_F(Findings, ForeignWhereSomethingOfOthersWasDestroyed) {
+  auto planted = cloud_->plant(context_.infrastructure, "worker[0]", "somebody's");
+  ASSERT_TRUE(planted.ok()) << planted.status().text();
   Order order;
-  order.id = cloud_->all_of("somebody-else").front().id;
+  order.id = *planted;
   order.type = "instance";
   ASSERT_EQ(cloud_->ask_destroy(context_, order).answer, Asked::Answer::Accepted);
   EXPECT_EQ(now(), Kinds{"foreign"});
