@@ -114,7 +114,8 @@ Status refused_login(std::string_view log, const std::string& who) {
   std::string tried;
   for (const Tried& one : read.keys)
     tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", one.name, one.why);
-  if (tried.empty()) tried = "no key was offered";
+  const bool logged = log.find("sshconnect2.c:") != log.npos;  // as kLogKeys asks, of a client that knows it
+  if (tried.empty()) tried = logged ? "no key was offered" : "the server does not accept these credentials";
   if (!read.methods.empty()) tried += fmt::format("; the server takes {}", read.methods);
   Status refused(Code::Auth, fmt::format("{}: LOGIN REFUSED: {}", who, tried));
   if (!read.passphrase_of.empty()) return std::move(refused).with_hint(passphrase_hint(read.passphrase_of));
