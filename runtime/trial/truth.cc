@@ -183,14 +183,11 @@ std::vector<Finding> findings_after_destroy(TrialWorld& world) {
   // What is being shut down has its time; from then on nothing may be there, or cost anything.
   world.clock.sleep(std::chrono::hours(1));
   for (SimulatedCloud* cloud : world.all_clouds) {
-    bool keeps = false;  // what a released machine uses stays, and is paid for
-    for (const std::string& one : cloud->standing(known->tag).left) {
-      keeps |= kept_names.count(one) > 0;
+    for (const std::string& one : cloud->standing(known->tag).left)
       if (!kept_names.count(one)) findings.push_back({Kind::Left, one + " in " + cloud->id().text()});
-    }
     MoneySum before = cloud->standing(known->tag).billed;
     world.clock.sleep(std::chrono::hours(1));
-    if (!keeps && !(cloud->standing(known->tag).billed == before))
+    if (!(cloud->standing(known->tag).billed == before))
       findings.push_back({Kind::Billed, "something in " + cloud->id().text() + " still costs money"});
   }
   return findings;
