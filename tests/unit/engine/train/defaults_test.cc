@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -145,8 +144,6 @@ TEST_P(ZooTest, TrainsOnASmallFolderWithNoOptions) {
   ASSERT_TRUE(graph.ok()) << graph.status().text();
   const size_t size = graph->parameter_count;
   const bool deep = graph->layers.size() > 150;
-  if ((size > 5000000 || deep) && std::getenv("RADL_LONG_TESTS") == nullptr)
-    GTEST_SKIP() << "takes up to a minute; RADL_LONG_TESTS=1 runs it";
   Job job = job_on(side, size > 20000000 ? 10 : size > 5000000 || deep ? 16 : 40);  // quick enough for each
   job.model = GetParam();
   Result<RunSummary> run = run_job(job, {});
