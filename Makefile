@@ -30,7 +30,7 @@ help:
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
-	@echo "make check-plain        each source of the libraries and programs compiles by itself, without unity files; TESTS=ON the tests' too"
+	@echo "make check-plain        each source of the libraries and programs compiles by itself, without unity files; TESTS=ON the tests' too, FOLDERS= some"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
 	@echo "make wheel | tarball | deb  a package for any Linux on x86-64, in $(BUILD)/packages (OUT= another folder)"
 	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
@@ -121,7 +121,7 @@ check-format: deps-check
 # unity files hide, a missing include, without the time that optimizing takes.
 check-plain: deps-check
 	@cmake -S . -B $(BUILD)-plain -DRADL_TESTS=$(or $(TESTS),OFF) -DCMAKE_UNITY_BUILD=OFF >/dev/null
-	@tools/check-plain $(BUILD)-plain $(JOBS)
+	@tools/check-plain $(BUILD)-plain $(JOBS) $(FOLDERS)
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
