@@ -87,7 +87,7 @@ def check_model(name, shape, model, work):
     save_file(weights, folder / "weights.safetensors")
     mean, deviation = [0.5, 0.4, 0.45, 0.5], [0.25, 0.2, 0.3, 0.2]
     if shape[2] == 1:
-        mean, deviation = [0], [1 / 255]  # tokens are the pixels themselves
+        mean, deviation = [0], [1 / 255]  # the pixels themselves
     normal = [v for flag, values in (("--mean", mean), ("--deviation", deviation)) for v in (flag, ",".join(map(repr, values[: shape[2]])))]
     radl("import", folder / "weights.safetensors", "--model", model, "-o", folder / "model", *form, *normal)
     radl("export", folder / "model", "-o", folder / "back.safetensors")

@@ -100,8 +100,8 @@ normalise: scale factor=0.5
 normalise.scale: globalavgpool
 logits: linear classes
 """),
-    "tokens": ((1, 24, 1), """
-table: embedding 16 vocabulary=200
+    "sequence": ((1, 24, 1), """
+table: linear 16 per_token=yes
 pos: position
 a1: attention heads=4 causal=yes
 n1: layernorm
