@@ -28,7 +28,7 @@ class ShortPath {
   ShortPath() = default;
   ShortPath(const ShortPath&) = delete;
   ~ShortPath();
-  // Makes the folder, mode 0700, where it is not there. Conflict: somebody else has the name.
+  // Creates the folder with mode 0700 if it is missing. Conflict: another user owns the name.
   Status open(const std::string& folder);
   const std::string& path() const { return path_; }
 

@@ -10,7 +10,7 @@ struct Burstable {
   double cores = 0;           // that it can use at once
   double baseline = 0;        // share of each core that it can use for ever
   double launch_credits = 0;  // minutes of one core at full use, that a new machine has
-  bool unlimited = false;     // it goes on without credits, and the surplus is charged
+  bool unlimited = false;     // runs on without credits; the surplus is charged
   double surplus_usd = 0;     // of a core's hour above the baseline; unlimited ones alone
 };
 

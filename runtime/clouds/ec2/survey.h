@@ -6,7 +6,7 @@
 namespace radl::ec2 {
 
 // {"account", "zones": [..], "vpc", "images": {wanted: id}, "spot": {type: USD/h of the cheapest zone}}.
-// NotFound: an image or VPC is not there.
+// NotFound: an image or VPC does not exist.
 Result<Json> take_survey(Call& call, const ir::Program& program);
 // Cloud::refused_in_advance(), by DryRun: with the type, image, subnet and tags of the orders.
 std::vector<std::string> refused_launches(Call& call, const std::vector<Order>& orders);
