@@ -1,6 +1,8 @@
 // radl-train bench: how fast this machine trains a model, on synthetic images.
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -72,6 +74,13 @@ Status dump(const std::string& path, Network& network, const Batch& batch) {
                                      {{"model", network.description()}, {"producer", kProducer}});
 }
 
+// Whether whoever reads standard output has gone. radlc measures on nodes; if it is killed, the SSH server
+// closes this pipe, and nobody else stops the measurement. A file or a terminal never counts.
+bool reader_gone() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 // Random images and labels of one step.
 struct Synthetic {
   std::vector<float> images;
@@ -103,7 +112,7 @@ Measured measure(const Flags& f, Network& network, Optimizer* optimizer, const B
   Measured out;
   const auto begin = SteadyClock::now();
   std::optional<LoadMeter> load;
-  for (int step = 0; !context.stop.asked(); ++step) {
+  for (int step = 0; !context.stop.asked() && !reader_gone(); ++step) {
     if (f.profile && step == kWarmUp) network.set_profiling(true), out.update_seconds = 0;
     // Unlike time on the wall it hardly depends on what else the machine does.
     if (step == kWarmUp) load.emplace(), out.processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -202,7 +211,7 @@ int run(Flags& f, const Context& context) {
     if (Status s = dump(f.dump, **network, batch); !s.ok()) return fail(s);
   }
   const Measured measured = measure(f, **network, optimizer->get(), batch, context);
-  if (measured.timing.steps.empty()) return kInterrupted;
+  if (measured.timing.steps.empty() || reader_gone()) return kInterrupted;
   std::optional<Profile> profile;
   if (f.profile) profile = profile_of(f, **network, measured, threads);
   print(f, **network, measured, profile);

@@ -73,7 +73,8 @@ class NodePlace : public ProfilePlace {
   std::string shown_name() const override { return name_; }
   std::string data_directory() const override { return "."; }  // the login's home
   Result<Json> ask(const std::vector<std::string>& arguments, double seconds) override {
-    // When we are killed nobody tells the node: it ends by itself, soon.
+    // A bench ends when its reader has gone, so also after a kill of this process. The deadline ends other
+    // commands, and a bench that hangs.
     const auto deadline = deadline_for(seconds);
     std::string line = fmt::format("timeout -k 2 {} {}", deadline.count() / 1000, engine_);
     for (const std::string& argument : arguments) line += " " + shell_quote(argument);

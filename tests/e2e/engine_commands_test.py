@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -244,6 +245,21 @@ class ModelTest(EngineCase):
         self.assertEqual((shown["batch_size"], shown["steps"]), (8, 2))
         self.assertGreater(shown["images_per_second"], 0)
         self.refused("bench", "--model", "lenet", "--kernels", "magic", says="magic")
+
+    def test_bench_ends_with_its_reader(self):
+        # On a node nothing else ends it after a kill -9 of radlc. A socket is what some SSH servers give a command.
+        for end in ("pipe", "socket"):
+            with self.subTest(end):
+                reader, writer = os.pipe() if end == "pipe" else [one.detach() for one in socket.socketpair()]
+                process = subprocess.Popen([RADL_TRAIN, "bench", "--model", "lenet", "--batch-size", "8", "--seconds", "3600", "--json"],
+                                           stdout=writer, stderr=subprocess.DEVNULL)
+                os.close(writer)
+                os.close(reader)
+                try:
+                    self.assertEqual(process.wait(timeout=60), 130)
+                finally:
+                    process.kill()
+                    process.wait()
 
     def test_report_stands_alone(self):
         run = self.model()
