@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "runtime/cli/command.h"
-#include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/run_options.h"
 #include "runtime/cli/workflow.h"
 
 namespace radl::cli {

@@ -8,13 +8,12 @@
 #include <set>
 
 #include "common/human.h"
-#include "runtime/cli/foresight_facts.h"
-#include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/state/index.h"
 #include "runtime/state/store.h"
@@ -67,7 +66,7 @@ struct Probe {
 
 // How much of an epoch a probe of so many seconds is, by what is known of the training.
 Result<double> epochs_for(const Probe& probe, const Plan& plan, double seconds) {
-  const auto forecasts = plan_forecasts(plan, probe.project, *probe.machinery);
+  const auto forecasts = forecasts_or_note(plan, probe.project, *probe.machinery);
   const auto forecast = std::find_if(forecasts.begin(), forecasts.end(), [&](const PlanForecast& one) {
     return one.training == probe.training_id;
   });
@@ -175,7 +174,7 @@ int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancell
   if (!after.ok()) return report(probe.session, after.status());
   measure_jobs(plan, done, *after, figures);
   keep_figures(std::move(figures), probe.project.state_directory);
-  keep_trainings(plan, probe.project, *probe.machinery, done, *after);
+  keep_trainings_or_note(plan, probe.project, *probe.machinery, done, *after);
   if (code == kDone) tell(probe, forecasts, *after);
   return code == kDone && !told.ok() ? report(probe.session, told) : code;
 }
@@ -235,7 +234,7 @@ int run_probe(const Session& session, const ProbeRequest& request, Project& proj
   if (!run.ok()) return report(session, run.status());
   auto plan = plan_probe(probe, **run);
   const auto forecasts =
-      plan.ok() ? plan_forecasts(*plan, project, *probe.machinery) : std::vector<PlanForecast>();
+      plan.ok() ? forecasts_or_note(*plan, project, *probe.machinery) : std::vector<PlanForecast>();
   if (plan.ok()) show(probe, *plan, forecasts);
   Result<bool> go = plan.ok() ? approved(probe) : Result<bool>(plan.status());
   if (!go.ok() || !*go) {

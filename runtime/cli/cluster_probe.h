@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/run_options.h"
 
 namespace radl::cli {
 

@@ -8,13 +8,12 @@
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/apply.h"
-#include "runtime/cli/given_back.h"
-#include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/given_back.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 #include "runtime/steps/training/bucket_folder.h"
@@ -181,7 +180,7 @@ int execute(Apply& apply, const Plan& plan, const std::vector<PlanForecast>& for
   auto after = run.snapshot();
   if (after.ok()) measure_jobs(plan, done, *after, figures);
   keep_figures(std::move(figures), apply.project->state_directory);
-  if (after.ok()) keep_trainings(plan, *apply.project, *apply.machinery, done, *after);
+  if (after.ok()) keep_trainings_or_note(plan, *apply.project, *apply.machinery, done, *after);
   if (!apply.options.run.json && after.ok()) {
     std::fputs(summary_table(apply.session, plan, done, *after,
                              "radlc destroy" + project_words(apply.options.project))
@@ -220,9 +219,12 @@ int execute_all(Apply& apply, Plan plan, std::vector<PlanForecast> forecasts) {
     const bool more = again && (room.elsewhere || !apply.run->taken_back().empty());
     if (!more || done == kDone || done == kInterrupted) return done;
     auto next = plan_again(apply, apply.run->taken_back(), std::move(room));
-    if (!next.ok()) return report(apply.session, next.status());
+    if (!next.ok()) {
+      print_refusal(apply.session, *apply.project);
+      return report(apply.session, next.status());
+    }
     plan = std::move(*next);
-    forecasts = plan_forecasts(plan, *apply.project, *apply.machinery, apply.cancellation.finishing());
+    forecasts = forecasts_or_note(plan, *apply.project, *apply.machinery, apply.cancellation.finishing());
   }
 }
 
@@ -244,10 +246,13 @@ int run(const Session& session, Options& options) {
   Apply apply{session, options, {}, {}, {}, {}, {}, {}};
   if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
   auto plan = decide(apply);
-  if (!plan.ok()) return report(session, plan.status());
+  if (!plan.ok()) {
+    print_refusal(session, *apply.project);
+    return report(session, plan.status());
+  }
   const Status within = hold_to_max_cost(options.request, *plan);
   const Stop stop = apply.cancellation.finishing();
-  std::vector<PlanForecast> forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery, stop);
+  std::vector<PlanForecast> forecasts = forecasts_or_note(*plan, *apply.project, *apply.machinery, stop);
   if (Status stopped = stop.check(); !stopped.ok()) return report(session, stopped);
   if (!options.run.json) {
     PlanTextOptions look;

@@ -8,9 +8,9 @@
 
 #include "common/shell_quote.h"
 #include "runtime/cli/apply.h"
-#include "runtime/cli/nodes.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/driver/nodes.h"
 #include "runtime/net/node_path.h"
 #include "runtime/plan/autoscaling.h"
 #include "runtime/plan/values.h"

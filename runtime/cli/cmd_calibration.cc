@@ -9,9 +9,9 @@
 #include "common/files.h"
 #include "common/human.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
+#include "runtime/driver/foresight_facts.h"
 #include "runtime/runs/calibration_store.h"
 
 namespace radl::cli::calibration_command {

@@ -7,12 +7,13 @@
 #include <mutex>
 #include <set>
 
-#include "runtime/cli/jobs.h"
+#include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/jobs.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/for_all.h"
 

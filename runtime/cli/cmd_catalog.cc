@@ -13,10 +13,10 @@
 #include "runtime/base/world.h"
 #include "runtime/catalog/price_list.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/machinery.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/user_files.h"
 #include "runtime/clouds/fitting.h"
+#include "runtime/driver/machinery.h"
+#include "runtime/driver/user_files.h"
 
 namespace radl::cli::catalog_command {
 namespace {

@@ -7,10 +7,10 @@
 #include "compiler/tools/console/console.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/line_reader.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/project_state.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/plan/values.h"
 
 namespace radl::cli::console_command {

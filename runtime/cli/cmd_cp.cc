@@ -13,9 +13,9 @@
 #include "common/shell_quote.h"
 #include "common/tidy_path.h"
 #include "runtime/cli/node_commands.h"
-#include "runtime/cli/nodes.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/driver/nodes.h"
 #include "runtime/net/node_path.h"
 
 namespace radl::cli::cp_command {

@@ -6,9 +6,10 @@
 
 #include "common/shell_quote.h"
 #include "runtime/cli/node_commands.h"
-#include "runtime/cli/nodes.h"
+#include "runtime/cli/node_output.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/driver/nodes.h"
 
 namespace radl::cli::exec_command {
 namespace {

@@ -7,7 +7,7 @@
 #include "runtime/base/world.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/user_files.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/runs/runs_file.h"
 

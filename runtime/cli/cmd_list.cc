@@ -5,8 +5,8 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/state/index.h"
 

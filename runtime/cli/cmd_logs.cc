@@ -10,11 +10,11 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/event_lines.h"
-#include "runtime/cli/jobs.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/jobs.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/run/event_log.h"
 #include "runtime/steps/step_log.h"
 

@@ -3,15 +3,14 @@
 #include <optional>
 
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/given_back.h"
-#include "runtime/cli/plan_forecasts.h"
-#include "runtime/cli/prices_elsewhere.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/given_back.h"
+#include "runtime/driver/prices_elsewhere.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/plan/budget.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
@@ -134,7 +133,7 @@ Status make(const Session& session, const Options& options, Interruption& interr
   if (!observed.ok()) return std::move(observed).status();
   plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr, stop);
   if (!plan.ok() || options.brief || options.dot) return plan.status();
-  forecasts = plan_forecasts(*plan, *project, **machinery, stop);
+  forecasts = forecasts_or_note(*plan, *project, **machinery, stop);
   if (Status stopped = stop.check(); !stopped.ok()) return stopped;
   if (snapshot->resources.empty()) elsewhere = prices_elsewhere(*project, **machinery);
   return plan.status();
@@ -150,7 +149,10 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
   auto made = session.keep<Made>();
   {
     Interruption interruption;
-    if (Status done = make(session, options, interruption, *made); !done.ok()) return report(session, done);
+    if (Status done = make(session, options, interruption, *made); !done.ok()) {
+      if (made->project) print_refusal(session, *made->project);
+      return report(session, done);
+    }
   }
   const auto& [project, snapshot, planned, forecasts, elsewhere] = *made;
   const Plan* plan = &*planned;

@@ -7,9 +7,10 @@
 #include <fstream>
 #include <map>
 
-#include "runtime/cli/jobs.h"
+#include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
+#include "runtime/driver/jobs.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/step_log.h"
 

@@ -8,13 +8,13 @@
 
 #include "common/human.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/recommend_published.h"
 #include "runtime/cli/recommend_study.h"
 #include "runtime/cli/recommend_view.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/foresight_facts.h"
 #include "runtime/run/planning.h"
 
 namespace radl::cli::recommend_command {

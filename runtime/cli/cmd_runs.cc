@@ -7,9 +7,9 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/event_lines.h"
 #include "runtime/cli/project.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/run/event_log.h"
 
 namespace radl::cli::runs_command {

@@ -5,9 +5,9 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 #include "runtime/run/event_log.h"

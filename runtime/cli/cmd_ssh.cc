@@ -8,7 +8,7 @@
 #include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/nodes.h"
+#include "runtime/driver/nodes.h"
 #include "runtime/exec/jump.h"
 #include "runtime/net/ssh/key_places.h"
 #include "runtime/net/ssh/target.h"

@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/state_places.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/plan/render.h"
 #include "runtime/plan/step_facts.h"
 

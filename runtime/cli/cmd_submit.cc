@@ -14,10 +14,10 @@
 #include "common/files.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/apply.h"
-#include "runtime/cli/nodes.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/slurm_jobs.h"
+#include "runtime/driver/nodes.h"
 #include "runtime/steps/jobs/services.h"
 
 namespace radl::cli::submit_command {

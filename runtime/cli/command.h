@@ -17,7 +17,11 @@ namespace CLI {
 class App;
 }
 
+namespace radl::driver {}
+
 namespace radl::cli {
+
+using namespace driver;  // a command renders the driver's values and speaks its names
 
 // docs/exit-codes: `plan --detailed-exitcode` and `fmt --check` state their own.
 enum Exit : int {

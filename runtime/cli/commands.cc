@@ -5,7 +5,6 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/apply.h"
-#include "runtime/cli/jobs.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/shown.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/cli/machinery.h"
+#include "runtime/cli/run_options.h"
 
 namespace radl::cli {
 

@@ -12,4 +12,11 @@ namespace cp_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
 
+namespace queue_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace cancel_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+
 }  // namespace radl::cli

@@ -8,9 +8,9 @@
 #include "common/shell_quote.h"
 #include "common/text.h"
 #include "runtime/cli/command.h"
-#include "runtime/cli/foresight_facts.h"
-#include "runtime/cli/nodes.h"
 #include "runtime/clouds/cloud.h"
+#include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/nodes.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/training/engine_bundle.h"
 

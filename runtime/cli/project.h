@@ -1,29 +1,15 @@
-// From a command's FILE, --input, --state and --name to a compiled program and the place of its state.
+// The options that name a project, and a project loaded for a command: with questions on the terminal and its
+// findings on standard error.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/compile.h"
-#include "compiler/diag/diagnostic.h"
-#include "compiler/source/source.h"
 #include "runtime/cli/command.h"
-#include "runtime/state/store.h"
+#include "runtime/driver/project.h"
 
 namespace radl::cli {
-
-struct ProjectOptions {
-  std::vector<std::string> files;   // or a folder: its one .radl file; empty: that of this folder
-  std::vector<std::string> inputs;  // "name=value"
-  std::vector<std::string> input_files;
-  std::vector<std::string> module_path;
-  // Where states are: a folder, or s3://BUCKET/PREFIX; empty: what RADL_STATE says, else the file's
-  // `option state`, else .radl beside the first file.
-  std::string state;
-  std::string name;  // of the infrastructure; empty: the program's
-};
 
 void add_project_options(CLI::App& command, ProjectOptions& options,
                          std::vector<std::string>* words = nullptr);
@@ -34,51 +20,12 @@ void add_state_options(CLI::App& command, ProjectOptions& options, std::vector<s
 // `..`, and a folder written with a slash.
 void take_files(std::vector<std::string>& words, ProjectOptions& options);
 
-// What `radlc scale` asks for.
-struct ScaleRequest {
-  std::string system;
-  std::optional<int> count;
-  bool relative = false;                    // `count` is a difference
-  std::vector<int> without;                 // ordinals of nodes that go first
-  std::optional<std::vector<int>> exactly;  // these ordinals, ascending, in place of all that
-  bool reset = false;                       // as many as the file says
-};
-
-struct Project {
-  SourceMap sources;
-  Diagnostics diagnostics;
-  Compiled compiled;
-  std::string state_directory;
-  std::vector<std::string> files;
-  CompileOptions compile_with;
-  std::string words;          // project_words() of the options
-  std::string sudo_password;  // among compiled.secrets (use_sudo_password)
-  std::map<std::string, std::string>
-      answers;  // to questions for inputs, so that none is asked more than once
-  std::optional<ScaleRequest> scale;
-  Scalings scaled;                      // that it is compiled with (use_state_of)
-  std::map<std::string, int> deployed;  // system -> nodes, as the file says
-};
-
-// Compiles; prints every finding on standard error. Invalid (with an empty message, as all is said) when one
-// is an error.
+// driver::load_project; prints every finding on standard error. Invalid with an empty message: all is said.
 Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options);
+// Prints why the file cannot have the nodes asked for, if use_state_of() has found that.
+void print_refusal(const Session& session, const Project& project);
 
-// Compiles again where the state's nodes are others than the first compilation's, or have other #N# numbers:
-// what `radlc scale` has chosen, or is asked for now. NotFound, Invalid: of `scale`.
-Status use_state_of(Project& project, const Snapshot& snapshot);
-
-// Puts the password that sudo asks for on nodes among the program's secrets (kSudoSecret); empty: there is
-// none.
-void use_sudo_password(Project& project, const std::string& password);
-
-// The compiler's options that the flags and the environment (RADL_INPUT_name) give.
+// driver::compile_options; inputs without a value are asked for on the terminal.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);
-
-// " FILE --state DIR --name NAME", as far as they were given, for a command line that a user may copy.
-std::string project_words(const ProjectOptions& options);
-
-// The files given, with the only *.radl of a folder in its place, or the only *.radl of this folder.
-Result<std::vector<std::string>> source_files(const ProjectOptions& options);
 
 }  // namespace radl::cli

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/result_file.h"
+#include "runtime/cli/run_options.h"
 #include "runtime/foresight/fc2.h"
 #include "runtime/foresight/recommend.h"
 

@@ -9,9 +9,9 @@
 
 #include "common/human.h"
 #include "common/text.h"
-#include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/recommend_view.h"
 #include "runtime/cli/shown.h"
+#include "runtime/driver/foresight_facts.h"
 #include "runtime/foresight/anwar.h"
 #include "runtime/foresight/epoch_model.h"
 #include "runtime/runs/calibration_store.h"

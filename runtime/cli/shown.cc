@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/shell_quote.h"
 #include "compiler/diag/shown_text.h"
 
 namespace radl::cli {
@@ -61,13 +60,6 @@ std::string shown(std::string_view text, bool color) {
   }
   if (colored) out.insert(out.ends_with('\n') ? out.size() - 1 : out.size(), "\x1b[0m");
   return out;
-}
-
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+,-";
-  bool plain = !text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos;
-  return plain ? std::string(text) : shell_quote(text);
 }
 
 }  // namespace radl::cli

@@ -4,14 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/driver/shell_word.h"
+
 namespace radl::cli {
 
 // Without what could drive the terminal: escape sequences are left out, other control characters and those
 // that turn the direction of writing are replaced; line ends and tabs stay. With `color`, sequences that do
 // nothing but set colours stay, and a text that uses some ends in the default colour.
 std::string shown(std::string_view text, bool color = false);
-
-// One word of a command line for people to read and copy, quoted where it needs to be.
-std::string shell_word(std::string_view text);
 
 }  // namespace radl::cli

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/cli/machinery.h"
-#include "runtime/cli/project_state.h"
 #include "runtime/cli/result_file.h"
+#include "runtime/cli/run_options.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/project_state.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/state/copy.h"
 #include "runtime/state/index.h"
 

@@ -8,10 +8,10 @@
 #include <cstdio>
 
 #include "runtime/cli/display.h"
-#include "runtime/cli/given_back.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/cli/user_files.h"
+#include "runtime/driver/given_back.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/exec/failures.h"
 #include "runtime/plan/budget.h"
 #include "runtime/plan/ordinals.h"
@@ -171,6 +171,22 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.tell = [](const std::string& line) { std::fprintf(stderr, "%s\n", shown(line).c_str()); };
   question.measured = [] { return measured_by(newest_runs(user_data_file("runs.jsonl"))); };
   return question;
+}
+
+std::vector<PlanForecast> forecasts_or_note(const Plan& plan, const Project& project,
+                                            const Machinery& machinery, const Stop& stop) {
+  auto forecasts = plan_forecasts(plan, project, machinery, stop);
+  if (forecasts.ok()) return std::move(*forecasts);
+  std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(forecasts.status().text()).c_str());
+  return {};
+}
+
+void keep_trainings_or_note(const Plan& plan, const Project& project, const Machinery& machinery,
+                            const RunReport& report, const Snapshot& after) {
+  Status kept = keep_trainings(plan, project, machinery, report, after);
+  if (!kept.ok())
+    std::fprintf(stderr, "note: the next forecast will not know of this run: %s\n",
+                 shown(kept.text()).c_str());
 }
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "runtime/cli/command.h"
-#include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/run_options.h"
+#include "runtime/driver/plan_forecasts.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/run.h"
 #include "runtime/runs/figures.h"
@@ -57,6 +58,13 @@ Status hold_to_max_cost(const PlanRequest& request, Plan& plan);
 
 // For runtime/run; the project and the machinery outlive it.
 PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request);
+
+// driver::plan_forecasts; if the calibration cannot be read, a note says so and there are none.
+std::vector<PlanForecast> forecasts_or_note(const Plan& plan, const Project& project,
+                                            const Machinery& machinery, const Stop& stop = {});
+// keep_trainings; if they cannot be kept, a note says so.
+void keep_trainings_or_note(const Plan& plan, const Project& project, const Machinery& machinery,
+                            const RunReport& report, const Snapshot& after);
 
 // make_plan with everything that the state and the machinery know. `observed` may be null. With a refresh
 // each cloud of the program is surveyed as well; where that fails the plan is made of the catalog and says so

@@ -1,4 +1,4 @@
-#include "runtime/cli/jobs.h"
+#include "runtime/driver/jobs.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,7 +6,7 @@
 #include "compiler/ir/resource_schema.h"
 #include "runtime/steps/jobs/for_all.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 void look_at_node(const Nodes& nodes, const std::string& address, const JobFolder& folder, JobNode& node) {
@@ -72,4 +72,4 @@ std::vector<const StepRecord*> jobs_of(const Snapshot& state) {
   return all;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

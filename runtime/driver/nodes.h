@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "common/stop.h"
-#include "runtime/cli/project.h"
+#include "runtime/driver/project.h"
 #include "runtime/net/remote.h"
 #include "runtime/state/store.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // An infrastructure's nodes as its state has them.
 struct Nodes {
@@ -33,17 +33,4 @@ Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRec
 std::vector<int> on_each(const std::vector<const ResourceRecord*>& nodes, int parallelism,
                          const std::function<int(const ResourceRecord& node)>& work);
 
-// Whole lines of several nodes on one stream, each behind its node's name. Safe in several threads.
-class NodeOutput {
- public:
-  // `name` empty: lines stand as they are.
-  explicit NodeOutput(std::string name) : name_(std::move(name)) {}
-  ~NodeOutput();  // prints what has no newline at its end
-  void add(std::string_view piece, bool is_stderr);
-
- private:
-  void print(const std::string& line, bool is_stderr);
-  std::string name_, rest_[2];  // standard output's, standard error's
-};
-
-}  // namespace radl::cli
+}  // namespace radl::driver

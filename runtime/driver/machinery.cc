@@ -1,8 +1,7 @@
-#include "runtime/cli/machinery.h"
+#include "runtime/driver/machinery.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "common/text.h"
@@ -10,20 +9,19 @@
 #include "runtime/auth/azure_lines.h"
 #include "runtime/auth/google_lines.h"
 #include "runtime/auth/openstack_lines.h"
-#include "runtime/cli/user_files.h"
 #include "runtime/clouds/azure/azure_cloud.h"
 #include "runtime/clouds/ec2/ec2_cloud.h"
 #include "runtime/clouds/gce/gce_cloud.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
-#include "runtime/exec/events.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/program_runner.h"
 #include "runtime/steps/training_runner.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 // Every cloud that there is.
@@ -150,7 +148,7 @@ Catalog current_catalog() {
   return catalog;
 }
 
-Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth)
+Machinery::Machinery(const MachineryOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth)
     : options_(options),
       catalog_(std::move(catalog)),
       owned_(all_clouds(connections_)),
@@ -203,40 +201,7 @@ Run Machinery::run() {
   return run;
 }
 
-void add_cloud_option(CLI::App& command, RunOptions& options) {
-  command
-      .add_option(
-          "--cloud,--provider", options.cloud,
-          "where nodes go that name no cloud (default: the one that their images are for, else local)")
-      ->type_name("NAME");
-  command
-      .add_option("--auth", options.auth,
-                  "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as the "
-                  "clouds' own tools)")
-      ->type_name("FILE");
-}
-
-void add_run_options(CLI::App& command, RunOptions& options) {
-  add_cloud_option(command, options);
-  command.add_option("--parallelism", options.parallelism, "how many things are done at once")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command.add_flag("-y,--auto-approve", options.auto_approve, "do it without asking");
-  command.add_flag("--json", options.json, "events as JSON lines on standard output instead of text");
-  command
-      .add_option("--log-json", options.log_json, "write every event as a line of JSON to this file as well")
-      ->type_name("FILE")
-      ->check([](const std::string& path) { return JsonLinesSink::may_append(path).text(); });
-  add_lock_timeout(command, options.lock_timeout);
-}
-
-void add_lock_timeout(CLI::App& command, double& seconds) {
-  command.add_option("--lock-timeout", seconds, "seconds to wait while somebody else holds the state's lock")
-      ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
-}
-
-Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options, const Stop& stop) {
+Result<std::unique_ptr<Machinery>> make_machinery(const MachineryOptions& options, const Stop& stop) {
   auto found = load_auth(options.auth, stop);
   if (!found.ok()) return std::move(found).status();
   std::shared_ptr<const AuthFile> auth;
@@ -254,4 +219,4 @@ Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options, con
   return machinery;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

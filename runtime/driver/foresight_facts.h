@@ -10,7 +10,7 @@
 #include "runtime/catalog/catalog.h"
 #include "runtime/foresight/forecast.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // Of the user's calibration (runtime/runs/calibration_store.h); "" where there is no home.
 std::string calibration_file();
@@ -48,4 +48,4 @@ std::vector<std::string> server_nodes(const ir::Step& training);
 foresight::MachineFacts this_computer();
 foresight::MachineFacts machine_facts(const InstanceType& type);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -8,10 +8,10 @@
 #include "runtime/plan/plan.h"
 #include "runtime/state/snapshot.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // Invalid: the plan removes a node of a system that one of the files protects; names the line. Files that are
 // not there any more protect nothing.
 Status check_files_allow(const Plan& plan, const Snapshot& snapshot, const std::vector<std::string>& files);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

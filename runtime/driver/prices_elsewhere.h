@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/machinery.h"
-#include "runtime/cli/project.h"
+#include "runtime/driver/machinery.h"
+#include "runtime/driver/project.h"
 #include "runtime/plan/plan.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 struct PriceElsewhere {
   std::string name;   // what --cloud takes
@@ -28,4 +28,4 @@ std::vector<PriceElsewhere> prices_elsewhere(const Project& project, const Machi
 std::string render_text(const std::vector<PriceElsewhere>& prices);
 Json to_json(const std::vector<PriceElsewhere>& prices);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

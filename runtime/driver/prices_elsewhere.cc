@@ -1,4 +1,4 @@
-#include "runtime/cli/prices_elsewhere.h"
+#include "runtime/driver/prices_elsewhere.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "runtime/plan/render.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 namespace {
 
@@ -72,4 +72,4 @@ Json to_json(const std::vector<PriceElsewhere>& prices) {
   return list;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

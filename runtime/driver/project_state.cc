@@ -1,4 +1,4 @@
-#include "runtime/cli/project_state.h"
+#include "runtime/driver/project_state.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include "compiler/syntax/parser.h"
 #include "runtime/state/place.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ Result<StatePlace> find_state(const ProjectOptions& options, const Stop& stop) {
       .with_hint("name one with --name");
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,20 +1,18 @@
-#include "runtime/cli/plan_forecasts.h"
+#include "runtime/driver/plan_forecasts.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
 #include "common/version.h"
 #include "runtime/base/world.h"
-#include "runtime/cli/foresight_facts.h"
-#include "runtime/cli/shown.h"
-#include "runtime/cli/user_files.h"
+#include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/calibration_store.h"
 #include "runtime/runs/runs_file.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 constexpr size_t kNewestRuns = 100;  // of a family: as many as a plan may take the time for
@@ -106,8 +104,8 @@ void take_exchange(const Json& output, foresight::TrainingRun& run) {
 
 }  // namespace
 
-std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project, const Machinery& machinery,
-                                         const Stop& stop) {
+Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project& project,
+                                                 const Machinery& machinery, const Stop& stop) {
   std::vector<PlanForecast> forecasts;
   const std::vector<Trained> trainings = trained_by(plan, project, machinery, stop);
   if (trainings.empty()) return forecasts;
@@ -118,10 +116,7 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
   Models models(calibration_file());
   for (const Trained& trained : trainings) {
     auto known = models.of(trained.facts);
-    if (!known.ok()) {
-      std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(known.status().text()).c_str());
-      return {};
-    }
+    if (!known.ok()) return std::move(known).status();
     const DatasetFacts dataset = dataset_facts(*trained.step);
     forecasts.push_back(forecast_plan({plan, (*known)->model, trained.facts, trained.machine,
                                        dataset_bytes(*trained.step, dataset), !dataset.source.empty(),
@@ -159,8 +154,8 @@ void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& fi
   if (whole) figures.predicted.whole = whole;
 }
 
-void keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,
-                    const RunReport& report, const Snapshot& after) {
+Status keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,
+                      const RunReport& report, const Snapshot& after) {
   const std::string path = calibration_file();
   Status kept;
   Models models(path);  // what a run teaches is for the next apply
@@ -176,7 +171,7 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     const Json& output = record->second.output;
     if (!output.contains("seconds") || !output["seconds"].is_number()) continue;
     auto known = models.of(trained.facts);
-    if (!known.ok()) return;
+    if (!known.ok()) return {};  // plan_forecasts() has said why
     foresight::TrainingRun run;
     run.digest = trained.step->digest;
     run.family = trained.facts.family;
@@ -203,9 +198,7 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     auto store = CalibrationStore::open(path);
     kept = store.ok() ? store->add(run) : std::move(store).status();
   }
-  if (!kept.ok())
-    std::fprintf(stderr, "note: the next forecast will not know of this run: %s\n",
-                 shown(kept.text()).c_str());
+  return kept;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,4 +1,4 @@
-#include "runtime/cli/given_back.h"
+#include "runtime/driver/given_back.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "runtime/clouds/hosts/hosts_cloud.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 constexpr size_t kNamesShown = 20;  // of one type
@@ -89,4 +89,4 @@ void tell_what_stays(Plan& plan, const Snapshot& snapshot) {
         " given back without radlc's keys and folders; what the steps made there stays: " + text);
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

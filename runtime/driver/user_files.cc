@@ -1,9 +1,9 @@
-#include "runtime/cli/user_files.h"
+#include "runtime/driver/user_files.h"
 
 #include <cstdlib>
 #include <filesystem>
 
-namespace radl::cli {
+namespace radl::driver {
 
 namespace {
 
@@ -36,4 +36,4 @@ std::string user_catalog_file(const std::string& cloud) {
 
 std::string infrastructures_index() { return user_file("infrastructures.json"); }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,10 +1,10 @@
-#include "runtime/cli/protection.h"
+#include "runtime/driver/protection.h"
 
 #include <map>
 
 #include "compiler/syntax/parser.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 // Only what is certainly 'no' is taken for it: an expression is not computed here.
@@ -72,4 +72,4 @@ Status check_files_allow(const Plan& plan, const Snapshot& snapshot, const std::
           "it back so and apply once, or forget the node (`radlc state rm`), which leaves it running");
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -7,28 +7,17 @@
 #include "common/stop.h"
 #include "runtime/auth/auth_file.h"
 #include "runtime/catalog/catalog.h"
-#include "runtime/cli/command.h"
 #include "runtime/exec/executor.h"
 #include "runtime/net/ssh/connections.h"
 #include "runtime/net/ssh/login.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
-struct RunOptions {
+struct MachineryOptions {
   std::string cloud;  // for nodes that name none; empty: CloudSet::name_for
   std::string auth;   // auth file of the Infrastructure Manager
   int parallelism = 10;
-  std::string log_json;  // file that gets every event as a JSON line
-  bool json = false;     // events on standard output instead of text
-  bool auto_approve = false;
-  double lock_timeout = 0;  // seconds
-  bool ask_sudo_password = false;
-  std::string on_error = "keep";
 };
-
-void add_run_options(CLI::App& command, RunOptions& options);
-void add_cloud_option(CLI::App& command, RunOptions& options);
-void add_lock_timeout(CLI::App& command, double& seconds);
 
 // What radlc was built with, and what `radlc catalog update` brought since.
 Catalog current_catalog();
@@ -36,7 +25,7 @@ Catalog current_catalog();
 class Machinery {
  public:
   // `auth`: its EC2 lines are clouds by their ids, and the first of them is the account of `ec2`.
-  Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth);
+  Machinery(const MachineryOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth);
   const CloudSet& clouds() const { return clouds_; }
   const Catalog& catalog() const { return catalog_; }
   // A Run with clouds, runners, connector, world and options set; the caller adds store, program, secrets
@@ -47,7 +36,7 @@ class Machinery {
   // Under its type's name and the ids of the auth file's lines of a type.
   void add_family(std::unique_ptr<CloudFamily> family, const AuthFile* auth, const char* type);
 
-  RunOptions options_;
+  MachineryOptions options_;
   Catalog catalog_;
   ssh::Connections connections_;  // outlives the clouds
   std::vector<std::unique_ptr<Cloud>> owned_;
@@ -58,6 +47,6 @@ class Machinery {
 };
 
 // Invalid for an unknown cloud (with the nearest name).
-Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options, const Stop& stop = {});
+Result<std::unique_ptr<Machinery>> make_machinery(const MachineryOptions& options, const Stop& stop = {});
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace radl::cli {
+namespace radl::driver {
 
 // $XDG_STATE_HOME/radlc/NAME, or ~/.local/state/radlc/NAME; "" where there is no home.
 std::string user_file(const std::string& name);
@@ -14,4 +14,4 @@ std::string user_data_file(const std::string& name);
 // Of `radlc catalog update`: newer prices than those that radlc was built with.
 std::string user_catalog_file(const std::string& cloud);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -5,9 +5,9 @@
 
 #include "common/stop.h"
 #include "compiler/ir/ir.h"
-#include "runtime/cli/project.h"
+#include "runtime/driver/project.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // Where the states are that a command without compilation means: as ProjectOptions::state says. Invalid: the
 // file's option holds more than a string.
@@ -30,4 +30,4 @@ Result<StatePlace> find_state(const ProjectOptions& options, const Stop& stop = 
 // The only .radl file of a folder. Invalid lists several; NotFound: there is none.
 Result<std::string> only_file_in(const std::string& folder);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/command.h"
-#include "runtime/cli/nodes.h"
+#include "runtime/driver/nodes.h"
 #include "runtime/steps/jobs/member.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // A node of a job, with its own connection. It must stay where it is: `member` points into it.
 struct JobNode {
@@ -39,11 +38,4 @@ std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job);
 // The trainings and programs that the state knows.
 std::vector<const StepRecord*> jobs_of(const Snapshot& state);
 
-namespace queue_command {
-std::function<int()> add(CLI::App& app, Session& session);
-}
-namespace cancel_command {
-std::function<int()> add(CLI::App& app, Session& session);
-}
-
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,4 +1,4 @@
-#include "runtime/cli/foresight_facts.h"
+#include "runtime/driver/foresight_facts.h"
 
 #include <unistd.h>
 
@@ -14,11 +14,11 @@
 #include "common/processors.h"
 #include "common/text.h"
 #include "runtime/catalog/burstable.h"
-#include "runtime/cli/user_files.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/steps/dataset_look.h"
 #include "runtime/steps/model_look.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 using ir::Json;
@@ -222,4 +222,4 @@ foresight::MachineFacts machine_facts(const InstanceType& type) {
           cpu_credits(type)};
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,0 +1,24 @@
+// What a plan's trainings will take, from the user's calibration; and what they took, for the next one.
+#pragma once
+
+#include <vector>
+
+#include "runtime/driver/machinery.h"
+#include "runtime/driver/project.h"
+#include "runtime/plan/forecast.h"
+#include "runtime/runs/figures.h"
+
+namespace radl::driver {
+
+// Of each training that the plan runs. Error: the calibration cannot be read.
+Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project& project,
+                                                 const Machinery& machinery, const Stop& stop = {});
+
+// What the forecasts said of the longest training, with what is done around it, and of the whole run.
+void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& figures);
+
+// Keeps what the trainings of a run took, for the next forecast.
+Status keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,
+                      const RunReport& report, const Snapshot& after);
+
+}  // namespace radl::driver

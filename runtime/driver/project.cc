@@ -1,0 +1,186 @@
+#include "runtime/driver/project.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "common/text.h"
+#include "runtime/base/sudo_secret.h"
+#include "runtime/driver/project_state.h"
+#include "runtime/driver/shell_word.h"
+#include "runtime/plan/numbers.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/plan/scaling.h"
+
+extern char** environ;
+
+namespace radl::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    std::string_view text(*entry);
+    size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+  }
+  return variables;
+}
+
+// Wraps the question so that a second compilation finds the answer among the inputs.
+void remember_answers(Project& project) {
+  if (!project.compile_with.ask) return;
+  auto ask = std::move(project.compile_with.ask);
+  project.compile_with.ask = [ask, &project](const std::string& name, const std::string& description,
+                                             bool sensitive) {
+    std::optional<std::string> answer = ask(name, description, sensitive);
+    if (answer) project.answers[name] = *answer;
+    return answer;
+  };
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> source_files(const ProjectOptions& options) {
+  std::vector<std::string> files;
+  for (const std::string& path : options.files) {
+    std::error_code error;
+    auto file = fs::is_directory(path, error) ? only_file_in(path) : Result<std::string>(path);
+    if (!file.ok()) return std::move(file).status();
+    if (is_plan_file(*file))
+      return Status(Code::Invalid, path + " is a saved plan, not RADL")
+          .with_hint("`radlc apply " + shell_word(path) + "` does it, `radlc show " + shell_word(path) +
+                     "` prints it");
+    files.push_back(*file);
+  }
+  if (!files.empty()) return files;
+  auto file = only_file_in(".");
+  if (!file.ok()) return std::move(file).status();
+  return std::vector<std::string>{*file};
+}
+
+Result<CompileOptions> compile_options(const ProjectOptions& options, AskInput ask) {
+  CompileOptions compile;
+  for (const std::string& input : options.inputs) {
+    size_t equals = input.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return invalid("--input " + input + ": expected NAME=VALUE");
+    }
+    compile.inputs[input.substr(0, equals)] = input.substr(equals + 1);
+  }
+  compile.input_files = options.input_files;
+  compile.environment = process_environment();
+  compile.module_path = options.module_path;
+  compile.ask = std::move(ask);
+  return compile;
+}
+
+Status load_project(const ProjectOptions& options, AskInput ask, Project& project) {
+  auto files = source_files(options);
+  if (!files.ok()) return files.status();
+  auto compile_with = compile_options(options, std::move(ask));
+  if (!compile_with.ok()) return compile_with.status();
+  project.files = *files;
+  project.words = project_words(options);
+  project.compile_with = std::move(*compile_with);
+  project.compile_with.lenient = true;  // `check` is the strict one
+  remember_answers(project);
+  std::optional<Compiled> compiled =
+      compile(project.files, project.compile_with, project.sources, project.diagnostics);
+  project.diagnostics.sort();
+  if (!compiled) return Status(Code::Invalid, "");
+  project.compiled = std::move(*compiled);
+  project.deployed = project.compiled.deployed;
+  if (!options.name.empty()) project.compiled.program.name = options.name;
+  auto directory = state_of_program(options, project.compiled.program, files->front());
+  if (!directory.ok()) return std::move(directory).status();
+  project.state_directory = std::move(*directory);
+  return {};
+}
+
+namespace {
+
+// What is there already of a system that `scale` asks about.
+Result<std::vector<int>> nodes_now(const Project& project, const std::string& system) {
+  if (auto chosen = project.scaled.find(system); chosen != project.scaled.end())
+    return chosen->second.ordinals;
+  auto deployed = project.deployed.find(system);
+  if (deployed == project.deployed.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, count] : project.deployed) names.push_back(name);
+    return not_found("no system '" + system + "' is deployed; there are: " + join(names, ", "));
+  }
+  std::vector<int> ordinals(static_cast<size_t>(deployed->second));
+  std::iota(ordinals.begin(), ordinals.end(), 0);
+  return ordinals;
+}
+
+Status choose_nodes(Project& project) {
+  const ScaleRequest& scale = *project.scale;
+  auto now = nodes_now(project, scale.system);
+  if (!now.ok()) return std::move(now).status();
+  if (scale.reset) {
+    project.scaled.erase(scale.system);
+    return {};
+  }
+  ScaleWish wish{scale.count, scale.without};
+  if (scale.relative) wish.count = std::max(0, static_cast<int>(now->size()) + *scale.count);
+  auto chosen =
+      scale.exactly ? Result<std::vector<int>>(*scale.exactly) : chosen_nodes(scale.system, *now, wish);
+  if (!chosen.ok()) return std::move(chosen).status();
+  const auto rules = elastic_rules(project.compiled.program);
+  if (Status within = check_bounds(rules, scale.system, chosen->size()); !within.ok()) return within;
+  project.scaled[scale.system] = {project.deployed[scale.system], std::move(*chosen)};
+  return {};
+}
+
+}  // namespace
+
+Status use_state_of(Project& project, const Snapshot& snapshot) {
+  project.scaled = still_chosen(snapshot.scaled, project.deployed);
+  if (project.scale) {
+    if (Status chosen = choose_nodes(project); !chosen.ok()) return chosen;
+  }
+  std::map<std::string, std::vector<int>> nodes;
+  for (const auto& [system, chosen] : project.scaled) nodes[system] = chosen.ordinals;
+  const bool others = nodes != project.compile_with.chosen_nodes;
+  const bool generates = project.compiled.uses_generated && project.compile_with.generator != snapshot.salt;
+  if (!others && !generates && !numbers_moved(project.compiled.program, snapshot)) return {};
+  project.compile_with.generator = snapshot.salt;
+  project.compile_with.chosen_nodes = std::move(nodes);
+  std::string name = project.compiled.program.name;
+  project.compile_with.node_numbers = node_numbers(snapshot);
+  for (const auto& [input, answer] : project.answers) project.compile_with.inputs.emplace(input, answer);
+  auto again = std::make_unique<Findings>();  // on success the same findings as before
+  std::optional<Compiled> compiled =
+      compile(project.files, project.compile_with, again->sources, again->diagnostics);
+  if (!compiled && others) {
+    again->diagnostics.sort();
+    project.refused = std::move(again);
+    return invalid("the file cannot have these nodes");
+  }
+  if (!compiled)
+    return Status(Code::Conflict, "a source file changed while it was read").with_hint("run it again");
+  project.compiled = std::move(*compiled);
+  project.compiled.program.name = name;
+  use_sudo_password(project, project.sudo_password);
+  return {};
+}
+
+void use_sudo_password(Project& project, const std::string& password) {
+  project.sudo_password = password;
+  if (!password.empty()) project.compiled.secrets[kSudoSecret] = password;
+}
+
+std::string project_words(const ProjectOptions& options) {
+  std::string words;
+  for (const std::string& file : options.files) words += " " + shell_word(file);
+  if (!options.state.empty()) words += " --state " + shell_word(options.state);
+  if (!options.name.empty()) words += " --name " + shell_word(options.name);
+  return words;
+}
+
+}  // namespace radl::driver
