@@ -1,7 +1,7 @@
 """Twenty steps on 1 and 4 SSH servers of loopback: 5 folders, 8 files, 2 files from a template, 5 commands. By ours (`radlc apply` on machines of
 cloud `hosts` that it has taken), by ansible-core as it comes, tuned (pipelining, as many forks as hosts, no facts, strategy free) and tuned with
 mitogen, and by hand: one script over an OpenSSH master connection that is open already, on all hosts at once. Ours goes over that connection too
-(ControlPath in ssh_config, docs/clouds.md), as Ansible goes over one that it keeps; `ours-logging-in` makes a connection of its own each time.
+(ControlPath in ssh_config, docs/providers/hosts.md), as Ansible goes over one that it keeps; `ours-logging-in` makes a connection of its own each time.
 
 Prints JSON lines {name, ours, peer, unit, ratio, goal, machine}: seconds of the wall clock of the whole command, the best of the rounds, turn by
 turn; who takes longer than five seconds has one round. `cold`: nothing of it is there (each turn has a folder of its own); `again`: all of it is there, and every step is looked at (ours: `apply

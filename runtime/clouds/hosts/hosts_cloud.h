@@ -1,5 +1,5 @@
 // Machines that exist already: logged in to with what the user has, taken for one infrastructure, and given
-// back as they were. docs/clouds.md says how a file names them.
+// back as they were. docs/providers/hosts.md says how a file names them.
 //
 // Types: "key" (the infrastructure's own), "host". Nothing is made but a marker and a line of
 // ~/.ssh/authorized_keys; a request does its work before it answers, in one login of 20 s at most.

@@ -1,5 +1,5 @@
 // Nodes on this computer: each a folder with an OpenSSH server of its own on a loopback address of its own.
-// docs/clouds.md says what is isolated from what, with root and without.
+// docs/providers/local.md says what is isolated from what, with root and without.
 //
 // Types: "key", "network", "node". A request does all of its work before it answers, some 50 ms for a node:
 // it waits for nobody but this computer.
