@@ -8,13 +8,16 @@ namespace {
 
 constexpr char kFeaturesHead[] =
     "# Features\n\n"
-    "Made from `compiler/sema/features.def`; do not edit. `radlc doc --features` prints it.\n\n"
-    "`N` and `I` are numbers from 0; `.*` stands for any further parts. An unknown feature is kept and "
-    "exported, with a "
-    "warning\n(W0301), and so is every value of a feature that is marked *any*; the check looks at all "
-    "others. Units and "
-    "words of a choice\nmay be written in any case. Numbers may be given a range: `cpu.count >= 2 and "
-    "cpu.count <= 8`.\n";
+    "This page is for you if you write RADL: it lists every feature with its type, operators and default. It "
+    "is generated from\n"
+    "`compiler/sema/features.def`; do not edit it. `radlc doc --features` prints it.\n"
+    "\n"
+    "- `N` and `I` are numbers from 0. `.*` stands for any further parts.\n"
+    "- An unknown feature is kept and exported, with a warning (W0301).\n"
+    "- radlc checks the values of all features except those marked *any*, which it keeps and exports "
+    "unchecked.\n"
+    "- Units and the words of a choice may be in any case.\n"
+    "- Numbers may have a range: `cpu.count >= 2 and cpu.count <= 8`.\n";
 
 struct FeaturePart {
   sema::Scope scope;
@@ -26,8 +29,8 @@ constexpr FeaturePart kFeatureParts[] = {
     {sema::Scope::Application, "disk.N.applications contains (...)", ""},
     {sema::Scope::Ansible, "ansible",
      "`host`, `credentials.username`, and one of `credentials.password` and `credentials.private_key` must "
-     "be there."},
-    {sema::Scope::Description, "description", "May say anything else as well."},
+     "be given."},
+    {sema::Scope::Description, "description", "May contain any other feature."},
     {sema::Scope::Option, "option (of contextualize)", ""},
 };
 
@@ -62,7 +65,8 @@ std::string_view written(sema::Operators operators) {
 
 std::string features_page() {
   std::string out = kFeaturesHead;
-  out += "\nA size is a number, perhaps with one of " + listed(sema::units_of(sema::UnitClass::Size)) + ".\n";
+  out += "\nA size is a number, optionally with one of the units " +
+         listed(sema::units_of(sema::UnitClass::Size)) + ".\n";
   for (const FeaturePart& part : kFeatureParts) {
     out += "\n## " + std::string(part.title) + "\n\n";
     if (!part.text.empty()) out += std::string(part.text) + "\n\n";
