@@ -17,7 +17,7 @@ constexpr char kFeaturesHead[] =
     "- radlc checks the values of all features except those marked *any*, which it keeps and exports "
     "unchecked.\n"
     "- Units and the words of a choice may be in any case.\n"
-    "- Numbers may have a range: `cpu.count >= 2 and cpu.count <= 8`.\n";
+    "- Numbers may have a range: `cpu.count >= 2 and cpu.count <= 8`. In `radl 2`, a comma replaces `and`.\n";
 
 struct FeaturePart {
   sema::Scope scope;
