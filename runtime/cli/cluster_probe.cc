@@ -13,7 +13,6 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/foresight_facts.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/state/index.h"
 #include "runtime/state/store.h"
@@ -58,7 +57,8 @@ struct Probe {
     return parts;
   }
   Result<Plan> plan(ActiveRun& run) const {
-    PlanQuestion question = question_of(project, *machinery, {});
+    const Tell tell = tell_on_stderr();
+    PlanQuestion question = question_of(project, *machinery, {}, tell);
     question.prepare = {};  // the program is this probe's, not the file's
     return run.plan(question);
   }
@@ -132,16 +132,17 @@ void tell(const Probe& probe, const std::vector<PlanForecast>& forecasts, const 
 // Whatever became of it, nothing of it stays.
 int take_down(const Probe& probe) {
   Cancellation cancellation;
-  auto run = begin_run(probe.parts(), probe.project.state_directory, probe.name, OpenMode::Write, "destroy",
-                       probe.request.run.lock_timeout, cancellation);
+  auto run = begin_run(probe.session, probe.parts(), probe.project.state_directory, probe.name,
+                       OpenMode::Write, "destroy", probe.request.run.lock_timeout, cancellation);
   if (!run.ok()) return report(probe.session, run.status());
-  if (Status recovered = recover_left(**run); !recovered.ok()) return report(probe.session, recovered);
+  if (Status recovered = recover_left(**run, tell_on_stderr()); !recovered.ok())
+    return report(probe.session, recovered);
   auto snapshot = (*run)->snapshot();
   if (!snapshot.ok()) return report(probe.session, snapshot.status());
   const Plan plan = make_destroy_plan(*snapshot);
   SignalGuard guard(cancellation);
   RunReport done = (*run)->destroy(plan);
-  keep_figures((*run)->figures(plan, done), probe.project.state_directory);
+  keep_figures_or_note(probe.session.host, (*run)->figures(plan, done), probe.project.state_directory);
   if (!done.status.ok() || done.failed() > 0) {
     std::fprintf(stderr, "error: the probe is not gone: radlc destroy%s --name %s\n",
                  shown(probe.project.words).c_str(), shell_word(probe.name).c_str());
@@ -149,10 +150,11 @@ int take_down(const Probe& probe) {
   }
   end_run(**run);
   run->reset();
-  Status removed = remove_state(probe.project.state_directory, probe.name, real_world(), cancellation.now());
+  Status removed =
+      remove_state(probe.project.state_directory, probe.name, *probe.session.host.world, cancellation.now());
   if (!removed.ok() && removed.code() != Code::NotFound) return report(probe.session, removed);
   // A list that cannot be written is no error: `radlc list` says then that there is none.
-  (void)forget_state(infrastructures_index(), {probe.project.state_directory, probe.name});
+  (void)forget_state(probe.session.host.infrastructures_index(), {probe.project.state_directory, probe.name});
   std::puts("Taken down: nothing of the probe is left.");
   return kDone;
 }
@@ -173,7 +175,7 @@ int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancell
   auto after = run.snapshot();
   if (!after.ok()) return report(probe.session, after.status());
   measure_jobs(plan, done, *after, figures);
-  keep_figures(std::move(figures), probe.project.state_directory);
+  keep_figures_or_note(probe.session.host, std::move(figures), probe.project.state_directory);
   keep_trainings_or_note(plan, probe.project, *probe.machinery, done, *after);
   if (code == kDone) tell(probe, forecasts, *after);
   return code == kDone && !told.ok() ? report(probe.session, told) : code;
@@ -219,18 +221,18 @@ int run_probe(const Session& session, const ProbeRequest& request, Project& proj
   if (!training.ok()) return report(session, training.status());
   Probe probe{session, request, project, {}, project.compiled.program.name + "-probe", (*training)->id};
   probe.program().name = probe.name;
-  auto machinery = make_machinery(request.run);
+  auto machinery = make_machinery(session.host, request.run);
   if (!machinery.ok()) return report(session, machinery.status());
   probe.machinery = std::move(*machinery);
-  auto left = read_snapshot(project.state_directory, probe.name);
+  auto left = read_snapshot(session.host, project.state_directory, probe.name);
   if (!left.ok()) return report(session, left.status());
   if (!left->resources.empty())
     return report(session, Status(Code::Conflict, "an earlier probe is not taken down")
                                .with_hint(fmt::format("radlc destroy{} --name {}", project.words,
                                                       shell_word(probe.name))));
   Cancellation cancellation;
-  auto run = begin_run(probe.parts(), project.state_directory, probe.name, OpenMode::Create, "profile",
-                       request.run.lock_timeout, cancellation);
+  auto run = begin_run(session, probe.parts(), project.state_directory, probe.name, OpenMode::Create,
+                       "profile", request.run.lock_timeout, cancellation);
   if (!run.ok()) return report(session, run.status());
   auto plan = plan_probe(probe, **run);
   const auto forecasts =
@@ -239,12 +241,13 @@ int run_probe(const Session& session, const ProbeRequest& request, Project& proj
   Result<bool> go = plan.ok() ? approved(probe) : Result<bool>(plan.status());
   if (!go.ok() || !*go) {
     run->reset();
-    (void)remove_state(project.state_directory, probe.name, real_world());
+    (void)remove_state(project.state_directory, probe.name, *probe.session.host.world);
     if (!go.ok()) return report(session, go.status());
     std::puts("Nothing was done.");
     return kUserError;
   }
-  remember(project.state_directory, probe.name);  // until it is gone, `radlc list` has it
+  remember_or_note(session.host, project.state_directory,
+                   probe.name);  // until it is gone, `radlc list` has it
   const int trained = make_and_train(probe, **run, *plan, cancellation, forecasts);
   end_run(**run);
   run->reset();

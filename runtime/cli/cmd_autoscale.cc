@@ -159,7 +159,7 @@ class Relay {
     auto project = load_project(session_, options_.project);
     if (!project.ok()) return std::move(project).status();
     project_ = std::move(*project);
-    auto machinery = make_machinery(options_.run);
+    auto machinery = make_machinery(session_.host, options_.run);
     if (!machinery.ok()) return std::move(machinery).status();
     for (ElasticRules& rules : elastic_rules(project_->compiled.program)) {
       Watched watched;
@@ -200,7 +200,7 @@ class Relay {
   }
 
   Result<bool> try_look(Watched& watched, const Stop& stop) {
-    auto nodes = load_nodes(options_.project, stop);
+    auto nodes = load_nodes(session_.host, options_.project, stop);
     if (!nodes.ok()) return std::move(nodes).status();
     auto wanted = wanted_command(watched.rules, nodes->state, project_->compiled.secrets);
     if (!wanted.ok()) return std::move(wanted).status().at(watched.rules.node);

@@ -32,7 +32,7 @@ std::string as_text(const Calibration& calibration) {
 }
 
 int run_show(const Session& session, const Options& options) {
-  auto calibration = load_calibration(calibration_file());
+  auto calibration = load_calibration(session.host.calibration_file());
   if (!calibration.ok()) return report(session, calibration.status());
   if (options.json) {
     std::fputs(as_text(*calibration).c_str(), stdout);
@@ -60,7 +60,7 @@ int run_show(const Session& session, const Options& options) {
 }
 
 int run_export(const Session& session, const Options& options) {
-  auto calibration = load_calibration(calibration_file());
+  auto calibration = load_calibration(session.host.calibration_file());
   if (!calibration.ok()) return report(session, calibration.status());
   return put_result(session, as_text(*calibration), options.out, ResultKind::Calibration);
 }
@@ -92,7 +92,7 @@ Result<Calibration> read_import(const std::string& file) {
 int run_import(const Session& session, const Options& options) {
   auto calibration = read_import(options.file);
   if (!calibration.ok()) return report(session, calibration.status());
-  auto store = CalibrationStore::open(calibration_file());
+  auto store = CalibrationStore::open(session.host.calibration_file());
   if (!store.ok()) return report(session, store.status());
   auto added = store->add(*calibration);
   if (!added.ok()) return report(session, added.status());
@@ -103,7 +103,7 @@ int run_import(const Session& session, const Options& options) {
 int run_forget(const Session& session, const Options& options) {
   if (options.what.empty() != options.all)
     return report(session, invalid("forget what? A family or a study by its name, or --all"));
-  auto store = CalibrationStore::open(calibration_file());
+  auto store = CalibrationStore::open(session.host.calibration_file());
   if (!store.ok()) return report(session, store.status());
   auto removed = store->forget(options.all ? std::nullopt : std::optional(options.what));
   if (!removed.ok()) return report(session, removed.status());

@@ -73,10 +73,11 @@ Result<size_t> end_all(std::vector<JobView>& views, const Stop& stop, EndedNodes
 }
 
 // The state no longer says that it may run there. An apply that holds the state sees the end by itself.
-void note_ended(const Options& options, const std::string& id, const EndedNodes& ended) {
-  auto place = find_state(options.project);
+void note_ended(const Session& session, const Options& options, const std::string& id,
+                const EndedNodes& ended) {
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return;
-  auto store = open_locked(place->directory, place->name, OpenMode::Write, "cancel", 0);
+  auto store = open_locked(session, place->directory, place->name, OpenMode::Write, "cancel", 0);
   if (!store.ok()) return;
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return;
@@ -93,7 +94,7 @@ void note_ended(const Options& options, const std::string& id, const EndedNodes&
 int run_cancel(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
-  auto nodes = load_nodes(options.project);
+  auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   auto job = job_called(nodes->state, options.words);
   if (!job.ok()) return report(session, job.status());
@@ -103,7 +104,7 @@ int run_cancel(const Session& session, Options& options) {
   EndedNodes ended;
   auto count = end_all(views, Stop::when([&] { return cancellation.stop_starting(); }), ended);
   if (!count.ok()) return report(session, count.status());
-  note_ended(options, (*job)->id, ended);
+  note_ended(session, options, (*job)->id, ended);
   if (*count == 0) return report(session, invalid((*job)->id + " does not run"));
   std::printf("%s is cancelled on %zu node%s.\n", shown((*job)->id).c_str(), *count, *count == 1 ? "" : "s");
   return kDone;

@@ -16,7 +16,6 @@
 #include "runtime/cli/shown.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/driver/machinery.h"
-#include "runtime/driver/user_files.h"
 
 namespace radl::cli::catalog_command {
 namespace {
@@ -144,7 +143,7 @@ std::string dates_of(const std::vector<const InstanceType*>& types) {
 }
 
 int run_list(const Session& session, const Options& options) {
-  const Catalog catalog = current_catalog();
+  const Catalog catalog = current_catalog(session.host);
   if (Status known = check_place(catalog, options); !known.ok()) return report(session, known);
   const std::string region = region_of(options);
   auto all = catalog.types(options.cloud, region);
@@ -193,7 +192,7 @@ void print_type(const InstanceType& type) {
 }
 
 int run_show(const Session& session, const Options& options) {
-  const Catalog catalog = current_catalog();
+  const Catalog catalog = current_catalog(session.host);
   if (Status known = check_place(catalog, options); !known.ok()) return report(session, known);
   std::vector<std::string> regions = options.regions;
   if (regions.empty()) {
@@ -240,7 +239,7 @@ Status keep(const std::string& path, const std::string& text) {
   return write_file_atomic(path, text);
 }
 
-Status take_file(const Options& options, const std::string& path) {
+Status take_file(const Host& host, const Options& options, const std::string& path) {
   auto text = read_file(options.file);
   if (!text.ok()) return std::move(text).status();
   auto known = built_in_catalog().type_names(options.cloud);
@@ -253,7 +252,7 @@ Status take_file(const Options& options, const std::string& path) {
   std::string before;
   if (auto kept = read_file(path); kept.ok()) before = std::move(*kept);
   auto with =
-      catalog::merged(before, *text, options.file, utc_time(real_world().clock.wall_seconds()).substr(0, 10));
+      catalog::merged(before, *text, options.file, utc_time(host.world->clock.wall_seconds()).substr(0, 10));
   if (!with.ok()) return std::move(with).status().with_hint("remove " + path + " to begin anew");
   return keep(path, *with);
 }
@@ -320,8 +319,9 @@ Status take_price_list(const Options& options, const std::string& path) {
 int run_update(const Session& session, const Options& options) {
   if (options.from_price_list == !options.file.empty())
     return report(session, invalid("update takes either a FILE or --from-price-list"));
-  const std::string path = user_catalog_file(options.cloud);
-  Status done = options.from_price_list ? take_price_list(options, path) : take_file(options, path);
+  const std::string path = session.host.catalog_file(options.cloud);
+  Status done =
+      options.from_price_list ? take_price_list(options, path) : take_file(session.host, options, path);
   if (!done.ok()) return report(session, done);
   std::printf("Kept in %s; plans use what in it is newer than their own.\n", shown(path).c_str());
   return kDone;

@@ -10,7 +10,6 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/project_state.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/plan/values.h"
 
 namespace radl::cli::console_command {
@@ -82,15 +81,16 @@ Result<ConsoleScope> make_scope(const Session& session, const Options& options) 
     auto project = load_project(session, options.project);
     if (!project.ok()) return std::move(project).status();
     const std::string& name = (*project)->compiled.program.name;
-    if (auto known = read_snapshot((*project)->state_directory, name); known.ok()) state = std::move(*known);
+    if (auto known = read_snapshot(session.host, (*project)->state_directory, name); known.ok())
+      state = std::move(*known);
     add_program(scope, (*project)->compiled.program, state);
   } else if (!options.project.files.empty() || options.project.state.empty()) {
     if (!options.project.files.empty()) return std::move(files).status();
     return scope;  // no file here: expressions by themselves
   } else {
-    auto place = find_state(options.project);
+    auto place = find_state(session.host, options.project);
     if (!place.ok()) return std::move(place).status();
-    auto known = read_snapshot(place->directory, place->name);
+    auto known = read_snapshot(session.host, place->directory, place->name);
     if (!known.ok()) return std::move(known).status();
     state = std::move(*known);
   }
@@ -106,8 +106,8 @@ bool answer(const Session& session, const std::string& line, const ConsoleScope&
 }
 
 // Lines of earlier conversations; "" where they cannot be kept.
-std::string history_file() {
-  const std::string path = user_file("console_history");
+std::string history_file(const Host& host) {
+  const std::string path = host.state_file("console_history");
   const size_t slash = path.rfind('/');
   return !path.empty() && make_directories(path.substr(0, slash), 0700).ok() ? path : "";
 }
@@ -116,7 +116,7 @@ std::string history_file() {
 int converse(const Session& session, const ConsoleScope& scope) {
   bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0, fine = true;
   LineReader::Options look;
-  if (terminal) look.history = history_file();
+  if (terminal) look.history = history_file(session.host);
   look.word = [](const std::string& text) { return console_word(text); };
   look.complete = [&scope](const std::string& text) { return console_completions(text, scope); };
   LineReader reader(terminal, std::move(look));

@@ -13,6 +13,7 @@
 #include "common/shell_quote.h"
 #include "common/tidy_path.h"
 #include "runtime/cli/node_commands.h"
+#include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/nodes.h"
@@ -322,7 +323,7 @@ int run_cp(const Session& session, Options& options) {
   }
   auto job = job_of(options.words);
   if (!job.ok()) return report(session, job.status());
-  auto nodes = load_nodes(options.project);
+  auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   Cancellation cancellation;
   SignalGuard guard(cancellation);

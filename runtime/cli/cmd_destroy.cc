@@ -14,7 +14,6 @@
 #include "runtime/driver/given_back.h"
 #include "runtime/driver/project_state.h"
 #include "runtime/driver/protection.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/state/index.h"
@@ -135,7 +134,7 @@ int execute(const Session& session, const Options& options, const Machinery& mac
   run->store().unlock();  // whoever listens slowly holds up nobody
   RunFigures figures = run->figures(plan, done);
   if (!plan.partial) figures.life_cost = cost_of_life(*snapshot, run->ended());
-  keep_figures(std::move(figures), place.directory);
+  keep_figures_or_note(session.host, std::move(figures), place.directory);
   Status told = listeners.end(*run, cancellation.now());
   auto after = run->snapshot();
   end_run(*run);
@@ -160,7 +159,7 @@ int execute(const Session& session, const Options& options, const Machinery& mac
     return untold;
   }
   run.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
-  Status removed = remove_state(place.directory, place.name, real_world(), cancellation.now());
+  Status removed = remove_state(place.directory, place.name, *session.host.world, cancellation.now());
   if (removed.code() == Code::Conflict) {
     std::fprintf(stderr, "note: the state is kept for another run: %s\n", shown(removed.message()).c_str());
     return untold;
@@ -168,7 +167,7 @@ int execute(const Session& session, const Options& options, const Machinery& mac
   if (!removed.ok() && removed.code() != Code::NotFound && removed.code() != Code::Lost)
     return report(session, removed);
   // A list that cannot be written is no error: `radlc list` says then that there is none.
-  (void)forget_state(infrastructures_index(), {place.directory, place.name});
+  (void)forget_state(session.host.infrastructures_index(), {place.directory, place.name});
   if (!options.run.json) {
     std::printf("Destroyed: %s. %s\n", place.name.c_str(),
                 goes_on.empty() ? "Nothing is left." : "What is named above goes on existing.");
@@ -182,10 +181,10 @@ int run_destroy(const Session& session, const Options& options) {
   if (!options.from_cloud.empty()) return destroy_from_cloud(session, options.from_cloud, options.run);
   if (!options.unused_inputs.empty())
     std::fputs("note: destroy removes what the state has; inputs change nothing in that\n", stderr);
-  auto directory = state_directory(options.project);
+  auto directory = state_directory(session.host, options.project);
   if (!directory.ok()) return report(session, directory.status());
   if (Status swept = sweep_unmade_states(*directory); !swept.ok()) return report(session, swept);
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) {
     // Destroying what is not there is what was wanted, but a wrong folder should be noticed.
     if (place.status().code() == Code::NotFound && options.project.name.empty()) {
@@ -194,7 +193,7 @@ int run_destroy(const Session& session, const Options& options) {
     }
     return report(session, place.status());
   }
-  auto machinery = make_machinery(options.run);
+  auto machinery = make_machinery(session.host, options.run);
   if (!machinery.ok()) return report(session, machinery.status());
   Cancellation cancellation;
   ir::Secrets secrets;  // of the file it needs none: what it removes is in the state
@@ -204,14 +203,15 @@ int run_destroy(const Session& session, const Options& options) {
   Run parts = (*machinery)->run();
   parts.secrets = &secrets;
   auto guard = std::make_unique<SignalGuard>(cancellation);
-  auto run = begin_run(std::move(parts), place->directory, place->name, OpenMode::Write, "destroy",
+  auto run = begin_run(session, std::move(parts), place->directory, place->name, OpenMode::Write, "destroy",
                        options.run.lock_timeout, cancellation);
   if (run.status().code() == Code::NotFound) {  // another destroy, which this one has waited for
     if (!options.run.json) std::printf("Nothing to destroy: %s is gone already.\n", place->name.c_str());
     return kDone;
   }
   if (!run.ok()) return report(session, run.status());
-  if (Status recovered = recover_left(**run); !recovered.ok()) return report(session, recovered);
+  if (Status recovered = recover_left(**run, tell_on_stderr()); !recovered.ok())
+    return report(session, recovered);
   guard.reset();  // while a question is asked, Ctrl-C ends radlc
   return execute(session, options, **machinery, std::move(*run), *place, cancellation);
 }

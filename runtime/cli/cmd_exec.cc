@@ -7,6 +7,7 @@
 #include "common/shell_quote.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/node_output.h"
+#include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/nodes.h"
@@ -65,7 +66,7 @@ int run_exec(const Session& session, Options& options) {
   if (options.command.empty())
     return report(session,
                   Status(Code::Invalid, "a command is required").with_hint("radlc exec NODE... -- COMMAND"));
-  auto nodes = load_nodes(options.project);
+  auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   auto chosen = chosen_nodes(nodes->state, options.words);
   if (!chosen.ok()) return report(session, chosen.status());

@@ -7,7 +7,6 @@
 #include "runtime/base/world.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/runs/runs_file.h"
 
@@ -57,7 +56,7 @@ void print_run(const RunFigures& run) {
 }
 
 int run_history(const Session& session, const Options& options) {
-  const std::string path = user_data_file("runs.jsonl");
+  const std::string path = session.host.runs_file();
   if (path.empty()) return report(session, not_found("there is no home folder, and so no record of runs"));
   size_t left_out = 0;
   auto runs = read_runs(path, &left_out);

@@ -62,7 +62,7 @@ int import_everything(const Session& session, const Options& options, Project& p
   request.refresh = true;  // which asks the clouds what exists
   auto snapshot = store.snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
-  auto plan = plan_for(project, *snapshot, machinery, request, nullptr);
+  auto plan = plan_for(project, *snapshot, machinery, request, nullptr, tell_on_stderr());
   if (!plan.ok()) return report(session, plan.status());
   auto tag = tag_to_import(options, *plan);
   if (!tag.ok()) return report(session, tag.status());
@@ -72,7 +72,7 @@ int import_everything(const Session& session, const Options& options, Project& p
     return report(session, taken.status());
   snapshot = store.snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
-  plan = plan_for(project, *snapshot, machinery, {}, nullptr);
+  plan = plan_for(project, *snapshot, machinery, {}, nullptr, tell_on_stderr());
   if (!plan.ok()) return report(session, plan.status());
   auto imported = import_all(run, *plan);
   if (!imported.ok()) return report(session, imported.status());
@@ -95,10 +95,10 @@ int run_import(const Session& session, Options& options) {
   auto loaded = load_project(session, options.project);
   if (!loaded.ok()) return report(session, loaded.status());
   Project& project = **loaded;
-  auto machinery = make_machinery(options.run);
+  auto machinery = make_machinery(session.host, options.run);
   if (!machinery.ok()) return report(session, machinery.status());
-  auto store = open_locked(project.state_directory, project.compiled.program.name, OpenMode::Create, "import",
-                           options.run.lock_timeout);
+  auto store = open_locked(session, project.state_directory, project.compiled.program.name, OpenMode::Create,
+                           "import", options.run.lock_timeout);
   if (!store.ok()) return report(session, store.status());
   Cancellation cancellation;
   Run run = (*machinery)->run();
@@ -106,12 +106,13 @@ int run_import(const Session& session, Options& options) {
   run.program = &project.compiled.program;
   run.secrets = &project.compiled.secrets;
   run.cancellation = &cancellation;
-  if (Status recovered = recover_left(run); !recovered.ok()) return report(session, recovered);
-  remember(project.state_directory, project.compiled.program.name);
+  if (Status recovered = recover_left(run, tell_on_stderr()); !recovered.ok())
+    return report(session, recovered);
+  remember_or_note(session.host, project.state_directory, project.compiled.program.name);
   if (options.all) return import_everything(session, options, project, **machinery, run);
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
-  auto plan = plan_for(project, *snapshot, **machinery, {}, nullptr);
+  auto plan = plan_for(project, *snapshot, **machinery, {}, nullptr, tell_on_stderr());
   if (!plan.ok()) return report(session, plan.status());
   if (!plan->moves.empty())
     return report(session, invalid("the file has `moved` blocks that no apply has made yet")

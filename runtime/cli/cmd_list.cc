@@ -6,7 +6,6 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/plan/render.h"
 #include "runtime/state/index.h"
 
@@ -25,10 +24,10 @@ struct Row {
   bool empty = false;  // nothing was ever created, or nothing of it is left, and nobody is at it
 };
 
-Row look_at(const KnownState& place) {
+Row look_at(const Host& host, const KnownState& place) {
   Row row;
   row.place = place;
-  auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);
   if (!store.ok()) {
     row.status = store.status();
     return row;
@@ -76,7 +75,7 @@ std::string text_of(const Row& row) {
 }
 
 int run_list(const Session& session, bool json) {
-  const std::string index = infrastructures_index();
+  const std::string index = session.host.infrastructures_index();
   if (index.empty())
     return report(session, not_found("there is no home folder, and so no list of infrastructures"));
   auto states = known_states(index);
@@ -88,7 +87,7 @@ int run_list(const Session& session, bool json) {
   int code = kDone;
   size_t listed = 0;
   for (const KnownState& state : *states) {
-    const Row row = look_at(state);
+    const Row row = look_at(session.host, state);
     // Of a bucket: a colleague has destroyed it. An apply that created nothing leaves an empty state.
     if (row.status.code() == Code::NotFound || row.empty) {
       (void)forget_state(index, state);

@@ -210,9 +210,9 @@ bool may_come(const Store& store, const Wanted& wanted, const Snapshot& state) {
 }
 
 int run_logs(const Session& session, const Options& options) {
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);
   if (!store.ok()) return report(session, store.status());
   auto state = (*store)->snapshot();
   if (!state.ok()) return report(session, state.status());

@@ -31,18 +31,18 @@ struct Options {
 constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
 
 // A look at the world through clouds and runners: needs the state, changes nothing.
-Result<std::optional<Observed>> observe(const Options& options, Project& project,
+Result<std::optional<Observed>> observe(const Session& session, const Options& options, Project& project,
                                         Cancellation& cancellation) {
   if (!options.request.refresh) return std::optional<Observed>();
   auto store = Store::open(project.state_directory, project.compiled.program.name, OpenMode::Read,
-                           real_world(), cancellation.finishing());
+                           *session.host.world, cancellation.finishing());
   if (!store.ok()) {
     if (store.status().code() == Code::NotFound) return std::optional<Observed>();
     return std::move(store).status();
   }
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
-  auto machinery = make_machinery(options.run, cancellation.finishing());
+  auto machinery = make_machinery(session.host, options.run, cancellation.finishing());
   if (!machinery.ok()) return std::move(machinery).status();
   Run run = (*machinery)->run();
   run.store = store->get();
@@ -108,9 +108,9 @@ Status make(const Session& session, const Options& options, Interruption& interr
   auto& [project, snapshot, plan, forecasts, elsewhere] = made;
   const Stop stop = interruption.cancellation.finishing();
   if (options.destroy) {
-    auto place = find_state(options.project);
+    auto place = find_state(session.host, options.project);
     if (!place.ok()) return place.status();
-    snapshot = read_snapshot(place->directory, place->name);
+    snapshot = read_snapshot(session.host, place->directory, place->name);
     if (!snapshot.ok()) return snapshot.status();
     const std::vector<std::string>& targets = options.request.targets;
     plan = make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
@@ -124,14 +124,15 @@ Status make(const Session& session, const Options& options, Interruption& interr
   if (!password.ok()) return std::move(password).status();
   use_sudo_password(*project, *password);
   interruption.guard.emplace(interruption.cancellation);
-  snapshot = read_snapshot(project->state_directory, project->compiled.program.name, stop);
+  snapshot = read_snapshot(session.host, project->state_directory, project->compiled.program.name, stop);
   if (!snapshot.ok()) return snapshot.status();
-  auto machinery = make_machinery(options.run, stop);
+  auto machinery = make_machinery(session.host, options.run, stop);
   if (!machinery.ok()) return machinery.status();
   if (Status numbered = use_state_of(*project, *snapshot); !numbered.ok()) return numbered;
-  auto observed = observe(options, *project, interruption.cancellation);
+  auto observed = observe(session, options, *project, interruption.cancellation);
   if (!observed.ok()) return std::move(observed).status();
-  plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr, stop);
+  plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr,
+                  tell_on_stderr(), stop);
   if (!plan.ok() || options.brief || options.dot) return plan.status();
   forecasts = forecasts_or_note(*plan, *project, **machinery, stop);
   if (Status stopped = stop.check(); !stopped.ok()) return stopped;

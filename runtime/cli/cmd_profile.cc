@@ -163,7 +163,6 @@ Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Op
   if (Status done = measure_steps(place, model, name, options, batch, measured); !done.ok()) return done;
   measure_rates(place, dataset, std::min(options.seconds / kBatches, kRateSeconds), profile.rates);
   if (Status stopped = stop.check(); !stopped.ok()) return stopped;
-  profile.taken_at = utc_time(real_world().clock.wall_seconds());
   profile.version = kVersionText;
   return measured;
 }
@@ -208,11 +207,13 @@ int run_profile(const Session& session, const Options& options) {
   Cancellation cancellation;
   SignalGuard signals(cancellation);
   const Stop stop = cancellation.finishing();
-  auto place = options.on == "local" ? local_place(stop) : node_place(options.project, options.on, stop);
+  auto place =
+      options.on == "local" ? local_place(stop) : node_place(session.host, options.project, options.on, stop);
   if (!place.ok()) return report(session, place.status());
   auto measured = measure(**place, **training, options, stop);
   if (!measured.ok()) return report(session, measured.status());
-  const std::string file = calibration_file();
+  measured->profile.taken_at = utc_time(session.host.world->clock.wall_seconds());
+  const std::string file = session.host.calibration_file();
   auto store = CalibrationStore::open(file);
   if (!store.ok()) return report(session, store.status());
   if (Status kept = store->add(measured->profile); !kept.ok()) return report(session, kept);

@@ -114,7 +114,7 @@ void print(const Json& job) {
 
 int run_queue(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  auto nodes = load_nodes(options.project);
+  auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   const std::string logs = (std::filesystem::path(nodes->work_directory).parent_path() / "logs").string();
   Json all = Json::array();

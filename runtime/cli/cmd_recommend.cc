@@ -130,11 +130,12 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
 
 // Asks the clouds of the file what the account may have. One that does not say is a note: what is known of
 // the others counts.
-Result<Surveys> survey_account(Project& project, const Machinery& machinery) {
-  auto snapshot = read_snapshot(project.state_directory, project.compiled.program.name);
+Result<Surveys> survey_account(const Session& session, Project& project, const Machinery& machinery) {
+  auto snapshot = read_snapshot(session.host, project.state_directory, project.compiled.program.name);
   if (!snapshot.ok()) return std::move(snapshot).status();
   std::map<std::string, std::string> failed;
-  PlanQuestion question = question_of(project, machinery, {});
+  const Tell tell = tell_on_stderr();
+  PlanQuestion question = question_of(project, machinery, {}, tell);
   auto surveys =
       survey_clouds(question, project.compiled.program, *snapshot,
                     work_directory_of(project.state_directory, project.compiled.program.name), failed);
@@ -173,11 +174,11 @@ int run(const Session& session, const RecommendFlags& flags) {
   if (!flags.study.empty()) return run_study(session, flags);
   auto project = load_project(session, flags.project);
   if (!project.ok()) return report(session, project.status());
-  auto machinery = make_machinery(flags.run);
+  auto machinery = make_machinery(session.host, flags.run);
   if (!machinery.ok()) return report(session, machinery.status());
   Surveys surveys;
   if (flags.refresh) {
-    auto asked = survey_account(**project, **machinery);
+    auto asked = survey_account(session, **project, **machinery);
     if (!asked.ok()) return report(session, asked.status());
     surveys = std::move(*asked);
   }

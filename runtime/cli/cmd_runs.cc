@@ -123,9 +123,9 @@ int run_runs(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() > 1) return report(session, invalid("one run at a time: " + options.words.back()));
   if (!options.words.empty()) options.run = options.words.front();
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);
   if (!store.ok()) return report(session, store.status());
   const std::string folder = (*store)->run_directory();
   store->reset();  // it may be removed while it is followed

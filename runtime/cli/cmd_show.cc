@@ -19,8 +19,8 @@ constexpr const char* kRunning = "running";
 
 // "apply by ana on host7, process 4711, since ..., goes on: 3 of 7 actions are over; ..."; empty: no run
 // does.
-std::string going_on(const StatePlace& place) {
-  auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
+std::string going_on(const Host& host, const StatePlace& place) {
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);
   if (!store.ok()) return "";
   auto holder = (*store)->lock_holder();
   auto runs = kept_runs((*store)->run_directory(), 1);
@@ -46,8 +46,8 @@ std::string going_on(const StatePlace& place) {
 }
 
 // Steps that a living run is at now. The state has them as interrupted, which they are if the run dies.
-std::set<std::string> running_steps(const StatePlace& place) {
-  auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
+std::set<std::string> running_steps(const Host& host, const StatePlace& place) {
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);
   if (!store.ok()) return {};
   auto holder = (*store)->lock_holder();
   auto intents = (*store)->open_intents();
@@ -106,27 +106,27 @@ int show_plan(const Session& session, const std::string& path, bool json) {
 int run_show(const Session& session, const ProjectOptions& options, bool json) {
   if (options.files.size() == 1 && is_plan_file(options.files.front()))
     return show_plan(session, options.files.front(), json);
-  auto place = find_state(options);
+  auto place = find_state(session.host, options);
   if (!place.ok()) return report(session, place.status());
-  auto snapshot = read_snapshot(place->directory, place->name);
+  auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
-  const std::set<std::string> running = running_steps(*place);
+  const std::set<std::string> running = running_steps(session.host, *place);
   if (json) {
     Json state = to_json(*snapshot);
     for (Json& step : state["steps"])
       if (running.contains(step.at("id").get<std::string>())) step["status"] = kRunning;
     std::printf("%s\n", state.dump(2).c_str());
   } else {
-    print_text(session, *snapshot, *place, going_on(*place), running);
+    print_text(session, *snapshot, *place, going_on(session.host, *place), running);
   }
   return kDone;
 }
 
 int run_output(const Session& session, const ProjectOptions& options, const std::string& name, bool json,
                bool raw) {
-  auto place = find_state(options);
+  auto place = find_state(session.host, options);
   if (!place.ok()) return report(session, place.status());
-  auto snapshot = read_snapshot(place->directory, place->name);
+  auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
   Json all = Json::object();
   for (const OutputRecord& output : snapshot->outputs) {

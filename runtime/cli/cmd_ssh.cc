@@ -8,6 +8,7 @@
 #include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/project.h"
 #include "runtime/driver/nodes.h"
 #include "runtime/exec/jump.h"
 #include "runtime/net/ssh/key_places.h"
@@ -68,7 +69,7 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
 int run_ssh(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.empty()) return report(session, invalid("NODE is required, for example 'worker[0]'"));
-  auto nodes = load_nodes(options.project);
+  auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   auto node = node_called(nodes->state, options.words.front());
   if (!node.ok()) return report(session, node.status());

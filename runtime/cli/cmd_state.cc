@@ -35,9 +35,10 @@ Result<std::vector<std::string>> words_of(Options& options, size_t least, size_t
 // Opens the state under its lock, does `change`, and closes the run with a line of history.
 int with_state(const Session& session, const Options& options, const std::string& command,
                const std::function<Status(Store&, const Snapshot&)>& change) {
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = open_locked(place->directory, place->name, OpenMode::Write, command, options.lock_timeout);
+  auto store =
+      open_locked(session, place->directory, place->name, OpenMode::Write, command, options.lock_timeout);
   if (!store.ok()) return report(session, store.status());
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
@@ -52,9 +53,9 @@ Status unknown_name(const Options& options, const std::string& name) {
 
 int list(const Session& session, Options& options) {
   if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto snapshot = read_snapshot(place->directory, place->name);
+  auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
   for (const auto& [address, resource] : snapshot->resources) std::printf("%s\n", address.c_str());
   for (const auto& [id, step] : snapshot->steps) std::printf("%s\n", id.c_str());
@@ -86,9 +87,9 @@ const Json* entry_of(const Json& list, const char* key, const std::string& name)
 int show(const Session& session, Options& options) {
   auto words = words_of(options, 1, 1, "ADDRESS");
   if (!words.ok()) return report(session, words.status());
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto snapshot = read_snapshot(place->directory, place->name);
+  auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
   const Json state = whole_json(*snapshot);
   const std::string& name = words->front();
@@ -111,9 +112,9 @@ int show(const Session& session, Options& options) {
 
 int write_out(const Session& session, Options& options) {
   if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);
   if (!store.ok()) return report(session, store.status());
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
@@ -133,8 +134,8 @@ int write_out(const Session& session, Options& options) {
 }
 
 // Takes radlc's tags off it, so that nothing of radlc's goes by them any more, and forgets it.
-Status release(const Options& options, Store& store, const std::string& address) {
-  auto machinery = make_machinery(options.run);
+Status release(const Session& session, const Options& options, Store& store, const std::string& address) {
+  auto machinery = make_machinery(session.host, options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   Cancellation cancellation;
   SignalGuard guard(cancellation);
@@ -167,7 +168,7 @@ int remove(const Session& session, Options& options) {
         auto record = snapshot.resources.find(address);
         if (record == snapshot.resources.end()) return unknown_name(options, address);
         id = record->second.id;
-        return release(options, store, address);
+        return release(session, options, store, address);
       });
   if (done != kDone) return done;
   if (id.empty())
@@ -192,9 +193,9 @@ int move(const Session& session, Options& options) {
 
 int history(const Session& session, Options& options) {
   if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);
   if (!store.ok()) return report(session, store.status());
   auto entries = (*store)->history(100);
   if (!entries.ok()) return report(session, entries.status());
@@ -208,9 +209,9 @@ int history(const Session& session, Options& options) {
 int unlock(const Session& session, Options& options) {
   auto words = words_of(options, 0, 1, "ID");
   if (!words.ok()) return report(session, words.status());
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Write, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Write, *session.host.world);
   if (!store.ok()) return report(session, store.status());
   if (words->empty()) {
     auto holder = (*store)->lock_holder();

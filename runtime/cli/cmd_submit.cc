@@ -254,7 +254,7 @@ class Follower {
   // Nodes come and go: the state says which there are.
   Result<Remote*> remote_of(const std::string& host) {
     if (auto known = remotes_.find(host); known != remotes_.end()) return known->second.get();
-    auto nodes = load_nodes(options_.project, stop_);
+    auto nodes = load_nodes(session_.host, options_.project, stop_);
     if (!nodes.ok()) return std::move(nodes).status();
     const ResourceRecord* node = node_of_host(nodes->state, host);
     if (!node) return not_found("the state knows no node that Slurm calls " + host);
@@ -319,7 +319,7 @@ int run_submit(const Session& session, Options& options) {
     if (!read.ok()) return report(session, read.status());
     script = std::move(*read);
   }
-  auto nodes = load_nodes(options.project);
+  auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
   auto node = controller(*nodes, options.node);
   if (!node.ok()) return report(session, node.status());

@@ -198,7 +198,7 @@ int run_test(const Session& session, Options& options) {
   options.trial.faults = *faults;
   auto project = load_project(session, options.project);
   if (!project.ok()) return report(session, project.status());
-  const Catalog catalog = current_catalog();
+  const Catalog catalog = current_catalog(session.host);
   const Compiled& compiled = (*project)->compiled;
   std::vector<std::string> notes;
   auto program = program_for_trial({compiled.program, compiled.secrets, catalog}, notes);

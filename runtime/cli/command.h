@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "common/status.h"
+#include "runtime/driver/host.h"
 
 namespace CLI {
 class App;
 }
-
-namespace radl::driver {}
 
 namespace radl::cli {
 
@@ -40,6 +39,7 @@ struct Terminal {
 };
 
 struct Session {
+  Host host;  // of this process; set by main
   Terminal terminal;
   bool no_color = false;
   // What is large and not looked at again: it goes with the process, which is quicker than piece by piece.

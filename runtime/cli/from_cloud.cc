@@ -97,13 +97,13 @@ Result<TagParts> tag_parts(const std::string& tag) {
 int destroy_from_cloud(const Session& session, const std::string& tag, const RunOptions& options) {
   auto parts = tag_parts(tag);
   if (!parts.ok()) return report(session, parts.status());
-  auto machinery = make_machinery(options);
+  auto machinery = make_machinery(session.host, options);
   if (!machinery.ok()) return report(session, machinery.status());
   if (Status reached = reach_clouds((*machinery)->clouds(), options.cloud); !reached.ok())
     return report(session, reached);
   auto scratch = ScratchFolder::make();
   if (!scratch.ok()) return report(session, scratch.status());
-  auto store = open_locked((*scratch)->path(), parts->name, OpenMode::Create, "destroy", 0);
+  auto store = open_locked(session, (*scratch)->path(), parts->name, OpenMode::Create, "destroy", 0);
   if (!store.ok()) return report(session, store.status());
   if (auto taken = (*store)->commit({state_change::TakeLineage{parts->lineage}}); !taken.ok())
     return report(session, taken.status());

@@ -20,6 +20,7 @@
 #include "runtime/cli/command.h"
 #include "runtime/cli/help.h"
 #include "runtime/cli/huge_pages.h"
+#include "runtime/cli/process_host.h"
 #include "runtime/cli/terminal.h"
 
 namespace {
@@ -94,6 +95,7 @@ int run(int argc, char** argv) {
     return kUserError;
   }
   session.terminal = detect_terminal(session.no_color);
+  session.host = process_host();
   if (version) {
     std::printf("radlc %s\n", radl::kVersionText);
     return kDone;

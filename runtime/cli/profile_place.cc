@@ -130,9 +130,9 @@ Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop) {
   return std::unique_ptr<ProfilePlace>(std::make_unique<LocalPlace>(std::move(*engine), stop));
 }
 
-Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& name,
-                                                 const Stop& stop) {
-  auto nodes = load_nodes(project);
+Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const ProjectOptions& project,
+                                                 const std::string& name, const Stop& stop) {
+  auto nodes = load_nodes(host, project);
   if (!nodes.ok()) return std::move(nodes).status();
   auto node = node_called(nodes->state, name);
   if (!node.ok()) return std::move(node).status();

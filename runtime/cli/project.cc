@@ -14,17 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty: there is nobody to ask.
-AskInput asks_for_inputs(const Session& session) {
-  if (!session.terminal.can_ask) return {};
-  return [](const std::string& name, const std::string& description, bool sensitive) {
-    std::string question = "input " + name + (description.empty() ? "" : " (" + description + ")") + ":";
-    std::string line = ask_line(question, sensitive);
-    return line.empty() ? std::nullopt : std::optional(line);
-  };
-}
-
-void print_findings(const Session& session, const Diagnostics& diagnostics, const SourceMap& sources) {
+void print(const Session& session, const Diagnostics& diagnostics, const SourceMap& sources) {
   RenderOptions look;
   look.color = session.terminal.color;
   std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
@@ -83,22 +73,35 @@ void add_project_options(CLI::App& command, ProjectOptions& options, std::vector
       ->type_name("DIR");
 }
 
+AskInput asks_for_inputs(const Session& session) {
+  if (!session.terminal.can_ask) return {};
+  return [](const std::string& name, const std::string& description, bool sensitive) {
+    std::string question = "input " + name + (description.empty() ? "" : " (" + description + ")") + ":";
+    std::string line = ask_line(question, sensitive);
+    return line.empty() ? std::nullopt : std::optional(line);
+  };
+}
+
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options) {
-  return driver::compile_options(options, asks_for_inputs(session));
+  return driver::compile_options(session.host, options, asks_for_inputs(session));
 }
 
 Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options) {
   auto project = std::make_unique<Project>();
-  const Status loaded = driver::load_project(options, asks_for_inputs(session), *project);
-  print_findings(session, project->diagnostics, project->sources);
-  if (loaded.ok()) return project;
-  const std::string count = loaded.message().empty() ? summary(project->diagnostics) : "";
-  if (!count.empty()) std::fprintf(stderr, "%s\n", count.c_str());
-  return loaded;
+  const Status loaded = driver::load_project(session.host, options, asks_for_inputs(session), *project);
+  print_findings(session, *project, loaded);
+  return loaded.ok() ? Result<std::unique_ptr<Project>>(std::move(project)) : loaded;
+}
+
+void print_findings(const Session& session, const Project& project, const Status& loaded) {
+  print(session, project.diagnostics, project.sources);
+  if (loaded.ok() || !loaded.message().empty()) return;
+  if (const std::string count = summary(project.diagnostics); !count.empty())
+    std::fprintf(stderr, "%s\n", count.c_str());
 }
 
 void print_refusal(const Session& session, const Project& project) {
-  if (project.refused) print_findings(session, project.refused->diagnostics, project.refused->sources);
+  if (project.refused) print(session, project.refused->diagnostics, project.refused->sources);
 }
 
 }  // namespace radl::cli

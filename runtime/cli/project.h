@@ -22,6 +22,10 @@ void take_files(std::vector<std::string>& words, ProjectOptions& options);
 
 // driver::load_project; prints every finding on standard error. Invalid with an empty message: all is said.
 Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options);
+// Asks on the terminal; empty: there is nobody to ask.
+AskInput asks_for_inputs(const Session& session);
+// Prints what the compilation of a project found; with their count if that is all that `loaded` says.
+void print_findings(const Session& session, const Project& project, const Status& loaded);
 // Prints why the file cannot have the nodes asked for, if use_state_of() has found that.
 void print_refusal(const Session& session, const Project& project);
 

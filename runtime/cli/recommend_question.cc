@@ -12,7 +12,6 @@
 #include "runtime/base/world.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/driver/foresight_facts.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/foresight/epoch_model.h"
 #include "runtime/runs/calibration_store.h"
 #include "runtime/runs/runs_file.h"
@@ -147,9 +146,9 @@ Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& fla
 }
 
 // Until the training begins: what the newest runs on such a cloud took, else a guess.
-foresight::Banded startup(const std::string& cloud_type) {
+foresight::Banded startup(const Host& host, const std::string& cloud_type) {
   std::vector<double> made;
-  for (const RunFigures& run : newest_runs(user_data_file("runs.jsonl"))) {
+  for (const RunFigures& run : newest_runs(host.runs_file())) {
     const bool there = std::any_of(run.measured.begin(), run.measured.end(), [&](const auto& one) {
       return one.first.starts_with("create " + cloud_type + ":") ||
              one.first.starts_with("create " + cloud_type + " ");
@@ -186,7 +185,8 @@ void note_quotas(const RecommendFlags& flags, const std::string& id, const Surve
     question.notes.push_back("the account's quotas are not known: " + why->get<std::string>());
 }
 
-void note_stale(const std::vector<foresight::OfferedType>& offers, RecommendQuestion& question) {
+void note_stale(const Host& host, const std::vector<foresight::OfferedType>& offers,
+                RecommendQuestion& question) {
   std::string oldest;
   size_t unknown = 0;
   for (const auto& one : offers) {
@@ -195,7 +195,7 @@ void note_stale(const std::vector<foresight::OfferedType>& offers, RecommendQues
   }
   if (unknown > 0) question.notes.push_back(fmt::format("of {} types no price is known", unknown));
   if (oldest.empty()) return;
-  const std::string limit = utc_time(real_world().clock.wall_seconds() - kStaleDays * 86400.0).substr(0, 10);
+  const std::string limit = utc_time(host.world->clock.wall_seconds() - kStaleDays * 86400.0).substr(0, 10);
   question.notes.push_back(
       oldest < limit ? fmt::format("prices are of {}: `radlc catalog update` brings newer ones", oldest)
                      : fmt::format("prices are of {} and later", oldest));
@@ -382,14 +382,14 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
     if (!chosen && question.input.servers.size() > 1) question.input.servers.resize(1);
   }
   const std::string id = machinery.clouds().id_for(*worker);
-  question.input.startup = startup(id.substr(0, id.find(':')));
+  question.input.startup = startup(machinery.host(), id.substr(0, id.find(':')));
   if (!local) note_quotas(flags, id, surveys, question);
   if (flags.spot) question.input.interruptions_per_hour = flags.interruptions.value_or(kSpotInterruptions);
-  note_stale(question.input.workers, question);
+  note_stale(machinery.host(), question.input.workers, question);
   if (!flags.latency_ms && !local)
     question.notes.push_back(fmt::format("a round trip of {:g} ms is guessed; --latency says another",
                                          foresight::kGuessedRoundTrip * 1000));
-  auto known = load_calibration(calibration_file(), {facts.work.digest, 10000});
+  auto known = load_calibration(machinery.host().calibration_file(), {facts.work.digest, 10000});
   if (!known.ok()) return std::move(known).status();
   question.known = std::move(*known);
   question.calibration = digest_of(question.known);

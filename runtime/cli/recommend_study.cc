@@ -22,8 +22,8 @@ namespace {
 constexpr int kNoAnswer = 3;
 
 // Those that are built in, and those that were imported.
-Result<std::vector<foresight::StudyRow>> rows_named(const std::string& name) {
-  auto known = load_calibration(calibration_file());
+Result<std::vector<foresight::StudyRow>> rows_named(const Host& host, const std::string& name) {
+  auto known = load_calibration(host.calibration_file());
   if (!known.ok()) return std::move(known).status();
   std::vector<foresight::StudyRow> all = foresight::study_rows(), rows;
   all.insert(all.end(), known->studies.begin(), known->studies.end());
@@ -156,7 +156,7 @@ int by_model(const Session& session, const RecommendFlags& flags,
 }  // namespace
 
 int run_study(const Session& session, const RecommendFlags& flags) {
-  auto rows = rows_named(flags.study);
+  auto rows = rows_named(session.host, flags.study);
   if (!rows.ok()) return report(session, rows.status());
   if (!flags.batch || *flags.batch < 1 || *flags.batch > 1e9 || *flags.batch != std::floor(*flags.batch))
     return report(session,

@@ -10,7 +10,6 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/project_state.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/state/copy.h"
 #include "runtime/state/index.h"
 
@@ -31,11 +30,11 @@ struct Options {
 int pull(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() != 1) return report(session, invalid("COPY is required: the file to write"));
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
   const std::string& file = options.words.front();
   if (Status named = needs_file(file, "COPY"); !named.ok()) return report(session, named);
-  auto copy = copied_state(place->directory, place->name, real_world());
+  auto copy = copied_state(place->directory, place->name, *session.host.world);
   if (!copy.ok()) return report(session, copy.status());
   const ResultFile to{file, options.force};
   if (Status written = write_result(to, *copy, ResultKind::State, 0600); !written.ok())
@@ -46,22 +45,22 @@ int pull(const Session& session, Options& options) {
 }
 
 // There may be no state yet at the place: its name comes from --name then.
-Result<StatePlace> place_to_push(const ProjectOptions& project) {
-  auto directory = state_directory(project);
+Result<StatePlace> place_to_push(const Host& host, const ProjectOptions& project) {
+  auto directory = state_directory(host, project);
   if (!directory.ok()) return std::move(directory).status();
   if (!project.name.empty()) return StatePlace{*directory, project.name};
-  return find_state(project);
+  return find_state(host, project);
 }
 
 int push(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() != 1) return report(session, invalid("COPY is required: the file to push"));
-  auto place = place_to_push(options.project);
+  auto place = place_to_push(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
   const PushOptions how{options.force, options.patience()};
-  Status pushed = push_state(options.words.front(), place->directory, place->name, how, real_world());
+  Status pushed = push_state(options.words.front(), place->directory, place->name, how, *session.host.world);
   if (!pushed.ok()) return report(session, pushed);
-  remember(place->directory, place->name);
+  remember_or_note(session.host, place->directory, place->name);
   std::printf("%s is the state of %s in %s now.\n", shown(options.words.front()).c_str(),
               shown(place->name).c_str(), shown(place->directory).c_str());
   return kDone;
@@ -71,13 +70,13 @@ int migrate(const Session& session, Options& options) {
   if (options.words.size() != 2) return report(session, invalid("FROM and TO are required"));
   ProjectOptions from = options.project;
   from.state = options.words[0];
-  auto place = find_state(from);
+  auto place = find_state(session.host, from);
   if (!place.ok()) return report(session, place.status());
-  const std::string to = state_place(options.words[1]);
-  Status moved = migrate_state(place->directory, to, place->name, options.patience(), real_world());
+  const std::string to = state_place(session.host, options.words[1]);
+  Status moved = migrate_state(place->directory, to, place->name, options.patience(), *session.host.world);
   if (!moved.ok()) return report(session, moved);
-  (void)forget_state(infrastructures_index(), {place->directory, place->name});
-  remember(to, place->name);
+  (void)forget_state(session.host.infrastructures_index(), {place->directory, place->name});
+  remember_or_note(session.host, to, place->name);
   std::printf("The state of %s is in %s now, and no more in %s.\n", shown(place->name).c_str(),
               shown(to).c_str(), shown(place->directory).c_str());
   std::printf(
@@ -89,12 +88,12 @@ int migrate(const Session& session, Options& options) {
 
 int adopt(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Write, real_world());
+  auto store = Store::open(place->directory, place->name, OpenMode::Write, *session.host.world);
   if (!store.ok()) return report(session, store.status());
   if (Status adopted = (*store)->adopt(); !adopted.ok()) return report(session, adopted);
-  remember(place->directory, place->name);
+  remember_or_note(session.host, place->directory, place->name);
   std::printf("The state of %s is in %s now. Any other copy of it must not be used any more.\n",
               shown(place->name).c_str(), shown(place->directory).c_str());
   return kDone;
@@ -102,11 +101,11 @@ int adopt(const Session& session, Options& options) {
 
 int discard(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  auto place = find_state(options.project);
+  auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
-  if (Status gone = discard_copy(place->directory, place->name, real_world()); !gone.ok())
+  if (Status gone = discard_copy(place->directory, place->name, *session.host.world); !gone.ok())
     return report(session, gone);
-  (void)forget_state(infrastructures_index(), {place->directory, place->name});
+  (void)forget_state(session.host.infrastructures_index(), {place->directory, place->name});
   std::printf("Removed the copy of the state of %s; nothing of the infrastructure was touched.\n",
               shown(place->name).c_str());
   return kDone;

@@ -10,120 +10,56 @@
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/driver/given_back.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/exec/failures.h"
-#include "runtime/plan/budget.h"
 #include "runtime/plan/ordinals.h"
-#include "runtime/runs/runs_file.h"
-#include "runtime/state/index.h"
 
 namespace radl::cli {
 
-Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name, const Stop& stop) {
-  auto store = Store::open(directory, name, OpenMode::Read, real_world(), stop);
-  if (store.ok()) return (*store)->snapshot();
-  if (store.status().code() != Code::NotFound) return std::move(store).status();
-  Snapshot empty;
-  empty.name = name;
-  return empty;
+Tell tell_on_stderr() {
+  return [](const Notice& notice) {
+    const char* kind = notice.kind == Notice::Kind::Note      ? "note: "
+                       : notice.kind == Notice::Kind::Warning ? "warning: "
+                                                              : "";
+    std::fprintf(stderr, "%s%s\n", kind, shown(notice.text).c_str());
+  };
 }
 
-namespace {
-
-// The hint names the state, so that it can be typed in any folder.
-Status held_elsewhere(Status held, const std::string& directory, const std::string& name) {
-  auto store = Store::open(directory, name, OpenMode::Read, real_world());
-  if (!store.ok()) return held;
-  auto holder = (*store)->lock_holder();
-  if (!holder.ok() || !*holder) return held;
-  return std::move(held).with_hint(fmt::format(
-      "wait for it with --lock-timeout SECONDS, or, when it is gone for good, `radlc state unlock "
-      "{} --state {} --name {}`",
-      (*holder)->id, shell_word(directory), shell_word(name)));
-}
-
-void tell_waiting(const LockInfo& holder) {
-  std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
-}
-
-// Of a copied state (runtime/state/home.h). True: its place is its own from now on.
-bool was_moved(const Status& refused, const std::string& directory, const std::string& name) {
-  if (refused.code() != Code::Exists || !detect_terminal(true).can_ask) return false;
+bool was_moved(const Session& session, const Status& refused, const std::string& directory,
+               const std::string& name) {
+  if (!asks_whether_moved(refused) || !session.terminal.can_ask) return false;
   std::fprintf(stderr, "%s\n", shown(refused.message()).c_str());
-  if (!confirm("Was the project moved here, and is the original gone? Only 'yes' is taken as yes:"))
-    return false;
-  auto store = Store::open(directory, name, OpenMode::Write, real_world());
-  return store.ok() && (*store)->adopt().ok();
+  return confirm("Was the project moved here, and is the original gone? Only 'yes' is taken as yes:") &&
+         take_over_state(session.host, directory, name).ok();
 }
 
-std::chrono::milliseconds milliseconds_of(double seconds) {
-  return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
-                                           OpenMode mode, const std::string& command,
+Result<std::unique_ptr<Store>> open_locked(const Session& session, const std::string& directory,
+                                           const std::string& name, OpenMode mode, const std::string& command,
                                            double timeout_seconds) {
-  auto end = real_world().clock.now() + milliseconds_of(timeout_seconds);
-  while (true) {
-    auto store = Store::open(directory, name, mode, real_world());
-    if (!store.ok()) return store;
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - real_world().clock.now());
-    Status locked = (*store)->lock(command, std::max(left, std::chrono::milliseconds(0)), tell_waiting);
-    if (locked.ok()) return store;
-    if (locked.code() == Code::Conflict) return held_elsewhere(std::move(locked), directory, name);
-    store->reset();
-    if (was_moved(locked, directory, name)) continue;
-    // A destroy that it waited for has removed the state: there may be a new one.
-    if (locked.code() != Code::Lost) return locked;
-  }
+  auto open = [&] {
+    return driver::open_locked(session.host, directory, name, mode, command, timeout_seconds,
+                               tell_on_stderr());
+  };
+  auto store = open();
+  return !store.ok() && was_moved(session, store.status(), directory, name) ? open() : std::move(store);
 }
 
-Result<std::unique_ptr<ActiveRun>> begin_run(Run parts, const std::string& directory, const std::string& name,
+Result<std::unique_ptr<ActiveRun>> begin_run(const Session& session, const Run& parts,
+                                             const std::string& directory, const std::string& name,
                                              OpenMode mode, const std::string& command, double lock_timeout,
                                              Cancellation& cancellation) {
-  const RunStart start{directory, name, mode, command, milliseconds_of(lock_timeout), tell_waiting};
-  auto run = ActiveRun::begin(parts, start, cancellation);
-  if (!run.ok() && was_moved(run.status(), directory, name))
-    run = ActiveRun::begin(std::move(parts), start, cancellation);
-  if (run.ok() || run.status().code() != Code::Conflict) return run;
-  return held_elsewhere(run.status(), directory, name);
+  auto begin = [&] {
+    return driver::begin_run(session.host, parts, directory, name, mode, command, lock_timeout, cancellation,
+                             tell_on_stderr());
+  };
+  auto run = begin();
+  return !run.ok() && was_moved(session, run.status(), directory, name) ? begin() : std::move(run);
 }
 
-void remember(const std::string& directory, const std::string& name) {
-  const std::string index = infrastructures_index();
-  Status kept =
-      index.empty() ? not_found("there is no home folder") : remember_state(index, {directory, name});
-  if (kept.ok()) return;
-  std::fprintf(stderr, "note: `radlc list` will not show %s: %s\n", shown(name).c_str(),
-               shown(kept.text()).c_str());
-}
-
-namespace {
-
-Status recover_left(Store& store, const std::function<Result<Recovery>()>& recover_now) {
-  auto intents = store.open_intents();
-  if (!intents.ok()) return std::move(intents).status();
-  if (intents->empty()) return {};
-  std::fprintf(stderr, "an earlier run was interrupted: looking up what it left (%zu open)\n",
-               intents->size());
-  auto recovered = recover_now();
-  if (!recovered.ok()) return std::move(recovered).status();
-  std::fprintf(stderr, "  %zu adopted, %zu removed, %zu repeated, %zu closed\n", recovered->adopted,
-               recovered->removed, recovered->repeated, recovered->closed);
-  return {};
-}
-
-}  // namespace
-
-Status recover_left(const Run& run) {
-  return recover_left(*run.store, [&] { return recover(run); });
-}
-
-Status recover_left(ActiveRun& run) {
-  return recover_left(run.store(), [&] { return run.recover(); });
+void remember_or_note(const Host& host, const std::string& directory, const std::string& name) {
+  Status kept = driver::remember(host, directory, name);
+  if (!kept.ok())
+    std::fprintf(stderr, "note: `radlc list` will not show %s: %s\n", shown(name).c_str(),
+                 shown(kept.text()).c_str());
 }
 
 void add_target_option(CLI::App& command, std::vector<std::string>& targets) {
@@ -141,38 +77,6 @@ void add_max_cost_option(CLI::App& command, PlanRequest& request) {
       ->type_name("AMOUNT[/h]");
 }
 
-Status within_max_cost(const PlanRequest& request, const Plan& plan) {
-  if (request.max_cost.empty()) return {};
-  auto budget = parse_budget(request.max_cost);
-  if (!budget.ok()) return std::move(budget).status();
-  return check_budget(plan, *budget);
-}
-
-Status hold_to_max_cost(const PlanRequest& request, Plan& plan) {
-  if (Status within = within_max_cost(request, plan); !within.ok() || request.max_cost.empty()) return within;
-  keep_within(plan, *parse_budget(request.max_cost));
-  return {};
-}
-
-PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request) {
-  PlanQuestion question;
-  question.program = &project.compiled.program;
-  question.secrets = &project.compiled.secrets;
-  question.clouds = &machinery.clouds();
-  question.catalog = &machinery.catalog();
-  question.replace.insert(request.replace.begin(), request.replace.end());
-  question.targets.insert(request.targets.begin(), request.targets.end());
-  question.project_words = project.words;
-  question.refresh = request.refresh;
-  question.no_room = request.no_room;
-  question.prepare = [&project](const Snapshot& snapshot) { return use_state_of(project, snapshot); };
-  question.scaled = &project.scaled;
-  question.leave_jobs = project.scale.has_value();
-  question.tell = [](const std::string& line) { std::fprintf(stderr, "%s\n", shown(line).c_str()); };
-  question.measured = [] { return measured_by(newest_runs(user_data_file("runs.jsonl"))); };
-  return question;
-}
-
 std::vector<PlanForecast> forecasts_or_note(const Plan& plan, const Project& project,
                                             const Machinery& machinery, const Stop& stop) {
   auto forecasts = plan_forecasts(plan, project, machinery, stop);
@@ -183,30 +87,20 @@ std::vector<PlanForecast> forecasts_or_note(const Plan& plan, const Project& pro
 
 void keep_trainings_or_note(const Plan& plan, const Project& project, const Machinery& machinery,
                             const RunReport& report, const Snapshot& after) {
-  Status kept = keep_trainings(plan, project, machinery, report, after);
+  note_unkept_trainings(keep_trainings(plan, project, machinery, report, after));
+}
+
+void note_unkept_trainings(const Status& kept) {
   if (!kept.ok())
     std::fprintf(stderr, "note: the next forecast will not know of this run: %s\n",
                  shown(kept.text()).c_str());
 }
 
-Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
-                      const PlanRequest& request, const Observed* observed, const Stop& stop) {
-  PlanQuestion question = question_of(project, machinery, request);
-  question.stop = stop;
-  auto plan = make_plan_of(question, snapshot, observed,
-                           work_directory_of(project.state_directory, project.compiled.program.name));
-  if (plan.ok()) tell_what_stays(*plan, snapshot);
-  return plan;
+void keep_figures_or_note(const Host& host, RunFigures figures, const std::string& state_directory) {
+  note_unkept_figures(driver::keep_figures(host, std::move(figures), state_directory));
 }
 
-// The run is over: whoever waits for its end is not kept by another one that holds the file.
-constexpr std::chrono::seconds kForFigures{2};
-
-void keep_figures(RunFigures figures, const std::string& state_directory) {
-  figures.directory = state_directory;
-  const std::string path = user_data_file("runs.jsonl");
-  Status kept = path.empty() ? not_found("there is no home folder")
-                             : append_run(path, figures, Stop().within(kForFigures));
+void note_unkept_figures(const Status& kept) {
   if (!kept.ok())
     std::fprintf(stderr, "note: `radlc history` will not show this run: %s\n", shown(kept.text()).c_str());
 }

@@ -9,7 +9,10 @@
 #include "runtime/cli/command.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/run_options.h"
+#include "runtime/driver/notice.h"
 #include "runtime/driver/plan_forecasts.h"
+#include "runtime/driver/plan_request.h"
+#include "runtime/driver/states.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/run.h"
 #include "runtime/runs/figures.h"
@@ -17,68 +20,47 @@
 
 namespace radl::cli {
 
-// The state for reading; an empty snapshot named `name` where there is none yet.
-Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name, const Stop& stop = {});
+// Prints what a run reports outside its events, on standard error.
+Tell tell_on_stderr();
 
-// Opens for writing and takes the lock, saying on standard error whom it waits for.
-Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
-                                           OpenMode mode, const std::string& command, double timeout_seconds);
-
-// Puts it on the user's list of infrastructures. A list that cannot be written is a note, no error: nothing
-// but `radlc list` needs it.
-void remember(const std::string& directory, const std::string& name);
-
-// The same as a run with events. `parts` as Machinery gives them, with program and secrets.
-Result<std::unique_ptr<ActiveRun>> begin_run(Run parts, const std::string& directory, const std::string& name,
+// driver::open_locked and begin_run, with the question whether the project was moved asked on the terminal.
+Result<std::unique_ptr<Store>> open_locked(const Session& session, const std::string& directory,
+                                           const std::string& name, OpenMode mode, const std::string& command,
+                                           double timeout_seconds);
+Result<std::unique_ptr<ActiveRun>> begin_run(const Session& session, const Run& parts,
+                                             const std::string& directory, const std::string& name,
                                              OpenMode mode, const std::string& command, double lock_timeout,
                                              Cancellation& cancellation);
+// True: the status was that question, the answer yes, and the state may be opened now.
+bool was_moved(const Session& session, const Status& refused, const std::string& directory,
+               const std::string& name);
+
+// driver::remember; a list that cannot be written is a note.
+void remember_or_note(const Host& host, const std::string& directory, const std::string& name);
+
 // Ends it; notes what of its events could not be kept.
 void end_run(ActiveRun& run);
-
-// Looks up what an interrupted run left and says what came of it.
-Status recover_left(const Run& run);
-Status recover_left(ActiveRun& run);
 
 // --target, of plan, apply and destroy.
 void add_target_option(CLI::App& command, std::vector<std::string>& targets);
 
-struct PlanRequest {
-  std::vector<std::string> replace, targets;
-  bool refresh = false;
-  std::string max_cost;  // of --max-cost; empty: none
-  NoRoom no_room;        // what this apply has found out so far
-};
-
 // --max-cost, of plan and apply.
 void add_max_cost_option(CLI::App& command, PlanRequest& request);
-// Invalid where the plan costs more than --max-cost allows; says what would fit.
-Status within_max_cost(const PlanRequest& request, const Plan& plan);
-// The same, and takes from the plan what an apply could fall back to above it.
-Status hold_to_max_cost(const PlanRequest& request, Plan& plan);
-
-// For runtime/run; the project and the machinery outlive it.
-PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request);
-
 // driver::plan_forecasts; if the calibration cannot be read, a note says so and there are none.
 std::vector<PlanForecast> forecasts_or_note(const Plan& plan, const Project& project,
                                             const Machinery& machinery, const Stop& stop = {});
 // keep_trainings; if they cannot be kept, a note says so.
 void keep_trainings_or_note(const Plan& plan, const Project& project, const Machinery& machinery,
                             const RunReport& report, const Snapshot& after);
-
-// make_plan with everything that the state and the machinery know. `observed` may be null. With a refresh
-// each cloud of the program is surveyed as well; where that fails the plan is made of the catalog and says so
-// (Plan::unseen).
-Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
-                      const PlanRequest& request, const Observed* observed, const Stop& stop = {});
+void note_unkept_trainings(const Status& kept);
 
 // The plan's exit code: kWorldError, with the reasons on standard error, where a refresh could not look at
 // something.
 int report_unseen(const Session& session, const Plan& plan);
 
-// Keeps what a run took and cost for `radlc history` and for the next plan. That it cannot be kept is a note,
-// no error.
-void keep_figures(RunFigures figures, const std::string& state_directory);
+// driver::keep_figures; if they cannot be kept, a note says so.
+void keep_figures_or_note(const Host& host, RunFigures figures, const std::string& state_directory);
+void note_unkept_figures(const Status& kept);
 
 // Who hears a run's events, as the options ask for it: the screen, standard output, a file.
 class Listeners {

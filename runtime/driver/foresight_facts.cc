@@ -14,7 +14,6 @@
 #include "common/processors.h"
 #include "common/text.h"
 #include "runtime/catalog/burstable.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/steps/dataset_look.h"
 #include "runtime/steps/model_look.h"
 
@@ -77,8 +76,6 @@ foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t 
 }
 
 }  // namespace
-
-std::string calibration_file() { return user_data_file("foresight.db"); }
 
 DatasetFacts dataset_facts(const ir::Step& training) {
   const Json dataset = part_of(job_of(training), "dataset"), data = part_of(training.training, "data");

@@ -12,9 +12,6 @@
 
 namespace radl::driver {
 
-// Of the user's calibration (runtime/runs/calibration_store.h); "" where there is no home.
-std::string calibration_file();
-
 // What is known of a dataset by its name; of one's own data nothing but what the job says.
 struct DatasetFacts {
   std::string name;   // "cifar10"; of one's own data the last part of its path

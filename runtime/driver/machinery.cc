@@ -15,7 +15,6 @@
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/program_runner.h"
@@ -140,16 +139,18 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const Stop& sto
 
 }  // namespace
 
-Catalog current_catalog() {
+Catalog current_catalog(const Host& host) {
   Catalog catalog = built_in_catalog();
   for (const std::string cloud : {"ec2", "openstack", "gce", "azure"}) {
-    if (std::string path = user_catalog_file(cloud); !path.empty()) catalog.add_file(std::move(path), cloud);
+    if (std::string path = host.catalog_file(cloud); !path.empty()) catalog.add_file(std::move(path), cloud);
   }
   return catalog;
 }
 
-Machinery::Machinery(const MachineryOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth)
-    : options_(options),
+Machinery::Machinery(const Host& host, const MachineryOptions& options, Catalog catalog,
+                     std::shared_ptr<const AuthFile> auth)
+    : host_(host),
+      options_(options),
       catalog_(std::move(catalog)),
       owned_(all_clouds(connections_)),
       native_(make_native_runner()),
@@ -185,7 +186,7 @@ void Machinery::add_family(std::unique_ptr<CloudFamily> family, const AuthFile* 
 
 Run Machinery::run() {
   Run run;
-  run.world = &real_world();
+  run.world = host_.world;
   run.clouds = &clouds_;
   run.runners = {{ir::StepKind::Native, native_.get()},
                  {ir::StepKind::Ansible, ansible_.get()},
@@ -201,12 +202,13 @@ Run Machinery::run() {
   return run;
 }
 
-Result<std::unique_ptr<Machinery>> make_machinery(const MachineryOptions& options, const Stop& stop) {
+Result<std::unique_ptr<Machinery>> make_machinery(const Host& host, const MachineryOptions& options,
+                                                  const Stop& stop) {
   auto found = load_auth(options.auth, stop);
   if (!found.ok()) return std::move(found).status();
   std::shared_ptr<const AuthFile> auth;
   if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));
-  auto machinery = std::make_unique<Machinery>(options, current_catalog(), std::move(auth));
+  auto machinery = std::make_unique<Machinery>(host, options, current_catalog(host), std::move(auth));
   const CloudSet& clouds = machinery->clouds();
   if (!options.cloud.empty() && !clouds.knows(options.cloud)) {
     const std::vector<std::string> names = clouds.names();

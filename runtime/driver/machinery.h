@@ -7,6 +7,7 @@
 #include "common/stop.h"
 #include "runtime/auth/auth_file.h"
 #include "runtime/catalog/catalog.h"
+#include "runtime/driver/host.h"
 #include "runtime/exec/executor.h"
 #include "runtime/net/ssh/connections.h"
 #include "runtime/net/ssh/login.h"
@@ -20,12 +21,15 @@ struct MachineryOptions {
 };
 
 // What radlc was built with, and what `radlc catalog update` brought since.
-Catalog current_catalog();
+Catalog current_catalog(const Host& host);
 
 class Machinery {
  public:
   // `auth`: its EC2 lines are clouds by their ids, and the first of them is the account of `ec2`.
-  Machinery(const MachineryOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth);
+  // `host` outlives it.
+  Machinery(const Host& host, const MachineryOptions& options, Catalog catalog,
+            std::shared_ptr<const AuthFile> auth);
+  const Host& host() const { return host_; }
   const CloudSet& clouds() const { return clouds_; }
   const Catalog& catalog() const { return catalog_; }
   // A Run with clouds, runners, connector, world and options set; the caller adds store, program, secrets
@@ -36,6 +40,7 @@ class Machinery {
   // Under its type's name and the ids of the auth file's lines of a type.
   void add_family(std::unique_ptr<CloudFamily> family, const AuthFile* auth, const char* type);
 
+  const Host& host_;
   MachineryOptions options_;
   Catalog catalog_;
   ssh::Connections connections_;  // outlives the clouds
@@ -47,6 +52,7 @@ class Machinery {
 };
 
 // Invalid for an unknown cloud (with the nearest name).
-Result<std::unique_ptr<Machinery>> make_machinery(const MachineryOptions& options, const Stop& stop = {});
+Result<std::unique_ptr<Machinery>> make_machinery(const Host& host, const MachineryOptions& options,
+                                                  const Stop& stop = {});
 
 }  // namespace radl::driver

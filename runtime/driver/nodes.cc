@@ -10,10 +10,10 @@
 
 namespace radl::driver {
 
-Result<Nodes> load_nodes(const ProjectOptions& options, const Stop& stop) {
-  auto place = find_state(options, stop);
+Result<Nodes> load_nodes(const Host& host, const ProjectOptions& options, const Stop& stop) {
+  auto place = find_state(host, options, stop);
   if (!place.ok()) return std::move(place).status();
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world(), stop);
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *host.world, stop);
   if (!store.ok()) return std::move(store).status();
   auto state = (*store)->snapshot();
   if (!state.ok()) return std::move(state).status();

@@ -18,7 +18,7 @@ struct Nodes {
   Snapshot state;
   std::string work_directory;
 };
-Result<Nodes> load_nodes(const ProjectOptions& options, const Stop& stop = {});
+Result<Nodes> load_nodes(const Host& host, const ProjectOptions& options, const Stop& stop = {});
 
 // Those called so: an address, or a system for all of its nodes; sorted. NotFound lists what there is.
 Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, const std::string& name);

@@ -7,7 +7,6 @@
 #include "common/version.h"
 #include "runtime/base/world.h"
 #include "runtime/driver/foresight_facts.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/calibration_store.h"
 #include "runtime/runs/runs_file.h"
@@ -109,11 +108,11 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
   std::vector<PlanForecast> forecasts;
   const std::vector<Trained> trainings = trained_by(plan, project, machinery, stop);
   if (trainings.empty()) return forecasts;
-  const std::vector<RunFigures> runs = newest_runs(user_data_file("runs.jsonl"));
+  const std::vector<RunFigures> runs = newest_runs(machinery.host().runs_file());
   const auto measured = measured_by(runs);
   const PhaseBands bands = bands_by(runs);
   const std::set<std::string> staging = staging_steps(project.compiled.program);
-  Models models(calibration_file());
+  Models models(machinery.host().calibration_file());
   for (const Trained& trained : trainings) {
     auto known = models.of(trained.facts);
     if (!known.ok()) return std::move(known).status();
@@ -156,7 +155,7 @@ void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& fi
 
 Status keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,
                       const RunReport& report, const Snapshot& after) {
-  const std::string path = calibration_file();
+  const std::string path = machinery.host().calibration_file();
   Status kept;
   Models models(path);  // what a run teaches is for the next apply
   for (const Trained& trained : trained_by(plan, project, machinery, {})) {
@@ -193,7 +192,7 @@ Status keep_trainings(const Plan& plan, const Project& project, const Machinery&
     // A time by the arithmetic of other work is off by more than runs should correct.
     const auto forecast = (*known)->model.forecast(trained.facts, machine, round_trip);
     if (forecast.same_work) run.analytic_seconds = forecast.analytic_seconds;
-    run.time = real_world().clock.wall_seconds();
+    run.time = machinery.host().world->clock.wall_seconds();
     run.version = kVersionText;
     auto store = CalibrationStore::open(path);
     kept = store.ok() ? store->add(run) : std::move(store).status();

@@ -12,23 +12,10 @@
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/scaling.h"
 
-extern char** environ;
-
 namespace radl::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::map<std::string, std::string> process_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    std::string_view text(*entry);
-    size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-  }
-  return variables;
-}
 
 // Wraps the question so that a second compilation finds the answer among the inputs.
 void remember_answers(Project& project) {
@@ -62,7 +49,7 @@ Result<std::vector<std::string>> source_files(const ProjectOptions& options) {
   return std::vector<std::string>{*file};
 }
 
-Result<CompileOptions> compile_options(const ProjectOptions& options, AskInput ask) {
+Result<CompileOptions> compile_options(const Host& host, const ProjectOptions& options, AskInput ask) {
   CompileOptions compile;
   for (const std::string& input : options.inputs) {
     size_t equals = input.find('=');
@@ -72,17 +59,18 @@ Result<CompileOptions> compile_options(const ProjectOptions& options, AskInput a
     compile.inputs[input.substr(0, equals)] = input.substr(equals + 1);
   }
   compile.input_files = options.input_files;
-  compile.environment = process_environment();
+  compile.environment = host.environment;
   compile.module_path = options.module_path;
   compile.ask = std::move(ask);
   return compile;
 }
 
-Status load_project(const ProjectOptions& options, AskInput ask, Project& project) {
+Status load_project(const Host& host, const ProjectOptions& options, AskInput ask, Project& project) {
   auto files = source_files(options);
   if (!files.ok()) return files.status();
-  auto compile_with = compile_options(options, std::move(ask));
+  auto compile_with = compile_options(host, options, std::move(ask));
   if (!compile_with.ok()) return compile_with.status();
+  project.host = &host;
   project.files = *files;
   project.words = project_words(options);
   project.compile_with = std::move(*compile_with);
@@ -95,7 +83,7 @@ Status load_project(const ProjectOptions& options, AskInput ask, Project& projec
   project.compiled = std::move(*compiled);
   project.deployed = project.compiled.deployed;
   if (!options.name.empty()) project.compiled.program.name = options.name;
-  auto directory = state_of_program(options, project.compiled.program, files->front());
+  auto directory = state_of_program(host, options, project.compiled.program, files->front());
   if (!directory.ok()) return std::move(directory).status();
   project.state_directory = std::move(*directory);
   return {};

@@ -9,6 +9,7 @@
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/source/source.h"
+#include "runtime/driver/host.h"
 #include "runtime/plan/scaling.h"
 #include "runtime/state/store.h"
 
@@ -45,6 +46,7 @@ struct Findings {
 };
 
 struct Project {
+  const Host* host = nullptr;  // outlives it
   SourceMap sources;
   Diagnostics diagnostics;
   std::unique_ptr<Findings> refused;  // why the file cannot have the nodes asked for (use_state_of)
@@ -63,7 +65,7 @@ struct Project {
 
 // Compiles into `project`, whose findings are there on success and on failure. Invalid with an empty message:
 // one of the findings is an error and says all.
-Status load_project(const ProjectOptions& options, AskInput ask, Project& project);
+Status load_project(const Host& host, const ProjectOptions& options, AskInput ask, Project& project);
 
 // Compiles again where the state's nodes are others than the first compilation's, or have other #N# numbers:
 // what `radlc scale` has chosen, or is asked for now. NotFound, Invalid: of `scale`; with project.refused if
@@ -75,7 +77,7 @@ Status use_state_of(Project& project, const Snapshot& snapshot);
 void use_sudo_password(Project& project, const std::string& password);
 
 // The compiler's options that the project's options and the environment (RADL_INPUT_name) give.
-Result<CompileOptions> compile_options(const ProjectOptions& options, AskInput ask);
+Result<CompileOptions> compile_options(const Host& host, const ProjectOptions& options, AskInput ask);
 
 // " FILE --state DIR --name NAME", as far as they were given, for a command line that a user may copy.
 std::string project_words(const ProjectOptions& options);

@@ -1,7 +1,6 @@
 #include "runtime/driver/project_state.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "common/text.h"
@@ -14,10 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Clouds start processes in folders of their own, so the state's place must not depend on this one's.
-std::string absolute(const std::string& path) {
-  std::error_code error;
-  auto whole = std::filesystem::absolute(path, error).lexically_normal();
-  return error ? path : whole.string();
+std::string absolute(const Host& host, const std::string& path) {
+  return (fs::path(host.folder) / path).lexically_normal().string();
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -39,11 +36,11 @@ struct Applied {
   std::vector<std::string> unknown;  // those that do not say: their first apply did not come to its end
 };
 
-Applied applied_from(const std::string& directory, const std::vector<std::string>& names,
+Applied applied_from(const Host& host, const std::string& directory, const std::vector<std::string>& names,
                      const std::vector<std::string>& files, const Stop& stop) {
   Applied found;
   for (const std::string& name : names) {
-    auto store = Store::open(directory, name, OpenMode::Read, real_world(), stop);
+    auto store = Store::open(directory, name, OpenMode::Read, *host.world, stop);
     auto snapshot = store.ok() ? (*store)->snapshot() : Result<Snapshot>(store.status());
     if (!snapshot.ok() || snapshot->source_paths.empty()) {
       found.unknown.push_back(name);
@@ -85,16 +82,15 @@ std::vector<std::string> files_applied(const ProjectOptions& options) {
 }
 
 // What the command line or the environment says.
-std::string given_state(const ProjectOptions& options) {
+std::string given_state(const Host& host, const ProjectOptions& options) {
   if (!options.state.empty()) return options.state;
-  const char* variable = std::getenv("RADL_STATE");
-  return variable ? variable : "";
+  return host.variable("RADL_STATE");
 }
 
 // A folder that a file names lies beside it, wherever radlc is run.
-std::string beside(const std::string& place, const std::string& file) {
-  if (is_bucket_place(place) || place.starts_with('/')) return state_place(place);
-  return absolute((fs::path(file).parent_path() / place).string());
+std::string beside(const Host& host, const std::string& place, const std::string& file) {
+  if (is_bucket_place(place) || place.starts_with('/')) return state_place(host, place);
+  return absolute(host, (fs::path(file).parent_path() / place).string());
 }
 
 // `option state = '...'` of a file that is not compiled; "" where there is none.
@@ -130,20 +126,22 @@ Result<std::string> only_file_in(const std::string& folder) {
   return not_found((folder == "." ? "no file was given, and " : "") + here + " has no .radl file");
 }
 
-Result<std::string> state_of_program(const ProjectOptions& options, const ir::Program& program,
-                                     const std::string& file) {
-  if (std::string given = given_state(options); !given.empty()) return state_place(given);
+Result<std::string> state_of_program(const Host& host, const ProjectOptions& options,
+                                     const ir::Program& program, const std::string& file) {
+  if (std::string given = given_state(host, options); !given.empty()) return state_place(host, given);
   auto option = program.options.find("state");
-  if (option == program.options.end()) return absolute(default_state_directory(file));
-  if (option->second.is_string()) return beside(option->second.get<std::string>(), file);
+  if (option == program.options.end()) return absolute(host, default_state_directory(file));
+  if (option->second.is_string()) return beside(host, option->second.get<std::string>(), file);
   return Status(Code::Invalid, "option state: expected a string")
       .with_hint("a folder, or 's3://BUCKET/PREFIX', 'gs://..', 'az://..'");
 }
 
-std::string state_place(const std::string& words) { return is_bucket_place(words) ? words : absolute(words); }
+std::string state_place(const Host& host, const std::string& words) {
+  return is_bucket_place(words) ? words : absolute(host, words);
+}
 
-Result<std::string> state_directory(const ProjectOptions& options) {
-  if (std::string given = given_state(options); !given.empty()) return state_place(given);
+Result<std::string> state_directory(const Host& host, const ProjectOptions& options) {
+  if (std::string given = given_state(host, options); !given.empty()) return state_place(host, given);
   std::error_code error;
   std::vector<std::string> files = files_applied(options);
   if (options.files.empty()) {
@@ -152,15 +150,15 @@ Result<std::string> state_directory(const ProjectOptions& options) {
   for (const std::string& file : files) {
     auto option = state_option_of(file);
     if (!option.ok()) return std::move(option).status();
-    if (!option->empty()) return beside(*option, file);
+    if (!option->empty()) return beside(host, *option, file);
   }
-  if (options.files.empty()) return absolute(".radl");
+  if (options.files.empty()) return absolute(host, ".radl");
   const std::string& file = options.files.front();
-  return absolute(fs::is_directory(file, error) ? file + "/.radl" : default_state_directory(file));
+  return absolute(host, fs::is_directory(file, error) ? file + "/.radl" : default_state_directory(file));
 }
 
-Result<StatePlace> find_state(const ProjectOptions& options, const Stop& stop) {
-  auto place = state_directory(options);
+Result<StatePlace> find_state(const Host& host, const ProjectOptions& options, const Stop& stop) {
+  auto place = state_directory(host, options);
   if (!place.ok()) return std::move(place).status();
   const std::string& directory = *place;
   auto names = list_states(directory, stop);
@@ -176,7 +174,7 @@ Result<StatePlace> find_state(const ProjectOptions& options, const Stop& stop) {
   std::vector<std::string> files = files_applied(options), candidates = *names;
   if (files.empty() && candidates.size() > 1) files = radl_files_in(".");
   if (!files.empty() && (candidates.size() > 1 || !options.files.empty())) {
-    Applied applied = applied_from(directory, *names, files, stop);
+    Applied applied = applied_from(host, directory, *names, files, stop);
     candidates = applied.from.empty() ? applied.unknown : applied.from;
     if (candidates.empty() && !options.files.empty()) {
       return Status(Code::NotFound, "nothing has been applied from " + join(files, ", ") + "; " + directory +

@@ -1,12 +1,10 @@
 #include "runtime/run/planning.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <type_traits>
 
 #include "common/text.h"
-#include "runtime/base/world.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/measured.h"
 #include "runtime/run/architectures.h"
@@ -27,9 +25,9 @@ constexpr std::chrono::seconds kOneLookAtABucket{60};  // with its repetitions
 
 // Buckets are asked where clouds are. What cannot be looked at counts as there: it is not trained again for
 // that.
-bool output_is_there(const std::string& path, bool may_ask, const Stop& stop,
+bool output_is_there(World& world, const std::string& path, bool may_ask, const Stop& stop,
                      std::map<std::string, std::string>& failed) {
-  if (!training::is_bucket(path)) return real_world().files.exists(path);
+  if (!training::is_bucket(path)) return world.files.exists(path);
   if (!may_ask || stop.asked()) return true;
   auto there = training::is_in_bucket(path, stop.within(kOneLookAtABucket));
   if (there.ok()) return *there;
@@ -201,12 +199,13 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   input.options.replace = question.replace;
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;
-  if (const char* caller = std::getenv("RADL_CALLER_CIDR")) input.options.caller = caller;
+  input.options.caller = question.caller;
   if (question.scaled != nullptr) input.options.scaled = *question.scaled;
   input.options.leave_jobs = question.leave_jobs;
-  input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
+  input.options.today = utc_time(question.world->clock.wall_seconds()).substr(0, 10);
   input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {
-    return output_is_there(path, question.refresh || observed != nullptr, question.stop, failed);
+    return output_is_there(*question.world, path, question.refresh || observed != nullptr, question.stop,
+                           failed);
   });
   if (Status stopped = question.stop.check(); !stopped.ok()) return stopped;
   auto plan = make_plan(input);

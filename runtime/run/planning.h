@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/stop.h"
+#include "runtime/base/world.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/plan/plan.h"
@@ -17,6 +18,7 @@ namespace radl {
 
 // All pointers outlive the call.
 struct PlanQuestion {
+  World* world = nullptr;  // of a run: its own (ActiveRun::plan)
   const ir::Program* program = nullptr;
   const ir::Secrets* secrets = nullptr;
   const CloudSet* clouds = nullptr;
@@ -33,6 +35,7 @@ struct PlanQuestion {
   // What `radlc scale` has chosen, as `prepare` has compiled it; null: what the state has.
   const Scalings* scaled = nullptr;
   bool leave_jobs = false;  // PlanOptions
+  std::string caller;       // PlanOptions: RADL_CALLER_CIDR of whoever asks
   // What earlier runs took (measured_by()); called where the plan does something.
   std::function<std::map<std::string, double>()> measured = {};
   // Hears a line where a cloud that is surveyed keeps the plan waiting; none: nobody.

@@ -14,22 +14,6 @@ constexpr size_t kMostUnwritten = 1 << 16;
 
 constexpr std::chrono::seconds kForListeners{2};  // of a run that nobody ended
 
-// The state with its lock. A run that it waited for may have removed the state: then there may be a new one.
-// `waits`: the store's for its bucket, as long as it lives.
-Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop,
-                                           const Stop& waits) {
-  const auto end = world.clock.now() + start.lock_timeout;
-  while (true) {
-    auto store = Store::open(start.directory, start.name, start.mode, world, waits);
-    if (!store.ok()) return store;
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - world.clock.now());
-    Status locked =
-        (*store)->lock(start.command, std::max(left, std::chrono::milliseconds(0)), start.waiting, stop);
-    if (locked.ok()) return store;
-    if (locked.code() != Code::Lost) return locked;
-  }
-}
-
 // Tells of each request to stop while it lives, at once: what runs may be far from looking.
 class StopTeller {
  public:
@@ -64,6 +48,20 @@ class StopTeller {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop,
+                                           const Stop& waits) {
+  const auto end = world.clock.now() + start.lock_timeout;
+  while (true) {
+    auto store = Store::open(start.directory, start.name, start.mode, world, waits);
+    if (!store.ok()) return store;
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - world.clock.now());
+    Status locked =
+        (*store)->lock(start.command, std::max(left, std::chrono::milliseconds(0)), start.waiting, stop);
+    if (locked.ok()) return store;
+    if (locked.code() != Code::Lost) return locked;
+  }
+}
 
 // What a run itself wants to know of its events.
 class ActiveRun::Notes : public EventSink {
@@ -130,6 +128,7 @@ Result<Plan> ActiveRun::plan(const PlanQuestion& question) {
   Result<Snapshot> now = snapshot();
   if (!now.ok()) return now.status();
   PlanQuestion stoppable = question;
+  stoppable.world = run_.world;
   stoppable.stop = question.stop.or_when(run_.cancellation->finishing());
   return make_plan_of(stoppable, *now, &*observed, store_->work_directory());
 }

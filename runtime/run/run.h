@@ -35,6 +35,13 @@ struct RunStart {
   std::function<void(const LockInfo& holder)> waiting;
 };
 
+// Opens the state and takes its lock. If the run that it waited for has removed the state, it opens the new
+// one, if there is one. `stop` ends the wait for the lock; `waits` ends the store's waits for its bucket, as
+// long as the store lives. Errors: Store::open's and Store::lock's but Lost; Conflict says who holds the
+// lock.
+Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop = {},
+                                           const Stop& waits = {});
+
 class ActiveRun {
  public:
   // Opens the state and takes its lock. `parts`: all of it but store, sinks and cancellation; what it points

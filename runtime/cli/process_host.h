@@ -1,0 +1,10 @@
+// The Host that is this process.
+#pragma once
+
+#include "runtime/driver/host.h"
+
+namespace radl::cli {
+
+driver::Host process_host();
+
+}  // namespace radl::cli

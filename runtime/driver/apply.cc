@@ -1,0 +1,197 @@
+#include "runtime/driver/apply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/driver/given_back.h"
+#include "runtime/driver/states.h"
+#include "runtime/steps/training/bucket_folder.h"
+
+namespace radl::driver {
+namespace {
+
+// How often one apply replaces nodes that a cloud has taken back.
+constexpr int kMostReplacements = 5;
+constexpr std::chrono::seconds kLookAtBuckets{60};
+
+// Nothing has vanished or broken that a saved plan takes to be there. `now`: a plan made after a look.
+Status check_world_unmoved(const Plan& saved, const Plan& now) {
+  for (const Drift& drift : now.drift) {
+    if (drift.what != "gone" && drift.what != "broken") continue;
+    const bool known = std::any_of(saved.drift.begin(), saved.drift.end(), [&](const Drift& other) {
+      return other.address == drift.address && other.what == drift.what;
+    });
+    if (known) continue;
+    return Status(Code::Conflict, fmt::format("{} is {} since the plan was saved: {}", drift.address,
+                                              drift.what, drift.detail))
+        .with_hint("plan again, with --refresh");
+  }
+  return {};
+}
+
+}  // namespace
+
+Apply::Apply(const Host& host, ApplyRequest request, Cancellation& cancellation, Tell tell)
+    : host_(host),
+      request_(std::move(request)),
+      cancellation_(cancellation),
+      tell_(std::move(tell)),
+      begun_(host.world->clock.wall_seconds()) {}
+
+Apply::~Apply() = default;
+
+Run Apply::parts() const {
+  Run parts = machinery_->run();
+  parts.program = &project_->compiled.program;
+  parts.secrets = &project_->compiled.secrets;
+  parts.options.on_error = request_.on_error;
+  return parts;
+}
+
+// A saved plan brings its own sources, inputs and place of the state.
+Status Apply::read_saved() {
+  const PlanRequest& asked = request_.plan;
+  if (asked.refresh || !asked.replace.empty() || !asked.targets.empty())
+    return invalid(
+        "a saved plan is applied as it is: --refresh, --replace and --target belong to `radlc plan`");
+  ProjectOptions& project = request_.project;
+  auto saved = read_plan_file(project.files.front());
+  if (!saved.ok()) return std::move(saved).status();
+  if (Status moved = check_sources_unmoved(saved->plan); !moved.ok()) return moved;
+  project.files.clear();
+  for (const ir::Source& source : saved->program.sources) {
+    if (project.files.empty()) project.files.push_back(source.path);
+  }
+  for (const auto& [name, value] : saved->inputs) project.inputs.push_back(name + "=" + value);
+  if (project.state.empty()) project.state = saved->state_directory;
+  project.name = saved->program.name;
+  saved_ = std::move(*saved);
+  return {};
+}
+
+Status Apply::load(AskInput ask) {
+  const std::vector<std::string>& files = request_.project.files;
+  if (files.size() == 1 && is_plan_file(files.front())) {
+    if (Status read = read_saved(); !read.ok()) return read;
+  }
+  project_->scale = request_.scale;
+  return load_project(host_, request_.project, std::move(ask), *project_);
+}
+
+Status Apply::begin() {
+  if (!machinery_) {
+    auto machinery = make_machinery(host_, request_.machinery, cancellation_.finishing());
+    if (!machinery.ok()) return std::move(machinery).status();
+    machinery_ = std::move(*machinery);
+  }
+  const std::string &directory = project_->state_directory, &name = project_->compiled.program.name;
+  auto run = begin_run(host_, parts(), directory, name, request_.scale ? OpenMode::Write : OpenMode::Create,
+                       request_.scale ? "scale" : "apply", request_.lock_timeout, cancellation_, tell_);
+  if (!run.ok()) return std::move(run).status();
+  run_ = std::move(*run);
+  if (Status kept = remember(host_, directory, name); !kept.ok())
+    tell_({Notice::Kind::Note, "`radlc list` will not show " + name + ": " + kept.text()});
+  return recover_left(*run_, tell_);
+}
+
+Result<Plan> Apply::decide() {
+  auto plan = run_->plan(question_of(*project_, *machinery_, request_.plan, tell_));
+  if (!plan.ok()) return plan;
+  auto snapshot = run_->snapshot();
+  if (!snapshot.ok()) return std::move(snapshot).status();
+  tell_what_stays(*plan, *snapshot);
+  if (!saved_) return plan;
+  if (Status moved = check_state_unmoved(saved_->plan, *snapshot); !moved.ok()) return moved;
+  if (Status moved = check_world_unmoved(saved_->plan, *plan); !moved.ok()) return moved;
+  if (saved_->plan.source_digest != plan->source_digest) {
+    return Status(Code::Conflict, "the saved plan was made from other sources or inputs")
+        .with_hint("plan again");
+  }
+  return saved_->plan;
+}
+
+void Apply::forecast() {
+  auto forecasts = plan_forecasts(plan_, *project_, *machinery_, cancellation_.finishing());
+  forecasts_ = forecasts.ok() ? std::move(*forecasts) : std::vector<PlanForecast>();
+  if (!forecasts.ok()) tell_({Notice::Kind::Note, "nothing is forecast: " + forecasts.status().text()});
+}
+
+Status Apply::make_plan() {
+  auto plan = decide();
+  if (!plan.ok()) return std::move(plan).status();
+  plan_ = std::move(*plan);
+  within_ = hold_to_max_cost(request_.plan, plan_);
+  forecast();
+  return cancellation_.finishing().check();
+}
+
+Status Apply::check_buckets() const {
+  const Stop stop = cancellation_.finishing();
+  for (const ir::Step& step : project_->compiled.program.steps) {
+    const Action* action = plan_.find(step.id);
+    if (!ir::is_job(step.kind) || action == nullptr || action->verb != Verb::Run) continue;
+    const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
+    Status open = training::check_buckets(job, stop.within(kLookAtBuckets));
+    if (!open.ok()) return std::move(open).at(step.id);
+  }
+  return {};
+}
+
+// Where the nodes that a region had no room for may go.
+RoomSought Apply::seek_room(const RunReport& report) {
+  std::map<std::string, std::string> failed;
+  for (const ActionOutcome& outcome : report.actions) {
+    if (outcome.state == ActionOutcome::State::Failed && outcome.status.code() == Code::Quota)
+      failed[outcome.id] = outcome.status.message();
+  }
+  if (failed.empty() || report.status.code() == Code::Cancelled) return {};
+  auto now = run_->snapshot();
+  if (!now.ok()) return {};
+  const NoRoom& known = request_.plan.no_room;
+  const Placement placement =
+      place_nodes(project_->compiled.program, *now, machinery_->clouds(), machinery_->catalog(), known);
+  return room_elsewhere(placement, *now, plan_, known, failed, begun_);
+}
+
+ApplyRound Apply::run_round() {
+  ApplyRound round;
+  const bool may_go_on = rounds_++ < kMostReplacements && request_.on_error != OnError::Destroy;
+  round.report = run_->apply(plan_);
+  const RunReport& done = round.report;
+  RoomSought room;
+  if (may_go_on) {
+    room = seek_room(done);
+    round.interrupted = run_->taken_back();
+  }
+  round.goes_on = may_go_on && (!round.interrupted.empty() || room.elsewhere) && !done.status.ok() &&
+                  done.status.code() != Code::Cancelled;
+  if (!round.goes_on) run_->store().unlock();  // a listener that is slow holds up nobody
+  round.room = std::move(room.why);
+  request_.plan.replace.clear();
+  for (const auto& [address, when] : round.interrupted) request_.plan.replace.push_back(address);
+  if (room.elsewhere) request_.plan.no_room = std::move(room.no_room);
+
+  RunFigures figures = run_->figures(plan_, done);
+  predict_training(forecasts_, figures);
+  round.after = run_->snapshot();
+  if (round.after.ok()) measure_jobs(plan_, done, *round.after, figures);
+  round.figures_kept = keep_figures(host_, std::move(figures), project_->state_directory);
+  if (round.after.ok())
+    round.trainings_kept = keep_trainings(plan_, *project_, *machinery_, done, *round.after);
+  return round;
+}
+
+// What was approved is done again for nodes that their cloud takes back, as the file says it (spot, or on
+// demand if it allows that): they are replaced, and what ran there resumes from its checkpoints.
+Status Apply::plan_next_round() {
+  saved_.reset();
+  auto plan = decide();
+  if (!plan.ok()) return std::move(plan).status();
+  if (Status within = hold_to_max_cost(request_.plan, *plan); !within.ok()) return within;
+  plan_ = std::move(*plan);
+  forecast();
+  return {};
+}
+
+}  // namespace radl::driver

@@ -1,0 +1,104 @@
+// An apply, from its question to its answer. `scale` and `autoscale` are applies that choose nodes. A front
+// end shows what each call gives, asks what it has to ask, and goes on:
+//
+//   Apply apply(host, request, cancellation, tell);
+//   apply.load(ask);           // a saved plan, or the files: findings in project()
+//   apply.begin();             // clouds, state and its lock, what an interrupted run left
+//   apply.make_plan();         // plan(), forecasts(), within_budget(): show them; asks_approval()?
+//   apply.check_buckets();
+//   do {                       // listeners on run().events()
+//     round = apply.run_round();
+//   } while (round.goes_on && apply.plan_next_round().ok());
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/driver/plan_forecasts.h"
+#include "runtime/driver/plan_request.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/run/run.h"
+
+namespace radl::driver {
+
+struct ApplyRequest {
+  ProjectOptions project;  // or one saved plan as its only file
+  MachineryOptions machinery;
+  PlanRequest plan;
+  std::optional<ScaleRequest> scale;  // jobs are left alone then
+  OnError on_error = OnError::Keep;
+  double lock_timeout = 0;  // seconds
+};
+
+// What one execution of a plan came to.
+struct ApplyRound {
+  RunReport report;
+  // Another round follows, for nodes that were interrupted or that found no room: the report's failures are
+  // none of the apply's. Otherwise the lock is given back.
+  bool goes_on = false;
+  std::map<std::string, std::string>
+      interrupted;                // node -> when its cloud took it back, as the cloud says it
+  std::vector<std::string> room;  // a line each: which nodes go to another region, or why none does
+  Result<Snapshot> after = Snapshot();
+  Status figures_kept, trainings_kept;  // failures do not fail the apply
+};
+
+class Apply {
+ public:
+  // `host` and `cancellation` outlive it.
+  Apply(const Host& host, ApplyRequest request, Cancellation& cancellation, Tell tell);
+  ~Apply();
+  Apply(const Apply&) = delete;
+  Apply& operator=(const Apply&) = delete;
+
+  // As driver::load_project. Conflict: what a saved plan was made from has changed since.
+  Status load(AskInput ask);
+  Project& project() { return *project_; }  // after load(), also if it failed
+  // Makes the machinery, opens and locks the state, and looks up what an interrupted run left. If the status
+  // asks_whether_moved(), it may be called again after take_over_state(). Conflict: another run has the lock.
+  Status begin();
+  // The plan, or the saved one if the state and the world are as they were then. What an error of the
+  // compiler would explain is in project().refused.
+  Status make_plan();
+
+  const Plan& plan() const { return plan_; }
+  const std::vector<PlanForecast>& forecasts() const { return forecasts_; }
+  const Status& within_budget() const { return within_; }  // of the plan that make_plan() made
+  // Whether somebody has to approve the plan: a saved plan was approved when it was saved.
+  bool asks_approval() const { return !saved_; }
+  const ProjectOptions& options() const { return request_.project; }  // of a saved plan its own
+  ActiveRun& run() { return *run_; }
+
+  // A bucket that is missing or closed is known before a machine is paid for.
+  Status check_buckets() const;
+
+  ApplyRound run_round();
+  // After a round that goes on: the plan of the next. Invalid: it would cost more than is allowed.
+  Status plan_next_round();
+
+ private:
+  Run parts() const;
+  Status read_saved();
+  Result<Plan> decide();
+  void forecast();
+  RoomSought seek_room(const RunReport& report);
+
+  const Host& host_;
+  ApplyRequest request_;
+  Cancellation& cancellation_;
+  const Tell tell_;
+  const double begun_;  // wall seconds
+  int rounds_ = 0;
+  std::optional<SavedPlan> saved_;
+  std::unique_ptr<Project> project_ = std::make_unique<Project>();
+  std::unique_ptr<Machinery> machinery_;
+  std::unique_ptr<ActiveRun> run_;
+  Plan plan_;
+  std::vector<PlanForecast> forecasts_;
+  Status within_;
+};
+
+}  // namespace radl::driver

@@ -1,0 +1,38 @@
+// What a run knows of the process that hosts it. Each front end makes one for each user that it serves:
+// whatever runtime/driver and runtime/cli need of the surroundings comes from it, not from the process.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/base/world.h"
+
+namespace radl::driver {
+
+struct Host {
+  std::map<std::string, std::string> environment;
+  std::string folder;      // absolute; relative places of states begin here
+  World* world = nullptr;  // clock, files, randomness; outlives every run
+
+  // The variable's value; "" if it is not set.
+  std::string variable(const std::string& name) const;
+
+  // Files of radlc that belong to the user and to no project: $XDG_STATE_HOME/radlc/NAME, else
+  // ~/.local/state/radlc/NAME; "" if there is no home folder.
+  std::string state_file(const std::string& name) const;
+  // $XDG_DATA_HOME/radlc/NAME, else ~/.local/share/radlc/NAME; "" if there is no home folder.
+  std::string data_file(const std::string& name) const;
+
+  // Of all infrastructures (runtime/state/index.h).
+  std::string infrastructures_index() const { return state_file("infrastructures.json"); }
+  // What runs took and cost (runtime/runs/runs_file.h).
+  std::string runs_file() const { return data_file("runs.jsonl"); }
+  // The user's calibration (runtime/runs/calibration_store.h).
+  std::string calibration_file() const { return data_file("foresight.db"); }
+  // Of `radlc catalog update`: newer prices than those that radlc was built with.
+  std::string catalog_file(const std::string& cloud) const {
+    return data_file("catalog/" + cloud + ".catalog");
+  }
+};
+
+}  // namespace radl::driver

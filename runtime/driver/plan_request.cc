@@ -1,0 +1,56 @@
+#include "runtime/driver/plan_request.h"
+
+#include "runtime/driver/given_back.h"
+#include "runtime/plan/budget.h"
+#include "runtime/plan/measured.h"
+#include "runtime/runs/runs_file.h"
+
+namespace radl::driver {
+
+Status within_max_cost(const PlanRequest& request, const Plan& plan) {
+  if (request.max_cost.empty()) return {};
+  auto budget = parse_budget(request.max_cost);
+  if (!budget.ok()) return std::move(budget).status();
+  return check_budget(plan, *budget);
+}
+
+Status hold_to_max_cost(const PlanRequest& request, Plan& plan) {
+  if (Status within = within_max_cost(request, plan); !within.ok() || request.max_cost.empty()) return within;
+  keep_within(plan, *parse_budget(request.max_cost));
+  return {};
+}
+
+PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request,
+                         const Tell& tell) {
+  PlanQuestion question;
+  question.world = machinery.host().world;
+  question.program = &project.compiled.program;
+  question.secrets = &project.compiled.secrets;
+  question.clouds = &machinery.clouds();
+  question.catalog = &machinery.catalog();
+  question.replace.insert(request.replace.begin(), request.replace.end());
+  question.targets.insert(request.targets.begin(), request.targets.end());
+  question.project_words = project.words;
+  question.refresh = request.refresh;
+  question.no_room = request.no_room;
+  question.prepare = [&project](const Snapshot& snapshot) { return use_state_of(project, snapshot); };
+  question.scaled = &project.scaled;
+  question.caller = machinery.host().variable("RADL_CALLER_CIDR");
+  question.leave_jobs = project.scale.has_value();
+  question.tell = [&tell](const std::string& line) { tell({Notice::Kind::Progress, line}); };
+  question.measured = [&machinery] { return measured_by(newest_runs(machinery.host().runs_file())); };
+  return question;
+}
+
+Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
+                      const PlanRequest& request, const Observed* observed, const Tell& tell,
+                      const Stop& stop) {
+  PlanQuestion question = question_of(project, machinery, request, tell);
+  question.stop = stop;
+  auto plan = make_plan_of(question, snapshot, observed,
+                           work_directory_of(project.state_directory, project.compiled.program.name));
+  if (plan.ok()) tell_what_stays(*plan, snapshot);
+  return plan;
+}
+
+}  // namespace radl::driver
