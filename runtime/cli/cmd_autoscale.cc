@@ -44,7 +44,7 @@ void say(Watched& watched, const std::string& line) {
 }
 
 std::string folder_of(const ElasticRules& rules) {
-  return shell_path((rules.directory.empty() ? "~/.radl/elastic" : rules.directory) + "/" + rules.name);
+  return shell_path((rules.directory.empty() ? kElasticFolder : rules.directory) + "/" + rules.name);
 }
 
 // "" where there is none. Invalid: a value in it is not known.
@@ -68,10 +68,12 @@ Result<std::string> wanted_command(const ElasticRules& rules, const Snapshot& st
   return command.is_string() ? command.get<std::string>() : std::string();
 }
 
-// The command may hold secrets, so it is no argument.
+// The command may hold secrets, so it is no argument. The file `served` tells `radlc submit` that somebody
+// reads the wishes.
 std::string look_script(const ElasticRules& rules, const std::string& wanted) {
-  std::string script = fmt::format("cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n",
-                                   folder_of(rules));
+  std::string script = fmt::format(
+      "cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n: > served || exit 1\n",
+      folder_of(rules));
   if (!wanted.empty())
     script += fmt::format("w={}\nn=$(cd && (eval \"$w\") </dev/null) || exit 1\necho wanted $n\n",
                           shell_quote(wanted));

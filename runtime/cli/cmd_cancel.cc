@@ -1,8 +1,11 @@
-// Ends a training or program that runs: it is asked first, and killed when its time is over.
+// Ends a training, a program or a job of Slurm that runs: it is asked first, and killed when its time is
+// over.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -11,6 +14,7 @@
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/slurm_head.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/jobs.h"
 #include "runtime/driver/project_state.h"
@@ -38,6 +42,9 @@ Result<const StepRecord*> job_called(const Snapshot& state, const std::vector<st
     found = job;
   }
   if (found) return found;
+  if (all.empty() && slurm_head(state))
+    return words.empty() ? invalid("which one? `radlc queue` shows the jobs of Slurm")
+                         : not_found("no job " + words[0] + " in " + state.name);
   if (all.empty()) return not_found(state.name + " has no trainings and no programs");
   return words.empty() ? Result<const StepRecord*>(invalid("which one? There are: " + list))
                        : not_found("no job " + words[0] + " in " + state.name + "; there are: " + list);
@@ -91,16 +98,55 @@ void note_ended(const Session& session, const Options& options, const std::strin
   if (record->second.jobs != before) (void)(*store)->commit({state_change::PutStep{record->second}});
 }
 
+constexpr std::chrono::milliseconds kBetweenLooks{300};
+
+// Ends a job of Slurm, or one task of an array, and waits until nothing of it runs.
+Status cancel_slurm(Remote& head, const std::string& job, const Stop& stop) {
+  auto before = slurm_queue(head, job, stop);
+  if (!before.ok()) return std::move(before).status();
+  if (before->empty())
+    return not_found("Slurm knows no job " + job).with_hint("it forgets jobs some minutes after their end");
+  auto over = [](const QueuedTask& task) { return task.ended(); };
+  if (std::all_of(before->begin(), before->end(), over)) return invalid(kSlurmJobs + job + " does not run");
+  if (auto ended = output_of(head, "scancel " + job, "", stop); !ended.ok()) return ended.status();
+  while (true) {
+    auto now = slurm_queue(head, job, stop);
+    if (!now.ok()) return std::move(now).status();
+    if (std::all_of(now->begin(), now->end(), over)) return {};
+    if (!stop.sleep(kBetweenLooks)) return Status(Code::Cancelled, kSlurmJobs + job + " is still ending");
+  }
+}
+
+// The job of Slurm that the words name: "slurm/12", or "12". Empty: they name none.
+std::string slurm_job_called(const std::vector<std::string>& words) {
+  if (words.empty()) return "";
+  const std::string& word = words[0];
+  const std::string job = word.starts_with(kSlurmJobs) ? word.substr(std::strlen(kSlurmJobs)) : word;
+  return is_slurm_job(job) ? job : "";
+}
+
+int run_slurm(const Session& session, const Nodes& nodes, const ResourceRecord& head, const std::string& job,
+              const Stop& stop) {
+  auto remote = connect_to(nodes, head);
+  if (!remote.ok()) return report(session, remote.status());
+  if (Status done = cancel_slurm(**remote, job, stop); !done.ok()) return report(session, done);
+  std::printf("%s%s is cancelled.\n", kSlurmJobs, job.c_str());
+  return kDone;
+}
+
 int run_cancel(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
   auto nodes = load_nodes(session.host, options.project);
   if (!nodes.ok()) return report(session, nodes.status());
-  auto job = job_called(nodes->state, options.words);
-  if (!job.ok()) return report(session, job.status());
-  auto views = look_at_job(*nodes, **job);
   Cancellation cancellation;
   SignalGuard guard(cancellation);
+  auto job = job_called(nodes->state, options.words);
+  const ResourceRecord* head = slurm_head(nodes->state);
+  if (const std::string called = slurm_job_called(options.words); head && !job.ok() && !called.empty())
+    return run_slurm(session, *nodes, *head, called, cancellation.finishing());
+  if (!job.ok()) return report(session, job.status());
+  auto views = look_at_job(*nodes, **job);
   EndedNodes ended;
   auto count = end_all(views, Stop::when([&] { return cancellation.stop_starting(); }), ended);
   if (!count.ok()) return report(session, count.status());
@@ -113,10 +159,11 @@ int run_cancel(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("cancel", "End a training or program that runs");
+  CLI::App* command = app.add_subcommand("cancel", "End a training, a program or a Slurm job that runs");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("JOB", "for example 'program/solve' or 'solve' (default: the only one)");
+  command->add_option(
+      "JOB", "for example 'program/solve', 'solve', or 'slurm/12' (default: the only training or program)");
   return [options, &session] { return run_cancel(session, *options); };
 }
 

@@ -1,4 +1,4 @@
-// Which trainings and programs run, and where.
+// Which trainings, programs and jobs of Slurm run, and where.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,9 +7,11 @@
 #include <fstream>
 #include <map>
 
+#include "common/text.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/slurm_head.h"
 #include "runtime/driver/jobs.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/step_log.h"
@@ -91,6 +93,38 @@ Json json_of(const JobView& job, const std::string& log_directory) {
   return json;
 }
 
+// A task of Slurm's as a job with a member for each of its nodes.
+Json json_of(const QueuedTask& task, const Snapshot& state) {
+  std::string word = to_lower(task.state);
+  Json json = {{"id", kSlurmJobs + task.id}, {"state", word}, {"members", Json::array()}};
+  if (task.waits()) json["reason"] = task.reason;
+  for (const std::string& host : task.hosts) {
+    const ResourceRecord* node = node_of_slurm_host(state, host);
+    json["members"].push_back(
+        {{"node", node ? node->address : host}, {"process", task.name}, {"state", word}});
+  }
+  if (task.hosts.empty()) json["members"].push_back({{"node", ""}, {"process", task.name}, {"state", word}});
+  return json;
+}
+
+// Adds the jobs that were given to Slurm, where there is one.
+void add_slurm(const Nodes& nodes, Json& all) {
+  const ResourceRecord* head = slurm_head(nodes.state);
+  if (!head) return;
+  auto tasks = [&]() -> Result<std::vector<QueuedTask>> {
+    auto remote = connect_to(nodes, *head);
+    if (!remote.ok()) return std::move(remote).status();
+    return slurm_queue(**remote, "", {});
+  }();
+  if (!tasks.ok()) {
+    all.push_back({{"id", "slurm"},
+                   {"state", "unknown"},
+                   {"members", {{{"node", head->address}, {"error", tasks.status().message()}}}}});
+    return;
+  }
+  for (const QueuedTask& task : *tasks) all.push_back(json_of(task, nodes.state));
+}
+
 std::string figures_of(const Json& member) {
   if (!member.contains("processors")) return "";
   jobs::Usage usage{member["processors"], member["memory_bytes"], member["received"], member["sent"], {}};
@@ -102,7 +136,9 @@ std::string figures_of(const Json& member) {
 void print(const Json& job) {
   std::printf("%s%s  %s\n", shown(job.at("id").get<std::string>()).c_str(),
               job.contains("earlier") ? " (an earlier version)" : "",
-              job.at("state").get<std::string>().c_str());
+              (job.at("state").get<std::string>() +
+               (job.contains("reason") ? ": " + shown(job.value("reason", "")) : ""))
+                  .c_str());
   for (const Json& member : job.at("members"))
     std::printf("  %-16s %-12s %s%s\n", shown(member.value("node", "")).c_str(),
                 shown(member.value("process", "-")).c_str(),
@@ -127,19 +163,21 @@ int run_queue(const Session& session, Options& options) {
       if (shows) all.push_back(json_of(view, logs));
     }
   }
+  add_slurm(*nodes, all);
   if (options.json) {
     std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return kDone;
   }
   for (const Json& job : all) print(job);
-  if (all.empty()) std::printf("%s has no trainings and no programs.\n", shown(nodes->state.name).c_str());
+  if (all.empty()) std::printf("%s has no trainings, programs or jobs.\n", shown(nodes->state.name).c_str());
   return kDone;
 }
 
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("queue", "Show which trainings and programs run, and where");
+  CLI::App* command =
+      app.add_subcommand("queue", "Show which trainings, programs and Slurm jobs run, and where");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_flag("--json", options->json, "JSON only");

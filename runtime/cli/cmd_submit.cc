@@ -14,8 +14,10 @@
 #include "common/files.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/apply.h"
+#include "runtime/cli/batch_sources.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/slurm_head.h"
 #include "runtime/cli/slurm_jobs.h"
 #include "runtime/driver/nodes.h"
 #include "runtime/steps/jobs/services.h"
@@ -34,43 +36,23 @@ struct Options {
   ProjectOptions project;
   std::vector<std::string> words;  // FILE..., SCRIPT, ARG...
   std::string node;
-  std::vector<std::string> sbatch;  // options of sbatch
+  std::vector<std::string> sbatch;   // options of sbatch
+  std::vector<std::string> sources;  // that the script needs
   bool detach = false;
   std::string follow;  // a job that was sent before
 };
 
-bool is_job_number(const std::string& id) {
-  return !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
-}
-
-bool is_slurm(const StepRecord& record) {
-  if (!record.definition) return false;
-  for (const Json& resource : record.definition->value("resources", Json::array())) {
-    if (resource.value("name", "") == "slurmctld") return true;
-  }
-  return false;
-}
-
 // The node with the controller, by what was applied.
 Result<const ResourceRecord*> controller(const Nodes& nodes, const std::string& named) {
   if (!named.empty()) return node_called(nodes.state, named);
-  for (const auto& [id, record] : nodes.state.steps) {
-    if (record.nodes.size() == 1 && is_slurm(record)) return node_called(nodes.state, record.nodes.front());
-  }
+  if (const ResourceRecord* head = slurm_head(nodes.state)) return head;
   return Status(Code::NotFound, nodes.state.name + " has no Slurm: no step installs slurmctld")
       .with_hint("name the node with --node");
 }
 
-Result<std::string> run_script(Remote& remote, const std::string& command, std::string input,
-                               const Stop& stop) {
-  ExecOptions options;
-  options.stdin_bytes = std::move(input);
-  options.stop = stop;
-  auto ran = remote.exec(command, options);
-  if (!ran.ok()) return std::move(ran).status();
-  if (ran->exit_status != 0)
-    return Status(Code::Invalid, fmt::format("exit status {}: {}", ran->exit_status, ran->err + ran->out));
-  return ran->out;
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
 }
 
 // The job's id. The script goes through standard input, so that nothing is left of it on the node.
@@ -82,23 +64,22 @@ Result<std::string> submit(Remote& remote, const Options& options, const std::st
   for (const std::string& option : options.sbatch) command += " " + shell_quote(option);
   command += " /dev/stdin";
   for (size_t i = 1; i < options.words.size(); ++i) command += " " + shell_quote(options.words[i]);
-  auto out = run_script(remote, command, script, stop);
+  auto out = output_of(remote, command, script, stop);
   if (!out.ok()) return out;
   const std::string id = out->substr(0, out->find_first_of(";\n"));
-  if (!is_job_number(id)) return invalid("sbatch gave no job: " + *out);
+  if (!is_slurm_job(id)) return invalid("sbatch gave no job: " + *out);
   return id;
 }
 
-// "worker-3" of system worker or a module's "cluster.worker"; else by the name that the node was given.
-const ResourceRecord* node_of_host(const Snapshot& state, const std::string& host) {
-  for (const auto& [address, record] : state.resources) {
-    if (!record.is_node()) continue;
-    std::string name = record.system;
-    std::replace(name.begin(), name.end(), '.', '-');
-    if (name + "-" + std::to_string(record.ordinal) == host || record.spec.value("hostname", "") == host)
-      return &record;
-  }
-  return nullptr;
+// Says when no node serves jobs, unless it is what was `said` last.
+void tell_unserved(const Session& session, const Options& options, Remote& head, std::string& said,
+                   const Stop& stop) {
+  auto nodes = load_nodes(session.host, options.project, stop);
+  if (!nodes.ok()) return;
+  auto why = why_unserved(nodes->state, head, project_words(options.project), stop.within(kOneLook));
+  if (!why.ok() || *why == said) return;
+  said = *why;
+  if (!said.empty()) std::fprintf(stderr, "%s\n", shown(said).c_str());
 }
 
 // Prints what tasks write, wherever they run, until all have ended.
@@ -109,7 +90,7 @@ class Follower {
 
   int run() {
     while (stop_.sleep(kBetweenLooks)) {
-      auto text = run_script(head_, "scontrol -o show job " + id_, "", stop_.within(kOneLook));
+      auto text = output_of(head_, "scontrol -o show job " + id_, "", stop_.within(kOneLook));
       if (stop_.asked()) break;
       if (!text.ok()) {
         if (text.status().message().find("Invalid job id") != std::string::npos)
@@ -129,13 +110,17 @@ class Follower {
       failed_.clear();
       for (const SlurmTask& task : tasks) show(task);
       look_at_services(tasks);
+      tell_waiting(tasks);
       std::fflush(stdout);
       if (!tasks.empty() &&
           std::all_of(tasks.begin(), tasks.end(), [](const SlurmTask& task) { return task.ended(); }))
         return tell_end(tasks);
     }
-    std::fprintf(stderr, "job %s goes on: --follow %s follows it again, `scancel %s` on the node ends it\n",
-                 id_.c_str(), id_.c_str(), id_.c_str());
+    const std::string files = project_words(options_.project);
+    std::fprintf(
+        stderr,
+        "job %s goes on: `radlc submit%s --follow %s` follows it again, `radlc cancel%s %s` ends it\n",
+        id_.c_str(), files.c_str(), id_.c_str(), files.c_str(), id_.c_str());
     return kInterrupted;
   }
 
@@ -223,14 +208,30 @@ class Follower {
       auto remote = remote_of(task.host);
       if (!remote.ok() || daemons.names.empty()) continue;
       auto said =
-          run_script(**remote, jobs::kServicesScript + ("services" + jobs::service_words(daemons.names)), "",
-                     stop_.within(kOneLook));
+          output_of(**remote, jobs::kServicesScript + ("services" + jobs::service_words(daemons.names)), "",
+                    stop_.within(kOneLook));
       std::istringstream lines(said.ok() ? *said : "");
       for (std::string line; std::getline(lines, line);) {
         if (auto what = daemons.watch.take(line))
           std::fprintf(stderr, "%s: %s\n", shown(task.host).c_str(), shown(*what).c_str());
       }
     }
+  }
+
+  // Why tasks wait, each reason once, and whether any node will ever serve them.
+  void tell_waiting(const std::vector<SlurmTask>& tasks) {
+    static const std::set<std::string> kUsual = {"", "None", "Priority", "Resources", "BeginTime"};
+    bool waits = false;
+    for (const SlurmTask& task : tasks) {
+      if (!task.waits() || task.held()) continue;
+      waits = true;
+      if (!kUsual.contains(task.reason) && reasons_.insert(task.reason).second)
+        std::fprintf(stderr, "job %s waits: %s\n", name_of(task).c_str(), shown(task.reason).c_str());
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (!waits || now - asked_for_nodes_ < kBetweenServices) return;
+    asked_for_nodes_ = now;
+    tell_unserved(session_, options_, head_, unserved_, stop_);
   }
 
   std::string name_of(const SlurmTask& task) const {
@@ -245,10 +246,10 @@ class Follower {
   Result<std::string> read_more(const Shown& so_far) {
     auto remote = remote_of(so_far.host);
     if (!remote.ok()) return std::move(remote).status();
-    return run_script(**remote,
-                      fmt::format("tail -c +{} -- {} | head -c {}", so_far.offset + 1,
-                                  shell_quote(so_far.path), kMostAtOnce),
-                      "", stop_.within(kOneLook));
+    return output_of(**remote,
+                     fmt::format("tail -c +{} -- {} | head -c {}", so_far.offset + 1,
+                                 shell_quote(so_far.path), kMostAtOnce),
+                     "", stop_.within(kOneLook));
   }
 
   // Nodes come and go: the state says which there are.
@@ -256,7 +257,7 @@ class Follower {
     if (auto known = remotes_.find(host); known != remotes_.end()) return known->second.get();
     auto nodes = load_nodes(session_.host, options_.project, stop_);
     if (!nodes.ok()) return std::move(nodes).status();
-    const ResourceRecord* node = node_of_host(nodes->state, host);
+    const ResourceRecord* node = node_of_slurm_host(nodes->state, host);
     if (!node) return not_found("the state knows no node that Slurm calls " + host);
     auto remote = connect_to(*nodes, *node);
     if (!remote.ok()) return std::move(remote).status();
@@ -301,40 +302,67 @@ class Follower {
   std::map<std::string, Shown> shown_;  // by task
   std::map<std::string, std::unique_ptr<Remote>> remotes_;
   std::map<std::string, Daemons> daemons_;  // by host
-  std::set<std::string> silent_;            // hosts of which it was said
-  std::set<std::string> failed_;            // hosts that did not answer in this look
+  std::chrono::steady_clock::time_point asked_for_nodes_;
+  std::string unserved_;           // that was said last
+  std::set<std::string> reasons_;  // that were said
+  std::set<std::string> silent_;   // hosts of which it was said
+  std::set<std::string> failed_;   // hosts that did not answer in this look
 };
+
+Status check_follow(const Options& options) {
+  if (!is_slurm_job(options.follow) || options.follow.find('_') != std::string::npos)
+    return invalid("--follow takes the number of a job, and not '" + options.follow + "'");
+  if (!options.words.empty() || !options.sbatch.empty() || !options.sources.empty() || options.detach)
+    return invalid("--follow sends nothing: it goes with no script, --source, --sbatch or --detach");
+  return {};
+}
+
+// What is sent: the script, with the sources that go with it.
+Result<std::string> text_to_send(const Options& options, const Stop& stop) {
+  if (options.words.empty()) return invalid("a script is required");
+  const std::string& path = options.words[0];
+  auto script = read_file(path, kLargestScript);
+  if (!script.ok()) return script;
+  if (!options.sources.empty()) {
+    auto whole = script_with_sources(*script, options.sources, stop);
+    return whole.ok() ? whole : std::move(whole).status().at(path);
+  }
+  std::string unsent;
+  for (const std::string& file : files_named_in(*script, path)) unsent += (unsent.empty() ? "" : ", ") + file;
+  if (!unsent.empty())
+    std::fprintf(stderr, "note: %s is sent without the files that it names: %s; `--source %s` sends them\n",
+                 shown(path).c_str(), shown(unsent).c_str(), shown(folder_of(path)).c_str());
+  return script;
+}
 
 int run_submit(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  std::string script;
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  const Stop stop = cancellation.finishing();
+  std::string text;
   if (!options.follow.empty()) {
-    if (!is_job_number(options.follow))
-      return report(session, invalid("--follow takes the number of a job, and not '" + options.follow + "'"));
-    if (!options.words.empty() || !options.sbatch.empty() || options.detach)
-      return report(session, invalid("--follow sends nothing: it goes with no script, --sbatch or --detach"));
+    if (Status fits = check_follow(options); !fits.ok()) return report(session, fits);
   } else {
-    if (options.words.empty()) return report(session, invalid("a script is required"));
-    auto read = read_file(options.words[0], kLargestScript);
-    if (!read.ok()) return report(session, read.status());
-    script = std::move(*read);
+    auto made = text_to_send(options, stop);
+    if (!made.ok()) return report(session, made.status());
+    text = std::move(*made);
   }
-  auto nodes = load_nodes(session.host, options.project);
+  auto nodes = load_nodes(session.host, options.project, stop);
   if (!nodes.ok()) return report(session, nodes.status());
   auto node = controller(*nodes, options.node);
   if (!node.ok()) return report(session, node.status());
   auto remote = connect_to(*nodes, **node);
   if (!remote.ok()) return report(session, remote.status());
-  Cancellation cancellation;
-  SignalGuard guard(cancellation);
-  if (!options.follow.empty())
-    return Follower(session, options, **remote, options.follow, cancellation.finishing()).run();
-  auto id = submit(**remote, options, script, cancellation.finishing());
+  if (!options.follow.empty()) return Follower(session, options, **remote, options.follow, stop).run();
+  auto id = submit(**remote, options, text, stop);
   if (!id.ok()) return report(session, std::move(id).status().at("sbatch on " + (*node)->address));
   std::printf("job %s on %s\n", id->c_str(), shown((*node)->address).c_str());
   std::fflush(stdout);
-  if (options.detach) return kDone;
-  return Follower(session, options, **remote, *id, cancellation.finishing()).run();
+  if (!options.detach) return Follower(session, options, **remote, *id, stop).run();
+  std::string said;
+  tell_unserved(session, options, **remote, said, stop);
+  return kDone;
 }
 
 }  // namespace
@@ -352,7 +380,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->add_option("--sbatch", options->sbatch,
                    "option of sbatch, for example --sbatch=--array=1-4; may be repeated")
       ->type_name("OPTION");
-  command->add_flag("--detach", options->detach, "say the job's number and end");
+  command
+      ->add_option(
+          "--source", options->sources,
+          "file or folder that the script needs, sent with it into its working folder; may be repeated")
+      ->type_name("PATH");
+  command->add_flag("--detach", options->detach, "print the job's number and end");
   command
       ->add_option("--follow", options->follow,
                    "follow a job that was sent before, from its first line on; nothing is sent")

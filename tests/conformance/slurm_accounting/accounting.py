@@ -12,9 +12,8 @@ class Accounting(RadlCase):
         super().setUp()
         self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
         # Its nodes stay, and may bring packages.
-        self.edit(self.file, ("network lan (outbound = 'no')", "network lan (outbound = 'yes')"), ("  idle = input.idle\n", ""),
-                  ("input idle (", "input unused ("))
-        self.given = ["-y", "--input", "workers=1"]
+        self.edit(self.file, ("network lan (outbound = 'no')", "network lan (outbound = 'yes')"))
+        self.given = ["-y", "--input", "autoscale=no", "--input", "workers=1"]
 
     def tearDown(self):
         self.radlc("destroy", self.file, "-y", code=None)

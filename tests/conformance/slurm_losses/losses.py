@@ -26,8 +26,8 @@ class Losses(RadlCase):
     def setUp(self):
         super().setUp()
         self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
-        self.edit(self.file, ("  idle = input.idle\n", "  accounting = no\n"), ("input idle (", "input unused ("),
-                  ("  lost = 5s", "  lost = 5s\n  settings = 'MessageTimeout=5'"))
+        self.edit(self.file, ("input autoscale (\n  type = boolean\n  default = yes", "input autoscale (\n  type = boolean\n  default = no"),
+                  ("  lost = 5s", "  lost = 5s\n  settings = 'MessageTimeout=5'\n  accounting = no"))
         self.apply()
 
     def tearDown(self):
@@ -186,7 +186,7 @@ class Elastic(RadlCase):
     def setUp(self):
         super().setUp()
         self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
-        self.edit(self.file, ("idle = input.idle", "idle = input.idle\n  accounting = no"))
+        self.edit(self.file, ("  lost = 5s", "  lost = 5s\n  accounting = no"))
         self.given = ["--input", "idle=5s"]
         self.radlc("apply", self.file, "-y", *self.given, timeout=300)
 
