@@ -328,7 +328,9 @@ int run_update(const Session& session, const Options& options) {
 }
 
 void add_place(CLI::App& command, Options& options) {
-  command.add_option("--cloud", options.cloud, "the kind of cloud")->capture_default_str();
+  command.add_option("--cloud", options.cloud, "the kind of cloud")
+      ->type_name("CLOUD")
+      ->capture_default_str();
   command.add_option("--region", options.regions, "the cloud's own name of it; may be repeated")
       ->type_name("REGION");
 }

@@ -3,18 +3,42 @@
 
 #include "common/version.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/completion_values.h"
 #include "runtime/cli/outline.h"
 
 namespace radl::cli::completions_command {
 
-std::function<int()> add(CLI::App& app, Session&) {
+namespace {
+
+struct Asked {
+  std::string kind, current;
+  std::vector<std::string> words;
+};
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("completions", "Write a completion script for a shell, or the manual page");
   auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh, fish, or man for radlc(1)")
-      ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
-  return [shell, &app]() -> int {
+  // What the scripts call at a Tab: hidden, since no user does.
+  auto asked = std::make_shared<Asked>();
+  // Both texts come behind a '=', as an option's value may not be empty.
+  command->add_option("--values", asked->kind)->group("");
+  command->add_option("--current", asked->current)->group("");
+  command->add_option("--word", asked->words)->group("");
+  return [shell, asked, &app, &session]() -> int {
+    if (!asked->kind.empty()) {
+      for (std::string& word : asked->words) word.erase(0, 1);
+      asked->current.erase(0, 1);
+      for (const std::string& value :
+           completion_values(session.host, asked->kind, asked->words, asked->current))
+        std::printf("%s\n", value.c_str());
+      return kDone;
+    }
+    if (shell->empty()) return report(session, invalid("a shell is required: bash, zsh or fish, or man"));
     CommandOutline program = outline_of(app);
     std::string text = *shell == "bash"   ? bash_completion(program)
                        : *shell == "zsh"  ? zsh_completion(program)

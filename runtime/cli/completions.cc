@@ -52,6 +52,10 @@ std::string bash_value(const OptionOutline& option) {
       return "COMPREPLY=($(compgen -W \"$(radlc explain --list 2>/dev/null | cut -d' ' -f1)\" -- \"$cur\"))";
     case ValueKind::File:
       return "COMPREPLY=($(compgen -f -- \"$cur\"))";
+    case ValueKind::Input:
+    case ValueKind::Node:
+    case ValueKind::Region:
+      return std::string("COMPREPLY=(); _radlc_values ") + asked_kind(value_kind(option));
     default:
       return "COMPREPLY=()";
   }
@@ -75,7 +79,8 @@ std::string bash_command(const CommandOutline& program, const CommandOutline& co
     out += "      else\n        COMPREPLY=($(compgen -W \"" + words(command_names(command)) +
            "\" -- \"$cur\"))\n";
   } else if (!command.positionals.empty()) {
-    out += "      else\n        " + bash_value(command.positionals[0]) + "\n";
+    out += "      else\n        " + bash_value(command.positionals[0]) +
+           (takes_node(command) ? "\n        _radlc_values node\n" : "\n");
   }
   return out + "      fi ;;\n";
 }
@@ -121,6 +126,10 @@ std::string zsh_value(const OptionOutline& option) {
       return ":file:_files";
     case ValueKind::Code:
       return ":code:($(radlc explain --list 2>/dev/null | cut -d\" \" -f1))";
+    case ValueKind::Input:
+    case ValueKind::Node:
+    case ValueKind::Region:
+      return ":" + option.value + ": _radlc_values " + asked_kind(value_kind(option));
     case ValueKind::Any:
       return ":" + option.value + ":";
   }
@@ -148,7 +157,7 @@ void zsh_function(const CommandOutline& program, const CommandOutline& command, 
   }
   if (command.commands.empty()) {
     for (const OptionOutline& positional : command.positionals) {
-      std::string value = zsh_value(positional);
+      std::string value = takes_node(command) ? ":file or node: _radlc_file_or_node" : zsh_value(positional);
       out += " \\\n    '" + std::string(positional.repeats ? "*" : "") +
              (positional.required || positional.repeats ? "" : ":") + value + "'";
       if (positional.repeats) break;  // takes every further word; --help describes what follows
@@ -185,6 +194,10 @@ std::string fish_value(const OptionOutline& option) {
       return " -k -x -a '(__fish_complete_suffix .radl)'";
     case ValueKind::File:
       return " -r -F";
+    case ValueKind::Input:
+    case ValueKind::Node:
+    case ValueKind::Region:
+      return std::string(" -x -a '(__radlc_values ") + asked_kind(value_kind(option)) + ")'";
     case ValueKind::Any:
       return " -x";
   }
@@ -215,12 +228,66 @@ void fish_commands(const CommandOutline& command, const std::string& path, std::
     fish_options(each.options, condition, out);
     if (each.commands.empty() && !each.positionals.empty()) {
       out += "complete -c radlc -n " + shell_quote(condition) + fish_value(each.positionals[0]) + "\n";
+      if (takes_node(each))
+        out += "complete -c radlc -n " + shell_quote(condition) + " -x -a '(__radlc_values node)'\n";
     }
     if (!each.commands.empty()) fish_commands(each, each.name, out);
   }
 }
 
 constexpr char kMade[] = "# Made by `radlc completions`; do not edit.\n";
+
+// bash takes apart a word at each '=', and a value such as `model=resnet20` is one.
+constexpr char kBashFunctions[] = R"sh(
+# Adds names from the files and states of this computer.
+_radlc_values() {
+  local more
+  mapfile -t more < <(compgen -W "$(radlc completions --values="$1" --current="=$cur" \
+    "${COMP_WORDS[@]/#/--word==}" 2>/dev/null)" -- "$cur")
+  COMPREPLY+=("${more[@]}")
+  if [[ $1 == input && ${more[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
+}
+
+_radlc() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} line=${COMP_LINE:0:COMP_POINT}
+  local last=${line##*[[:space:]]}
+  COMPREPLY=()
+  if [[ $last != *=* ]]; then _radlc_command; return; fi
+  line=${line%"$last"}
+  line=${line%"${line##*[![:space:]]}"}
+  prev=${line##*[[:space:]]} cur=$last
+  if [[ $cur == --* ]]; then prev=${cur%%=*} cur=${cur#*=}; fi
+  _radlc_command
+  if [[ $COMP_WORDBREAKS == *=* ]]; then
+    COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*=}"}"}")
+  else
+    COMPREPLY=("${COMPREPLY[@]/#/${last%"$cur"}}")
+  fi
+}
+
+complete -F _radlc radlc
+)sh";
+
+constexpr char kZshValues[] = R"sh(# Names from the files and states of this computer.
+_radlc_values() {
+  local -a values
+  values=(${(f)"$(radlc completions --values=$1 --current="=$PREFIX" "--word=="${^words[1,CURRENT]} 2>/dev/null)"})
+  if [[ $1 == input ]]; then compadd -S '' -a values; else compadd -a values; fi
+}
+
+_radlc_file_or_node() {
+  _files -g "*.radl(-.) *(-/)"
+  _radlc_values node
+}
+
+)sh";
+
+constexpr char kFishValues[] = R"sh(# Names from the files and states of this computer.
+function __radlc_values
+  set -l current (commandline -ct | string replace -r '^--[^=]*=' '')
+  radlc completions --values=$argv[1] --current="=$current" "--word=="(commandline -opc) 2>/dev/null
+end
+)sh";
 
 }  // namespace
 
@@ -230,8 +297,7 @@ std::string bash_completion(const CommandOutline& program) {
       "_radlc_files() {\n  local IFS=$'\\n'\n  COMPREPLY=($(compgen -d -- \"$cur\") $(compgen -f -X "
       "'!*.radl' -- \"$cur\"))\n"
       "  compopt -o filenames 2>/dev/null\n}\n\n"
-      "_radlc() {\n  local cur prev path= word try known\n  COMPREPLY=()\n  cur=${COMP_WORDS[COMP_CWORD]}\n"
-      "  prev=${COMP_WORDS[COMP_CWORD-1]}\n  local paths=(";
+      "_radlc_command() {\n  local path= word try known\n  local paths=(";
   bash_paths(program, "", out);
   out +=
       " )\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    try=${path:+$path }$word\n"
@@ -239,17 +305,18 @@ std::string bash_completion(const CommandOutline& program) {
       "  done\n  done\n"
       "  case \"$path\" in\n";
   bash_commands(program, program, "", out);
-  return out + "  esac\n}\n\ncomplete -F _radlc radlc\n";
+  return out + "  esac\n}\n" + kBashFunctions;
 }
 
 std::string zsh_completion(const CommandOutline& program) {
-  std::string out = std::string("#compdef radlc\n") + kMade + "\n";
+  std::string out = std::string("#compdef radlc\n") + kMade + "\n" + kZshValues;
   zsh_function(program, program, "", out);
   return out + "if [ \"$funcstack[1]\" = _radlc ]; then\n  _radlc \"$@\"\nelse\n  compdef _radlc radlc\nfi\n";
 }
 
 std::string fish_completion(const CommandOutline& program) {
-  std::string out = std::string("# fish completion for radlc\n") + kMade + "complete -c radlc -f\n";
+  std::string out =
+      std::string("# fish completion for radlc\n") + kMade + kFishValues + "complete -c radlc -f\n";
   fish_options(program.options, "", out);
   fish_commands(program, "", out);
   return out;

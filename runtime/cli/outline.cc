@@ -1,6 +1,7 @@
 #include "runtime/cli/outline.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace radl::cli {
 namespace {
@@ -36,6 +37,8 @@ OptionOutline option_of(const CLI::Option& option) {
     made.choices = choices_in(type);
     made.value = type.substr(0, type.find(':'));
     if (made.value.empty()) made.value = "VALUE";
+    if (made.value == "CLOUD" && made.choices.empty())
+      made.choices = {"local", "hosts", "ec2", "openstack", "gce", "azure"};
   }
   return made;
 }
@@ -65,12 +68,27 @@ ValueKind value_kind(const OptionOutline& option) {
   const std::string& value = option.value;
   if (value.empty()) return ValueKind::None;
   if (value == "CODE") return ValueKind::Code;
+  if (value == "NAME=VALUE") return ValueKind::Input;
+  if (value == "NODE" || value == "ADDRESS") return ValueKind::Node;
+  if (value == "REGION") return ValueKind::Region;
   if (has_word(value, "DIR")) return ValueKind::Directory;
   bool source = option.names.empty() &&
                 (value.find("FILE") != std::string::npos || value.find("PATH") != std::string::npos);
   if (source) return ValueKind::RadlFile;
   if (has_word(value, "FILE") || has_word(value, "PATH")) return ValueKind::File;
   return ValueKind::Any;
+}
+
+const char* asked_kind(ValueKind kind) {
+  return kind == ValueKind::Input    ? "input"
+         : kind == ValueKind::Node   ? "node"
+         : kind == ValueKind::Region ? "region"
+                                     : nullptr;
+}
+
+bool takes_node(const CommandOutline& command) {
+  return std::any_of(command.positionals.begin(), command.positionals.end(),
+                     [](const OptionOutline& each) { return value_kind(each) == ValueKind::Node; });
 }
 
 }  // namespace radl::cli

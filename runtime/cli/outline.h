@@ -29,8 +29,12 @@ struct CommandOutline {
 CommandOutline outline_of(const CLI::App& app);
 
 // What completes a value: by the word that stands for it in the help.
-enum class ValueKind { None, File, RadlFile, Directory, Code, Any };
+enum class ValueKind { None, File, RadlFile, Directory, Code, Input, Node, Region, Any };
 ValueKind value_kind(const OptionOutline& option);
+// What a shell asks `radlc completions --values` for; nullptr: nothing.
+const char* asked_kind(ValueKind kind);
+// Whether a positional after the first is a node's name.
+bool takes_node(const CommandOutline& command);
 
 std::string bash_completion(const CommandOutline& program);
 std::string zsh_completion(const CommandOutline& program);

@@ -11,7 +11,7 @@ void add_cloud_option(CLI::App& command, MachineryOptions& options) {
       .add_option(
           "--cloud,--provider", options.cloud,
           "where nodes go that name no cloud (default: the one that their images are for, else local)")
-      ->type_name("NAME");
+      ->type_name("CLOUD");
   command
       .add_option("--auth", options.auth,
                   "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as the "

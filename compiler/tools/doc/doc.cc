@@ -325,6 +325,17 @@ std::string comment_above(const Tree& tree, uint32_t offset) {
   return comment_lines(source, source.line_of(std::min(offset, source.whole().end)) - 1);
 }
 
+std::vector<DeclaredInput> declared_inputs(const ast::Tree& tree) {
+  std::vector<DeclaredInput> inputs;
+  each_block(tree.blocks, [&](const Block& block) {
+    if (block.kind != Kind::Input || !block.name) return;
+    const Features& body = as<FeatureBlock>(&block)->body;
+    inputs.push_back({std::string(block.name.text), value_text(tree, body, "type"),
+                      value_text(tree, body, "description"), source_text(tree, body, "one_of")});
+  });
+  return inputs;
+}
+
 std::string document_file(const Tree& tree, const std::string& module_name) {
   return Page(tree, module_name).run();
 }
