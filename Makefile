@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain install wheel tarball deb check-install fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain install wheel tarball deb image check-install check-image fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -33,6 +33,8 @@ help:
 	@echo "make check-plain        each source of the libraries and programs compiles by itself, without unity files; TESTS=ON the tests' too, FOLDERS= some"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
 	@echo "make wheel | tarball | deb  a package for any Linux on x86-64, in $(BUILD)/packages (OUT= another folder)"
+	@echo "make image              a container image (podman or docker) of that tarball on Debian 12"
+	@echo "make check-image        builds it, measures it and runs the demo in it; IMAGE_BASE=debootstrap without a registry"
 	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
 	@echo "make build | install [PREFIX= DESTDIR=] | bench-NAME | clean"
 
@@ -129,6 +131,14 @@ install: build
 # Packages for Linux on x86-64. They bring their own libraries, so one of each kind serves every distribution.
 wheel tarball deb: build
 	@tools/package $@ $(BUILD) $(or $(OUT),$(BUILD)/packages)
+
+CONTAINERS ?= $(firstword $(notdir $(wildcard /usr/bin/podman /usr/bin/docker)) podman)
+IMAGE_PACKAGES = $(or $(OUT),$(BUILD)/packages)
+image: tarball
+	$(CONTAINERS) build -t radlc -f Containerfile $(if $(IMAGE_BASE),--build-arg BASE=$(IMAGE_BASE)) $(IMAGE_PACKAGES)
+
+check-image: tarball
+	@tests/install/image $(IMAGE_PACKAGES)
 
 # SYSTEMS: some of them, for example SYSTEMS="debian11 ubuntu24.04".
 check-install: wheel tarball deb
