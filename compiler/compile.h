@@ -39,8 +39,6 @@ struct CompileOptions {
   bool inputs_may_be_missing = false;
   bool lenient =
       false;  // also takes what real files write and the reference's check refuses (sema::CheckOptions)
-  // Only the findings are wanted: what has no part in them may be left out of the program that is given back.
-  bool findings_only = false;
   // Called after each pass with its name and what it made, as text: `radlc compile --dump PASS`.
   std::function<void(std::string_view pass, const std::string& dump)> on_pass;
   std::vector<std::string>

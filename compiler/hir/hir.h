@@ -46,8 +46,6 @@ struct Block {
   Span span;
   bool present = false;  // its features were written; else it is a reference
   Features features;
-  const ast::Features* written = nullptr;  // of a system left as written: features_of() makes them
-  const SourceFile* text = nullptr;        // of one whose features were taken: read_again() has them
 };
 
 struct Configure {
@@ -113,16 +111,8 @@ class Scope {
   virtual bool is_job(const ast::Configure& configure) = 0;
 };
 
-// A large file holds thousands of systems, and whoever looks at one after the other needs the features of
-// one at a time.
-enum class Systems : uint8_t { Lowered, AsWritten };
-
 // A tree without names to look up: RADL 1, EC3's dialect. Nothing can be wrong with it.
-void lower(const ast::Tree& tree, Document& into, Systems systems = Systems::Lowered);
-// Of a system that was left as written, or is being taken.
-Features features_of(const ast::Features& written, Arena& arena);
-// Brings the lists of two blocks that come after it into the caches meanwhile.
-void fetch(const Block& soon, const Block& next);
+void lower(const ast::Tree& tree, Document& into);
 
 // The blocks of one instance that stand in `file` (0: all of them), evaluated, added to the part.
 void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,

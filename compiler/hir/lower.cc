@@ -1,7 +1,6 @@
 // RADL 1 and EC3's dialect: what is written is the value.
 #include <algorithm>
 
-#include "compiler/diag/in_parts.h"
 #include "compiler/hir/hir.h"
 #include "compiler/hir/literals.h"
 
@@ -58,28 +57,10 @@ Feature without_value(const ast::Feature& feature) {
   return made;
 }
 
-namespace {
-
-// A tree of a large file is not in the caches any more. What the parser made for one feature lies together,
-// its value in front.
-void fetch(const ast::Feature* feature) {
-  const char* at = reinterpret_cast<const char*>(feature);
-  __builtin_prefetch(at - 64);
-  __builtin_prefetch(at);
-  __builtin_prefetch(at + 64);
-}
-
-}  // namespace
-
 Features literal_features(const ast::Features& features, Arena& arena) {
-  constexpr uint32_t kAhead = 4;
   Features made;
-  const uint32_t count = features.items.size();
-  made.items.reserve(arena, count);
-  for (uint32_t i = 0; i < std::min(count, kAhead); ++i) fetch(features.items[i]);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) fetch(features.items[i + kAhead]);
-    const ast::Feature* feature = features.items[i];
+  made.items.reserve(arena, features.items.size());
+  for (const ast::Feature* feature : features.items) {
     if (feature->form == ast::FeatureKind::Error) continue;
     if (feature->form == ast::FeatureKind::Simple) {
       Feature& one = made.items.grow(arena);
@@ -126,35 +107,18 @@ class Lowering {
  public:
   Lowering(Part& part, std::vector<Arena>& arenas) : part_(part), arenas_(arenas) { arenas_.emplace_back(); }
 
-  void run(const ast::Tree& tree, Systems as) {
-    reserve(tree);
+  void run(const ast::Tree& tree) {
     for (const ast::Block* block : tree.blocks) add(*block);
-    if (as == Systems::Lowered) systems();
   }
 
  private:
   Arena& arena() { return arenas_.back(); }
 
-  void reserve(const ast::Tree& tree) {
-    size_t systems = 0, deploys = 0;
-    for (const ast::Block* block : tree.blocks) {
-      systems += block->kind == ast::Kind::System;
-      deploys += block->kind == ast::Kind::Deploy;
-    }
-    part_.systems.reserve(systems);
-    part_.deploys.reserve(deploys);
-  }
-
   void add(const ast::Block& block) {
     if (std::vector<Block>* blocks = blocks_of(part_, block.kind)) {
       auto& written = static_cast<const ast::FeatureBlock&>(block);
       blocks->push_back(without_features(written));
-      if (block.kind == ast::Kind::System) {
-        blocks->back().written = &written.body;
-        blocks->back().text = written.body.taken ? part_.source : nullptr;
-      } else {
-        blocks->back().features = literal_features(written.body, arena());
-      }
+      blocks->back().features = literal_features(written.body, arena());
     } else if (auto* configure = ast::as<ast::Configure>(&block)) {
       part_.configures.push_back({block.keyword, block.name, block.span, configure});
     } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
@@ -180,46 +144,18 @@ class Lowering {
                               literal(option->value, arena())});
   }
 
-  // One system has nothing to do with another: those of a large file are lowered side by side.
-  void systems() {
-    Parts parts(part_.systems.size());
-    auto lower = [&](size_t begin, size_t end, Arena& arena) {
-      for (size_t i = begin; i < end; ++i) {
-        Block& system = part_.systems[i];
-        if (system.written != nullptr) system.features = literal_features(*system.written, arena);
-        system.written = nullptr;
-      }
-    };
-    if (parts.size() > 1) {
-      std::vector<Arena> arenas(parts.size());
-      bool done = parts.run([&](size_t begin, size_t end, size_t part) { lower(begin, end, arenas[part]); });
-      for (Arena& arena : arenas) arenas_.push_back(std::move(arena));
-      if (done) return;
-    }
-    lower(0, part_.systems.size(), arena());
-  }
-
   Part& part_;
   std::vector<Arena>& arenas_;
 };
 
 }  // namespace
 
-Features features_of(const ast::Features& written, Arena& arena) { return literal_features(written, arena); }
-
-void fetch(const Block& soon, const Block& next) {
-  __builtin_prefetch(soon.written);
-  const char* list = reinterpret_cast<const char*>(next.written->items.begin());
-  for (size_t i = 0; i < next.written->items.size() * sizeof(ast::Feature*); i += 64)
-    __builtin_prefetch(list + i);
-}
-
-void lower(const ast::Tree& tree, Document& into, Systems systems) {
+void lower(const ast::Tree& tree, Document& into) {
   Part& part = into.parts.emplace_back();
   part.source = tree.source;
   part.dialect = tree.dialect;
   part.broken = tree.syntax_errors;
-  Lowering(part, into.arenas).run(tree, systems);
+  Lowering(part, into.arenas).run(tree);
 }
 
 }  // namespace radl::hir

@@ -14,7 +14,6 @@
 #include "compiler/passes/scopes.h"
 #include "compiler/sema/check.h"
 #include "compiler/sema/document.h"
-#include "compiler/sema/passing_systems.h"
 #include "compiler/source/source.h"
 #include "compiler/syntax/ast.h"
 
@@ -68,9 +67,7 @@ struct Build {
   std::vector<const SourceFile*> files;  // as given
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
-  std::unique_ptr<sema::PassingSystems> passing;  // a check: what was found in systems meanwhile
-  bool asks_for_inputs = false;                   // an `input` without default, or @input.NAME@
-  bool may_join = false;  // a text names `wireguard`, whose addresses are counted by node
+  bool asks_for_inputs = false;                       // an `input` without default, or @input.NAME@
   std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
   // modules
   std::unique_ptr<ModuleLibrary> library;
@@ -115,8 +112,6 @@ struct Pass {
   void (*run)(Build&);
   bool needs_clean = false;  // not run when there are errors
   std::string (*dump)(const Build&) = nullptr;
-  // Of documents that are all RADL 1 it makes the program and reports nothing: a check passes it over.
-  bool silent_in_radl1 = false;
 };
 
 // One pass a file, in the order in which they run (pipeline.cc).
@@ -138,12 +133,6 @@ void names(Build& build);
 void unused(Build& build);
 void order(Build& build);
 void finish(Build& build);
-
-// CompileOptions::findings_only, no file is `radl 2`, and nothing is to be found in nodes. Known behind
-// `lower`.
-inline bool only_findings_of_radl1(const Build& build) {
-  return build.options.findings_only && !build.evaluated && !build.may_join;
-}
 
 // How documents are checked.
 sema::CheckOptions check_options(const Build& build);

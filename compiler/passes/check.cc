@@ -30,7 +30,6 @@ sema::LeftOut left_out(const Instance& program) {
 void check(Build& build) {
   build.document = sema::build_document(build.values, build.diagnostics);
   sema::CheckOptions options = check_options(build);
-  options.passed = build.passing.get();
   sema::LeftOut names;
   if (build.evaluated) {
     names = left_out(*build.root);

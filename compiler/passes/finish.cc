@@ -33,7 +33,6 @@ void add_sources(Build& build) {
 }  // namespace
 
 void finish(Build& build) {
-  if (build.options.findings_only) return;  // there are none here
   ir::Program& program = build.program;
   program.name = program_name(build);
   add_sources(build);

@@ -63,12 +63,9 @@ void lower(Build& build) {
   hir::Document& values = build.values;
   values.parts.reserve(build.root->trees.size() + 1);
   values.arenas.emplace_back();
-  // A check of one file of RADL 1 looks at its systems one after the other.
-  const bool alone = build.options.findings_only && !build.may_join && build.root->trees.size() == 1 &&
-                     build.root->trees.front()->dialect == ast::Dialect::Radl1;
   for (const ast::Tree* tree : build.root->trees) {
     if (tree->dialect != ast::Dialect::Radl2) {
-      hir::lower(*tree, values, alone ? hir::Systems::AsWritten : hir::Systems::Lowered);
+      hir::lower(*tree, values);
       continue;
     }
     build.evaluated = true;

@@ -1,5 +1,4 @@
 // Follows `use`, and writes `each` out: trees to instances.
-#include <algorithm>
 #include <filesystem>
 
 #include "compiler/passes/build.h"
@@ -16,12 +15,6 @@ void modules(Build& build) {
   build.root = std::make_unique<Instance>();
   for (const auto& tree : build.trees) build.root->trees.push_back(tree.get());
   build.scopes = std::make_unique<Scopes>(*build.root, build.options, build.sources, build.diagnostics);
-  // In RADL 1 nothing is looked up by these names before its findings are complete.
-  const bool names_are_asked_for = !build.options.findings_only ||
-                                   std::any_of(build.trees.begin(), build.trees.end(), [](const auto& tree) {
-                                     return tree->dialect == ast::Dialect::Radl2;
-                                   });
-  if (!names_are_asked_for) return;
   instantiate(*build.root, *build.library, *build.scopes, build.diagnostics);
 }
 

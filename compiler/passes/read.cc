@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <utility>
 
@@ -122,12 +121,7 @@ class Reader {
       else
         build_.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
     }
-    ParseOptions parsing;
-    if (build_.options.findings_only && !build_.options.on_pass && !build_.may_join) {
-      build_.passing = std::make_unique<sema::PassingSystems>(check_options(build_));
-      parsing.systems = build_.passing.get();
-    }
-    build_.trees = parse_all(texts, build_.diagnostics, parsing);
+    build_.trees = parse_all(texts, build_.diagnostics);
     for (const auto& tree : build_.trees)
       build_.asks_for_inputs = build_.asks_for_inputs || has_input_to_give(*tree);
     compose();
@@ -141,7 +135,6 @@ class Reader {
     std::string_view text = file.text();
     const bool versioned = begins_with_version(text);
     radl1_ = radl1_ || !versioned;
-    build_.may_join = build_.may_join || ::memmem(text.data(), text.size(), "wireguard", 9) != nullptr;
     std::vector<SpanMap::Piece> pieces;
     std::string made;
     if (!versioned && text.find(kMark) != text.npos) {

@@ -23,7 +23,7 @@ class StepMaker {
     }
     check_unbound();
     add_trainings();
-    if (!build_.options.findings_only) tell_idle();
+    tell_idle();
   }
 
  private:

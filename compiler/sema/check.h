@@ -11,9 +11,6 @@
 
 namespace radl::sema {
 
-class PassingSystems;
-class NamesUsed;
-
 // Names that stand in what is left out (`when`, `each` over nothing), with their modules' prefixes.
 struct LeftOut {
   std::set<std::string, std::less<>> deployed, configured;
@@ -24,9 +21,6 @@ struct CheckOptions {
   bool host_names = false;  // a dns_name is a host name (RFC 1123); the reference takes any text
   bool unused = true;       // warn about what is never deployed, configured or connected
   const LeftOut* left_out = nullptr;
-  // What was found in the systems of the file while it was parsed; null: nothing was.
-  const PassingSystems* passed = nullptr;
-  NamesUsed* names = nullptr;  // takes names of networks and hosts, which are looked up later
 };
 
 void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options = {});
@@ -34,8 +28,7 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
 // The passes of check_document, in order.
 void check_networks(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
 void check_ansibles(const Document& document, Diagnostics& diagnostics);
-// False when features of a system that was left as written contradict each other, which is reported.
-bool check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
+void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
 void check_deploys(const Document& document, Diagnostics& diagnostics);
 void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);

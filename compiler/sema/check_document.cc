@@ -3,10 +3,7 @@
 #include <set>
 
 #include "common/text.h"
-#include "compiler/diag/in_parts.h"
 #include "compiler/sema/check.h"
-#include "compiler/sema/features_in_turn.h"
-#include "compiler/sema/passing_systems.h"
 
 namespace radl::sema {
 namespace {
@@ -106,19 +103,10 @@ void warn_runs_on(const ast::Recipe& recipe, Diagnostics& diagnostics) {
 }
 
 void check_configures(const Document& document, Diagnostics& diagnostics) {
-  const std::vector<ConfigureDefinition>& configures = document.configures.list;
-  std::vector<std::optional<YamlFault>> faults(configures.size());
-  auto look = [&](size_t begin, size_t end, size_t) {
-    for (size_t i = begin; i < end; ++i)
-      if (const ast::Recipe* recipe = configures[i].written().recipe) faults[i] = yaml_fault(recipe->text);
-  };
-  constexpr size_t kRecipes = 64;  // that are worth a thread
-  if (!Parts(configures.size(), kRecipes).run(look)) look(0, configures.size(), 0);
-  for (size_t i = 0; i < configures.size(); ++i) {
-    const ConfigureDefinition& configure = configures[i];
-    const std::optional<YamlFault>& fault = faults[i];
+  for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Recipe* recipe = configure.written().recipe;
     if (!recipe) continue;
+    const std::optional<YamlFault> fault = yaml_fault(recipe->text);
     if (!fault) {
       warn_runs_on(*recipe, diagnostics);
       continue;
@@ -198,22 +186,15 @@ void warn_partial(const Document& document, Diagnostics& diagnostics) {
 namespace {
 
 // Networks of this document that no system names. Mostly the first systems name them all.
-std::vector<const Definition*> unconnected(const Document& document, const PassingSystems* passed) {
+std::vector<const Definition*> unconnected(const Document& document) {
   std::vector<const Definition*> left;
   for (const Definition& network : document.networks.list)
     if (!network.reference && !document.partial) left.push_back(&network);
-  if (passed != nullptr && passed->holds(document)) {
-    std::erase_if(left,
-                  [&](const Definition* network) { return passed->connects(network->block->name.text); });
-    return left;
-  }
   std::set<std::string_view> names;
   for (const Definition* network : left) names.insert(network->block->name.text);
-  Diagnostics unheard;  // reported with the systems
-  FeaturesInTurn features(unheard);
   for (const Definition& system : document.systems.list) {
     if (names.empty()) break;
-    for (const Merged& item : features.of(system).items)
+    for (const Merged& item : system.features.items)
       if (auto network = item.text(); network && item.name().ends_with(".connection")) names.erase(*network);
   }
   std::erase_if(left, [&](const Definition* network) { return !names.contains(network->block->name.text); });
@@ -249,7 +230,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
     if (!deployed[i] && !system.reference && document.dialect != ast::Dialect::Ec3)
       warn(DiagCode::UnusedSystem, system.block->name, "system");
   }
-  for (const Definition* network : unconnected(document, options.passed))
+  for (const Definition* network : unconnected(document))
     warn(DiagCode::UnusedNetwork, network->block->name, "network");
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Name& name = configure.block->name;
@@ -264,7 +245,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
 void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
   check_networks(document, diagnostics, options);
   check_ansibles(document, diagnostics);
-  const bool sound = check_systems(document, diagnostics, options);
+  check_systems(document, diagnostics, options);
   check_deploys(document, diagnostics);
   check_configures(document, diagnostics);
   check_contextualize(document, diagnostics);
@@ -274,7 +255,7 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
   // What a misspelt name was to use is not unused.
   bool misspelt = diagnostics.has(DiagCode::UnknownNetwork) || diagnostics.has(DiagCode::UnknownSystem) ||
                   diagnostics.has(DiagCode::UnknownConfigure);
-  if (options.unused && sound && !misspelt) check_unused(document, diagnostics, options);
+  if (options.unused && !misspelt) check_unused(document, diagnostics, options);
 }
 
 }  // namespace radl::sema

@@ -6,7 +6,6 @@
 #include "compiler/expr/secret_access.h"
 #include "compiler/sema/check.h"
 #include "compiler/sema/outports.h"
-#include "compiler/sema/passing_systems.h"
 #include "compiler/sema/quantity.h"
 #include "compiler/syntax/unicode.h"
 
@@ -183,11 +182,9 @@ bool check_text(const At& at, const Text& value, const Document& document, const
     case FeatureType::HostName:
       return !options.host_names || host_name(at, value);
     case FeatureType::NetworkName:
-      if (options.names) return options.names->network(text);
       return document.networks.find(text) || may_be_defined(document, "network", text) ||
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", document.networks.names());
     case FeatureType::AnsibleName:
-      if (options.names) return options.names->host(text);
       return document.ansibles.find(text) || may_be_defined(document, "ansible", text) ||
              unknown_name(at, DiagCode::UnknownAnsibleHost, value, "ansible host", document.ansibles.names());
     case FeatureType::Password:

@@ -3,7 +3,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compiler/diag/in_parts.h"
 #include "compiler/sema/merge.h"
 
 namespace radl::sema {
@@ -14,17 +13,6 @@ class Builder {
   Builder(Document& document, Diagnostics& diagnostics)
       : document_(document), diagnostics_(diagnostics), merger_(document.arena, diagnostics) {}
 
-  void reserve(const hir::Document& values) {
-    size_t systems = 0, deploys = 0;
-    for (const hir::Part& part : values.parts) {
-      systems += part.systems.size();
-      deploys += part.deploys.size();
-    }
-    document_.systems.list.reserve(systems);
-    document_.systems.index.reserve(document_.arena, systems);
-    document_.deploys.reserve(deploys);
-  }
-
   void add(const hir::Part& part) {
     for (const hir::Block& network : part.networks) block_of(document_.networks, network);
     for (const hir::Block& system : part.systems) block_of(document_.systems, system);
@@ -34,7 +22,6 @@ class Builder {
     for (const hir::Configure& made : part.configures) configure(made);
     for (const hir::Deploy& deploy : part.deploys) document_.deploys.push_back(&deploy);
     for (const hir::Contextualize& block : part.contextualizes) contextualize(block);
-    merge_waiting();
     if (part.dialect != ast::Dialect::Radl1) document_.dialect = part.dialect;
     if (part.broken) document_.broken.push_back(part.source);
   }
@@ -57,46 +44,15 @@ class Builder {
       Definition& definition = named.list.back();
       definition.block = &made;
       definition.reference = !made.present;
-      if (made.written != nullptr) return;
-      if (&named == &document_.systems)
-        ++waiting_;
-      else
-        merger_.add(definition.features, made.features);
+      merger_.add(definition.features, made.features);
       return;
     }
-    merge_waiting();
     Definition& there = named.list[at];
     if (there.block->span.file == made.span.file) duplicate(*there.block, made);
     if (made.present && there.reference) there.block = &made;
     there.reference = there.reference && !made.present;
     if (there.block->span.file != made.span.file || there.block == &made)
       merger_.add(there.features, made.features);
-  }
-
-  // Merges the features of the latest systems in parallel. Each of these systems has one block so far, so
-  // neither its features nor its findings depend on another system.
-  void merge_waiting() {
-    std::vector<Definition>& systems = document_.systems.list;
-    const size_t first = systems.size() - waiting_;
-    Parts parts(std::exchange(waiting_, 0));
-    auto merge = [&](size_t begin, size_t end, Merger& merger) {
-      for (size_t i = first + begin; i < first + end; ++i)
-        merger.add(systems[i].features, systems[i].block->features);
-    };
-    if (parts.size() > 1) {
-      std::vector<Arena> arenas(parts.size());
-      std::vector<Diagnostics> found(parts.size());
-      bool done = parts.run([&](size_t begin, size_t end, size_t part) {
-        Merger merger(arenas[part], found[part]);
-        merge(begin, end, merger);
-      });
-      for (Arena& arena : arenas) document_.more_arenas.push_back(std::move(arena));
-      std::vector<const Diagnostics*> each;
-      for (const Diagnostics& part : found) each.push_back(&part);
-      if (done && hand_over(each, diagnostics_)) return;
-      for (size_t i = first; i < systems.size(); ++i) systems[i].features = {};
-    }
-    merge(0, systems.size() - first, merger_);
   }
 
   void description(const hir::Block& made) {
@@ -151,7 +107,6 @@ class Builder {
   Document& document_;
   Diagnostics& diagnostics_;
   Merger merger_;
-  size_t waiting_ = 0;  // systems at the end of the list whose features are not merged yet
   std::unordered_map<std::string_view, size_t> options_;
   std::unordered_map<std::string, size_t> items_;
 };
@@ -185,7 +140,6 @@ bool is_partial(const Document& document) {
 Document build_document(const hir::Document& values, Diagnostics& diagnostics) {
   Document document;
   Builder builder(document, diagnostics);
-  builder.reserve(values);
   for (const hir::Part& part : values.parts) builder.add(part);
   document.partial = is_partial(document);
   return document;

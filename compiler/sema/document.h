@@ -58,7 +58,7 @@ struct FeatureSet {
 struct Definition {
   const hir::Block* block = nullptr;  // the first
   bool reference = false;
-  FeatureSet features;  // none while the block's are as written (features_in_turn.h)
+  FeatureSet features;
 };
 
 struct ConfigureDefinition {
@@ -83,7 +83,6 @@ struct Document {
     }
   };
   Arena arena;
-  std::vector<Arena> more_arenas;  // of what was merged side by side
   Named<Definition> ansibles, networks, systems;
   Named<ConfigureDefinition> configures;
   std::vector<const hir::Deploy*> deploys;

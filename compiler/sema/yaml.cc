@@ -13,7 +13,6 @@
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
-#include "compiler/sema/plain_yaml.h"
 
 namespace radl::sema {
 namespace {
@@ -328,7 +327,7 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
 }  // namespace
 
 std::optional<YamlFault> yaml_fault(std::string_view text) {
-  if (is_plain_yaml(text) || text.starts_with("$ANSIBLE_VAULT")) return std::nullopt;
+  if (text.starts_with("$ANSIBLE_VAULT")) return std::nullopt;
   Parser yaml(text);
   Loader loader;
   Tabs tabs(text);

@@ -1,10 +1,10 @@
 // Bump allocation for syntax trees: nodes live as long as their tree and are never freed one by one.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -14,15 +14,6 @@
 #include <vector>
 
 namespace radl {
-
-// Memory from the system. Large blocks ask for huge pages: with small ones the kernel takes as long to hand
-// out a large file's tree as the parser to make it.
-struct FreeBlock {
-  void operator()(char* block) const { std::free(block); }
-};
-using MemoryBlock = std::unique_ptr<char[], FreeBlock>;
-inline constexpr size_t kHugePage = size_t{2} << 20;
-MemoryBlock allocate_block(size_t size);
 
 class Arena {
  public:
@@ -53,35 +44,22 @@ class Arena {
     return {to, text.size()};
   }
 
-  // Takes the memory of all that was made here for what comes next; the largest block is kept.
-  void reuse() {
-    if (blocks_.size() > 1) blocks_.erase(blocks_.begin(), blocks_.end() - 1);
-    used_ = 0;
-  }
-
   size_t bytes() const { return total_; }  // taken from the system
 
  private:
-  void grow(size_t least);
-
-  std::vector<MemoryBlock> blocks_;
-  char* block_ = nullptr;
-  size_t used_ = 0, capacity_ = 0, next_ = 4096, total_ = 0;
-};
-
-// Memory of what is read once and then let go, one thing after another. There are two, in turns: when the
-// next thing begins, something of the one before may still be looked at.
-struct PassingArena {
-  bool on = false;  // what is made now passes
-  Arena& arena() { return turns_[turn_]; }
-  void next() {
-    turn_ ^= 1;
-    arena().reuse();
+  // Blocks grow: a small file costs little, a large one few calls.
+  void grow(size_t least) {
+    capacity_ = std::max(next_, least);
+    next_ = std::min(next_ * 8, size_t{2} << 20);
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(capacity_));
+    block_ = blocks_.back().get();
+    used_ = 0;
+    total_ += capacity_;
   }
 
- private:
-  Arena turns_[2];
-  uint8_t turn_ = 0;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* block_ = nullptr;
+  size_t used_ = 0, capacity_ = 0, next_ = 4096, total_ = 0;
 };
 
 // A growing array in an arena. Trivially copyable; a copy shares the elements.

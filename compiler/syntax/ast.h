@@ -26,7 +26,6 @@ struct Feature;
 // ( feature and feature ... )
 struct Features {
   bool present = false;  // the parentheses were written
-  bool taken = false;    // `items` were let go once they had been read (SystemTaker, parser.h)
   Span span;             // with the parentheses
   List<Feature*> items;
 };
@@ -184,10 +183,6 @@ struct Tree {
   bool ec3_mark = false;  // something that marks the file as EC3's (docs/decisions)
   bool syntax_errors = false;
   Arena arena;
-  PassingArena passing;  // of systems that are not kept
-  // Where the nodes of what is read now are made.
-  Arena& nodes() { return passing.on ? passing.arena() : arena; }
-  std::vector<std::unique_ptr<Tree>> parts;  // of a large file: they own the blocks
 };
 
 // Checked downcast: as<ast::FeatureBlock>(block) is null when the node is of another kind.

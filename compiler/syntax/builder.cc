@@ -46,15 +46,6 @@ void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place na
     }
   }
   add(made);
-  if (kind == ast::Kind::System && take_) let_go(*made);
-}
-
-// Somebody reads the features now, and nobody later.
-void Builder::let_go(ast::FeatureBlock& system) {
-  take_(system);
-  system.body.items = {};
-  system.body.taken = system.body.present;
-  tree_.passing.next();
 }
 
 void Builder::general(Place place, Place kind, Place name, ast::Features* body) {
@@ -117,18 +108,13 @@ void Builder::reserved(Place place) {
 // -----------------------------------------------------------------------------------------------
 
 ast::Features* Builder::list(ast::Features* list, ast::Feature* feature) {
-  if (!list) list = tree_.nodes().make<ast::Features>();
-  list->items.push(tree_.nodes(), feature);
-  return list;
-}
-
-ast::Features* Builder::joined(ast::Features* list, const ast::Features* more) {
-  for (ast::Feature* feature : more->items) list->items.push(tree_.nodes(), feature);
+  if (!list) list = tree_.arena.make<ast::Features>();
+  list->items.push(tree_.arena, feature);
   return list;
 }
 
 ast::Features* Builder::features(Place place, ast::Features* list) {
-  if (!list) list = tree_.nodes().make<ast::Features>();
+  if (!list) list = tree_.arena.make<ast::Features>();
   list->present = true;
   list->span = at(place);
   return list;

@@ -2,9 +2,6 @@
 // what `radl 2` has beside these makes Radl2Builder.
 #pragma once
 
-#include <functional>
-#include <utility>
-
 #include "compiler/diag/diagnostic.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/place.h"
@@ -18,11 +15,6 @@ class Builder {
  public:
   Builder(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics)
       : source_(source), tree_(tree), diagnostics_(diagnostics) {}
-
-  // Gives each system away as it is read, and keeps none of its features.
-  using Take = std::function<void(const ast::FeatureBlock&)>;
-  void give_systems(Take take) { take_ = std::move(take); }
-  bool gives_systems() const { return take_ != nullptr; }
 
   // blocks: appended to the tree
   void feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body);
@@ -42,7 +34,6 @@ class Builder {
 
   // features
   ast::Features* list(ast::Features* list, ast::Feature* feature);
-  ast::Features* joined(ast::Features* list, const ast::Features* more);
   ast::Features* features(Place place, ast::Features* list);
   ast::Feature* simple(Place place, Place name, ast::Op op, Place op_span, ast::Expr* value);
   ast::Feature* contains_value(Place place, Place name, Place op_span, ast::Expr* value);
@@ -70,7 +61,7 @@ class Builder {
  protected:
   template <class T>
   T* node(ast::Kind kind, Place place) {
-    T* made = tree_.nodes().make<T>();
+    T* made = tree_.arena.make<T>();
     made->kind = kind;
     made->span = at(place);
     return made;
@@ -87,13 +78,11 @@ class Builder {
   void syntax(DiagCode code, Place place, std::string message, std::string help = {});
   void ec3_use(ast::Ec3Use::What what, Place place, ast::Name word);
   void add(ast::Block* block);
-  void let_go(ast::FeatureBlock& system);
   bool too_long(Place place);
 
   const SourceFile& source_;
   ast::Tree& tree_;
   Diagnostics& diagnostics_;
-  Take take_;
   int operators_ = 0;  // of the feature at hand
 };
 

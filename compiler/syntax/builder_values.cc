@@ -73,8 +73,8 @@ ast::Expr* Builder::list_value(Place place, List<ast::Expr*>* items) {
 }
 
 List<ast::Expr*>* Builder::items(List<ast::Expr*>* items, ast::Expr* item) {
-  if (!items) items = tree_.nodes().make<List<ast::Expr*>>();
-  if (item) items->push(tree_.nodes(), item);
+  if (!items) items = tree_.arena.make<List<ast::Expr*>>();
+  if (item) items->push(tree_.arena, item);
   return items;
 }
 

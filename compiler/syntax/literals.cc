@@ -40,7 +40,7 @@ std::optional<Escaped> escaped_point(std::string_view text, size_t at) {
 }  // namespace
 
 ast::Number* Literals::number(Span span, bool* fits) {
-  auto* node = tree_.nodes().make<ast::Number>();
+  auto* node = tree_.arena.make<ast::Number>();
   node->kind = ast::Kind::Number;
   node->span = span;
   node->digits = ascii_digits(source_.text().substr(span.begin, span.size()));
@@ -66,7 +66,7 @@ std::string_view Literals::ascii_digits(std::string_view text) {
     out += next.value == '.' ? '.' : static_cast<char>('0' + digit_value(next.value));
     text.remove_prefix(next.length);
   }
-  return tree_.nodes().copy(out);
+  return tree_.arena.copy(out);
 }
 
 // \' becomes ', in radl 2 $${ becomes ${; everything else stays as written. Copies only when there is
@@ -88,7 +88,7 @@ std::string_view Literals::decode(std::string_view text) {
       out += text[i];
     }
   }
-  return tree_.nodes().copy(out);
+  return tree_.arena.copy(out);
 }
 
 // $${ becomes ${; nothing else means anything in a block of text.
@@ -99,7 +99,7 @@ std::string_view Literals::decode_dollars(std::string_view text) {
     if (text.substr(i).starts_with("$${")) ++i;
     out += text[i];
   }
-  return tree_.nodes().copy(out);
+  return tree_.arena.copy(out);
 }
 
 // \n \r \t \\ \" \' \$ \e \xHH and \u{H...}, as other languages have them.
@@ -164,7 +164,7 @@ std::string_view Literals::decode_escapes(Span span) {
         refuse(begin, 2, "there is no such escape");
     }
   }
-  return tree_.nodes().copy(out);
+  return tree_.arena.copy(out);
 }
 
 std::string how_to_give_input(std::string_view name) {
@@ -187,7 +187,7 @@ void Literals::unfilled_input(std::string_view text, uint32_t file, uint32_t off
 }
 
 ast::String* Literals::text(Span span, bool open_end) {
-  auto* node = tree_.nodes().make<ast::String>();
+  auto* node = tree_.arena.make<ast::String>();
   node->kind = ast::Kind::String;
   node->span = span;
   std::string_view inner = source_.text().substr(span.begin + 1, span.size() - (open_end ? 1 : 2));
@@ -199,7 +199,7 @@ ast::String* Literals::text(Span span, bool open_end) {
 }
 
 ast::String* Literals::escaped_text(Span span) {
-  auto* node = tree_.nodes().make<ast::String>();
+  auto* node = tree_.arena.make<ast::String>();
   node->kind = ast::Kind::String;
   node->span = span;
   Span inner{span.file, span.begin + 1, span.end - 1};
@@ -209,7 +209,7 @@ ast::String* Literals::escaped_text(Span span) {
 }
 
 ast::Expr* Literals::random(Span span) {
-  auto* node = tree_.nodes().make<ast::Random>();
+  auto* node = tree_.arena.make<ast::Random>();
   node->kind = ast::Kind::Random;
   node->span = span;
   node->length = source_.text(span)[8] - '0';  // 'random(D)'
@@ -217,7 +217,7 @@ ast::Expr* Literals::random(Span span) {
 }
 
 ast::Recipe* Literals::recipe(Span span) {
-  auto* node = tree_.nodes().make<ast::Recipe>();
+  auto* node = tree_.arena.make<ast::Recipe>();
   node->kind = ast::Kind::Recipe;
   node->span = span;
   std::string_view body = source_.text(span).substr(6);
@@ -231,15 +231,15 @@ ast::Recipe* Literals::recipe(Span span) {
 }
 
 ast::StringPart* Literals::text_part(Span span) {
-  return tree_.nodes().make<ast::StringPart>(decode(source_.text(span)), nullptr, span);
+  return tree_.arena.make<ast::StringPart>(decode(source_.text(span)), nullptr, span);
 }
 
 ast::StringPart* Literals::escaped_part(Span span) {
-  return tree_.nodes().make<ast::StringPart>(decode_escapes(span), nullptr, span);
+  return tree_.arena.make<ast::StringPart>(decode_escapes(span), nullptr, span);
 }
 
 ast::StringPart* Literals::block_part(Span span) {
-  return tree_.nodes().make<ast::StringPart>(decode_dollars(source_.text(span)), nullptr, span);
+  return tree_.arena.make<ast::StringPart>(decode_dollars(source_.text(span)), nullptr, span);
 }
 
 }  // namespace radl

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/guarded.h"
-#include "common/processors.h"
 #include "compiler/syntax/allow.h"
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/radl2_builder.h"
@@ -94,74 +92,17 @@ std::unique_ptr<ast::Tree> read_radl2(const SourceFile& source, Diagnostics& dia
   return tree;
 }
 
-std::unique_ptr<ast::Tree> read_radl1(const SourceFile& source, Span part, Diagnostics& diagnostics,
-                                      Builder::Take take = nullptr) {
+std::unique_ptr<ast::Tree> read_radl1(const SourceFile& source, Diagnostics& diagnostics) {
   auto tree = new_tree(source, false);
   Builder build(source, *tree, diagnostics);
-  build.give_systems(std::move(take));
-  TokenStream tokens(source, part, *tree, diagnostics, build);
+  TokenStream tokens(source, *tree, diagnostics, build);
   if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
   return tree;
 }
 
 std::unique_ptr<ast::Tree> read_as(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
-  return version2 ? read_radl2(source, diagnostics) : read_radl1(source, source.whole(), diagnostics);
-}
-
-// Where a large RADL 1 file can be cut: lines that begin with `system`.
-std::vector<Span> cut(const SourceFile& source) {
-  constexpr size_t kLeast = size_t{1} << 20;  // bytes; below it another thread is not worth its start
-  std::string_view text = source.text();
-  if (text.size() < 2 * kLeast) return {};
-  const size_t count = std::min(text.size() / kLeast, static_cast<size_t>(usable_cores()));
-  std::vector<Span> parts;
-  uint32_t begin = 0;
-  for (size_t i = 1; i < count; ++i) {
-    size_t at = text.find("\nsystem ", std::max<size_t>(begin, i * (text.size() / count)));
-    if (at == text.npos) break;
-    parts.push_back({source.id(), begin, static_cast<uint32_t>(at + 1)});
-    begin = static_cast<uint32_t>(at + 1);
-  }
-  parts.push_back({source.id(), begin, static_cast<uint32_t>(text.size())});
-  return parts;
-}
-
-// The parts of a large RADL 1 file, read side by side. A part that stands alone without a finding ends where
-// a block ends, so that together they are what reading the whole gives; null where one does not, or only one
-// is there.
-std::unique_ptr<ast::Tree> read_in_parts(const SourceFile& source, SystemTaker* systems) {
-  std::vector<Span> spans = cut(source);
-  if (spans.size() < (systems ? 1 : 2)) return nullptr;
-  std::vector<std::unique_ptr<ast::Tree>> parts(spans.size());
-  if (systems) systems->begin(spans.size());
-  Status done = for_each_parallel(parts.size(), parts.size(), [&](size_t i) {
-    Diagnostics found;
-    Builder::Take take;
-    if (systems) take = [systems, i](const ast::FeatureBlock& system) { systems->take(system, i); };
-    auto part = read_radl1(source, spans[i], found, std::move(take));
-    bool plain = found.all().empty() && !part->syntax_errors && !part->ec3_mark && part->ec3_uses.empty();
-    if (plain) parts[i] = std::move(part);
-    return ok_status();
-  });
-  uint32_t blocks = 0, trivia = 0;
-  for (const auto& part : parts) {
-    if (!done.ok() || part == nullptr) {
-      if (systems) systems->withdraw();
-      return nullptr;
-    }
-    blocks += part->blocks.size();
-    trivia += part->trivia.size();
-  }
-  auto tree = new_tree(source, false);
-  tree->blocks.reserve(tree->arena, blocks);
-  tree->trivia.reserve(tree->arena, trivia);
-  for (const auto& part : parts) {
-    for (ast::Block* block : part->blocks) tree->blocks.push(tree->arena, block);
-    for (const ast::Trivia& piece : part->trivia) tree->trivia.push(tree->arena, piece);
-  }
-  tree->parts = std::move(parts);
-  return tree;
+  return version2 ? read_radl2(source, diagnostics) : read_radl1(source, diagnostics);
 }
 
 // The line that begins the first conflict that a merge left in the text; nullopt when there is none.
@@ -194,7 +135,7 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
   return std::nullopt;
 }
 
-std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics, SystemTaker* systems) {
+std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics) {
   bool version2 = begins_with_version(source.text());
   if (report_not_text(source, version2, diagnostics) || report_json(source, diagnostics)) {
     auto tree = new_tree(source, version2);
@@ -204,7 +145,6 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   find_allows(source, diagnostics);
   check_encoding(source, diagnostics);
   Diagnostics before = diagnostics;
-  if (auto tree = version2 ? nullptr : read_in_parts(source, systems)) return tree;
   auto tree = read_as(source, version2, diagnostics);
   if (!tree->syntax_errors && tree->ec3_uses.empty()) return tree;
   // One mistake explains all that was found: it is reported alone, or with what is wrong apart from it.
@@ -325,7 +265,7 @@ std::vector<std::unique_ptr<ast::Tree>> parse_all(const std::vector<const Source
   std::vector<std::unique_ptr<ast::Tree>> trees;
   bool ec3 = options.dialect == DialectChoice::Ec3;
   for (const SourceFile* source : sources) {
-    trees.push_back(read(*source, diagnostics, sources.size() == 1 ? options.systems : nullptr));
+    trees.push_back(read(*source, diagnostics));
     if (options.dialect == DialectChoice::Auto) ec3 |= trees.back()->ec3_mark;
   }
   for (auto& tree : trees) {
@@ -338,12 +278,6 @@ std::vector<std::unique_ptr<ast::Tree>> parse_all(const std::vector<const Source
 std::unique_ptr<ast::Tree> parse(const SourceFile& source, Diagnostics& diagnostics,
                                  const ParseOptions& options) {
   return std::move(parse_all({&source}, diagnostics, options).front());
-}
-
-std::unique_ptr<ast::Tree> read_again(const SourceFile& source, Span system) {
-  Diagnostics unheard;  // it was read without a finding
-  auto tree = read_radl1(source, system, unheard);
-  return tree->blocks.size() == 1 && tree->blocks[0]->kind == ast::Kind::System ? std::move(tree) : nullptr;
 }
 
 namespace {

@@ -5,7 +5,7 @@
 namespace radl {
 
 Radl2Tokens::Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry)
-    : TokenSource(source, source.whole(), tree, diagnostics, true, entry == Entry::Template), entry_(entry) {
+    : TokenSource(source, tree, diagnostics, true, entry == Entry::Template), entry_(entry) {
   levels_.push_back({entry == Entry::Document ? Inside::Blocks : Inside::Expression, {}});
   if (entry == Entry::Template) texts_.push_back(here(0));
 }

@@ -27,7 +27,7 @@ bool foreign_comment_mark(std::string_view junk) {
 std::string TokenStream::expectation(const Names& expected) const {
   Names names = expected;
   std::vector<std::string> words;
-  drop(names, {"SYNC", "feature", "member", "@input@"});
+  drop(names, {"SYNC", "member", "@input@"});
   if (has(names, "system") && has(names, "deploy")) {
     words.push_back("a block such as `system`");
     drop(names, {"system", "deploy", "network", "configure", "contextualize", "ansible", "description",
@@ -178,7 +178,6 @@ void TokenStream::syntax_error(Place place, const Names& expected) {
   Span at = place.in(source_.id());
   if (stopped_) return;
   if (!may_recover(at)) return;
-  plain_ = false;
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.
   if (found.kind == RawKind::Open) levels_.pop_back();

@@ -204,19 +204,7 @@ Scanned scan_recipe(std::string_view rest) {
   return {RawKind::Recipe, at + 1 + kEnd.size()};
 }
 
-// The scanner's state as the last token that was handed out left it.
-void Scanner::forget_ahead() {
-  size_t taken = static_cast<size_t>(at_ - tokens_);
-  if (at_ == state_.out) return;
-  state_ = before_;
-  go_to(before_offset_);
-  state_.out = tokens_;
-  if (taken != 0) fill(taken);
-  at_ = state_.out;
-}
-
 void Scanner::seek(uint32_t offset, int depth) {
-  forget_ahead();
   if (depth >= 0) {
     state_.braces.clear();
     state_.texts.clear();
@@ -225,11 +213,6 @@ void Scanner::seek(uint32_t offset, int depth) {
     state_.depth = depth;
   }
   go_to(offset);
-}
-
-void Scanner::set_depth(int depth) {
-  forget_ahead();
-  state_.depth = depth;
 }
 
 }  // namespace radl

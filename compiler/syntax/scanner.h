@@ -3,14 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
-
-#include "compiler/syntax/arena.h"
 
 namespace radl {
 
@@ -106,20 +101,13 @@ struct ScanState {
   };
   std::vector<Brace> braces;
   std::vector<OpenText> texts;
-  const char* base = nullptr;  // the bytes, from `from` of the file on
-  uint32_t from = 0;
-  const char* limit = nullptr;                  // their end
-  const char* dead_quotes = nullptr;            // quotes before this place begin no text: nothing closes them
-  RawToken *out = nullptr, *out_end = nullptr;  // the batch at hand
+  const char* base = nullptr;         // the bytes
+  const char* limit = nullptr;        // their end
+  const char* dead_quotes = nullptr;  // quotes before this place begin no text: nothing closes them
 
-  // True when the batch is full. Junk ends it: what follows may be read differently.
-  bool put(RawKind kind, const char* begin, const char* end) {
-    *out++ = {kind, from + static_cast<uint32_t>(begin - base), from + static_cast<uint32_t>(end - base)};
-    return out == out_end || kind == RawKind::Junk;
+  RawToken token(RawKind kind, const char* begin, const char* end) const {
+    return {kind, static_cast<uint32_t>(begin - base), static_cast<uint32_t>(end - base)};
   }
-  // True when the mode changes.
-  bool open() { return ++depth == 1; }
-  bool close() { return depth != 0 && --depth == 0; }
   void open_interpolation() {
     braces.push_back({depth, false});
     in_text = false;
@@ -174,55 +162,27 @@ Scanned scan_text_part(ScanState& state, std::string_view rest);
 // At "@begin": Recipe up to and with @end, EmptyRecipe for @begin@end, OpenRecipe (to the end) without @end.
 Scanned scan_recipe(std::string_view rest);
 
-// Tokens of RADL 1 from `at` on that need no rule of the scanner's (plain_tokens.cc), as far as the batch has
-// room. Where it ended.
-const char* scan_plain(ScanState& state, const char* at);
-
 class Scanner {
  public:
-  // Of a file's text what begins at `from`: tokens have their places in the file. `as_template`: the text is
-  // that of one string with ${ }, without quotes.
-  // Behind it stands a NUL, or more of the file where it ends behind a newline. It must outlive this.
-  // `by_rules`: without scan_plain (for its test).
-  Scanner(std::string_view text, bool version2, uint32_t from = 0, bool as_template = false,
-          bool by_rules = false);
+  // `as_template`: the text is that of one string with ${ }, without quotes.
+  explicit Scanner(std::string_view text, bool version2, bool as_template = false);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
   // End for ever after the last one.
-  RawToken next() {
-    if (at_ == state_.out) fill(kBatch);
-    return *at_++;
-  }
-  // What next() gives next, as far as it is known already; a batch's last tokens are few.
-  std::span<const RawToken> ahead() const { return {at_, state_.out}; }
-  void skip(size_t count) { at_ += count; }
+  RawToken next();
   // Goes on from there, outside strings, in the mode in which the last token left it; or, when `depth` is not
   // negative, with that many parentheses open.
   void seek(uint32_t offset, int depth = -1);
   // From behind the last token on, so many parentheses are open.
-  void set_depth(int depth);
+  void set_depth(int depth) { state_.depth = depth; }
 
  private:
-  static constexpr size_t kBatch = 512;
+  void go_to(uint32_t offset);  // grammar/radl.ll, as next() is
 
-  // grammar/radl.ll
-  void fill(size_t most);
-  void begin_rules();
-  void apply_rules();
-
-  void go_to(uint32_t offset) { place_ = state_.base + (offset - state_.from); }
-  void forget_ahead();
-
-  bool by_rules_;
-  const char* place_;   // behind the last token of the batch
-  MemoryBlock buffer_;  // the text once more, for the rules
+  std::string buffer_;  // the text and two NULs: flex writes in it
   ScanState state_;
-  ScanState before_;  // at the batch's begin
-  uint32_t before_offset_ = 0;
-  RawToken tokens_[kBatch];
-  RawToken* at_ = tokens_;  // the next one of the batch
   void* flex_ = nullptr;
 };
 

@@ -150,9 +150,6 @@ bool TokenStream::missing_and(const Token& token) {
 // `and` before `)`, or twice.
 bool TokenStream::dangling_and(const Token& token) {
   if (inside() != Inside::Features) return false;
-  // Without scanning more than is needed: the next feature may be read whole.
-  if (auto raw = scanner_.ahead(); ahead_count_ == 0 && !raw.empty() && raw[0].kind == RawKind::Name)
-    return false;
   const Token& after = peek();
   if (after.kind == RawKind::End || missing_close(after, 1)) return true;  // reported with the parenthesis
   if (after.kind != RawKind::Close && after.kind != RawKind::And) return false;

@@ -38,14 +38,14 @@ std::string one_of(const std::vector<std::string>& words) {
   return out;
 }
 
-TokenSource::TokenSource(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics,
-                         bool version2, bool as_template)
+TokenSource::TokenSource(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
+                         bool as_template)
     : source_(source),
       tree_(tree),
       diagnostics_(diagnostics),
-      bytes_(source.text().substr(0, part.end)),
+      bytes_(source.text()),
       literals_(source, tree, diagnostics),
-      scanner_(bytes_, version2, part.begin, as_template) {}
+      scanner_(bytes_, version2, as_template) {}
 
 Diagnostic& TokenSource::error(DiagCode code, Span span, std::string message) {
   tree_.syntax_errors = true;

@@ -27,8 +27,7 @@ class TokenSource {
  protected:
   using Names = std::vector<std::string_view>;  // of tokens, from a grammar
 
-  // `part`: what is read of the file.
-  TokenSource(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
+  TokenSource(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
               bool as_template = false);
 
   Span span(uint32_t begin, uint32_t end) const { return {source_.id(), begin, end}; }

@@ -4,9 +4,8 @@
 #include "compiler/syntax/parser.h"
 
 namespace radl {
-TokenStream::TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics,
-                         Builder& build)
-    : TokenSource(source, part, tree, diagnostics, false), build_(build) {}
+TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build)
+    : TokenSource(source, tree, diagnostics, false), build_(build) {}
 
 int TokenStream::next(Value& value, Place& place) {
   Token token;
@@ -14,11 +13,6 @@ int TokenStream::next(Value& value, Place& place) {
     token = out_.front();
     out_.pop_front();
   } else if (!stopped_) {
-    if (ast::Features* features = plain_ ? plain_features() : nullptr) {
-      value.RADL_FEATURES = features;
-      place = features->span;
-      return RADL_FEATURES;
-    }
     token = repaired();
   }
   if (stopped_) {
@@ -123,7 +117,6 @@ void TokenStream::follow(Token& token) {
     case RawKind::Open:
       if (levels_.empty()) ++block_tokens_;
       levels_.push_back({kind_of_parenthesis(), token.span});
-      plain_ = inside() == Inside::Features;
       if (levels_.size() <= static_cast<size_t>(kMaxNesting)) return;
       error(DiagCode::NestingTooDeep, token.span,
             "more than " + std::to_string(kMaxNesting) + " parentheses within each other");
@@ -134,11 +127,7 @@ void TokenStream::follow(Token& token) {
       closed_ = levels_.back();
       levels_.pop_back();
       if (levels_.empty()) block_tokens_ = 0;
-      plain_ = plain_ && inside() == Inside::Features;
       return;
-    case RawKind::OpenList:
-      plain_ = false;
-      [[fallthrough]];
     default:
       if (levels_.empty()) follow_block(token);
       if (token.kind == RawKind::Name && last_.kind == RawKind::CloseList &&
@@ -174,7 +163,6 @@ void TokenStream::follow_block(Token& token) {
   if (begins) {
     block_ = token.kind;
     block_tokens_ = 0;
-    tree_.passing.on = block_ == RawKind::System && build_.gives_systems();
   }
   ++block_tokens_;
 }

@@ -24,8 +24,7 @@ class TokenStream : private TokenSource {
  public:
   using Value = RADL_GRAMMAR_STYPE;
 
-  // `part`: what is read of the file.
-  TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics, Builder& build);
+  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build);
 
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);
@@ -52,11 +51,6 @@ class TokenStream : private TokenSource {
     Inside inside;
     Span open;
   };
-
-  // plain_feature.cc
-  bool feature_begins() const;
-  ast::Features* plain_features();
-  ast::Feature* plain_feature(size_t count);
 
   // token_stream.cc
   Token scan();  // the next token that is not trivia
@@ -127,12 +121,10 @@ class TokenStream : private TokenSource {
   Builder& build_;
   Token ahead_[4];  // scanned, not yet taken
   size_t ahead_count_ = 0;
-  std::deque<Token> out_;           // to be handed out before anything else
-  std::vector<Level> levels_;       // open parentheses
-  std::vector<ast::Feature*> run_;  // of plain_features
-  bool plain_ = false;              // inside features, and no list was begun since their parenthesis
-  Level closed_{};                  // what the last token closed
-  Token last_, before_last_;        // handed out
+  std::deque<Token> out_;      // to be handed out before anything else
+  std::vector<Level> levels_;  // open parentheses
+  Level closed_{};             // what the last token closed
+  Token last_, before_last_;   // handed out
   RawKind last_scanned_ = RawKind::End;
   RawKind block_ = RawKind::End;  // keyword of the block we are in; Name: a general one
   Span general_;                  // the word that began the block, when it is a general one

@@ -57,7 +57,7 @@ class Search {
     look("page", document());
     compile_with({}, true);
     CompileOptions check;
-    check.inputs_may_be_missing = check.findings_only = true;
+    check.inputs_may_be_missing = true;
     compile_with(check, false);
     return std::move(found_);
   }

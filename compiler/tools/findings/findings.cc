@@ -161,7 +161,7 @@ Result<FindingsReport> findings_of(const FindingsRequest& request) {
     for (const std::string& file : *files) groups.push_back({file});
   }
   CompileOptions options = request.compile;
-  options.findings_only = options.inputs_may_be_missing = true;
+  options.inputs_may_be_missing = true;
   FindingsReport report;
   std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> reported;
   for (std::vector<std::string>& group : groups) {
