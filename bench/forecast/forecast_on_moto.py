@@ -19,7 +19,7 @@ input workers (type = integer, default = 2, min = 1)
 input epochs (type = number, default = 2)
 network lan (outbound = 'no')
 each role in ['server', 'worker'] (
-  system '${{role}}' (instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM})
+  system '${{role}}' (instance_type = 't3.small', net_interface.0.connection = 'lan', {SYSTEM})
 )
 configure base (
   directory '~/cluster' (mode = '0750')

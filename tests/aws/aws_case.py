@@ -16,7 +16,7 @@ from quick import QUICK
 from radl_case import SOURCE, RadlCase
 
 USER = getpass.getuser()
-SYSTEM = f"""disk.0.image.url = 'aws://{REGION}/ami-0deb12000000000a2' and disk.0.os.credentials.username = '{USER}'"""
+SYSTEM = f"""disk.0.image.url = 'aws://{REGION}/ami-0deb12000000000a2', disk.0.os.credentials.username = '{USER}'"""
 
 
 class AwsCase(RadlCase):

@@ -73,8 +73,8 @@ contextualize (
 FILE = f"""radl 2
 network lan ( outbound = 'no' )
 system node (
-  instance_type = 't3.micro' and stop.after = '8h' and disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and
-  disk.0.os.credentials.username = '{USER}' and net_interface.0.connection = 'lan' and net_interface.0.dns_name = 'node-#N#.example.org'
+  instance_type = 't3.micro', stop.after = '8h', disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*'
+  disk.0.os.credentials.username = '{USER}', net_interface.0.connection = 'lan', net_interface.0.dns_name = 'node-#N#.example.org'
 )
 {RECIPES}
 deploy node 1 ec2

@@ -7,7 +7,7 @@ import unittest
 from aws_case import SYSTEM, AwsCase
 
 FILE = f"""radl 2
-system node ( instance_type = 't3.micro' and {SYSTEM} )
+system node ( instance_type = 't3.micro', {SYSTEM} )
 deploy node 1 ec2
 """
 KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")

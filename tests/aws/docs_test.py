@@ -14,8 +14,8 @@ from radl_case import SOURCE
 TEXT = (SOURCE / "docs/providers/aws.md").read_text()
 AWS = pathlib.Path(sys.executable).with_name("aws")
 FILE = f"""radl 2
-input nodes ( type = 'integer' and default = 1 )
-system node ( instance_type = 't3.micro' and {SYSTEM} )
+input nodes ( type = 'integer', default = 1 )
+system node ( instance_type = 't3.micro', {SYSTEM} )
 deploy node input.nodes ec2
 contextualize ()
 """

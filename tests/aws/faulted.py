@@ -21,15 +21,15 @@ from quick import QUICK
 from radl_case import RADLC, clean_environment, found
 
 FILE = f"""radl 2
-input nodes ( type = 'integer' and default = 1 )
-input size ( type = 'string' and default = 't3.micro' )
-input team ( type = 'string' and default = 'blue' )
-network lan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+input nodes ( type = 'integer', default = 1 )
+input size ( type = 'string', default = 't3.micro' )
+input team ( type = 'string', default = 'blue' )
+network lan ( outbound = 'yes', outports = '8080/tcp,9000:9010/udp' )
 system node (
-  instance_type = input.size and instance_tags = 'team=${{input.team}}' and placement_group = 'spread' and
-  disk.1.size = 5G and disk.1.device = 'hdb' and net_interface.0.connection = 'lan' and {SYSTEM}
+  instance_type = input.size, instance_tags = 'team=${{input.team}}', placement_group = 'spread'
+  disk.1.size = 5G, disk.1.device = 'hdb', net_interface.0.connection = 'lan', {SYSTEM}
 )
-system front ( instance_type = 't3.micro' and elastic_ip = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system front ( instance_type = 't3.micro', elastic_ip = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node input.nodes ec2
 deploy front 1 ec2
 """

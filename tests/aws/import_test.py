@@ -4,8 +4,8 @@ import unittest
 from aws_case import SYSTEM, AwsCase
 
 FILE = f"""radl 2
-network lan ( outbound = 'yes' and outports = '8080/tcp' )
-system node ( instance_type = 't3.micro' and elastic_ip = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+network lan ( outbound = 'yes', outports = '8080/tcp' )
+system node ( instance_type = 't3.micro', elastic_ip = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node 1 ec2
 """
 IMAGE = "ami-0deb12000000000a2"

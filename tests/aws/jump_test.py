@@ -7,10 +7,10 @@ from faults import error
 from proxy import Treatment
 
 FILE = """radl 2
-network outside ( outbound = 'yes' and provider_id = '%(vpc)s' )
-network lan ( outbound = 'no' and provider_id = '%(vpc)s' )
-system front ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and net_interface.1.connection = 'outside' and %(system)s )
-system back ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and %(system)s )
+network outside ( outbound = 'yes', provider_id = '%(vpc)s' )
+network lan ( outbound = 'no', provider_id = '%(vpc)s' )
+system front ( instance_type = 't3.micro', net_interface.0.connection = 'lan', net_interface.1.connection = 'outside', %(system)s )
+system back ( instance_type = 't3.micro', net_interface.0.connection = 'lan', %(system)s )
 configure greet ( file '~/greeting' ( content = 'hello' ) )
 configure play (%(play)s)
 contextualize ( system back configure greet step 1 system back configure play step 2 )

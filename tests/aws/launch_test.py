@@ -9,16 +9,16 @@ from moto_site import DEBIAN, REGION
 from proxy import Answer, Treatment
 
 FILE = f"""radl 2
-input name ( type = 'string' and default = 'one' )
+input name ( type = 'string', default = 'one' )
 network lan ( outbound = 'no' )
 system node (
-  instance_type = 't3.micro' and instance_profile = 'trainer' and instance_name = 'first machine' and
-  instance_tags = 'team=blue,cost=7' and elastic_ip = 'yes' and placement_group = 'partition' and
-  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*' and disk.0.free_size >= 30Gi and disk.0.type = 'gp2' and
-  disk.1.image.url = 'aws://{REGION}/SNAPSHOT' and disk.1.device = 'hdb' and
-  disk.2.size = 7Gi and disk.2.device = 'hdc' and
-  disk.0.os.credentials.username = '{USER}' and
-  net_interface.0.connection = 'lan' and net_interface.0.dns_name = 'node-#N#.example.org'
+  instance_type = 't3.micro', instance_profile = 'trainer', instance_name = 'first machine'
+  instance_tags = 'team=blue,cost=7', elastic_ip = 'yes', placement_group = 'partition'
+  disk.0.image.url = 'aws://{REGION}/{DEBIAN}/debian-12-amd64-*', disk.0.free_size >= 30Gi, disk.0.type = 'gp2'
+  disk.1.image.url = 'aws://{REGION}/SNAPSHOT', disk.1.device = 'hdb'
+  disk.2.size = 7Gi, disk.2.device = 'hdc'
+  disk.0.os.credentials.username = '{USER}'
+  net_interface.0.connection = 'lan', net_interface.0.dns_name = 'node-#N#.example.org'
 )
 deploy node 1 ec2
 """
@@ -154,10 +154,10 @@ class Launch(AwsCase):
 
 
 SUBNET = f"""radl 2
-network public ( outbound = 'yes' and provider_id = 'SUBNET' and outports = '8080:8090/tcp,10.1.2.3/8-53/udp' )
+network public ( outbound = 'yes', provider_id = 'SUBNET', outports = '8080:8090/tcp,10.1.2.3/8-53/udp' )
 network lan ( outbound = 'no' )
-system front ( instance_type = 't3.micro' and net_interface.0.connection = 'public' and net_interface.1.connection = 'lan' and {SYSTEM} )
-system node ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system front ( instance_type = 't3.micro', net_interface.0.connection = 'public', net_interface.1.connection = 'lan', {SYSTEM} )
+system node ( instance_type = 't3.micro', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy front 1 ec2
 deploy node 1 ec2
 contextualize ()

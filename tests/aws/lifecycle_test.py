@@ -5,20 +5,20 @@ import unittest
 from aws_case import SYSTEM, AwsCase
 
 NODES = f"""radl 2
-input workers ( type = 'integer' and default = 2 and min = 1 )
-input result ( type = 'string' and default = 'result' )
+input workers ( type = 'integer', default = 2, min = 1 )
+input result ( type = 'string', default = 'result' )
 network lan ( outbound = 'no' )
-system server ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
-system worker ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system server ( instance_type = 't3.small', net_interface.0.connection = 'lan', {SYSTEM} )
+system worker ( instance_type = 't3.small', net_interface.0.connection = 'lan', {SYSTEM} )
 configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
 contextualize ( system server configure greet step 1 system worker configure greet step 1 )
 deploy server 1 ec2
 deploy worker input.workers ec2
 """
 TRAINING = """use 'std/training/parameter_server' as small (
-  servers = system.server and workers = system.worker and
-  model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
-  mode = 'async' and batch_size = 50 and epochs = 4 and result = input.result
+  servers = system.server, workers = system.worker
+  model = 'logistic', learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
+  mode = 'async', batch_size = 50, epochs = 4, result = input.result
 )
 output model ( value = small.model_path )
 output accuracy ( value = small.test_accuracy )
@@ -26,7 +26,7 @@ output accuracy ( value = small.test_accuracy )
 FILE = NODES + TRAINING
 STOPS = f"""radl 2
 network lan ()
-system node ( instance_type = 't3.micro' and stop.after = '1h' and stop.idle = '30m' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system node ( instance_type = 't3.micro', stop.after = '1h', stop.idle = '30m', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node 1 ec2
 """
 # radlc's words for what boto3 counts.

@@ -10,7 +10,7 @@ from faults import error
 from proxy import Answer, Treatment
 
 FILE = f"""radl 2
-system node ( instance_type = 't3.micro' and spot = 'yes' and price <= 0.02 and spot.fallback = 'yes' and {SYSTEM} )
+system node ( instance_type = 't3.micro', spot = 'yes', price <= 0.02, spot.fallback = 'yes', {SYSTEM} )
 deploy node 1 ec2
 contextualize ()
 """
@@ -84,7 +84,7 @@ class Market(AwsCase):
                 self.destroy()
 
     def test_without_a_fallback_the_apply_ends_with_the_reason_of_each_zone(self):
-        self.edit(self.file, (" and spot.fallback = 'yes'", ""))
+        self.edit(self.file, (", spot.fallback = 'yes'", ""))
         self.refuse_spot("SpotMaxPriceTooLow", 400)
         self.radlc("apply", "--auto-approve", self.file, code=2)
         self.assertIn("no spot t3.micro can be had: us-east-1a: SpotMaxPriceTooLow; us-east-1b:", self.err)
@@ -108,8 +108,8 @@ class Quotas(http.server.BaseHTTPRequestHandler):
 
 TRAINS = f"""radl 2
 network lan (outbound = 'no')
-system ps ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
-system worker ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system ps ( instance_type = 't3.small', net_interface.0.connection = 'lan', {SYSTEM} )
+system worker ( instance_type = 't3.small', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy ps 1 ec2
 deploy worker 2 ec2
 use 'std/training/parameter_server' as small (servers = system.ps, workers = system.worker, model = 'logistic', dataset = 'cifar10', result = 'out')
@@ -164,8 +164,8 @@ class AboveQuota(AwsCase):
 
 TWO = f"""radl 2
 network lan ()
-system a ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and {SYSTEM} )
-system b ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system a ( instance_type = 't3.micro', net_interface.0.connection = 'lan', {SYSTEM} )
+system b ( instance_type = 't3.small', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy a 1 one
 deploy b 1 two
 contextualize ()

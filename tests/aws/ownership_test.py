@@ -5,9 +5,9 @@ import unittest
 from aws_case import SYSTEM, AwsCase
 
 FILE = f"""radl 2
-input tags ( type = 'string' and default = 'stage=test' )
-network lan ( outbound = 'yes' and outports = '8080/tcp' )
-system node ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and instance_tags = input.tags and {SYSTEM} )
+input tags ( type = 'string', default = 'stage=test' )
+network lan ( outbound = 'yes', outports = '8080/tcp' )
+system node ( instance_type = 't3.micro', net_interface.0.connection = 'lan', instance_tags = input.tags, {SYSTEM} )
 deploy node 1 ec2
 """
 OWN = {"radlc:infrastructure", "radlc:address", "radlc:token"}

@@ -15,17 +15,17 @@ from policy import OF_LARGE_FILES, PATH, actions_of, document, for_moto, text
 
 # Every kind of resource that the EC2 cloud makes, and each way to change one in place.
 FILE = f"""radl 2
-input nodes ( type = 'integer' and default = 2 )
-input size ( type = 'string' and default = 't3.micro' )
-input team ( type = 'string' and default = 'blue' )
-input port ( type = 'integer' and default = 8080 )
-network lan ( outbound = 'yes' and outports = if input.port == 8080 then '8080/tcp' else '8081/tcp' )
+input nodes ( type = 'integer', default = 2 )
+input size ( type = 'string', default = 't3.micro' )
+input team ( type = 'string', default = 'blue' )
+input port ( type = 'integer', default = 8080 )
+network lan ( outbound = 'yes', outports = if input.port == 8080 then '8080/tcp' else '8081/tcp' )
 system node (
-  instance_type = input.size and instance_tags = if input.team == 'none' then none else 'team=${{input.team}}' and
-  placement_group = 'cluster' and elastic_ip = 'yes' and disk.1.size = 5G and disk.1.device = 'hdb' and
-  net_interface.0.connection = 'lan' and {SYSTEM}
+  instance_type = input.size, instance_tags = if input.team == 'none' then none else 'team=${{input.team}}'
+  placement_group = 'cluster', elastic_ip = 'yes', disk.1.size = 5G, disk.1.device = 'hdb'
+  net_interface.0.connection = 'lan', {SYSTEM}
 )
-system cheap ( instance_type = 't3.micro' and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system cheap ( instance_type = 't3.micro', spot = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node input.nodes ec2
 deploy cheap 1 ec2
 """

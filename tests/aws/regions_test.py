@@ -8,11 +8,11 @@ from proxy import Treatment
 
 IMAGE = "ami-0deb12000000000a2"
 FILE = f"""radl 2
-input nodes ( type = 'integer' and default = 2 )
+input nodes ( type = 'integer', default = 2 )
 network lan ( outports = '8080' )
 system node (
-  instance_type = 't3.small, t3.micro' and availability_zone = 'us-east-1b, us-east-1a, eu-west-1' and placement_group = 'spread' and
-  net_interface.0.connection = 'lan' and disk.0.os.credentials.username = '{USER}' and
+  instance_type = 't3.small, t3.micro', availability_zone = 'us-east-1b, us-east-1a, eu-west-1', placement_group = 'spread'
+  net_interface.0.connection = 'lan', disk.0.os.credentials.username = '{USER}'
   disk.0.image.url = ['aws://eu-west-1/{IMAGE}', 'aws://us-east-1/{IMAGE}']
 )
 deploy node input.nodes ec2

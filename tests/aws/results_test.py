@@ -10,17 +10,17 @@ from proxy import Treatment, s3_error
 from radl_case import SOURCE
 
 FILE = f"""radl 2
-input epochs ( type = 'number' and default = 2 )
-input result ( type = 'string' and default = 's3://models/paper' )
-input checkpoints ( type = 'string' and default = none )
-input model ( type = 'string' and default = 'lenet' )
+input epochs ( type = 'number', default = 2 )
+input result ( type = 'string', default = 's3://models/paper' )
+input checkpoints ( type = 'string', default = none )
+input model ( type = 'string', default = 'lenet' )
 network lan ( outbound = 'no' )
-system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
+system node ( cpu.count >= 1, net_interface.0.connection = 'lan' )
 deploy node 2
 use 'std/training/all_reduce' as small (
-  workers = system.node and model = input.model and learning_rate = 0.02 and
-  dataset = '{SOURCE}/examples/cifar10/subset' and batch_size = 50 and epochs = input.epochs and
-  checkpoint_every = 0.2 and result = input.result and checkpoints = input.checkpoints
+  workers = system.node, model = input.model, learning_rate = 0.02
+  dataset = '{SOURCE}/examples/cifar10/subset', batch_size = 50, epochs = input.epochs
+  checkpoint_every = 0.2, result = input.result, checkpoints = input.checkpoints
 )
 output model ( value = small.model_path )
 output report ( value = small.report_path )

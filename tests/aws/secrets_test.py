@@ -7,14 +7,14 @@ from aws_case import SYSTEM, AwsCase
 
 PASSWORD = "Horse-battery9-staple"
 FILE = f"""radl 2
-input password ( type = 'string' and sensitive = yes )
-input word ( type = 'string' and default = 'one' )
+input password ( type = 'string', sensitive = yes )
+input word ( type = 'string', default = 'one' )
 network lan ( outbound = 'no' )
-system node ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and {SYSTEM} )
-configure login ( file '~/login' ( content = '${{input.word}} ${{input.password}}' and mode = '0600' ) )
+system node ( instance_type = 't3.micro', net_interface.0.connection = 'lan', {SYSTEM} )
+configure login ( file '~/login' ( content = '${{input.word}} ${{input.password}}', mode = '0600' ) )
 contextualize ( system node configure login step 1 )
 deploy node 2 ec2
-output login ( value = 'admin:${{input.password}}' and sensitive = yes )
+output login ( value = 'admin:${{input.password}}', sensitive = yes )
 """
 
 

@@ -8,7 +8,7 @@ from proxy import Treatment, ec2_error
 
 FILE = f"""radl 2
 network lan ( outports = '8080' )
-system node ( instance_type = 't3.micro' and instance_tags = 'team=blue' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system node ( instance_type = 't3.micro', instance_tags = 'team=blue', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node 1 ec2
 contextualize ()
 """

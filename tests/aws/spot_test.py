@@ -7,13 +7,13 @@ from aws_case import SYSTEM, AwsCase
 
 FILE = f"""radl 2
 network lan ( outbound = 'no' )
-system worker ( instance_type = 't3.small' and spot = 'yes' and spot.fallback = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( instance_type = 't3.small', spot = 'yes', spot.fallback = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy worker 2 ec2
 configure train (
   training 'small' (
-    workers = system.worker and mode = 'allreduce' and model = 'lenet' and learning_rate = 0.02 and
-    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 20 and
-    checkpoint_epochs = 0 and checkpoint_every = 3600 and result = 's3://models/spot'
+    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.02
+    dataset = 'cifar10', source = 'subset', batch_size = 50, epochs = 20
+    checkpoint_epochs = 0, checkpoint_every = 3600, result = 's3://models/spot'
   )
 )
 """

@@ -25,8 +25,8 @@ from radl_case import RadlCase
 PLACE = "s3://states/team"
 ALL = bool(os.environ.get("RADL_KILL_ALL"))  # every point at which radlc can be killed (`make check-faults`)
 FILE = """radl 2
-input count ( type = 'integer' and default = 2 )
-input token ( type = 'string' and default = '' and sensitive = yes )
+input count ( type = 'integer', default = 2 )
+input token ( type = 'string', default = '', sensitive = yes )
 network lan ()
 system node ( net_interface.0.connection = 'lan' )
 configure tools ( file '~/token' ( content = input.token ) )

@@ -9,15 +9,15 @@ from radl_case import SOURCE
 
 FILE = """radl 2
 input data ( type = 'string' )
-input result ( type = 'string' and default = 'result' )
-input epochs ( type = 'number' and default = 2 )
+input result ( type = 'string', default = 'result' )
+input epochs ( type = 'number', default = 2 )
 network lan ( outbound = 'no' )
-system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
+system node ( cpu.count >= 1, net_interface.0.connection = 'lan' )
 deploy node 2
-use 'std/data/dataset' as images ( name = input.data and systems = [system.node] )
+use 'std/data/dataset' as images ( name = input.data, systems = [system.node] )
 use 'std/training/all_reduce' as small (
-  workers = system.node and model = 'logistic' and learning_rate = 0.02 and dataset = images.dataset and
-  batch_size = 50 and epochs = input.epochs and result = input.result
+  workers = system.node, model = 'logistic', learning_rate = 0.02, dataset = images.dataset
+  batch_size = 50, epochs = input.epochs, result = input.result
 )
 output model ( value = small.model_path )
 """
@@ -44,7 +44,7 @@ class Storage(AwsCase):
 
     @unittest.skipUnless(shutil.which("curl"), "no curl, by which nodes fetch")
     def test_a_node_fetches_a_large_dataset_from_s3_by_itself_and_gives_it_to_the_other(self):
-        self.write("train.radl", FILE.replace("'lan' )", f"'lan' and {SYSTEM} )").replace("deploy node 2", "deploy node 2 ec2"))
+        self.write("train.radl", FILE.replace("'lan' )", f"'lan', {SYSTEM} )").replace("deploy node 2", "deploy node 2 ec2"))
         s3, record = self.moto.client("s3"), 1 + 3 * 32 * 32
         for name in [f"data_batch_{number}" for number in range(1, 6)] + ["test_batch"]:
             pixels = random.Random(name).randbytes(3300 * record)

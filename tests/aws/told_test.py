@@ -7,9 +7,9 @@ from faults import First
 from proxy import Answer, Treatment, ec2_error
 
 FILE = f"""radl 2
-input team ( type = 'string' and default = 'blue' )
+input team ( type = 'string', default = 'blue' )
 network lan ( outports = '8080' )
-system node ( instance_type = 't3.micro' and instance_tags = 'team=${{input.team}}' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system node ( instance_type = 't3.micro', instance_tags = 'team=${{input.team}}', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node 1 ec2
 contextualize ()
 """
@@ -70,7 +70,7 @@ class Told(AwsCase):
         self.assert_account_is_as_before()
 
     def test_without_the_private_key_here_nothing_is_made_or_paid_for(self):
-        self.edit(self.file, ("deploy node 1 ec2", "input nodes ( type = 'integer' and default = 1 )\ndeploy node input.nodes ec2"))
+        self.edit(self.file, ("deploy node 1 ec2", "input nodes ( type = 'integer', default = 1 )\ndeploy node input.nodes ec2"))
         self.radlc("apply", "--auto-approve", self.file)
         key = next(p for p in self.folder.rglob("*") if p.is_file() and b"PRIVATE KEY" in p.read_bytes())
         elsewhere = key.rename(self.folder / "key-of-a-colleague")
@@ -95,7 +95,7 @@ class Told(AwsCase):
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
         self.radlc("apply", "--auto-approve", self.file, "--input", "team=red")
         self.assertEqual(self.tags(), {"team": "red", "cost-center": "7"})
-        self.edit(self.file, (" and instance_tags = 'team=${input.team}'", ""))
+        self.edit(self.file, (", instance_tags = 'team=${input.team}'", ""))
         self.radlc("apply", "--auto-approve", self.file)
         self.assertEqual(self.tags(), {"cost-center": "7"})
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)

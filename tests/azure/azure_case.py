@@ -13,7 +13,7 @@ from server import Server
 USER = getpass.getuser()
 # Azure makes no root: then the login is another name of it on the tests' machines (tests/aws/node_view.py).
 LOGIN = "debian" if USER == "root" else USER
-SYSTEM = f"disk.0.image.url = 'azr://Debian/debian-12/12-gen2/latest' and disk.0.os.credentials.username = '{LOGIN}'"
+SYSTEM = f"disk.0.image.url = 'azr://Debian/debian-12/12-gen2/latest', disk.0.os.credentials.username = '{LOGIN}'"
 
 
 class AzureCase(RadlCase):

@@ -5,8 +5,8 @@ from arm import SUBSCRIPTION
 from azure_case import SYSTEM, AzureCase
 
 FILE = f"""radl 2
-network lan ( outbound = 'yes' and outports = '8080/tcp' )
-system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' and disk.1.size = 4G and disk.1.device = 'sdb' and {SYSTEM} )
+network lan ( outbound = 'yes', outports = '8080/tcp' )
+system node ( cpu.count >= 1, net_interface.0.connection = 'lan', disk.1.size = 4G, disk.1.device = 'sdb', {SYSTEM} )
 deploy node 1 azure
 """
 PAYROLL = "resourceGroups/payroll/providers/Microsoft.Compute/disks/payroll"

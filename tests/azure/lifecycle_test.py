@@ -10,17 +10,17 @@ from radl_case import SOURCE
 from resources import SUBSCRIPTION
 
 FILE = f"""radl 2
-input workers ( type = 'integer' and default = 2 )
-input team ( type = 'string' and default = 'blue' )
-input cpus ( type = 'integer' and default = 1 )
-network lan ( create = 'yes' and cidr = '10.*.0.0/24' )
-network wan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+input workers ( type = 'integer', default = 2 )
+input team ( type = 'string', default = 'blue' )
+input cpus ( type = 'integer', default = 1 )
+network lan ( create = 'yes', cidr = '10.*.0.0/24' )
+network wan ( outbound = 'yes', outports = '8080/tcp,9000:9010/udp' )
 system front (
-  cpu.count >= input.cpus and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and
-  disk.1.size = 2G and disk.1.device = 'sdb' and instance_tags = 'team=${{input.team}}' and {SYSTEM}
+  cpu.count >= input.cpus, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan'
+  disk.1.size = 2G, disk.1.device = 'sdb', instance_tags = 'team=${{input.team}}', {SYSTEM}
 )
-system worker ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and spot = 'yes' and {SYSTEM} )
-system back ( cpu.count >= 1 and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( cpu.count >= 1, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan', spot = 'yes', {SYSTEM} )
+system back ( cpu.count >= 1, net_interface.0.connection = 'lan', {SYSTEM} )
 configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
 contextualize ( system front configure greet step 1 system worker configure greet step 1 system back configure greet step 1 )
 deploy front 1 azure
@@ -140,7 +140,7 @@ class Lifecycle(AzureCase):
 
     def test_a_zone_without_room_is_left_for_the_next_that_the_file_names(self):
         self.arm.full_zones = {"1", "3"}
-        file = self.write("zones.radl", f"radl 2\nsystem back ( cpu.count >= 1 and availability_zone = 'eastus-1,eastus-3,eastus-2' and {SYSTEM} )\ndeploy back 1 azure\n")
+        file = self.write("zones.radl", f"radl 2\nsystem back ( cpu.count >= 1, availability_zone = 'eastus-1,eastus-3,eastus-2', {SYSTEM} )\ndeploy back 1 azure\n")
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.assertEqual([one["zones"] for one in self.ours().values()], [["2"]])
         self.radlc("plan", "--detailed-exitcode", file)
@@ -166,7 +166,7 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
 
     def test_a_quota_of_gpus_that_stops_a_launch_is_said_by_its_name_with_the_page_where_to_ask(self):
-        file = self.write("gpus.radl", "radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( gpu.count >= 1 and gpu.model = 'T4' and "
+        file = self.write("gpus.radl", "radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( gpu.count >= 1, gpu.model = 'T4', "
                           "net_interface.0.connection = 'wan' )\ndeploy worker 1 azure\n")
         self.arm.no_quota = {f"Standard_NC{cpus}as_T4_v3": "standardNCASv3_T4Family" for cpus in (4, 8, 16, 64)}
         said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
@@ -176,7 +176,7 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
 
     def test_a_premium_disk_on_a_size_without_premium_storage_is_an_error_of_the_plan(self):
-        file = "radl 2\nsystem worker ( instance_type = '%s' and disk.0.type = 'Premium_LRS' )\ndeploy worker 1 azure\n"
+        file = "radl 2\nsystem worker ( instance_type = '%s', disk.0.type = 'Premium_LRS' )\ndeploy worker 1 azure\n"
         self.radlc("plan", self.write("wrong.radl", file % "Standard_D2_v5"), code=1)
         self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
         self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
@@ -186,8 +186,8 @@ class Lifecycle(AzureCase):
         self.arm.put_disk(f"{folder}/data")
         self.arm.put_disk(f"{folder}/zonal", zones=["2"])
         self.before = self.arm.everything()
-        text = (f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1 and net_interface.0.connection = 'wan' and "
-                f"disk.1.image.url = 'azr://disk/payroll/%s' and disk.1.device = 'sdc' and disk.0.free_size >= 20Gi and {SYSTEM} )\ndeploy worker 1 azure\n")
+        text = (f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1, net_interface.0.connection = 'wan', "
+                f"disk.1.image.url = 'azr://disk/payroll/%s', disk.1.device = 'sdc', disk.0.free_size >= 20Gi, {SYSTEM} )\ndeploy worker 1 azure\n")
         for name, words in (("dta", "there is no such disk"), ("zonal", "the disk is in zone 2, and a machine must be in that zone too")):
             self.radlc("plan", "--refresh", self.write("site.radl", text % name), code=None)
             self.assertIn(words, self.err)
@@ -207,8 +207,8 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
 
     def test_a_type_that_takes_fewer_disks_than_the_file_has_is_passed_over(self):
-        disks = " and ".join(f"disk.{n}.size = 1G and disk.{n}.mount_path = '/mnt/{n}'" for n in (1, 2))
-        text = f"radl 2\nsystem back ( cpu.count >= 1 and {disks} and {SYSTEM} )\ndeploy back 1 azure\n"
+        disks = ", ".join(f"disk.{n}.size = 1G, disk.{n}.mount_path = '/mnt/{n}'" for n in (1, 2))
+        text = f"radl 2\nsystem back ( cpu.count >= 1, {disks}, {SYSTEM} )\ndeploy back 1 azure\n"
         file = self.write("disks.radl", text)
         first = re.search(r"eastus (Standard_\w+),", self.radlc("plan", "--refresh", file)).group(1)
         self.arm.data_disks[first] = 1
@@ -289,7 +289,7 @@ class Credentials(AzureCase):
     def test_a_certificate_does_what_a_secret_does_and_neither_is_left_anywhere(self):
         secret = self.environment.pop("AZURE_CLIENT_SECRET")
         self.environment["AZURE_CLIENT_CERTIFICATE_PATH"] = str(self.server.make_certificate())
-        file = self.write("site.radl", "radl 2\nsystem node ( cpu.count >= 1 and " + SYSTEM + " )\ndeploy node 1 azure\n")
+        file = self.write("site.radl", "radl 2\nsystem node ( cpu.count >= 1, " + SYSTEM + " )\ndeploy node 1 azure\n")
         self.radlc("plan", "--refresh", file)
         del self.environment["AZURE_CLIENT_CERTIFICATE_PATH"]
         self.environment["AZURE_CLIENT_SECRET"] = secret
@@ -304,7 +304,7 @@ class Credentials(AzureCase):
 
     def test_a_wrong_secret_is_said_with_what_to_do(self):
         self.environment["AZURE_CLIENT_SECRET"] = "not-the-secret"
-        file = self.write("site.radl", "radl 2\nsystem node ( cpu.count >= 1 and " + SYSTEM + " )\ndeploy node 1 azure\n")
+        file = self.write("site.radl", "radl 2\nsystem node ( cpu.count >= 1, " + SYSTEM + " )\ndeploy node 1 azure\n")
         self.radlc("plan", "--refresh", file, code=None)
         self.assertIn("AADSTS7000215", self.err)
         self.assertNotIn("not-the-secret", self.err)

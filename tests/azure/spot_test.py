@@ -7,13 +7,13 @@ from azure_case import SYSTEM, AzureCase
 
 FILE = f"""radl 2
 network lan ( outbound = 'yes' )
-system worker ( cpu.count >= 1 and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( cpu.count >= 1, spot = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy worker 2 azure
 configure train (
   training 'small' (
-    workers = system.worker and mode = 'allreduce' and model = 'lenet' and learning_rate = 0.02 and
-    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 20 and
-    checkpoint_epochs = 0 and checkpoint_every = 3600 and result = 'trained'
+    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.02
+    dataset = 'cifar10', source = 'subset', batch_size = 50, epochs = 20
+    checkpoint_epochs = 0, checkpoint_every = 3600, result = 'trained'
   )
 )
 """

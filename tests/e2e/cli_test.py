@@ -319,7 +319,7 @@ class TerminalText(CliCase):
         evil = "\x1b]0;owned\x07\x1b[2Jx"
         file = self.write("a.radl", "radl 2\nnetwork lan ()\nsystem s (net_interface.0.connection = 'lan')\n"
                           f"configure s (file '~/f' (content = '{evil}'))\ndeploy s 1\n"
-                          f"output told (value = '{evil}' and description = '{evil}')\n")
+                          f"output told (value = '{evil}', description = '{evil}')\n")
         self.assert_harmless(self.radlc("plan", file))
         self.assert_harmless(self.radlc("apply", "--auto-approve", file))
         self.assert_harmless(self.radlc("output", file))

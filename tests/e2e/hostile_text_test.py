@@ -132,29 +132,29 @@ class HostileText(RadlCase):
     def recipes(self, text):
         p = quoted(text).replace("${", "$${")
         return f"""radl 2
-input given (type = 'string' and default = {p} and description = {p})
+input given (type = 'string', default = {p}, description = {p})
 network lan ()
 system s (net_interface.0.connection = 'lan')
 configure one (
   file '~/content' (content = {p})
   file '~/given' (content = input.given)
   directory '~/made' ()
-  command 'true' (environment contains (A = {p} and B = input.given))
+  command 'true' (environment contains (A = {p}, B = input.given))
 )
 configure path (file {p} (content = 'x'))
 configure folder (directory {p} ())
-configure owner (file '~/owned' (content = 'x' and owner = {p} and group = {p}))
-configure creates (command 'true' (creates = {p} and directory = {p}))
+configure owner (file '~/owned' (content = 'x', owner = {p}, group = {p}))
+configure creates (command 'true' (creates = {p}, directory = {p}))
 configure packages (package {p} ())
 configure services (service {p} ())
-configure users (user {p} (home = {p} and shell = {p} and authorized_keys = [{p}]))
-configure downloads (download {p} (url = {p} and sha256 = '{"0" * 64}' and timeout = 1s))
-configure mounts (mount {p} (device = {p} and fstype = {p} and options = [{p}]))
-configure waits (wait_for 'x' (path = {p} and timeout = 1s and every = 1s))
-configure urls (wait_for 'y' (url = {p} and timeout = 1s and every = 1s))
-configure hosts (wait_for 'z' (port = 1 and host = {p} and timeout = 1s and every = 1s))
+configure users (user {p} (home = {p}, shell = {p}, authorized_keys = [{p}]))
+configure downloads (download {p} (url = {p}, sha256 = '{"0" * 64}', timeout = 1s))
+configure mounts (mount {p} (device = {p}, fstype = {p}, options = [{p}]))
+configure waits (wait_for 'x' (path = {p}, timeout = 1s, every = 1s))
+configure urls (wait_for 'y' (url = {p}, timeout = 1s, every = 1s))
+configure hosts (wait_for 'z' (port = 1, host = {p}, timeout = 1s, every = 1s))
 deploy s 1
-output told (value = input.given and description = {p})
+output told (value = input.given, description = {p})
 contextualize (
   system s configure one
   system s configure RECIPE

@@ -13,10 +13,10 @@ import unittest
 from radl_case import RADLC, RadlCase, replaced
 
 FILE = """radl 2
-input greeting ( type = 'text' and default = 'hello' )
+input greeting ( type = 'text', default = 'hello' )
 system worker (
-  cpu.count >= 1 and
-  disk.0.os.name = 'linux' and
+  cpu.count >= 1
+  disk.0.os.name = 'linux'
   disk.0.image.url = ['ssh://gpu1', 'ssh://gpu2']
 )
 configure greet ( file '~/greeting.txt' ( content = input.greeting ) )
@@ -246,7 +246,7 @@ class Hosts(RadlCase):
         self.assertIn("worker[0] (gpu1)", self.err)
 
     def test_what_is_less_than_asked_for_is_found_by_refresh(self):
-        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1 ", "cpu.count >= 100000 and gpu.count >= 1000 ")))
+        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1 ", "cpu.count >= 100000, gpu.count >= 1000 ")))
         self.plan(big)
         self.radlc("plan", "--refresh", big, code=1)
         for node in ("worker[0]: gpu1", "worker[1]: gpu2"):

@@ -12,14 +12,14 @@ import unittest
 from radl_case import RadlCase
 
 FILE = """radl 2
-input text ( type = 'text' and default = 'hello' )
-input workers ( type = 'integer' and default = 2 and min = 0 )
+input text ( type = 'text', default = 'hello' )
+input workers ( type = 'integer', default = 2, min = 0 )
 network lan ( outbound = 'no' )
-system server ( cpu.count >= 1 and memory.size >= 64M and net_interface.0.connection = 'lan' and net_interface.0.dns_name = 'server' )
-system worker ( cpu.count >= 1 and memory.size >= 64M and net_interface.0.connection = 'lan' and net_interface.0.dns_name = 'worker-#N#' )
+system server ( cpu.count >= 1, memory.size >= 64M, net_interface.0.connection = 'lan', net_interface.0.dns_name = 'server' )
+system worker ( cpu.count >= 1, memory.size >= 64M, net_interface.0.connection = 'lan', net_interface.0.dns_name = 'worker-#N#' )
 configure greet (
   directory '~/made' ( mode = '0750' )
-  file '~/made/greeting.txt' ( content = input.text and mode = '0640' )
+  file '~/made/greeting.txt' ( content = input.text, mode = '0640' )
   command 'echo once >> $HOME/ran' ( creates = '~/ran' )
 )
 configure book (

@@ -6,9 +6,9 @@ import subprocess
 from radl_case import RADLC, RadlCase, replaced
 
 FILE = """radl 2
-input count ( type = 'integer' and default = 2 )
+input count ( type = 'integer', default = 2 )
 network lan ()
-system node ( net_interface.0.connection = 'lan' and prevent_destroy = 'no' )
+system node ( net_interface.0.connection = 'lan', prevent_destroy = 'no' )
 configure tools ( command 'echo hello' () )
 contextualize ( system node configure tools )
 deploy node input.count

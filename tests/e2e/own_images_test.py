@@ -93,7 +93,7 @@ use 'std/training"""), ("dataset = input.images", "dataset = data.dataset"))
         self.environment["RADL_CIFAR10_SUBSET"] = str(SOURCE / "examples/cifar10/subset")
         text = self.file.read_text()
         self.file.write_text(text[:text.index("use 'std/training")] + """use 'std/data/dataset' as data (
-  name = 'cifar10' and source = 'subset' and systems = [system.worker]
+  name = 'cifar10', source = 'subset', systems = [system.worker]
 )
 """)
         self.radlc("apply", "--auto-approve", self.file, "--input", "workers=2")

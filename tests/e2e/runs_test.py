@@ -10,7 +10,7 @@ import unittest
 from radl_case import RADLC, RadlCase
 
 SITE = """radl 2
-system web (cpu.count >= 1 and memory.size >= 64M)
+system web (cpu.count >= 1, memory.size >= 64M)
 configure tools (command 'COMMAND' ())
 deploy web 1
 contextualize (system web configure tools step 1)

@@ -8,10 +8,10 @@ import unittest
 from radl_case import RADLC, RadlCase, replaced
 
 FILE = """radl 2
-input text ( type = 'text' and default = 'hello' )
+input text ( type = 'text', default = 'hello' )
 network lan ( outbound = 'no' )
-system SYSTEM ( cpu.count >= 1 and memory.size >= 64M and net_interface.0.connection = 'lan' )
-system client ( cpu.count >= 1 and memory.size >= 64M and net_interface.0.connection = 'lan' )
+system SYSTEM ( cpu.count >= 1, memory.size >= 64M, net_interface.0.connection = 'lan' )
+system client ( cpu.count >= 1, memory.size >= 64M, net_interface.0.connection = 'lan' )
 configure base ( directory '~/made' () )
 configure greet (
   file '~/made/greeting.txt' ( content = input.text )

@@ -10,18 +10,18 @@ import unittest
 from radl_case import BUILD, SOURCE, RadlCase, replaced
 
 FILE = """radl 2
-input workers ( type = 'integer' and default = 2 and min = 1 )
-input epochs ( type = 'integer' and default = 4 )
-input model ( type = 'text' and default = 'logistic' )
+input workers ( type = 'integer', default = 2, min = 1 )
+input epochs ( type = 'integer', default = 4 )
+input model ( type = 'text', default = 'logistic' )
 network lan ( outbound = 'no' )
-system server ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
-system worker ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
+system server ( cpu.count >= 1, net_interface.0.connection = 'lan' )
+system worker ( cpu.count >= 1, net_interface.0.connection = 'lan' )
 deploy server 1
 deploy worker input.workers
 use 'std/training/parameter_server' as small (
-  servers = system.server and workers = system.worker and
-  model = input.model and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
-  mode = 'async' and batch_size = 50 and epochs = input.epochs and result = 'result'
+  servers = system.server, workers = system.worker
+  model = input.model, learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
+  mode = 'async', batch_size = 50, epochs = input.epochs, result = 'result'
 )
 output model ( value = small.model_path )
 output accuracy ( value = small.test_accuracy )
@@ -58,7 +58,7 @@ class Training(RadlCase):
     def start_training(self, *inputs, timeout=None):
         """An apply that has come to its first training steps, and the log of its events."""
         if timeout:
-            self.edit(self.file, ("mode = 'async'", f"mode = 'async' and peer_timeout = {timeout}s"))
+            self.edit(self.file, ("mode = 'async'", f"mode = 'async', peer_timeout = {timeout}s"))
         log = self.folder / "events.jsonl"
         arguments = [a for i in inputs for a in ("--input", i)]
         if "input.model" in self.file.read_text():
@@ -172,8 +172,8 @@ class Training(RadlCase):
 
     def test_all_reduce_trains_and_a_killed_member_resumes(self):
         text = replaced(FILE[:FILE.index("use 'std")], ("deploy server 1\n", "")) + """use 'std/training/all_reduce' as small (
-  workers = system.worker and model = 'lenet' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
-  batch_size = 50 and epochs = input.epochs and result = 'result'
+  workers = system.worker, model = 'lenet', learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
+  batch_size = 50, epochs = input.epochs, result = 'result'
 )
 """
         self.file.write_text(text)

@@ -15,7 +15,7 @@ import zipfile
 
 from radl_case import RadlCase
 
-WEB = "radl 2\ninput text ( type = 'string' and default = '{0}' )\noutput text ( value = input.text )\n"
+WEB = "radl 2\ninput text ( type = 'string', default = '{0}' )\noutput text ( value = input.text )\n"
 
 
 @unittest.skipUnless(shutil.which("git"), "there is no git here")

@@ -10,7 +10,7 @@ from radl_case import RadlCase
 BODY = ("for r in running.*; do [ -e $r ] && kill -0 $(echo $r | cut -d. -f2) 2>/dev/null && echo $r >> overlaps; done; "
         "touch running.$$; echo begun >> begun; while [ ! -e go ]; do sleep 0.1; done; rm running.$$")
 NATIVE = f"""radl 2
-system box ( cpu.count >= 1 and memory.size >= 64M )
+system box ( cpu.count >= 1, memory.size >= 64M )
 configure work ( command 'cd $HOME; {BODY}' ( timeout = 500 ) )
 deploy box 1
 contextualize ( system box configure work step 1 )

@@ -27,11 +27,11 @@ import unittest
 from radl_case import BUILD, RADLC, RadlCase
 
 FILE = """radl 2
-input text ( type = 'text' and default = 'hello' )
+input text ( type = 'text', default = 'hello' )
 network lan ( outbound = 'no' )
-system box ( cpu.count >= 1 and memory.size >= 64M and net_interface.0.connection = 'lan' )
+system box ( cpu.count >= 1, memory.size >= 64M, net_interface.0.connection = 'lan' )
 configure greet (
-  file '~/greeting.txt' ( content = input.text and mode = '0640' )
+  file '~/greeting.txt' ( content = input.text, mode = '0640' )
   command 'echo once >> $HOME/ran' ( creates = '~/ran' )
 )
 deploy box 1

@@ -11,7 +11,7 @@ from radl_case import SOURCE, RadlCase
 from server import Server
 
 USER = getpass.getuser()
-SYSTEM = f"disk.0.image.url = 'gce://europe-west1/projects/debian-cloud/global/images/family/debian-12' and disk.0.os.credentials.username = '{USER}'"
+SYSTEM = f"disk.0.image.url = 'gce://europe-west1/projects/debian-cloud/global/images/family/debian-12', disk.0.os.credentials.username = '{USER}'"
 
 
 class GceCase(RadlCase):

@@ -7,16 +7,16 @@ from gce_case import SYSTEM, USER, GceCase
 from proxy import Answer
 
 FILE = f"""radl 2
-input workers ( type = 'integer' and default = 2 )
-input team ( type = 'string' and default = 'blue' )
-input cpus ( type = 'integer' and default = 1 )
-network lan ( create = 'yes' and cidr = '10.*.0.0/24' )
-network wan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+input workers ( type = 'integer', default = 2 )
+input team ( type = 'string', default = 'blue' )
+input cpus ( type = 'integer', default = 1 )
+network lan ( create = 'yes', cidr = '10.*.0.0/24' )
+network wan ( outbound = 'yes', outports = '8080/tcp,9000:9010/udp' )
 system front (
-  cpu.count >= input.cpus and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and elastic_ip = 'yes' and
-  disk.1.size = 2G and disk.1.device = 'sdb' and instance_tags = 'team=${{input.team}}' and {SYSTEM}
+  cpu.count >= input.cpus, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan', elastic_ip = 'yes'
+  disk.1.size = 2G, disk.1.device = 'sdb', instance_tags = 'team=${{input.team}}', {SYSTEM}
 )
-system worker ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and spot = 'yes' and {SYSTEM} )
+system worker ( cpu.count >= 1, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan', spot = 'yes', {SYSTEM} )
 configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
 contextualize ( system front configure greet step 1 system worker configure greet step 1 )
 deploy front 1 gce
@@ -156,7 +156,7 @@ class Lifecycle(GceCase):
 
     def test_of_the_zones_that_the_file_names_the_next_is_taken_where_one_has_no_room(self):
         self.compute.full_zones = {"europe-west1-b", "europe-west1-c"}
-        text = f"radl 2\nsystem worker ( cpu.count >= 1 and availability_zone = 'europe-west1-b,%s' and {SYSTEM} )\ndeploy worker 1 gce\n"
+        text = f"radl 2\nsystem worker ( cpu.count >= 1, availability_zone = 'europe-west1-b,%s', {SYSTEM} )\ndeploy worker 1 gce\n"
         file = self.write("zones.radl", text % "europe-west1-c")
         self.radlc("apply", "--auto-approve", file, code=None, timeout=300)
         self.assertEqual(self.ours(), {}, "no other zone than those")
@@ -216,7 +216,7 @@ class Lifecycle(GceCase):
 class Accelerators(GceCase):
     FILE = f"""radl 2
 network wan ( outbound = 'yes' )
-system worker ( gpu.count >= 1 and gpu.model = 'T4' and net_interface.0.connection = 'wan' and disk.0.os.credentials.username = '{USER}' )
+system worker ( gpu.count >= 1, gpu.model = 'T4', net_interface.0.connection = 'wan', disk.0.os.credentials.username = '{USER}' )
 deploy worker 1 gce
 """
 
@@ -240,13 +240,13 @@ deploy worker 1 gce
 class Disks(GceCase):
     FILE = f"""radl 2
 network wan ( outbound = 'yes' )
-system worker ( instance_type = 'c3-standard-4' and net_interface.0.connection = 'wan' and disk.1.size = 5G and disk.1.device = 'sdb' and
+system worker ( instance_type = 'c3-standard-4', net_interface.0.connection = 'wan', disk.1.size = 5G, disk.1.device = 'sdb'
   disk.0.os.credentials.username = '{USER}'%s )
 deploy worker 1 gce
 """
 
     def test_a_machine_that_takes_no_standard_disks_gets_others_and_a_pair_that_is_refused_is_an_error_of_the_plan(self):
-        self.radlc("plan", self.write("wrong.radl", self.FILE % " and disk.1.type = 'pd-standard'"), code=1)
+        self.radlc("plan", self.write("wrong.radl", self.FILE % ", disk.1.type = 'pd-standard'"), code=1)
         self.assertIn("disk.1.type = 'pd-standard': a machine of type c3-standard-4 takes no such disk", self.err)
         self.assertEqual(self.server.log, [])
         file = self.write("site.radl", self.FILE % "")
@@ -260,8 +260,8 @@ deploy worker 1 gce
         disk = "zones/europe-west1-c/disks/data"
         self.compute.put_disk(disk)
         self.before = self.compute.everything()
-        file = self.write("site.radl", f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1 and net_interface.0.connection = 'wan' and "
-                          f"disk.1.image.url = 'gce://europe-west1-c/data' and disk.1.device = 'sdb' and disk.0.free_size >= 20Gi and {SYSTEM} )\ndeploy worker 1 gce\n")
+        file = self.write("site.radl", f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1, net_interface.0.connection = 'wan', "
+                          f"disk.1.image.url = 'gce://europe-west1-c/data', disk.1.device = 'sdb', disk.0.free_size >= 20Gi, {SYSTEM} )\ndeploy worker 1 gce\n")
         self.radlc("plan", "--refresh", file)
         self.radlc("apply", "--auto-approve", file, timeout=300)
         [(path, one)] = self.ours().items()
@@ -287,7 +287,7 @@ deploy worker 1 gce
 class OtherProcessors(GceCase):
     FILE = f"""radl 2
 network wan ( outbound = 'yes' )
-system worker ( instance_type = 'c4a-standard-1' and net_interface.0.connection = 'wan' and disk.1.size = 5G and disk.1.device = 'sdb' and
+system worker ( instance_type = 'c4a-standard-1', net_interface.0.connection = 'wan', disk.1.size = 5G, disk.1.device = 'sdb'
   disk.0.os.credentials.username = '{USER}' )
 deploy worker 1 gce
 """
@@ -304,7 +304,7 @@ deploy worker 1 gce
         self.assert_account_is_as_before()
 
     def test_an_image_for_another_processor_is_refused_before_the_machine_is_asked_for(self):
-        file = self.write("site.radl", self.FILE.replace("disk.0.os", SYSTEM.split(" and ")[0] + " and disk.0.os"))
+        file = self.write("site.radl", self.FILE.replace("disk.0.os", SYSTEM.split(", ")[0] + ", disk.0.os"))
         self.radlc("apply", "--auto-approve", file, code=2)
         self.assertIn("image debian-12-bookworm-v20250101 is for x86_64, and c4a-standard-1 is not", self.err)
         self.assertNotIn("instances.insert", self.compute.called)

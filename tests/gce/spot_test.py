@@ -6,13 +6,13 @@ from gce_case import SYSTEM, GceCase
 
 FILE = f"""radl 2
 network lan ( outbound = 'yes' )
-system worker ( cpu.count >= 1 and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( cpu.count >= 1, spot = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy worker 2 gce
 configure train (
   training 'small' (
-    workers = system.worker and mode = 'allreduce' and model = 'lenet' and learning_rate = 0.02 and
-    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 20 and
-    checkpoint_epochs = 0 and checkpoint_every = 3600 and result = 'trained'
+    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.02
+    dataset = 'cifar10', source = 'subset', batch_size = 50, epochs = 20
+    checkpoint_epochs = 0, checkpoint_every = 3600, result = 'trained'
   )
 )
 """
@@ -20,10 +20,10 @@ configure train (
 
 PROGRAM = f"""radl 2
 network lan ( outbound = 'yes' )
-system worker ( cpu.count >= 1 and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( cpu.count >= 1, spot = 'yes', net_interface.0.connection = 'lan', {SYSTEM} )
 deploy worker 2 gce
 configure work (
-  program 'work' ( systems = system.worker and source = './work' and main = 'work.py' and retries = 1 and results = 'out' )
+  program 'work' ( systems = system.worker, source = './work', main = 'work.py', retries = 1, results = 'out' )
 )
 """
 # Goes on from what an earlier start has left on its machine; the first start waits until it is asked to end.

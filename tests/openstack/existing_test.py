@@ -6,7 +6,7 @@ from site_of_tests import Baseline
 
 ONE = f"""radl 2
 network lan ( )
-system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' and %s and {SYSTEM} )
+system node ( cpu.count >= 1, net_interface.0.connection = 'lan', %s, {SYSTEM} )
 deploy node %s openstack
 """
 
@@ -33,7 +33,7 @@ class Existing(OpenStackCase):
         first, second = self.new_volume("data-a"), self.new_volume("data-b")
         self.baseline = Baseline(self.project)
         urls = f"['ost://127.0.0.1/volume/{first}', 'ost://127.0.0.1/data-b']"
-        file = self.write_one(f"disk.1.image.url = {urls} and disk.1.device = 'vdb'", 2)
+        file = self.write_one(f"disk.1.image.url = {urls}, disk.1.device = 'vdb'", 2)
         self.radlc("plan", "--refresh", file)
         self.radlc("apply", "--auto-approve", file, timeout=300)
         there = {one["address"]: one["id"] for one in self.show(file)["resources"] if one["type"] == "server"}
@@ -41,7 +41,7 @@ class Existing(OpenStackCase):
         self.assertEqual(self.attached_to(second), [there["node[1]"]])
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)
         # A machine that is made anew gets it again.
-        self.edit(file, (" and disk.1.device = 'vdb'", " and disk.1.device = 'vdc'"))
+        self.edit(file, (", disk.1.device = 'vdb'", ", disk.1.device = 'vdc'"))
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.assertNotIn(self.attached_to(first), ([], [there["node[0]"]]))
         self.radlc("destroy", "--auto-approve", file)
@@ -66,9 +66,9 @@ class Existing(OpenStackCase):
     def test_a_machine_starts_from_a_volume_that_is_there(self):
         root = self.new_volume("root", image_id=self.project.site.image)
         self.baseline = Baseline(self.project)
-        text = f"radl 2\nsystem node ( cpu.count >= 1 and disk.0.image.url = 'ost://127.0.0.1/volume/root'%s )\ndeploy node 1 openstack\n"
-        self.refused(self.write("site.radl", text % " and disk.0.size = 9G"), "disk.0.size: the machine starts from a volume that is there")
-        file = self.write("site.radl", text % f" and disk.0.os.credentials.username = '{USER}'")
+        text = f"radl 2\nsystem node ( cpu.count >= 1, disk.0.image.url = 'ost://127.0.0.1/volume/root'%s )\ndeploy node 1 openstack\n"
+        self.refused(self.write("site.radl", text % ", disk.0.size = 9G"), "disk.0.size: the machine starts from a volume that is there")
+        file = self.write("site.radl", text % f", disk.0.os.credentials.username = '{USER}'")
         self.radlc("plan", "--refresh", file)
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.assertEqual(self.attached_to(root), [server.id for server in self.ours()])
@@ -83,11 +83,11 @@ class Existing(OpenStackCase):
     def test_disks_of_the_flavors_own_room(self):
         flavor = self.project.site.admin.compute.create_flavor(name="t.room", vcpus=1, ram=512, disk=1, ephemeral=4)
         self.addCleanup(self.project.site.admin.compute.delete_flavor, flavor.id)
-        file = self.write_one("instance_type = 't.room' and disk.1.size = 2G and disk.1.type = 'ephemeral' and disk.1.device = 'vdb'")
+        file = self.write_one("instance_type = 't.room', disk.1.size = 2G, disk.1.type = 'ephemeral', disk.1.device = 'vdb'")
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.assertEqual(self.made("volume"), [])
         self.assertEqual(len(self.ours()), 1)
-        self.edit(file, ("instance_type = 't.room'", "disk.0.free_size >= 3Gi and instance_type = 't.room'"))
+        self.edit(file, ("instance_type = 't.room'", "disk.0.free_size >= 3Gi, instance_type = 't.room'"))
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.assertEqual([volume.size for volume in self.project.cloud.block_storage.volumes()], [4], "the image's one, and three that are to be free")
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)
@@ -101,8 +101,8 @@ class Existing(OpenStackCase):
         text = f"""radl 2
 network lan ( )
 network wan ( outbound = 'yes' )
-system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and
-  net_interface.1.ip = '%s' and {SYSTEM} )
+system node ( cpu.count >= 1, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan'
+  net_interface.1.ip = '%s', {SYSTEM} )
 deploy node 1 openstack
 """
         self.refused(self.write("site.radl", text % "203.0.113.251"), f"the project has no floating address 203.0.113.251")
@@ -133,10 +133,10 @@ deploy node 1 openstack
         two = f"""radl 2
 network lan ( provider_id = 'free' )
 network shut ( provider_id = 'inside' )
-system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'shut' and {SYSTEM} )
+system node ( cpu.count >= 1, net_interface.0.connection = 'lan', net_interface.1.connection = 'shut', {SYSTEM} )
 deploy node 1 openstack
 """
-        for text, shut in ((two.replace("network shut ( provider_id = 'inside' )\n", "").replace(" and net_interface.1.connection = 'shut'", ""), 0), (two, 1)):
+        for text, shut in ((two.replace("network shut ( provider_id = 'inside' )\n", "").replace(", net_interface.1.connection = 'shut'", ""), 0), (two, 1)):
             with self.subTest(shut=shut):
                 file = self.write("site.radl", text)
                 self.assertIn("network free has no port security", self.radlc("apply", "--auto-approve", file, timeout=300) + self.err)
@@ -154,7 +154,7 @@ deploy node 1 openstack
     def test_names_that_are_taken_and_types_that_there_are_not(self):
         self.refused(self.write("group.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'somebody-else' )")),
                      "sg_name = 'somebody-else': there is a security group of that name already")
-        self.refused(self.write("disk.radl", ONE % ("disk.1.size = 1G and disk.1.type = 'nvme-of-nowhere'", 1)),
+        self.refused(self.write("disk.radl", ONE % ("disk.1.size = 1G, disk.1.type = 'nvme-of-nowhere'", 1)),
                      "disk.1.type = 'nvme-of-nowhere': the cloud has no such type of volumes", "plan --refresh")
         file = self.write("mine.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'of-my-own' )"))
         self.radlc("apply", "--auto-approve", file, timeout=300)
@@ -165,7 +165,7 @@ deploy node 1 openstack
 
     def test_every_quota_is_read_by_a_plan_that_looks(self):
         admin = self.project.site.admin.network
-        file = self.write_one("memory.size >= 1M and placement_group = 'spread'")
+        file = self.write_one("memory.size >= 1M, placement_group = 'spread'")
         for quotas, words in (({"ports": 2}, "quota of ports is 2, others use 2 of it, and this needs 1"),
                               ({"ports": 200, "security_group_rules": 9}, "quota of security group rules is 9")):
             admin.update_quota(self.project.id, **quotas)

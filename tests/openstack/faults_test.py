@@ -23,15 +23,15 @@ from proxy import Treatment
 from radl_case import RADLC
 
 FILE = f"""radl 2
-input nodes ( type = 'integer' and default = 1 )
-input team ( type = 'string' and default = 'blue' )
+input nodes ( type = 'integer', default = 1 )
+input team ( type = 'string', default = 'blue' )
 network lan ( create = 'yes' )
-network wan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+network wan ( outbound = 'yes', outports = '8080/tcp,9000:9010/udp' )
 system node (
-  cpu.count >= 1 and instance_tags = 'team=${{input.team}}' and placement_group = 'spread' and disk.1.size = 1G and
-  net_interface.0.connection = 'lan' and {SYSTEM}
+  cpu.count >= 1, instance_tags = 'team=${{input.team}}', placement_group = 'spread', disk.1.size = 1G
+  net_interface.0.connection = 'lan', {SYSTEM}
 )
-system front ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and {SYSTEM} )
+system front ( cpu.count >= 1, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan', {SYSTEM} )
 deploy node input.nodes openstack
 deploy front 1 openstack
 """

@@ -4,8 +4,8 @@ import unittest
 from openstack_case import SYSTEM, OpenStackCase
 
 FILE = f"""radl 2
-network lan ( outbound = 'yes' and outports = '8080/tcp' )
-system node ( cpu.count >= 1 and memory.size >= 512M and net_interface.0.connection = 'lan' and {SYSTEM} )
+network lan ( outbound = 'yes', outports = '8080/tcp' )
+system node ( cpu.count >= 1, memory.size >= 512M, net_interface.0.connection = 'lan', {SYSTEM} )
 deploy node 1 openstack
 """
 

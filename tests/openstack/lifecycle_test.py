@@ -9,20 +9,20 @@ from radl_case import SOURCE
 from site_of_tests import Baseline
 
 NODES = f"""radl 2
-input workers ( type = 'integer' and default = 2 and min = 1 )
-input result ( type = 'string' and default = 'result' )
+input workers ( type = 'integer', default = 2, min = 1 )
+input result ( type = 'string', default = 'result' )
 network lan ( outbound = 'no' )
-system server ( cpu.count >= 2 and memory.size >= 1G and net_interface.0.connection = 'lan' and {SYSTEM} )
-system worker ( cpu.count >= 1 and memory.size >= 512M and net_interface.0.connection = 'lan' and {SYSTEM} )
+system server ( cpu.count >= 2, memory.size >= 1G, net_interface.0.connection = 'lan', {SYSTEM} )
+system worker ( cpu.count >= 1, memory.size >= 512M, net_interface.0.connection = 'lan', {SYSTEM} )
 configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
 contextualize ( system server configure greet step 1 system worker configure greet step 1 )
 deploy server 1 openstack
 deploy worker input.workers openstack
 """
 TRAINING = """use 'std/training/parameter_server' as small (
-  servers = system.server and workers = system.worker and
-  model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
-  mode = 'async' and batch_size = 50 and epochs = 4 and result = input.result
+  servers = system.server, workers = system.worker
+  model = 'logistic', learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
+  mode = 'async', batch_size = 50, epochs = 4, result = input.result
 )
 output model ( value = small.model_path )
 output accuracy ( value = small.test_accuracy )
@@ -78,13 +78,13 @@ class Lifecycle(OpenStackCase):
 
 
 WHOLE = f"""radl 2
-input size ( type = 'integer' and default = 1 )
-input team ( type = 'string' and default = 'blue' )
-network lan ( create = 'yes' and cidr = '10.*.0.0/24' )
-network wan ( outbound = 'yes' and outports = '8080/tcp' )
+input size ( type = 'integer', default = 1 )
+input team ( type = 'string', default = 'blue' )
+network lan ( create = 'yes', cidr = '10.*.0.0/24' )
+network wan ( outbound = 'yes', outports = '8080/tcp' )
 system front (
-  cpu.count >= input.size and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and placement_group = 'spread' and
-  instance_tags = 'team=${{input.team}}' and disk.1.size = 2G and disk.1.device = 'vdb' and {SYSTEM}
+  cpu.count >= input.size, net_interface.0.connection = 'lan', net_interface.1.connection = 'wan', placement_group = 'spread'
+  instance_tags = 'team=${{input.team}}', disk.1.size = 2G, disk.1.device = 'vdb', {SYSTEM}
 )
 deploy front 1 openstack
 """
@@ -126,7 +126,7 @@ class Whole(OpenStackCase):
 
         self.gate.forward = late
         file = self.write("site.radl", NODES.replace("deploy server 1 openstack\n", "").replace("cpu.count >= 1 and", "cpu.count >= input.size and").replace(
-            "network lan", "input size ( type = 'integer' and default = 1 )\nnetwork lan"))
+            "network lan", "input size ( type = 'integer', default = 1 )\nnetwork lan"))
         self.radlc("apply", "--auto-approve", file, "--input", "workers=1", timeout=300)
         self.radlc("apply", "--auto-approve", file, "--input", "workers=1", "--input", "size=2", timeout=300)
         self.assertEqual([self.project.flavor_of(s) for s in self.ours()], ["t.small"])
@@ -175,8 +175,8 @@ class Whole(OpenStackCase):
         self.baseline = Baseline(self.project)
         for features, words in (("provider_id = 'nope'", "network lan: provider_id = 'nope': there is no such network; there are inside, outside, six"),
                                 ("provider_id = 'six'", "network lan: network six has IPv6 addresses alone, and radlc reaches its machines by IPv4"),
-                                ("outbound = 'yes' and provider_id = 'inside'", "the network is not external, so it has no floating addresses"),
-                                ("create = 'yes' and cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is no range of IPv4 addresses")):
+                                ("outbound = 'yes', provider_id = 'inside'", "the network is not external, so it has no floating addresses"),
+                                ("create = 'yes', cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is no range of IPv4 addresses")):
             with self.subTest(features=features):
                 file = self.write("site.radl", NODES.replace("outbound = 'no'", features))
                 self.radlc("plan", "--refresh", file, code=None)
@@ -193,7 +193,7 @@ class Whole(OpenStackCase):
         large = create(name="large", disk_format="raw", container_format="bare", data=b"\0" * 1024, min_disk=5, allow_duplicates=True)
         self.addCleanup(self.project.cloud.image.delete_image, image.id)
         self.addCleanup(self.project.cloud.image.delete_image, large.id)
-        text = f"radl 2\nsystem node ( %s and disk.0.image.url = 'ost://127.0.0.1/%s' and disk.0.os.credentials.username = '{USER}' )\ndeploy node 1 openstack\n"
+        text = f"radl 2\nsystem node ( %s, disk.0.image.url = 'ost://127.0.0.1/%s', disk.0.os.credentials.username = '{USER}' )\ndeploy node 1 openstack\n"
         file = self.write("site.radl", text % ("cpu.count >= 1", "needs"))
         self.assertIn("t.small", self.radlc("plan", "--refresh", file))
         self.apply_and_look(file, "t.small", [])

@@ -11,7 +11,7 @@ from radl_case import SOURCE, RadlCase
 from site_of_tests import IMAGE, Baseline, Site
 
 USER = getpass.getuser()
-SYSTEM = f"disk.0.image.url = 'ost://127.0.0.1/{IMAGE}' and disk.0.os.credentials.username = '{USER}'"
+SYSTEM = f"disk.0.image.url = 'ost://127.0.0.1/{IMAGE}', disk.0.os.credentials.username = '{USER}'"
 
 
 class OpenStackCase(RadlCase):

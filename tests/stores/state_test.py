@@ -17,7 +17,7 @@ from store_case import StoreProxy, WithServer
 RADLC = pathlib.Path(os.environ["RADL_BUILD"]) / "bin/radlc"
 CONTAINER = "states-of-tests"
 FILE = """radl 2
-input token ( type = 'string' and default = 'one' )
+input token ( type = 'string', default = 'one' )
 system node ()
 configure tools ( file '~/token' ( content = input.token ) )
 contextualize ( system node configure tools )

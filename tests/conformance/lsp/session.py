@@ -158,7 +158,7 @@ async def test_quick_fix(client):
 @pytest.mark.asyncio
 async def test_modules(client, tmp_path: pathlib.Path):
     (tmp_path / "modules").mkdir()
-    (tmp_path / "modules" / "web.radl").write_text("radl 2\ninput pages (type = 'integer' and default = 1)\n")
+    (tmp_path / "modules" / "web.radl").write_text("radl 2\ninput pages (type = 'integer', default = 1)\n")
     uri = (tmp_path / "main.radl").as_uri()
     text = "radl 2\nuse 'web' as w (pages = 2)\n"
     open_text(client, text, uri)

@@ -43,8 +43,8 @@ pathlib.Path(os.environ["RADL_RESULTS"], f"heard-{me}.json").write_text(json.dum
 ACROSS = """
 configure ring ( program 'ring' ( systems = [system.far, system.near], main = 'ring.py', source = 'ring', results = 'heard', collect = 'all' ) )
 use 'std/training/parameter_server' as small (
-  servers = system.far and workers = system.near and model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and
-  source = 'subset' and mode = 'async' and batch_size = 50 and epochs = 1 and result = 'result'
+  servers = system.far, workers = system.near, model = 'logistic', learning_rate = 0.02, dataset = 'cifar10'
+  source = 'subset', mode = 'async', batch_size = 50, epochs = 1, result = 'result'
 )
 """
 # Machine and this computer, as they see each other.
@@ -176,7 +176,7 @@ class Joined(RadlCase):
         self.write("ring/ring.py", RING)
         self.environment["RADL_CIFAR10_SUBSET"] = str(SOURCE / "examples/cifar10/subset")
         joined = FILE % 2 + ACROSS
-        self.file = self.write("across.radl", "radl 2\n" + joined)
+        self.file = self.write("across.radl", "radl 2\n" + joined.replace(" and\n", "\n"))
         self.radlc("apply", "--auto-approve", self.file, timeout=800)
         report = json.loads((self.folder / "result/report.json").read_text())
         self.assertGreater(report["curve"][-1]["test_accuracy"], 0.12)

@@ -133,9 +133,9 @@ TEST_F(Limits, ModulesThatUseEachOther) {
 
 // Values that need values that need ...: 400 inputs in a row.
 TEST_F(Limits, ValuesInARow) {
-  std::string text = "radl 2\ninput i0 ( type = 'integer' and default = 1 )\n";
+  std::string text = "radl 2\ninput i0 ( type = 'integer', default = 1 )\n";
   for (int i = 1; i < 400; i++)
-    text += "input i" + std::to_string(i) + " ( type = 'integer' and default = input.i" +
+    text += "input i" + std::to_string(i) + " ( type = 'integer', default = input.i" +
             std::to_string(i - 1) + " )\n";
   write("p.radl", text + "output o ( value = input.i399 )\n");
   SourceMap sources;
@@ -155,7 +155,7 @@ TEST_F(Limits, RecipesThatNestDeeply) {
 TEST_F(Limits, PatternsThatNestDeeply) {
   std::string nested = repeated("(", 10000) + "a" + repeated(")", 10000);
   write("p.radl",
-        "radl 2\ninput n ( pattern = '" + nested + "' and default = 'a' )\noutput o ( value = input.n )\n");
+        "radl 2\ninput n ( pattern = '" + nested + "', default = 'a' )\noutput o ( value = input.n )\n");
   expect_one(DiagCode::InputDeclaration, "pattern");
 }
 
@@ -175,9 +175,9 @@ TEST_F(Limits, TextsThatAPatternIsTriedOnInManyWays) {
 
 TEST_F(Limits, PatternsThatNeedMoreThanLinearTimeSayWhatIsLeftOut) {
   write("p.radl",
-        "radl 2\ninput n ( pattern = '(a)(?!b)' and default = 'a' )\noutput o ( value = input.n )\n");
+        "radl 2\ninput n ( pattern = '(a)(?!b)', default = 'a' )\noutput o ( value = input.n )\n");
   expect_one(DiagCode::InputDeclaration, "no looking ahead or back");
-  write("p.radl", "radl 2\ninput n ( pattern = '(a)\\1' and default = 'a' )\noutput o ( value = input.n )\n");
+  write("p.radl", "radl 2\ninput n ( pattern = '(a)\\1', default = 'a' )\noutput o ( value = input.n )\n");
   expect_one(DiagCode::InputDeclaration, "no references to groups");
 }
 

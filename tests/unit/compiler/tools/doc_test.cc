@@ -21,10 +21,10 @@ TEST(Doc, ModulesInputsAndOutputs) {
 # Serves pages.
 # From several machines.
 
-input pages (type = 'integer' and default = 2 and min = 1 and max = 9 and description = 'page | count')
+input pages (type = 'integer', default = 2, min = 1, max = 9, description = 'page | count')
 # Where it listens.
 input port (type = 'integer')
-output address (value = worker[0].ip and description = 'of the first machine')
+output address (value = worker[0].ip, description = 'of the first machine')
 )");
   EXPECT_NE(text.find("# std/web\n"), std::string::npos);
   EXPECT_NE(text.find("Serves pages.\nFrom several machines."), std::string::npos) << text;

@@ -15,23 +15,23 @@ void expect_radl2(const std::string& before, const std::string& after) {
 }
 
 TEST(FormatRadl2, EntriesOnLinesOfTheirOwnHaveNoSeparators) {
-  expect_radl2("system a (\ncpu.count>=1 and memory.size>=512MB,\n    gpu.count = 1\n)",
+  expect_radl2("system a (\ncpu.count>=1 , memory.size>=512MB,\n    gpu.count = 1\n)",
                "system a (\n  cpu.count >= 1\n  memory.size >= 512MB\n  gpu.count = 1\n)\n");
-  expect_radl2("system a (\n  cpu.count >= 1 and  # one\n  # two\n\n  memory.size >= 1GB,  # three\n)",
+  expect_radl2("system a (\n  cpu.count >= 1,  # one\n  # two\n\n  memory.size >= 1GB,  # three\n)",
                "system a (\n  cpu.count >= 1  # one\n  # two\n\n  memory.size >= 1GB  # three\n)\n");
-  expect_radl2("system a (\n  cpu.count >= 1\n  and memory.size >= 1GB\n)",
+  expect_radl2("system a (\n  cpu.count >= 1\n  , memory.size >= 1GB\n)",
                "system a (\n  cpu.count >= 1\n  memory.size >= 1GB\n)\n");
 }
 
 TEST(FormatRadl2, EntriesOnOneLineHaveCommas) {
-  expect_radl2("network a( outbound=yes  and outports = ['22/tcp'] )",
+  expect_radl2("network a( outbound=yes  ,outports = ['22/tcp'] )",
                "network a (outbound = yes, outports = ['22/tcp'])\n");
-  expect_radl2("input n (type = integer and default = 1,)", "input n (type = integer, default = 1)\n");
+  expect_radl2("input n (type = integer,default = 1,)", "input n (type = integer, default = 1)\n");
 }
 
 TEST(FormatRadl2, AndAsAnOperatorStays) {
   expect_radl2(
-      "input a (type = boolean)\noutput b (\n  value = input.a and not input.a and\n  description = 'x'\n)",
+      "input a (type = boolean)\noutput b (\n  value = input.a and not input.a\n  description = 'x'\n)",
       "input a (type = boolean)\n\noutput b (\n  value = input.a and not input.a\n  description = 'x'\n)\n");
 }
 
@@ -58,7 +58,7 @@ TEST(FormatRadl2, LoopsInLoopsAndNamesThatArePutTogether) {
 
 TEST(FormatRadl2, EachHoldsResourcesAndItems) {
   expect_radl2(
-      "configure c (\npackage ['git' , 'htop'] and\neach f, t in input.files ( file f ( content=t,when=t!='' "
+      "configure c (\npackage ['git' , 'htop'],\neach f, t in input.files ( file f ( content=t,when=t!='' "
       "), "
       "package f )\n)",
       "configure c (\n  package ['git', 'htop']\n  each f, t in input.files (\n"

@@ -19,7 +19,7 @@ class LspModules : public ::testing::Test {
     std::filesystem::create_directories(folder_ / "modules");
     std::filesystem::create_directories(folder_ / ".hidden");
     write("modules/web.radl",
-          "radl 2\n# How many pages.\ninput pages (type = 'integer' and default = 1 and description = 'page "
+          "radl 2\n# How many pages.\ninput pages (type = 'integer', default = 1, description = 'page "
           "count')\n"
           "output address (value = input.pages)\n");
     write("other.radl", "radl 2\nuse 'web' as site (pages = 3)\n");
@@ -140,7 +140,7 @@ TEST_F(LspModules, WorkspaceSymbols) {
 
 TEST_F(LspModules, AnUnsavedModuleIsWhatCounts) {
   std::string module_uri = "file://" + (folder_ / "modules/web.radl").string();
-  client_.open(module_uri, "radl 2\ninput sheets (type = 'integer' and default = 1)\n");
+  client_.open(module_uri, "radl 2\ninput sheets (type = 'integer', default = 1)\n");
   std::string text = "radl 2\nuse 'web' as w ()\n";
   client_.open(uri_, text);
   Json items = client_.result("textDocument/completion", document_at(uri_, at(text, "()", 1)))["items"];
@@ -177,9 +177,9 @@ TEST_F(LspModules, AChangedModuleIsToldToItsReaders) {
   };
   client_.open(uri_, "radl 2\nuse 'web' as w (sheets = 2)\n");
   EXPECT_GT(errors_of(uri_), 0) << "the module on the disk has no such input";
-  client_.open(module_uri, "radl 2\ninput sheets (type = 'integer' and default = 1)\n");
+  client_.open(module_uri, "radl 2\ninput sheets (type = 'integer', default = 1)\n");
   EXPECT_EQ(errors_of(uri_), 0);
-  client_.change(module_uri, 2, nullptr, "radl 2\ninput leaves (type = 'integer' and default = 1)\n");
+  client_.change(module_uri, 2, nullptr, "radl 2\ninput leaves (type = 'integer', default = 1)\n");
   EXPECT_GT(errors_of(uri_), 0);
   client_.send_notification("textDocument/didClose", document(module_uri));
   EXPECT_GT(errors_of(uri_), 0);

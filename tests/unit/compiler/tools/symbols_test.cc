@@ -44,9 +44,9 @@ contextualize (system front configure front step 1)
 
 TEST(Symbols, Radl2) {
   Analysis in("file:///a", "/a", 1, R"(radl 2
-input workers (type = 'integer' and default = 2)
+input workers (type = 'integer', default = 2)
 system worker (cpu.count >= input.workers)
-use 'std/x' as m (servers = system.worker and n = input.workers * 2)
+use 'std/x' as m (servers = system.worker, n = input.workers * 2)
 deploy worker input.workers
 output o (value = 'at ${worker[0].ip} ${m.path} ${input.workers}')
 )");

@@ -116,5 +116,27 @@ TEST(Upgrade, AFileThatBelongsToEc3IsLeftAlone) {
   EXPECT_NE(result.status().message().find("EC3"), std::string::npos);
 }
 
+TEST(Upgrade, AndBetweenEntriesBecomesALineOrAComma) {
+  expect_upgrade("radl 2\nsystem a (\n  cpu.count >= 1 and  # one and two\n  memory.size >= 1G\n)\n",
+                 "radl 2\n\nsystem a (\n  cpu.count >= 1  # one and two\n  memory.size >= 1G\n)\n");
+  expect_upgrade("radl 2\nsystem a (\n  cpu.count >= 1\n  and memory.size >= 1G\n)\n",
+                 "radl 2\n\nsystem a (\n  cpu.count >= 1\n  memory.size >= 1G\n)\n");
+  expect_upgrade(
+      "radl 2\nsystem a (cpu.count >= 1 and memory.size >= input.n and soft 5 (price = 1 and spot = 'no'))\n",
+      "radl 2\n\nsystem a (cpu.count >= 1, memory.size >= input.n, soft 5 (price = 1, spot = 'no'))\n");
+  expect_upgrade("radl 2\nconfigure c (package 'git' and file 'x' (content = 'y' and mode = '0600'))\n",
+                 "radl 2\n\nconfigure c (\n  package 'git'\n  file 'x' (content = 'y', mode = '0600')\n)\n");
+  // An operator stays one.
+  expect_upgrade(
+      "radl 2\noutput o (value = input.a and not input.b and description = 'x' and sensitive = no)\n",
+      "radl 2\n\noutput o (value = input.a and not input.b, description = 'x', sensitive = no)\n");
+}
+
+TEST(Upgrade, AFileOfTodayIsNotReadAsAnOlderOne) {
+  const std::string condition =
+      "radl 2\n\nsystem a (\n  spot = big and\n    disks >= 2\n  cpu.count = 1\n)\n";
+  EXPECT_EQ(upgraded(condition), condition);
+}
+
 }  // namespace
 }  // namespace radl

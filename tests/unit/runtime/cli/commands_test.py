@@ -248,8 +248,8 @@ class Compile(Case):
             self.assertNotIn(b"internal error", done.stderr)
 
     def test_texts_that_are_not_utf8_are_refused(self):
-        self.file("a.radl", "radl 2\ninput x (type = 'text')\nnetwork n ()\nsystem a (net_interface.0.connection = 'n' "
-                            "and instance_name = '${input.x}')\ndeploy a 1\noutput o (value = input.x)\n")
+        self.file("a.radl", "radl 2\ninput x (type = 'text')\nnetwork n ()\nsystem a (net_interface.0.connection = 'n'"
+                            ", instance_name = '${input.x}')\ndeploy a 1\noutput o (value = input.x)\n")
         done = subprocess.run([RADLC.encode(), b"compile", b"a.radl", b"--input", b"x=a\xff"], cwd=self.at, capture_output=True,
                               timeout=60)
         self.assertEqual(done.returncode, 1, done.stderr)

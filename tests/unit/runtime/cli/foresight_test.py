@@ -211,7 +211,7 @@ class Recommend(ForesightCase):
 
     def test_a_choice_that_the_file_has_no_input_for_is_refused(self):
         self.know(profile())
-        text = SITE.replace("input worker_type (type = string, default = 'c5.*')\n", "").replace(" and instance_type = input.worker_type", "")
+        text = SITE.replace("input worker_type (type = string, default = 'c5.*')\n", "").replace(", instance_type = input.worker_type", "")
         (self.at / "site.radl").write_text(text)
         self.fails(1, "input worker_type", "recommend", "site.radl", "--write", "choice.json")
         self.assertFalse((self.at / "choice.json").exists())

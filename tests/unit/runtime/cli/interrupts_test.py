@@ -18,7 +18,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 NODES = "network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n"
 EC2 = """radl 2
 network n (outbound = 'yes')
-system a (cpu.count >= 1 and net_interface.0.connection = 'n' and disk.0.image.url = 'aws://eu-west-1/ami-0123456789abcdef0')
+system a (cpu.count >= 1, net_interface.0.connection = 'n', disk.0.image.url = 'aws://eu-west-1/ami-0123456789abcdef0')
 deploy a 1 'ec2'
 """
 TRAINING = """radl 2
