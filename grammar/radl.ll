@@ -43,6 +43,10 @@ HIGH       [\x80-\xff]
 
 %%
 
+%{
+  BEGIN(radl_scan_mode(*yyextra));
+%}
+
 <V2>{
 "=="              { TOKEN(RawKind::EqEq); }
 "!="              { TOKEN(RawKind::NotEq); }
@@ -138,12 +142,6 @@ Scanner::Scanner(std::string_view text, bool version2, bool as_template) : buffe
 }
 
 Scanner::~Scanner() { radl_scan_lex_destroy(flex_); }
-
-RawToken Scanner::next() {
-  auto* yyg = static_cast<struct yyguts_t*>(flex_);
-  BEGIN(radl_scan_mode(state_));
-  return radl_scan_token(flex_);
-}
 
 void Scanner::go_to(uint32_t offset) {
   auto* yyg = static_cast<struct yyguts_t*>(flex_);

@@ -50,9 +50,7 @@ class Dump {
 
   std::string features(const Features& features, int indent) const {
     std::string text = "(";
-    auto add = [&](const std::string& one) {
-      text += fmt::format("{}\n{:{}}{}", text.size() == 1 ? "" : " and", "", indent, one);
-    };
+    auto add = [&](const std::string& one) { text += fmt::format("\n{:{}}{}", "", indent, one); };
     for (const Feature& each : features.items) add(feature(each, indent));
     for (const Soft& soft : features.softs)
       add(fmt::format("soft {} {}", soft.weight.number() ? soft.weight.number()->digits : "",

@@ -47,8 +47,7 @@ std::string features_text(const Build& build, const List<ast::Feature*>& feature
   std::string text = "(";
   bool first = true;
   for (const ast::Feature* feature : features) {
-    text +=
-        fmt::format("{}\n{:{}}{}", first ? "" : " and", "", indent, feature_text(build, *feature, indent));
+    text += fmt::format("\n{:{}}{}", "", indent, feature_text(build, *feature, indent));
     first = false;
   }
   return text + (first ? ")" : " )");

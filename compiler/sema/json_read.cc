@@ -7,6 +7,7 @@
 #include "compiler/sema/json_value.h"
 #include "compiler/sema/quantity.h"
 #include "compiler/sema/radl_json.h"
+#include "compiler/syntax/words.h"
 
 namespace radl::sema {
 namespace {
@@ -32,14 +33,11 @@ std::optional<std::string> quoted(std::string_view text) {
 }
 
 bool can_be_id(std::string_view text) {
-  static constexpr std::string_view kKeywords[] = {
-      "network", "ansible", "system", "soft",      "and",           "contains", "deploy",
-      "step",    "with",    "option", "configure", "contextualize", "radl",     "description"};
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   bool word = !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
     return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
   });
-  return word && std::find(std::begin(kKeywords), std::end(kKeywords), text) == std::end(kKeywords);
+  return word && text != "radl" && !is_reserved_in_radl1(text);
 }
 
 // Whether the scanner would take the text for one name; what comes of it otherwise is anything.

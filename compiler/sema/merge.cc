@@ -80,22 +80,8 @@ std::string joined(const Merged& set) {
 }
 
 void Merger::add(FeatureSet& set, const hir::Features& features) {
-  const bool fresh = set.items.empty() && depth_ < std::size(known_);
   set.items.reserve(arena_, set.items.size() + features.items.size());
-  uint32_t same = 0;  // so many, and no others, are in the set
-  for (const hir::Feature& feature : features.items) {
-    if (fresh && same == set.items.size() && same < known_[depth_].size() &&
-        known_[depth_][same] == feature.name) {
-      push(set, feature);
-      ++same;
-    } else {
-      add(set, feature);
-    }
-  }
-  if (fresh && same != set.items.size()) {
-    known_[depth_].clear();
-    for (const Merged& item : set.items) known_[depth_].push_back(item.name());
-  }
+  for (const hir::Feature& feature : features.items) add(set, feature);
   for (const hir::Soft& soft : features.softs) {
     set.softs.push(arena_, {&soft, arena_.make<FeatureSet>()});
     add(*set.softs.back().features, *soft.features);
@@ -200,10 +186,8 @@ void Merger::replace(Merged& there, const hir::Feature& feature) {
 
 void Merger::unite(Merged& there, const hir::Feature& feature) {
   FeatureSet group;
-  ++depth_;
   add(group, *feature.value.group());
   unite(there, group, feature);
-  --depth_;
 }
 
 void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& feature) {

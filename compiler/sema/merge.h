@@ -25,10 +25,6 @@ class Merger {
 
   Arena& arena_;
   Diagnostics& diagnostics_;
-  // The names of the last set that was begun, in order, each once: of a system, and of a group in one. Those
-  // of one file mostly have the same names in the same order, and of these none has to be searched for.
-  std::vector<std::string_view> known_[2];
-  size_t depth_ = 0;  // groups that are being united
 };
 
 }  // namespace radl::sema

@@ -5,10 +5,12 @@
 
 #include "compiler/syntax/allow.h"
 #include "compiler/syntax/builder.h"
+#include "compiler/syntax/older.h"
 #include "compiler/syntax/radl2_builder.h"
 #include "compiler/syntax/radl2_tokens.h"
 #include "compiler/syntax/token_stream.h"
 #include "compiler/syntax/version.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 namespace {
@@ -74,8 +76,7 @@ bool report_json(const SourceFile& source, Diagnostics& diagnostics) {
   rest.remove_prefix(std::min(end + 1, rest.size()));
   if (!skip(":")) return false;
   // Behind skipped signs `network` would begin a block all the same.
-  for (std::string_view word :
-       {"network", "system", "configure", "deploy", "contextualize", "ansible", "description"})
+  for (std::string_view word : radl1_blocks())
     if (key.find(word) != key.npos) return false;
   diagnostics
       .report(DiagCode::UnexpectedToken, {source.id(), 0, 0},
@@ -84,10 +85,11 @@ bool report_json(const SourceFile& source, Diagnostics& diagnostics) {
   return true;
 }
 
-std::unique_ptr<ast::Tree> read_radl2(const SourceFile& source, Diagnostics& diagnostics) {
+std::unique_ptr<ast::Tree> read_radl2(const SourceFile& source, Diagnostics& diagnostics,
+                                      Radl2Tokens::Entry entry = Radl2Tokens::Entry::Document) {
   auto tree = new_tree(source, true);
   Radl2Builder build(source, *tree, diagnostics);
-  Radl2Tokens tokens(source, *tree, diagnostics, Radl2Tokens::Entry::Document);
+  Radl2Tokens tokens(source, *tree, diagnostics, entry);
   if (radl2_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   return tree;
 }
@@ -278,6 +280,10 @@ std::vector<std::unique_ptr<ast::Tree>> parse_all(const std::vector<const Source
 std::unique_ptr<ast::Tree> parse(const SourceFile& source, Diagnostics& diagnostics,
                                  const ParseOptions& options) {
   return std::move(parse_all({&source}, diagnostics, options).front());
+}
+
+std::unique_ptr<ast::Tree> parse_older(const SourceFile& source, Diagnostics& diagnostics) {
+  return read_radl2(source, diagnostics, Radl2Tokens::Entry::OlderDocument);
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Where an entry of `radl 2` ends: which line ends, commas and `and` separate.
+// Where an entry of `radl 2` ends: which line ends and commas separate.
 #include <algorithm>
 
 #include "compiler/syntax/radl2_tokens.h"
@@ -157,12 +157,12 @@ bool Radl2Tokens::feature_follows_here(const Token& token) {
   if (semicolon) return true;  // says so itself
   error(DiagCode::MissingAnd, token.span,
         "nothing separates " + std::string("`") + std::string(text(token)) + "` from the feature before")
-      .with_help("features are separated by a new line, a comma or `and`")
+      .with_help("a feature ends with its line or a comma")
       .fix("insert a comma", here(last_token_.span.end), ",");
   return true;
 }
 
-// The `)` of a resource ends it; a comma or `and` may follow.
+// The `)` of a resource ends it; a comma may follow.
 bool Radl2Tokens::behind_resource() const {
   return level().inside == Inside::Resources && last_ == RADL2_RPAREN;
 }
@@ -186,41 +186,47 @@ bool Radl2Tokens::and_is_name() {
   }
 }
 
-// `and`: an operator, or what stands between two entries.
-Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
-  switch (level().inside) {
+// Whether the `and` that was just taken stands between two entries: where an operator has no operand, or what
+// follows can only be a feature. A number or a string on its own is no operand of `and`.
+bool Radl2Tokens::joins_entries() {
+  const Level& at = level();
+  switch (at.inside) {
     case Inside::Items:
-      return text(peek()) == "system" ? separator() : RADL2_AND;
+      return text(peek()) == "system";
     case Inside::Resources:
-      return level().words == 0 && !behind_resource() ? RADL2_AND : separator();
-    case Inside::Features:
-      break;
+      return at.words != 0 || behind_resource();
+    case Inside::Features: {
+      if (at.words == 0 || !feature_follows()) return at.words != 0 && !at.compared;
+      const bool literal = (at.words == 3 && (last_ == RADL2_NUMBER || last_ == RADL2_TEXT)) ||
+                           (at.words == 4 && last_ == RADL2_UNIT);
+      const RawKind second = peek(1).kind;
+      return literal || entry_ == Entry::OlderDocument || second == RawKind::Eq ||
+             second == RawKind::Contains || second == RawKind::Number;
+    }
     default:
-      return RADL2_AND;
+      return false;
   }
-  if (level().words == 0) return RADL2_AND;  // an error
-  RawKind behind = peek().kind;
-  if (behind == RawKind::Close) {
-    error(DiagCode::TrailingAnd, token.span, "`and` with no feature behind it")
-        .fix("remove it", token.span, "");
-    return stopped_ ? RADL2_END : symbol_of(take());
-  }
-  if (level().compared && !feature_follows()) return RADL2_AND;
-  if (may_be_condition(token))
-    error(DiagCode::UnexpectedToken, token.span, "this `and` could join two features or two conditions")
-        .with_help("write a comma between features, parentheses around conditions: `spot = (a and b >= 2)`")
-        .fix("write a comma", cover(here(last_token_.span.end), token.span), ",");
-  return separator();
 }
 
-// `spot = big and memory.size >= 64G` on one line, where a reader may take `memory.size >= 64G` for a
-// condition.
-bool Radl2Tokens::may_be_condition(const Token& token) {
+Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
+  const bool features = level().inside == Inside::Features && level().words != 0;
+  if (features && peek().kind == RawKind::Close) {
+    error(DiagCode::TrailingAnd, token.span, "`and` with nothing behind it").fix("remove it", token.span, "");
+    return stopped_ ? RADL2_END : symbol_of(take());
+  }
+  if (!joins_entries()) return RADL2_AND;
   const bool condition =
       last_ == RADL2_NAME || last_ == RADL2_MEMBER || last_ == RADL2_RPAREN || last_ == RADL2_RBRACKET;
-  const Token name = peek(0), comparator = peek(1);
-  return condition && level().compared && level().equals && is_word(name.kind) && !token.new_line &&
-         !name.new_line && is_comparator(comparator.kind) && comparator.kind != RawKind::Eq;
+  if (features && condition && level().equals && !token.new_line && !peek().new_line &&
+      is_comparator(peek(1).kind) && peek(1).kind != RawKind::Eq)
+    error(DiagCode::UnexpectedToken, token.span, "this `and` could join two features or two conditions");
+  if (entry_ != Entry::OlderDocument)
+    error(DiagCode::UnexpectedToken, token.span, "`and` joins conditions, not features")
+        .with_help(
+            "in `radl 2` a feature ends with its line or a comma; `radlc fmt --upgrade` rewrites a whole "
+            "file")
+        .fix("write a comma", cover(here(last_token_.span.end), token.span), ",");
+  return stopped_ ? RADL2_END : separator();
 }
 
 }  // namespace radl

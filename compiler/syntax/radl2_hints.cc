@@ -54,7 +54,7 @@ std::string Radl2Tokens::hint(const Token& found) const {
     return level().closer == RawKind::CloseList ? "elements of a list are separated by commas"
                                                 : "arguments are separated by commas";
   if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
-    return "features are separated by a new line, a comma or `and`";
+    return "a feature ends with its line or a comma";
   if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
     return "a deploy has no parentheses: `deploy worker 2 * input.n when = input.on`";
   if (found.kind == RawKind::Recipe) return "a recipe stands alone inside `configure NAME ( )`";

@@ -1,8 +1,8 @@
 // What to say about an error in a `radl 2` file: mistakes that have a message of their own, and what was
 // expected.
 #include "common/text.h"
-#include "compiler/syntax/radl2_block_words.h"
 #include "compiler/syntax/radl2_tokens.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 namespace {
@@ -199,7 +199,7 @@ bool Radl2Tokens::mistake_of_value(const Token& found) {
 bool Radl2Tokens::mistake_of_block(const Token& found) {
   bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
   if (block && found.kind == RawKind::Name) {
-    Diagnostic& d = unknown_block(text(found), found.span, {std::begin(kBlockWords), std::end(kBlockWords)});
+    Diagnostic& d = unknown_block(text(found), found.span, radl2_blocks());
     if (std::string_view ours = block_here(text(found)); !ours.empty()) {
       d.label.clear();
       d.fixes.clear();

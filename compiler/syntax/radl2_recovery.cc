@@ -3,9 +3,9 @@
 
 #include "common/text.h"
 #include "compiler/syntax/parser.h"
-#include "compiler/syntax/radl2_block_words.h"
 #include "compiler/syntax/radl2_tokens.h"
 #include "compiler/syntax/unicode.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 
@@ -79,12 +79,14 @@ void Radl2Tokens::report_junk(uint32_t before) {
 }
 
 // `x = max(1, 2` and on the next line `y = 3`: inside an expression a name before `=` can only be a named
-// argument, which stands behind `(` or a comma.
+// argument, which stands behind `(` or a comma. Before another comparator it follows a complete value, which
+// is never right.
 bool Radl2Tokens::expression_left_open(const Token& token) {
   if (level().inside != Inside::Expression || level().closer == RawKind::CloseInterpolation) return false;
   if (!token.new_line || token.kind != RawKind::Name || last_ == RADL2_LPAREN || last_ == RADL2_COMMA)
     return false;
-  return peek(1).kind == RawKind::Eq && levels_.size() > 2;
+  const RawKind behind = peek(1).kind;
+  return (behind == RawKind::Eq || (is_comparator(behind) && value_complete())) && levels_.size() > 2;
 }
 
 // The file ends, or a block begins in the first column, inside of brackets.
@@ -94,7 +96,7 @@ bool Radl2Tokens::unclosed(const Token& token) {
   if (expression_left_open(token)) return true;
   if (!token.new_line || !first_column(token) || !texts_.empty()) return false;
   std::string_view word = text(token);
-  if (!is_block_word(word) || level().inside == Inside::Blocks) return false;
+  if (!begins_radl2_block(word) || level().inside == Inside::Blocks) return false;
   if (word == "each" && (level().inside == Inside::Resources || level().inside == Inside::Items))
     return false;
   std::string_view behind = text(peek(1)), third = text(peek(2));
@@ -285,7 +287,8 @@ void Radl2Tokens::skip_to_sync(bool behind_error) {
       bool list = level().inside != Inside::Expression && level().inside != Inside::Blocks;
       if (!first && list && (ahead.kind == RawKind::Comma || ahead.new_line)) return;
       if (!first && level().inside == Inside::Features && ahead.kind == RawKind::And) return;
-      if (!first && level().inside == Inside::Blocks && ahead.new_line && is_block_word(text(ahead))) return;
+      if (!first && level().inside == Inside::Blocks && ahead.new_line && begins_radl2_block(text(ahead)))
+        return;
       if (!first && unclosed(ahead)) return;
     }
     Token token = take();

@@ -6,7 +6,8 @@ namespace radl {
 
 Radl2Tokens::Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry)
     : TokenSource(source, tree, diagnostics, true, entry == Entry::Template), entry_(entry) {
-  levels_.push_back({entry == Entry::Document ? Inside::Blocks : Inside::Expression, {}});
+  bool document = entry == Entry::Document || entry == Entry::OlderDocument;
+  levels_.push_back({document ? Inside::Blocks : Inside::Expression, {}});
   if (entry == Entry::Template) texts_.push_back(here(0));
 }
 
@@ -51,6 +52,7 @@ int Radl2Tokens::next(Value& value, Place& place) {
     place = {0, 0};
     switch (entry_) {
       case Entry::Document:
+      case Entry::OlderDocument:
         return RADL2_START_DOCUMENT;
       case Entry::Expression:
         return RADL2_START_EXPRESSION;

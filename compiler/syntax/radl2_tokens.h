@@ -5,8 +5,9 @@
 // Entries (blocks, features, resources, items, entries of a map) end with their line. A line goes on with the
 // next one behind an operator or a comma, before an operator, and inside the parentheses of an expression.
 // A line that begins with a word and `=`, or inside braces with `(`, is always an entry of its own.
-// `and` between features separates too, when what follows can only be a feature: a name and `=` (or
-// `contains`, and for systems and networks any comparator).
+// `and` is an operator. Between two entries it is a mistake with a message of its own; only a file of the
+// surface before, which `radlc fmt --upgrade` reads, separates with it (Entry::OlderDocument).
+// The words that begin a block are reserved where one may begin, and so are those of resources and items.
 #pragma once
 
 #include <deque>
@@ -23,7 +24,7 @@ namespace radl {
 class Radl2Tokens : private TokenSource {
  public:
   using Value = RADL2_GRAMMAR_STYPE;
-  enum class Entry : uint8_t { Document, Expression, Template };
+  enum class Entry : uint8_t { Document, OlderDocument, Expression, Template };
 
   Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry);
 
@@ -74,8 +75,8 @@ class Radl2Tokens : private TokenSource {
   static bool is_word(RawKind kind) { return kind == RawKind::Name || is_word_token(kind); }
   Symbol separator();
   Symbol comma();
-  bool may_be_condition(const Token& token);
   bool and_is_name();
+  bool joins_entries();
   Symbol conjunction(const Token& token);
   bool behind_resource() const;
   bool ends_entry(const Token& token);
@@ -101,7 +102,6 @@ class Radl2Tokens : private TokenSource {
   Symbol word_of_items(const Token& token);
   Symbol name_or_call();
   bool unit_follows(const Token& token) const;
-  bool block_on_this_line(const Token& token);
 
   // radl2_recovery.cc
   bool unclosed(const Token& token);

@@ -1,48 +1,30 @@
-// What a word of `radl 2` is where it stands. No word is reserved: each means something in one place only.
+// What a word of `radl 2` is where it stands. The words that begin a block, a resource or an item are
+// reserved where one may begin; elsewhere each means something in one place only.
 #include <algorithm>
-#include <array>
 
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/radl2_tokens.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 namespace {
 
-struct Word {
-  std::string_view text;
-  int symbol;
-};
-
-constexpr std::array<Word, 16> kBlocks = {{{"radl", RADL2_RADL},
-                                           {"description", RADL2_DESCRIPTION},
-                                           {"network", RADL2_NETWORK},
-                                           {"system", RADL2_SYSTEM},
-                                           {"ansible", RADL2_ANSIBLE},
-                                           {"input", RADL2_INPUT},
-                                           {"output", RADL2_OUTPUT},
-                                           {"let", RADL2_LET},
-                                           {"assert", RADL2_ASSERT},
-                                           {"moved", RADL2_MOVED},
-                                           {"use", RADL2_USE},
-                                           {"each", RADL2_EACH},
-                                           {"configure", RADL2_CONFIGURE},
-                                           {"deploy", RADL2_DEPLOY},
-                                           {"contextualize", RADL2_CONTEXTUALIZE},
-                                           {"option", 0}}};
-
-constexpr std::array<Word, 7> kValues = {{{"if", RADL2_IF},
-                                          {"then", RADL2_THEN},
-                                          {"else", RADL2_ELSE},
-                                          {"for", RADL2_FOR},
-                                          {"in", RADL2_IN},
-                                          {"or", RADL2_OR},
-                                          {"not", RADL2_NOT}}};
-
-template <size_t n>
-int find(const std::array<Word, n>& words, std::string_view text) {
-  for (const Word& word : words)
-    if (word.text == text) return word.symbol;
-  return 0;
+// A word that means something within a value; 0 for any other.
+int word_within_value(std::string_view text) {
+  const GrammarWord* word = find_word(radl2_words(), text);
+  const int token = word == nullptr ? 0 : word->token;
+  switch (token) {
+    case RADL2_IF:
+    case RADL2_THEN:
+    case RADL2_ELSE:
+    case RADL2_FOR:
+    case RADL2_IN:
+    case RADL2_OR:
+    case RADL2_NOT:
+      return token;
+    default:
+      return 0;
+  }
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -53,7 +35,7 @@ bool Radl2Tokens::unit_follows(const Token& token) const {
   if (last_ != RADL2_NUMBER || token.new_line) return false;
   std::string_view word = text(token);
   if (!std::all_of(word.begin(), word.end(), is_letter)) return false;
-  if (find(kValues, word) != 0) return false;
+  if (word_within_value(word) != 0) return false;
   return token.glued || is_unit(word);
 }
 
@@ -73,9 +55,7 @@ Radl2Tokens::Symbol Radl2Tokens::word(const Token& token) {
     case Inside::Items:
       return word_of_items(token);
     case Inside::Resources: {
-      bool each = level().words == 0 && text(token) == "each" && text(peek(1)) != "(" &&
-                  (text(peek(1)) == "in" || peek(1).kind == RawKind::Comma);
-      if (each) {
+      if (level().words == 0 && text(token) == "each") {
         level().keyword = RADL2_EACH;
         ++level().words;
         return RADL2_EACH;
@@ -110,7 +90,7 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_value(const Token& token) {
   std::string_view word = text(token);
   bool named = level().inside == Inside::Expression && peek().kind == RawKind::Eq;  // f(if = 1)
   level().named = level().named || named;
-  if (int symbol = named ? 0 : find(kValues, word); symbol != 0) {
+  if (int symbol = named ? 0 : word_within_value(word); symbol != 0) {
     ++level().words;
     if (symbol == RADL2_IN) level().compared = true;
     return symbol;
@@ -118,33 +98,23 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_value(const Token& token) {
   return name_or_call();
 }
 
-// A block begins behind another one on the same line: `deploy a 1 system b ()`.
-bool Radl2Tokens::block_on_this_line(const Token& token) {
-  if (level().words < 2 || !value_complete()) return false;
-  int symbol = find(kBlocks, text(token));
-  if (symbol == 0 || symbol == RADL2_EACH || symbol == RADL2_RADL) return false;
-  RawKind behind = peek().kind;
-  if (symbol == RADL2_CONTEXTUALIZE || symbol == RADL2_ASSERT || symbol == RADL2_MOVED)
-    return behind == RawKind::Open;
-  return behind == RawKind::Name || behind == RawKind::Text;
-}
-
 Radl2Tokens::Symbol Radl2Tokens::word_of_blocks(const Token& token) {
   Level& at = level();
   std::string_view word = text(token);
-  bool begins = at.words == 0 || block_on_this_line(token);
-  if (begins) {
-    end_entry();
-    at.words = 1;
-    int symbol = find(kBlocks, word);
-    if (symbol == 0) return RADL2_NAME;
-    at.keyword = symbol;
-    return symbol;
-  }
-  bool id = at.words == 1 && at.keyword != RADL2_USE && at.keyword != RADL2_CONTEXTUALIZE;
-  if (id || last_ == RADL2_AS) {
+  const bool id =
+      last_ == RADL2_AS || (at.words == 1 && at.keyword != RADL2_USE && at.keyword != RADL2_CONTEXTUALIZE);
+  if (id) {
     ++at.words;
     return RADL2_NAME;
+  }
+  // `system['a']` is a value.
+  const GrammarWord* known = peek().kind == RawKind::OpenList ? nullptr : find_word(radl2_words(), word);
+  const int symbol = known != nullptr && known->begins_block ? known->token : 0;
+  if (symbol != 0 || at.words == 0) {
+    end_entry();
+    at.words = 1;
+    at.keyword = symbol;
+    return symbol != 0 ? symbol : RADL2_NAME;
   }
   if (word == "as" && at.keyword == RADL2_USE) {
     ++at.words;
@@ -214,22 +184,22 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_items(const Token& token) {
   ++at.words;
   if (id) return RADL2_NAME;
   --at.words;
-  struct Tail {
-    std::string_view word;
-    int symbol;
-  };
-  constexpr Tail kTails[] = {{"configure", RADL2_CONFIGURE},
-                             {"step", RADL2_STEP},
-                             {"with", RADL2_WITH},
-                             {"after", RADL2_AFTER},
-                             {"when", RADL2_WHEN}};
   if (at.keyword == RADL2_SYSTEM) {
-    for (const Tail& tail : kTails) {
-      if (word != tail.word || (tail.symbol == RADL2_WHEN && peek().kind != RawKind::Eq)) continue;
-      ++at.words;
-      at.compared = tail.symbol == RADL2_STEP;
-      at.after = tail.symbol == RADL2_AFTER;
-      return tail.symbol;
+    const GrammarWord* known = find_word(radl2_words(), word);
+    switch (const int symbol = known == nullptr ? 0 : known->token; symbol) {
+      case RADL2_WHEN:
+        if (peek().kind != RawKind::Eq) break;
+        [[fallthrough]];
+      case RADL2_CONFIGURE:
+      case RADL2_STEP:
+      case RADL2_WITH:
+      case RADL2_AFTER:
+        ++at.words;
+        at.compared = symbol == RADL2_STEP;
+        at.after = symbol == RADL2_AFTER;
+        return symbol;
+      default:
+        break;
     }
   }
   return word_of_value(token);

@@ -6,6 +6,7 @@
 #include "common/text.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/token_stream.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 namespace {

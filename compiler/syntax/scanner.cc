@@ -5,6 +5,9 @@
 
 #include "compiler/syntax/unicode.h"
 
+// grammar/radl.ll: flex's function.
+radl::RawToken radl_scan_token(void* flex);
+
 namespace radl {
 
 size_t name_length(std::string_view text) {
@@ -203,6 +206,8 @@ Scanned scan_recipe(std::string_view rest) {
   if (at == std::string_view::npos) return {RawKind::OpenRecipe, rest.size()};
   return {RawKind::Recipe, at + 1 + kEnd.size()};
 }
+
+RawToken Scanner::next() { return radl_scan_token(flex_); }
 
 void Scanner::seek(uint32_t offset, int depth) {
   if (depth >= 0) {

@@ -179,7 +179,7 @@ class Scanner {
   void set_depth(int depth) { state_.depth = depth; }
 
  private:
-  void go_to(uint32_t offset);  // grammar/radl.ll, as next() is
+  void go_to(uint32_t offset);  // grammar/radl.ll
 
   std::string buffer_;  // the text and two NULs: flex writes in it
   ScanState state_;

@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/unicode.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 namespace {
@@ -22,12 +23,6 @@ Diagnostic& report_block(std::string_view word, Span at, const std::vector<std::
 }
 
 }  // namespace
-
-const std::vector<std::string_view>& radl1_blocks() {
-  static const std::vector<std::string_view> blocks = {"network",       "system",  "configure",  "deploy",
-                                                       "contextualize", "ansible", "description"};
-  return blocks;
-}
 
 std::string one_of(const std::vector<std::string>& words) {
   std::string out;

@@ -17,9 +17,6 @@ namespace radl {
 // Words of a file inside a message.
 inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-// The words that begin a block of RADL 1.
-const std::vector<std::string_view>& radl1_blocks();
-
 // "a, b or c"
 std::string one_of(const std::vector<std::string>& words);
 

@@ -37,9 +37,8 @@ struct Made {
 
 class Comparison {
  public:
-  Comparison(const std::string& path, const SourceFile& before, const formatter::Upgraded& after,
-             CompileOptions options)
-      : path_(path), before_(before.text()), after_(after), options_(std::move(options)) {
+  Comparison(const std::string& path, const formatter::Upgraded& after, CompileOptions options)
+      : path_(path), before_(after.before), after_(after), options_(std::move(options)) {
     options_.inputs_may_be_missing = true;
     options_.ask = nullptr;
   }
@@ -134,7 +133,8 @@ class Comparison {
     return "it has too many mistakes";
   }
 
-  std::string path_, before_;
+  std::string path_;
+  const std::string& before_;
   const formatter::Upgraded& after_;
   CompileOptions options_;
   std::vector<std::string> free_;  // inputs without a given value
@@ -151,7 +151,7 @@ Result<std::string> upgraded(const Session& session, const std::string& path, co
   project.inputs = inputs;
   auto options = compile_options(session, project);
   if (!options.ok()) return std::move(options).status();
-  if (Status same = Comparison(path, source, *made, *options).run(); !same.ok()) return same;
+  if (Status same = Comparison(path, *made, *options).run(); !same.ok()) return same;
   return std::move(made->text);
 }
 

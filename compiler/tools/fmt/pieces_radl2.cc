@@ -185,7 +185,7 @@ class Radl2Marker : Marks {
   // Of what stands in pieces from..to-1 between two entries, or behind the last one.
   void separators(int from, int to, bool last) {
     for (int i = from; i < to && i < size(); ++i) {
-      if (at(i).text != "," && at(i).text != "and") continue;
+      if (at(i).text != ",") continue;
       at(i).text = last ? "" : ",";
       at(i).separator = last || !needs_comma(to);
       at(i).glued = true;

@@ -8,6 +8,7 @@
 #include "compiler/syntax/version.h"
 #include "compiler/syntax/walk.h"
 #include "compiler/tools/fmt/placeholders.h"
+#include "compiler/tools/fmt/separators.h"
 
 namespace radl::formatter {
 namespace {
@@ -33,6 +34,8 @@ class Upgrader {
 
   std::string run() {
     bool older = tree_.dialect == ast::Dialect::Radl1;
+    if (older)
+      for (Edit& edit : without_and(tree_, text_)) edits_.push_back(std::move(edit));
     each_block(tree_.blocks, [&](const ast::Block& block) {
       if (older) return dotted_cloud(block);
       if (block.kind == ast::Kind::Input) type_of(*ast::as<ast::FeatureBlock>(&block));
@@ -186,7 +189,10 @@ class Upgrader {
 
 }  // namespace
 
-Result<Upgraded> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options) {
+Result<Upgraded> upgrade(const SourceFile& given, Diagnostics& diagnostics, const Options& options) {
+  Upgraded made;
+  made.before = separated_by_lines(given).value_or(std::string(given.text()));
+  const SourceFile source(given.id(), given.path(), made.before);
   std::vector<Placeholder> placeholders;
   if (!begins_with_version(source.text())) {
     auto found = find_placeholders(source);
@@ -207,7 +213,6 @@ Result<Upgraded> upgrade(const SourceFile& source, Diagnostics& diagnostics, con
   if (tree->dialect == ast::Dialect::Ec3 || tree->ec3_mark || !tree->ec3_uses.empty())
     return invalid(source.path() +
                    " is written in EC3's dialect, which `radl 2` has no form for; it was left alone");
-  Upgraded made;
   for (const Placeholder& each : placeholders)
     if (std::find(made.inputs.begin(), made.inputs.end(), each.name) == made.inputs.end())
       made.inputs.push_back(each.name);

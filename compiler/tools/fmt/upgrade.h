@@ -13,6 +13,7 @@ namespace radl::formatter {
 
 struct Upgraded {
   std::string text;                 // laid out
+  std::string before;               // what it must mean: the source, or its like with commas for `and`
   std::vector<std::string> inputs;  // that @input.NAME@ became, in order
 };
 

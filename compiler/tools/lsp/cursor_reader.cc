@@ -1,19 +1,15 @@
 #include "compiler/tools/lsp/cursor_reader.h"
 
 #include <algorithm>
-#include <array>
 
+#include "compiler/syntax/words.h"
 #include "compiler/tools/lsp/cursor_state.h"
 
 namespace radl::lsp {
 namespace {
 
-constexpr std::array<std::string_view, 15> kBlocks = {
-    "network", "system", "ansible", "configure", "deploy", "contextualize", "description", "input",
-    "output",  "use",    "radl",    "let",       "assert", "moved",         "each"};
-
 bool is_block_word(std::string_view word) {
-  return std::find(kBlocks.begin(), kBlocks.end(), word) != kBlocks.end();
+  return begins_radl2_block(word);  // RADL 1's are among them
 }
 
 }  // namespace
@@ -200,7 +196,7 @@ void Reader::feed_features(TokenClass cls, std::string_view text) {
         next_feature(frame);
         return text == "," ? void() : feed_features(cls, text);
       }
-      if (text == "and") return next_feature(frame);
+      if (text == "and" && !radl2_) return next_feature(frame);
       return feed_value(cls, text);
     default:
       return;

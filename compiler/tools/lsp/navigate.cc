@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/syntax/words.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/uri.h"
 
@@ -86,13 +87,6 @@ std::vector<Place> places_of(const Query& query, const Occurrence& item) {
   return found;
 }
 
-bool is_keyword(std::string_view word) {
-  static constexpr std::string_view kWords[] = {"network",  "ansible", "system",     "soft",          "and",
-                                                "contains", "deploy",  "configure",  "contextualize", "step",
-                                                "with",     "option",  "description"};
-  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
-}
-
 // What is wrong with a new name; "" when nothing is.
 std::string name_problem(std::string_view name, Space space) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -103,7 +97,7 @@ std::string name_problem(std::string_view name, Space space) {
   for (char c : name) {
     if (!inner(c) && !(dots && c == '.')) return "a name has letters, digits, _ and - only";
   }
-  return is_keyword(name) ? "'" + std::string(name) + "' is a word of the language" : "";
+  return is_reserved_in_radl1(name) ? "'" + std::string(name) + "' is a word of the language" : "";
 }
 
 // A recipe and a system of one name belong together where nothing else says which recipe runs where.

@@ -44,8 +44,8 @@ RADL_WRAPPED(int, _Z19radl2_grammar_parseRN4radl11Radl2TokensERNS_12Radl2Builder
   ++calls.radl2;
   return __real__Z19radl2_grammar_parseRN4radl11Radl2TokensERNS_12Radl2BuilderE(tokens, build);
 }
-RADL_WRAPPED(RawToken, _ZN4radl7Scanner4nextEv, Scanner* scanner) {
-  calls.scanned.push_back(__real__ZN4radl7Scanner4nextEv(scanner));
+RADL_WRAPPED(RawToken, _Z15radl_scan_tokenPv, void* flex) {
+  calls.scanned.push_back(__real__Z15radl_scan_tokenPv(flex));
   return calls.scanned.back();
 }
 

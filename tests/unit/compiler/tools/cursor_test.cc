@@ -130,7 +130,7 @@ TEST(Cursor, AFreshSentenceEndsAnUnfinishedOne) {
 }
 
 TEST(Cursor, Radl2) {
-  Cursor cursor = cursor_in("radl 2\nconfigure t (\n  file '/x' (content = 'a' and mo|");
+  Cursor cursor = cursor_in("radl 2\nconfigure t (\n  file '/x' (content = 'a', mo|");
   EXPECT_EQ(cursor.owner, "resource file");
   EXPECT_EQ(cursor.place, Place::FeatureName);
   EXPECT_EQ(place_in("radl 2\nconfigure t (\n  fi|"), Place::RecipeBody);

@@ -103,8 +103,6 @@ TEST(FormatRadl2, ACommentBeforeALineThatGoesOnStaysThere) {
                "assert (\n  1 > 0  # a\n    # b\n    and 2 > 1,\n  'x'\n)\n");
   expect_radl2("let a = b\n# c\nand d\n# e\nor f", "let a = b\n  # c\n  and d\n  # e\n  or f\n");
   expect_radl2("deploy a 1 when = b\n  # c\n  and d", "deploy a 1 when = b\n  # c\n  and d\n");
-  expect_radl2("system a (\ncpu.count = 1\n# b\nand memory.size = 1G\n)",
-               "system a (\n  cpu.count = 1\n  # b\n  memory.size = 1G\n)\n");
   expect_radl2("let m = {\na = 1\n# b\nand = 2, # c\nor = 3 }",
                "let m = {\n  a = 1\n  # b\n  and = 2,  # c\n  or = 3\n}\n");
 }

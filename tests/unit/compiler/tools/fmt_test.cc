@@ -119,15 +119,15 @@ TEST(Format, LineEndsOfTheSource) {
 }
 
 TEST(Format, Radl2) {
-  expect("radl 2\ninput n(type='integer' and default=2*( 1+3 ) and min=-1)\n",
+  expect("radl 2\ninput n(type='integer',default=2*( 1+3 ),min=-1)\n",
          "radl 2\ninput n (type = 'integer', default = 2 * (1 + 3), min = -1)\n");
   expect(
-      "radl   2\nconfigure t (\npackage 'htop' ( )\n  file '/etc/motd'(content='x ${input.n}' and mode = "
+      "radl   2\nconfigure t (\npackage 'htop' ( )\n  file '/etc/motd'(content='x ${input.n}',mode = "
       "'0644')\n)\n",
       "radl 2\n\nconfigure t (\n  package 'htop' ()\n  file '/etc/motd' (content = 'x ${input.n}', mode = "
       "'0644')\n)\n");
   expect(
-      "radl 2\nuse 'std/x'  as m ( servers=system.s and n=if input.n>1 then join( ['a' , 'b'], '' ) else w [ "
+      "radl 2\nuse 'std/x'  as m ( servers=system.s,n=if input.n>1 then join( ['a' , 'b'], '' ) else w [ "
       "0 ].ip )\n",
       "radl 2\nuse 'std/x' as m (servers = system.s, n = if input.n > 1 then join(['a', 'b'], '') else "
       "w[0].ip)\n");

@@ -4,6 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/files.h"
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/walk.h"
+#include "compiler/tools/fmt/format.h"
+#include "compiler/tools/fmt/separators.h"
+#include "tests/support/paths.h"
+
 namespace radl {
 namespace {
 
@@ -119,17 +131,86 @@ TEST(Upgrade, AFileThatBelongsToEc3IsLeftAlone) {
 TEST(Upgrade, AndBetweenEntriesBecomesALineOrAComma) {
   expect_upgrade("radl 2\nsystem a (\n  cpu.count >= 1 and  # one and two\n  memory.size >= 1G\n)\n",
                  "radl 2\n\nsystem a (\n  cpu.count >= 1  # one and two\n  memory.size >= 1G\n)\n");
+  expect_upgrade("radl 2\nsystem a (\ncpu.count = 1\n# b\nand memory.size = 1G\n)\n",
+                 "radl 2\n\nsystem a (\n  cpu.count = 1\n  # b\n  memory.size = 1G\n)\n");
   expect_upgrade("radl 2\nsystem a (\n  cpu.count >= 1\n  and memory.size >= 1G\n)\n",
                  "radl 2\n\nsystem a (\n  cpu.count >= 1\n  memory.size >= 1G\n)\n");
   expect_upgrade(
       "radl 2\nsystem a (cpu.count >= 1 and memory.size >= input.n and soft 5 (price = 1 and spot = 'no'))\n",
-      "radl 2\n\nsystem a (cpu.count >= 1, memory.size >= input.n, soft 5 (price = 1, spot = 'no'))\n");
+      "radl 2\nsystem a (cpu.count >= 1, memory.size >= input.n, soft 5 (price = 1, spot = 'no'))\n");
   expect_upgrade("radl 2\nconfigure c (package 'git' and file 'x' (content = 'y' and mode = '0600'))\n",
                  "radl 2\n\nconfigure c (\n  package 'git'\n  file 'x' (content = 'y', mode = '0600')\n)\n");
   // An operator stays one.
   expect_upgrade(
       "radl 2\noutput o (value = input.a and not input.b and description = 'x' and sensitive = no)\n",
-      "radl 2\n\noutput o (value = input.a and not input.b, description = 'x', sensitive = no)\n");
+      "radl 2\noutput o (value = input.a and not input.b, description = 'x', sensitive = no)\n");
+}
+
+// With `and` between all of its features, as files were written before.
+class Older {
+ public:
+  static std::string of(const ast::Tree& tree) {
+    Older made(tree.source->text());
+    each_block(tree.blocks, [&](const ast::Block& block) {
+      if (auto* part = ast::as<ast::FeatureBlock>(&block)) made.features(part->body);
+      if (auto* use = ast::as<ast::Use>(&block)) made.features(use->body);
+      if (auto* configure = ast::as<ast::Configure>(&block)) made.resources(configure->resources);
+    });
+    std::string out;
+    size_t done = 0;
+    for (const auto& [end, next] : made.between_) {
+      std::string_view gap = made.text_.substr(end, next - end);
+      out.append(made.text_, done, end - done).append(" and");
+      done = end + (gap.starts_with(",") ? 1 : 0);
+    }
+    return out.append(made.text_.substr(done));
+  }
+
+ private:
+  explicit Older(std::string_view text) : text_(text) {}
+  void features(const ast::Features& list) {
+    for (size_t i = 0; i < list.items.size(); ++i) {
+      // Behind the mark that ends a block of text there can be no `and`.
+      const ast::Feature* before = i > 0 ? list.items[i - 1] : nullptr;
+      const bool block =
+          before && text_.substr(before->span.begin, before->span.size()).find("<<") != text_.npos;
+      if (before && !block) between_[before->span.end] = list.items[i]->span.begin;
+      if (list.items[i]->group) features(*list.items[i]->group);
+    }
+  }
+  void resources(const List<ast::Resource*>& list) {
+    for (const ast::Resource* resource : list) {
+      features(resource->body);
+      resources(resource->inner);
+    }
+  }
+
+  std::string_view text_;
+  std::map<uint32_t, uint32_t> between_;  // end of a feature -> begin of the next
+};
+
+TEST(Upgrade, EveryExampleAndModuleComesBackFromTheOlderSurface) {
+  size_t files = 0;
+  for (const char* folder : {"examples", "stdlib"}) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(test::source_dir() + "/" + folder)) {
+      if (entry.path().extension() != ".radl") continue;
+      auto text = read_file(entry.path().string());
+      ASSERT_TRUE(text.ok()) << entry.path();
+      Diagnostics found;
+      const SourceFile today(1, entry.path().string(), *text);
+      auto tree = parse(today, found);
+      if (tree->dialect != ast::Dialect::Radl2) continue;
+      const std::string older = Older::of(*tree);
+      if (older == *text) continue;
+      auto upgraded = formatter::separated_by_lines(SourceFile(2, today.path(), older));
+      ASSERT_TRUE(upgraded) << today.path();
+      const SourceFile again(3, today.path(), *upgraded);
+      EXPECT_TRUE(formatter::same_meaning(*tree, *parse(again, found))) << today.path();
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 25u);
 }
 
 TEST(Upgrade, AFileOfTodayIsNotReadAsAnOlderOne) {
