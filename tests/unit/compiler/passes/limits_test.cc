@@ -135,8 +135,8 @@ TEST_F(Limits, ModulesThatUseEachOther) {
 TEST_F(Limits, ValuesInARow) {
   std::string text = "radl 2\ninput i0 ( type = 'integer', default = 1 )\n";
   for (int i = 1; i < 400; i++)
-    text += "input i" + std::to_string(i) + " ( type = 'integer', default = input.i" +
-            std::to_string(i - 1) + " )\n";
+    text += "input i" + std::to_string(i) + " ( type = 'integer', default = input.i" + std::to_string(i - 1) +
+            " )\n";
   write("p.radl", text + "output o ( value = input.i399 )\n");
   SourceMap sources;
   Diagnostics diagnostics;
@@ -174,8 +174,7 @@ TEST_F(Limits, TextsThatAPatternIsTriedOnInManyWays) {
 }
 
 TEST_F(Limits, PatternsThatNeedMoreThanLinearTimeSayWhatIsLeftOut) {
-  write("p.radl",
-        "radl 2\ninput n ( pattern = '(a)(?!b)', default = 'a' )\noutput o ( value = input.n )\n");
+  write("p.radl", "radl 2\ninput n ( pattern = '(a)(?!b)', default = 'a' )\noutput o ( value = input.n )\n");
   expect_one(DiagCode::InputDeclaration, "no looking ahead or back");
   write("p.radl", "radl 2\ninput n ( pattern = '(a)\\1', default = 'a' )\noutput o ( value = input.n )\n");
   expect_one(DiagCode::InputDeclaration, "no references to groups");
