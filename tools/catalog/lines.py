@@ -2,6 +2,8 @@
 import argparse
 import re
 
+from network import network
+
 
 def dated(text):
     """DATE:FILE, the day that the file was published."""
@@ -27,5 +29,5 @@ def price_lines(prices, split):
             for family, sizes in sorted(families.items())]
 
 
-def type_line(name, cpus, mib, gpus=0, model="-", gpu_mib=0, architecture="x86_64"):
-    return f"{name} {cpus} {round(mib)} {gpus:g} {model} {gpu_mib} 0/0 - {architecture} 0"
+def type_line(cloud, name, cpus, mib, gpus=0, model="-", gpu_mib=0, architecture="x86_64"):
+    return f"{name} {cpus} {round(mib)} {gpus:g} {model} {gpu_mib} {network(cloud, name)} - {architecture} 0"

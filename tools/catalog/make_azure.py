@@ -14,6 +14,7 @@ import re
 import sys
 
 from lines import price_lines, type_line
+from network import SOURCES
 
 # Confidential machines, which are asked for in another way; FPGAs; processors for desktops; cores that are switched off for the sake of licenses;
 # what is gone or a special offer.
@@ -142,10 +143,10 @@ def main():
     lines = ["radl-catalog 2", "cloud azure", "currency USD",
              f"source on-demand {day}: Azure's retail prices, Linux, as github.com/Azure/karpenter-provider-azure has them (Apache-2.0)",
              "source on-demand of D and E v5 with AMD and of B v2: where that list has the price of Windows, less Windows' surcharge for each vCPU",
-             "source shapes: Azure's list of sizes, as github.com/kubernetes/autoscaler has it (Apache-2.0)", *sources, "", "[types]"]
+             "source shapes: Azure's list of sizes, as github.com/kubernetes/autoscaler has it (Apache-2.0)", *sources, "source " + SOURCES["azure"], "", "[types]"]
     for name, shape in sorted(types.items()):
         architecture = {"arm64": "arm64"}.get(shape["Architecture"], "x86_64")
-        lines.append(type_line("Standard_" + name, int(shape["VCPU"]), int(shape["MemoryMb"]) or LESS_THAN_A_GIB[name], *gpus(name, int(shape["GPU"])), architecture))
+        lines.append(type_line("azure", "Standard_" + name, int(shape["VCPU"]), int(shape["MemoryMb"]) or LESS_THAN_A_GIB[name], *gpus(name, int(shape["GPU"])), architecture))
     sections = [("on-demand", region, day, known) for region, known in on_demand.items()]
     sections += [("spot", region, of, known) for (region, of), known in spot.items()]
     for market, region, of, known in sorted(sections, key=lambda one: one[:3]):

@@ -15,6 +15,7 @@ import json
 import re
 
 from lines import dated, price_lines, type_line
+from network import SOURCES
 
 # USD an hour of one, on demand and spot, by region.
 ACCELERATORS_AS_OF = "2026-03-01"  # about: its spot prices are those of the spring of 2026
@@ -100,13 +101,13 @@ def main():
              f"source prices {given.prices[0]}: Google's Cloud Billing Catalog, as github.com/cloudpilot-ai/karpenter-provider-gcp has it (Apache-2.0)",
              f"source shapes {given.offered[0]}: Compute Engine's lists of machine types, as "
              "github.com/Cyclenerd/google-cloud-pricing-cost-calculator has them (Apache-2.0)",
-             f"source accelerators of n1 {ACCELERATORS_AS_OF}, about: {ACCELERATORS_SOURCE}", "", "[types]"]
+             f"source accelerators of n1 {ACCELERATORS_AS_OF}, about: {ACCELERATORS_SOURCE}", "source " + SOURCES["gce"], "", "[types]"]
     for name, row in sorted(shapes.items()):
         cpus = int(row["CPUS"])
         architecture = "arm64" if name.split("-")[0] in ARM else "x86_64"
-        lines.append(type_line(name, SHARED.get(name, cpus), float(row["MEMORY_GB"]) * 1024, *accelerators(name, cpus), architecture))
+        lines.append(type_line("gce", name, SHARED.get(name, cpus), float(row["MEMORY_GB"]) * 1024, *accelerators(name, cpus), architecture))
     for name, (cpus, gpu, count) in sorted(attached().items()):
-        lines.append(type_line(name, cpus, cpus * 3.75 * 1024, count, *MODELS[gpu]))
+        lines.append(type_line("gce", name, cpus, cpus * 3.75 * 1024, count, *MODELS[gpu]))
     for region, markets in sorted(prices.items()):
         for market, known in sorted(markets.items()):
             there = {name: price for name, price in known.items() if name in shapes}
