@@ -9,6 +9,7 @@
 
 #include "common/human.h"
 #include "common/text.h"
+#include "runtime/catalog/burstable.h"
 
 namespace radl {
 namespace {
@@ -190,6 +191,7 @@ class Filter {
       const size_t of_a = place_of(*a), of_b = place_of(*b);
       return of_a != of_b ? of_a < of_b : cheaper(*a, *b, market);
     });
+    if (fitting_.sustained) credits_last();
     return std::move(left_);
   }
 
@@ -197,6 +199,18 @@ class Filter {
   template <class Keeps>
   void keep(Keeps&& keeps) {
     std::erase_if(left_, [&](const InstanceType* type) { return !keeps(*type); });
+  }
+
+  // Of each name those that compute by CPU credits, in their order.
+  void credits_last() {
+    for (auto first = left_.begin(); first != left_.end();) {
+      const auto last = std::find_if(
+          first, left_.end(), [&](const InstanceType* type) { return place_of(*type) != place_of(**first); });
+      std::stable_partition(first, last, [](const InstanceType* type) {
+        return burstable(type->cloud, type->name) == nullptr;
+      });
+      first = last;
+    }
   }
 
   size_t place_of(const InstanceType& type) const {
@@ -338,12 +352,17 @@ std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<
 }
 
 void smallest_first(std::vector<const InstanceType*>& types, Market market) {
-  auto unpriced = std::find_if(types.begin(), types.end(),
-                               [&](const InstanceType* type) { return !type->price(market); });
-  std::stable_sort(unpriced, types.end(), [](const InstanceType* a, const InstanceType* b) {
-    return std::tie(a->gpu, a->cpu, a->memory_bytes, a->name) <
-           std::tie(b->gpu, b->cpu, b->memory_bytes, b->name);
-  });
+  const auto priced = [&](const InstanceType* type) { return type->price(market).has_value(); };
+  // Of a training, types without a price are twice: at the end of the sustained ones, and at the end of all.
+  for (auto first = types.begin(); first != types.end();) {
+    first = std::find_if_not(first, types.end(), priced);
+    const auto last = std::find_if(first, types.end(), priced);
+    std::stable_sort(first, last, [](const InstanceType* a, const InstanceType* b) {
+      return std::tie(a->gpu, a->cpu, a->memory_bytes, a->name) <
+             std::tie(b->gpu, b->cpu, b->memory_bytes, b->name);
+    });
+    first = last;
+  }
 }
 
 Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& catalog) {

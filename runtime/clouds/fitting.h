@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/clouds/cloud.h"
@@ -24,11 +25,34 @@ struct Fitting {
   // Whose GPUs a node gets that asks for some and does not say: the drivers and programs of the standard
   // library are for these. Empty: anybody's.
   std::string gpu_vendor = kDefaultGpuVendor;
+  // Whether types that compute by CPU credits come after all others: a training uses its cores all the time.
+  bool sustained = false;
 };
 
+// How many types a node is offered: so many, and of a training as many again of those that compute by CPU
+// credits, so that a machine that an earlier plan took stays what it is.
+class OfferedTypes {
+ public:
+  OfferedTypes(std::string cloud, size_t most, bool sustained)
+      : cloud_(std::move(cloud)), most_(most), sustained_(sustained) {}
+  bool takes(const std::string& name);
+  bool full() const { return others_ == most_ && (!sustained_ || by_credits_ == most_); }
+
+ private:
+  std::string cloud_;
+  size_t most_;
+  bool sustained_;
+  size_t others_ = 0, by_credits_ = 0;
+};
+
+// Whether the node is one of a training, by the native engine or by several workers of a program
+// (`Fitting::sustained`).
+bool trains(const ir::Program& program, const ir::Node& node);
+
 // From the cheapest to the dearest in the market that the node asks for (market_wanted); those whose price is
-// not known come last. Of several in `instance_type` those of the first come first. Invalid names the feature
-// that no type has together with those before it, and what there is of it.
+// not known come last, before those that `sustained` puts at the end. Of several in `instance_type` those of
+// the first come first. Invalid names the feature that no type has together with those before it, and what
+// there is of it.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
 // The same in another market: `price` bounds the price there.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market);
@@ -37,6 +61,10 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, M
 // instance_type;
 // "" of another.
 std::string gpu_note(const ir::Node& node);
+// What a reviewer should know of a machine type that a node which trains gets; "" of one that computes at
+// full speed for ever and has no GPU that nobody uses.
+std::string training_note(const ir::Program& program, const ir::Node& node, const std::string& cloud,
+                          const Offer& offer);
 
 // `spot = 'yes'`.
 Market market_wanted(const ir::Node& node);

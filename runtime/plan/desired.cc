@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/clouds/fitting.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/soft_prices.h"
 #include "runtime/plan/softs.h"
@@ -132,6 +133,11 @@ class Builder {
       desired.offer = wanted.chosen;
       if (Status sound = check_design(id, wanted, nodes, desired.node); !sound.ok()) return sound;
       desired.wanted = std::move(wanted);
+      if (desired.node != nullptr && desired.has_offers())
+        if (std::string text = training_note(input_.program, *desired.node, id.substr(0, id.find(':')),
+                                             desired.wanted.offers[desired.offer]);
+            !text.empty())
+          add_note(std::move(text));
       result_.resources.push_back(std::move(desired));
     }
     if (!nodes.empty()) return internal_error("cloud " + id + " designed no " + nodes.begin()->first);

@@ -59,13 +59,16 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
   if (Status right = check_disk_types(disk_rules(), node); !right.ok()) return right;
   auto types = input.catalog.types("azure", cloud.region);
   if (!types.ok()) return types.status();
+  const bool sustained = trains(input.program, node);
   std::vector<Offer> offers;
   if (types->empty()) {
     auto named = offers_by_name(node, market, cloud.region, "Standard_D2s_v5");
     if (!named.ok()) return named.status();
     offers = std::move(*named);
   } else {
-    auto fit = fitting_types({node, *types, "Azure in " + cloud.region}, market);
+    Fitting fitting{node, *types, "Azure in " + cloud.region};
+    fitting.sustained = sustained;
+    auto fit = fitting_types(fitting, market);
     if (!fit.ok()) return fit.status();
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
     if (texts_wanted(node, "instance_type").empty()) pass_over_nvme(*fit);
@@ -87,7 +90,9 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
     return invalid(fmt::format("{}: no machine type that fits may be had by this subscription in {}: {}",
                                node.address, cloud.region, why))
         .with_hint("another instance_type or region, or ask for it: portal.azure.com, Quotas");
-  offers.resize(std::min(offers.size(), std::max(kTypesOffered, texts_wanted(node, "instance_type").size())));
+  OfferedTypes offered("azure", std::max(kTypesOffered, texts_wanted(node, "instance_type").size()),
+                       sustained);
+  std::erase_if(offers, [&](const Offer& offer) { return !offered.takes(offer.name); });
   return offers;
 }
 

@@ -43,14 +43,16 @@ Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, cons
   if (!types.ok()) return types.status();
   // Each that the file names in its order, and of others the cheapest.
   const size_t most = std::max(kTypesOffered, texts_wanted(fitting.node, "instance_type").size());
+  OfferedTypes offered("ec2", most, fitting.sustained);
   std::vector<Offer> offers;
   Status other;
   for (const InstanceType* type : *types) {
-    if (offers.size() == most) break;
+    if (offered.full()) break;
     if (Status boots = image_boots(fitting.node, *type, input.survey, region); !boots.ok()) {
       other = std::move(boots);
       continue;
     }
+    if (!offered.takes(type->name)) continue;
     Offer offer = offer_of(*type, market);
     if (market == Market::Spot) {
       offer.spec["market"] = "spot";
@@ -81,7 +83,8 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   if (types->empty())
     return invalid(fmt::format("the catalogue knows no instance types of region {}", cloud.region))
         .with_hint("`radlc catalog list --cloud ec2` shows its regions; `radlc catalog update` adds to it");
-  const Fitting fitting{node, *types, "EC2 in " + cloud.region};
+  Fitting fitting{node, *types, "EC2 in " + cloud.region};
+  fitting.sustained = trains(input.program, node);
   auto offers = in_market(fitting, market_wanted(node), input, cloud.region);
   if (!offers.ok() || !falls_back(node)) return offers;
   return with_fallback(std::move(*offers), in_market(fitting, Market::OnDemand, input, cloud.region));

@@ -55,13 +55,13 @@ bool takes_unsaid(const ir::Node& node, const std::string& machine, const std::s
 }
 
 Result<std::vector<Offer>> with_disks(const ir::Node& node, const std::vector<const InstanceType*>& types,
-                                      Market market) {
-  const size_t most = std::max(kTypesOffered, texts_wanted(node, "instance_type").size());
+                                      Market market, bool sustained) {
+  OfferedTypes offered("gce", std::max(kTypesOffered, texts_wanted(node, "instance_type").size()), sustained);
   std::vector<Offer> offers;
   for (const InstanceType* type : types) {
-    if (offers.size() == most) break;
+    if (offered.full()) break;
     if (!takes_disks(disk_rules(), node, type->name)) continue;
-    if (offers.empty() || takes_unsaid(node, type->name, offers.front().name))
+    if ((offers.empty() || takes_unsaid(node, type->name, offers.front().name)) && offered.takes(type->name))
       offers.push_back(offer_of(*type, market));
   }
   if (offers.empty()) return disks_not_taken(disk_rules(), node, types.front()->name);
@@ -78,10 +78,12 @@ Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, c
     offers = offers_by_name(node, market, place.cloud.region, "e2-standard-2");
     if (!offers.ok()) return offers;
   } else {
-    auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region}, market);
+    Fitting fitting{node, *types, "Compute Engine in " + place.cloud.region};
+    fitting.sustained = trains(input.program, node);
+    auto fit = fitting_types(fitting, market);
     if (!fit.ok()) return fit.status();
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
-    offers = with_disks(node, *fit, market);
+    offers = with_disks(node, *fit, market, fitting.sustained);
     if (!offers.ok()) return offers;
   }
   auto arm_image = image_wanted(node, true);
