@@ -33,15 +33,23 @@ std::string MeasureKeys::of(const Action& action) const {
   if (action.verb == Verb::Run) {
     if (action.nodes.empty()) return "";
     const std::string_view machine = machine_of(action.nodes.front());
-    // What a job is says its summary: model, dataset, how many of which role.
+    if (machine.empty()) return "";
+    if (action.step_kind == ir::step_kind_name(ir::StepKind::Program)) {
+      const std::string work = action.spec.is_object() ? action.spec.value("work", "") : "";
+      return work.empty() ? "" : program_key(work, action.nodes.size(), machine);
+    }
+    // What a training is says its summary: model, dataset, how many of which role.
     const bool is_job = ir::is_job_type(action.step_kind);
-    return machine.empty() ? ""
-                           : fmt::format("{} {} on {}", action.step_kind,
-                                         is_job ? action.summary : recipe_of(action.id), machine);
+    return fmt::format("{} {} on {}", action.step_kind, is_job ? action.summary : recipe_of(action.id),
+                       machine);
   }
   if (action.is_step || (action.verb != Verb::Create && action.verb != Verb::Replace)) return "";
   const std::string_view machine = action.nodes.empty() ? "" : machine_of(action.id);
   return fmt::format("create {} {}{}{}", action.cloud, action.type, machine.empty() ? "" : " as ", machine);
+}
+
+std::string program_key(std::string_view identity, size_t nodes, std::string_view machine) {
+  return fmt::format("program {} of {} on {}", identity, nodes, machine);
 }
 
 std::string at_once_key(const std::string& key, size_t count) {

@@ -18,6 +18,7 @@ class MeasureKeys {
   explicit MeasureKeys(const Plan& plan);  // which outlives it
   // The kind of work that an action of the plan is: the same thing made in the same cloud on the same kind of
   // machine has the same key, whatever infrastructure it is of. Empty: nothing is learnt of it.
+  // A program is its content, arguments and environment, and on how many nodes it runs.
   //   "create ec2:1234/eu-west-1 instance m5.large", "native tools on ec2:1234/eu-west-1 m5.large"
   std::string of(const Action& action) const;
 
@@ -25,6 +26,9 @@ class MeasureKeys {
   std::string_view machine_of(const std::string& node) const;
   std::unordered_map<std::string_view, std::string_view> machines_;  // by address
 };
+
+// Of a program with this identity (docs/ir.md) on so many nodes.
+std::string program_key(std::string_view identity, size_t nodes, std::string_view machine);
 
 // With how many of the same key go on side by side: four machines on one computer, or nodes that fetch from
 // one place, take longer each than one does.

@@ -203,7 +203,9 @@ class StepPlanner {
     action.summary = step_summary(step);
     action.changes = changes(step, record, digest);
     action.usual_seconds = usual(step);
-    action.seconds = predicted(step, record);
+    action.seconds = predicted(step, digest, record);
+    // What it computes, whatever it is called: its time is of this alone.
+    if (step.kind == ir::StepKind::Program) action.spec = {{"work", step.program.value("identity", "")}};
     if (step.kind == ir::StepKind::Training) {
       // Checkpoints in a bucket outlive the nodes and the state, and are kept apart by what is trained.
       const std::string kept = step.training.value("checkpoints", "");
@@ -333,8 +335,12 @@ class StepPlanner {
     return all;
   }
 
-  std::optional<double> predicted(const ir::Step& step, const StepRecord* record) const {
+  // A job that was edited takes as long as what it computes now, of which nothing is known here.
+  std::optional<double> predicted(const ir::Step& step, const std::string& digest,
+                                  const StepRecord* record) const {
+    if (ir::is_job(step.kind) && record && !same_content(step, digest, *record)) return std::nullopt;
     if (record && record->status == StepStatus::Done && record->seconds > 0) return record->seconds;
+    if (ir::is_job(step.kind)) return usual(step);
     if (auto known = seconds_of_recipe_.find(step.recipe);
         known != seconds_of_recipe_.end() && known->second.second) {
       return known->second.first / known->second.second;
