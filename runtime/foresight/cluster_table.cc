@@ -14,6 +14,8 @@ namespace {
 constexpr int kRounds = 8;     // of reweighting
 constexpr double kSoft = 0.1;  // relative errors beyond this count by their size, not its square
 constexpr double kLeastSeconds = 1e-3;
+constexpr double kAlike = 0.01;  // values that differ by less are the same question
+constexpr size_t kEnoughForALine = 3;
 constexpr Eigen::Index kShared = 4;  // columns before those of each size
 
 // The columns of one row: one node's three, a cluster's rate, then fixed costs and latencies by size.
@@ -89,6 +91,24 @@ std::set<double> breaks(const std::vector<EpochTime>& rows) {
   return at;
 }
 
+enum class Place { Inside, Gap, Beyond };
+
+// Gap: between two values, and no third shows how time grows between them.
+Place place_of(const std::set<double>& known, double value) {
+  for (double one : known)
+    if (std::fabs(value - one) <= kAlike * one) return Place::Inside;
+  if (value < *known.begin() || value > *known.rbegin()) return Place::Beyond;
+  return known.size() < kEnoughForALine ? Place::Gap : Place::Inside;
+}
+
+std::string measured_text(const std::set<double>& known, Place place, const char* before, const char* after) {
+  if (known.size() == 1) return fmt::format("only {}{}{} was measured", before, *known.begin(), after);
+  if (place == Place::Gap)
+    return fmt::format("{} and {}{} were measured, nothing between them", *known.begin(), *known.rbegin(),
+                       after);
+  return fmt::format("{} to {}{} were measured", *known.begin(), *known.rbegin(), after);
+}
+
 }  // namespace
 
 Result<ClusterTable> ClusterTable::fit(const std::vector<EpochTime>& rows) {
@@ -97,7 +117,8 @@ Result<ClusterTable> ClusterTable::fit(const std::vector<EpochTime>& rows) {
   ClusterTable table;
   for (const EpochTime& row : rows) {
     if (row.nodes > 1) sizes.insert(row.nodes);
-    table.alone_ |= row.nodes == 1;
+    table.measured_[row.nodes].batches.insert(row.batch);
+    table.measured_[row.nodes].latencies.insert(row.latency_ms);
   }
   Layout layout{{sizes.begin(), sizes.end()}, 0};
   std::optional<Fit> best;
@@ -113,21 +134,12 @@ Result<ClusterTable> ClusterTable::fit(const std::vector<EpochTime>& rows) {
   table.alone_break_ = layout.break_at;
   table.rate_ = figures(3);
   const auto count = static_cast<Eigen::Index>(layout.sizes.size());
-  table.least_share_ = rows.front().batch / rows.front().nodes;
-  for (const EpochTime& row : rows) {
-    table.least_share_ = std::min(table.least_share_, row.batch / row.nodes);
-    table.most_share_ = std::max(table.most_share_, row.batch / row.nodes);
-  }
   for (Eigen::Index i = 0; i < count; ++i) {
+    const int nodes = layout.sizes[static_cast<size_t>(i)];
     Size size;
     size.fixed = figures(kShared + i);
-    std::set<double> latencies;
-    for (const EpochTime& row : rows)
-      if (row.nodes == layout.sizes[static_cast<size_t>(i)]) latencies.insert(row.latency_ms);
-    size.least_latency = *latencies.begin();
-    size.most_latency = *latencies.rbegin();
-    if (size.most_latency > 0) size.messages = figures(kShared + count + i);
-    table.sizes_[layout.sizes[static_cast<size_t>(i)]] = size;
+    if (*table.measured_[nodes].latencies.rbegin() > 0) size.messages = figures(kShared + count + i);
+    table.sizes_[nodes] = size;
   }
   return table;
 }
@@ -157,7 +169,7 @@ ClusterTable::Size ClusterTable::size_of(int nodes) const {
 
 std::optional<EpochParts> ClusterTable::parts(int nodes, double batch, double latency_ms) const {
   if (nodes == 1) {
-    if (!alone_) return std::nullopt;
+    if (!measured_.contains(1)) return std::nullopt;
     return EpochParts{alone_rate_ * batch + alone_more_ * std::max(batch - alone_break_, 0.0), alone_fixed_,
                       0};
   }
@@ -173,25 +185,28 @@ std::optional<EpochParts> ClusterTable::parts(int nodes, double batch, double la
 }
 
 std::vector<std::string> ClusterTable::outside(int nodes, double batch, double latency_ms) const {
+  const std::string size = nodes == 1 ? "one node" : fmt::format("{} nodes", nodes);
+  const auto found = measured_.find(nodes);
+  if (found == measured_.end()) return {size + (nodes == 1 ? " was" : " were") + " never measured"};
   std::vector<std::string> reasons;
-  const double share = batch / nodes;
-  // Half an image's share below or above what was measured is no other question.
-  if (share > 1.01 * most_share_ || share < 0.99 * least_share_)
-    reasons.push_back(fmt::format("{:.0f} images a node: {:.0f} to {:.0f} were measured", share, least_share_,
-                                  most_share_));
-  if (nodes == 1) {
-    if (!alone_) reasons.push_back("one node was never measured");
-    return reasons;
-  }
-  const auto size = sizes_.find(nodes);
-  if (size == sizes_.end()) {
-    reasons.push_back(fmt::format("{} nodes were never measured", nodes));
-    return reasons;
-  }
-  if (latency_ms < size->second.least_latency || latency_ms > size->second.most_latency)
-    reasons.push_back(fmt::format("{} ms with {} nodes: {} to {} ms were measured", latency_ms, nodes,
-                                  size->second.least_latency, size->second.most_latency));
+  auto check = [&](const std::set<double>& known, double value, const char* before, const char* after) {
+    if (const Place place = place_of(known, value); place != Place::Inside)
+      reasons.push_back(fmt::format("{}{}{} with {}: {}", before, value, after, size,
+                                    measured_text(known, place, before, after)));
+  };
+  check(found->second.batches, batch, "batch ", "");
+  if (nodes > 1) check(found->second.latencies, latency_ms, "", " ms");
   return reasons;
+}
+
+std::optional<std::pair<double, double>> ClusterTable::latency_gap(int nodes, double batch,
+                                                                   double latency_ms) const {
+  const auto found = measured_.find(nodes);
+  if (nodes == 1 || found == measured_.end()) return std::nullopt;
+  const auto& [batches, latencies] = found->second;
+  if (place_of(batches, batch) != Place::Inside || place_of(latencies, latency_ms) != Place::Gap)
+    return std::nullopt;
+  return std::pair(*latencies.begin(), *latencies.rbegin());
 }
 
 }  // namespace radl::foresight

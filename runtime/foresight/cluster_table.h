@@ -9,7 +9,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/status.h"
@@ -37,22 +39,28 @@ class ClusterTable {
 
   // nullopt: nothing of the kind was measured (no cluster at all, for a cluster).
   std::optional<EpochParts> parts(int nodes, double batch, double latency_ms) const;
-  // Why the question is outside what was measured, one reason a line; empty: it is inside.
+  // Why the question is outside what was measured, one reason a line; empty: it is inside. A value between
+  // only two measured ones is outside: two points do not show how time grows between them.
   std::vector<std::string> outside(int nodes, double batch, double latency_ms) const;
+  // The two latencies, in ms, that this size was measured at, if the question lies between them and the rest
+  // of it is inside; else nullopt. Time rises with latency, so it lies between the times at the two.
+  std::optional<std::pair<double, double>> latency_gap(int nodes, double batch, double latency_ms) const;
 
  private:
   struct Size {
     double fixed = 0;                // seconds
     std::optional<double> messages;  // one after another in an epoch; nullopt: measured at one latency only
-    double least_latency = 0, most_latency = 0;
+  };
+  // What was measured of one size.
+  struct Measured {
+    std::set<double> batches, latencies;
   };
   Size size_of(int nodes) const;
 
   std::map<int, Size> sizes_;                                                   // of two nodes and more
-  bool alone_ = false;                                                          // one node was measured
+  std::map<int, Measured> measured_;                                            // of one node as well
   double alone_fixed_ = 0, alone_rate_ = 0, alone_more_ = 0, alone_break_ = 0;  // seconds per image
   double rate_ = 0;  // of a cluster's node, seconds per image of its share
-  double least_share_ = 0, most_share_ = 0;
 };
 
 }  // namespace radl::foresight

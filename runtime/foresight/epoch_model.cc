@@ -37,6 +37,7 @@ Result<EpochModel> EpochModel::fit_once(const std::vector<EpochTime>& rows) {
   if (!table.ok()) return std::move(table).status();
   EpochModel model;
   model.table_ = std::move(*table);
+  model.rows_ = rows;
   std::vector<Sample> samples;
   for (const EpochTime& row : rows) {
     const auto parts = model.table_->parts(row.nodes, row.batch, row.latency_ms);
@@ -105,6 +106,7 @@ Result<EpochEstimate> EpochModel::predict(int nodes, double batch, double latenc
   estimate.factor = std::exp(correction_.log_factor(question));
   estimate.seconds = parts->seconds() * estimate.factor;
   estimate.outside = table_->outside(nodes, batch, latency_ms);
+  estimate.measured = measured(nodes, batch, latency_ms);
   // Inside: what held-out rows were off by, and more where none is near. Outside: what whole sizes that were
   // held out were off by, at least twice that.
   double width = conformal_quantile(held_out_, confidence) * (1 + 0.25 * correction_.novelty(question));
@@ -112,7 +114,40 @@ Result<EpochEstimate> EpochModel::predict(int nodes, double batch, double latenc
     width = std::max(2 * width, std::min(conformal_quantile(held_out_sizes_, confidence), 2.3));
   estimate.low = estimate.seconds * std::exp(-width);
   estimate.high = estimate.seconds * std::exp(width);
+  if (const auto gap = table_->latency_gap(nodes, batch, latency_ms)) {
+    const auto below = predict(nodes, batch, gap->first, confidence),
+               above = predict(nodes, batch, gap->second, confidence);
+    if (below.ok()) estimate.low = std::min(estimate.seconds, below->low);
+    if (above.ok()) estimate.high = std::max(estimate.seconds, above->high);
+  }
   return estimate;
+}
+
+std::optional<double> EpochModel::measured(int nodes, double batch, double latency_ms) const {
+  double sum = 0;
+  int count = 0;
+  for (const EpochTime& row : rows_) {
+    if (row.nodes != nodes || row.batch != batch || (nodes > 1 && row.latency_ms != latency_ms)) continue;
+    sum += row.seconds;
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+std::optional<size_t> EpochModel::choose(const std::vector<SizedEstimate>& estimates) const {
+  auto value = [&](size_t i) {
+    return estimates[i].weight * estimates[i].estimate.measured.value_or(estimates[i].estimate.seconds);
+  };
+  std::optional<size_t> best, chosen;
+  for (size_t i = 0; i < estimates.size(); ++i)
+    if (!best || value(i) < value(*best)) best = i;
+  const double margin = std::exp(conformal_quantile(held_out_, 0.8));
+  for (size_t i = 0; i < estimates.size(); ++i) {
+    const bool both_measured = estimates[i].estimate.measured && estimates[*best].estimate.measured;
+    if (value(i) > value(*best) * (both_measured ? 1 : margin)) continue;
+    if (!chosen || estimates[i].nodes < estimates[*chosen].nodes) chosen = i;
+  }
+  return chosen;
 }
 
 }  // namespace radl::foresight

@@ -19,6 +19,7 @@ struct EpochEstimate {
   EpochParts parts;   // before the correction
   double factor = 1;  // of the correction
   std::vector<std::string> outside;
+  std::optional<double> measured;  // mean of the rows that ask exactly this; of one node at any latency
 };
 
 class EpochModel {
@@ -32,12 +33,24 @@ class EpochModel {
   Result<EpochEstimate> predict(int nodes, double batch, double latency_ms, double confidence = 0.8) const;
   // |log(actual / predicted)| of rows that the fit had not seen, rising.
   const std::vector<double>& held_out() const { return held_out_; }
+  // The size to take, by its position in `estimates`: the least weighted time. If a
+  // smaller cluster is within what predictions of the model are off by at 80%, nothing tells the two apart,
+  // and the smaller one wins. Two measured times are compared as they are. nullopt: no estimates.
+  struct SizedEstimate {
+    int nodes = 1;
+    double weight = 1;  // of a second of this size
+    EpochEstimate estimate;
+  };
+  std::optional<size_t> choose(const std::vector<SizedEstimate>& estimates) const;
   const Correction& correction() const { return correction_; }
 
  private:
   std::optional<double> corrected(int nodes, double batch, double latency_ms) const;
   static Result<EpochModel> fit_once(const std::vector<EpochTime>& rows);
 
+  std::optional<double> measured(int nodes, double batch, double latency_ms) const;
+
+  std::vector<EpochTime> rows_;
   std::optional<ClusterTable> table_;
   Correction correction_;
   std::vector<double> held_out_, held_out_sizes_;

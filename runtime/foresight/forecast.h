@@ -29,6 +29,9 @@ namespace radl::foresight {
 // One way round is half of it. Nodes of one region are within this, nodes of one computer far below.
 inline constexpr double kGuessedRoundTrip = 0.0005, kLoopbackRoundTrip = 0.00005, kLoopbackBits = 2e10;
 
+// Whether two round trips in seconds, as runs measure them, are of one distance.
+bool same_distance(double one, double other);
+
 struct TrainingForecast {
   std::optional<StepAnatomy> step;  // with the factors; nullopt: no profile says
   ExchangeFactors factors;

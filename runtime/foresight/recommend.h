@@ -28,6 +28,7 @@ struct OfferedType {
   std::optional<Money> per_hour;  // nullopt: not known
   std::string as_of;              // of the price
   std::vector<Quota> quotas;      // empty: none is known
+  double gpus = 0;
 };
 
 struct RecommendInput {

@@ -33,17 +33,17 @@ std::string cluster_of(const std::string& kind, std::string_view exchange, int w
   return fmt::format("{}|{}|{}|{}|{:g}", kind, exchange, workers, servers, batch);
 }
 
-bool same_distance(double one, double other) {
-  const double near = std::min(one, other), far = std::max(one, other);
-  return far <= std::max(kSameDistance * near, near + kSameInSeconds);
-}
-
 double middle_of(std::vector<double> of) {
   std::sort(of.begin(), of.end());
   return of.empty() ? 0 : of[of.size() / 2];
 }
 
 }  // namespace
+
+bool same_distance(double one, double other) {
+  const double near = std::min(one, other), far = std::max(one, other);
+  return far <= std::max(kSameDistance * near, near + kSameInSeconds);
+}
 
 WorkModel::WorkModel(const Calibration& calibration, const TrainingFacts& facts)
     : WorkModel(calibration, facts, shipped_profiles()) {}
