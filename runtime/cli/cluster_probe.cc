@@ -28,14 +28,13 @@ bool comes_after(const ir::Step& step, const std::set<std::string>& ids) {
 }
 
 // Drops other jobs, and whatever comes after a job.
-Status leave_one_job(ir::Program& program, const std::string& training_id) {
+Status leave_one_job(ir::Program& program, const std::string& job_id) {
   std::set<std::string> dropped;
   for (const ir::Step& step : program.steps) {
-    if (step.id == training_id && comes_after(step, dropped))
-      return invalid(training_id + " needs what another job gives: it cannot be probed alone");
-    if (step.id != training_id && (ir::is_job(step.kind) || comes_after(step, dropped)))
-      dropped.insert(step.id);
-    if (step.id != training_id && comes_after(step, {training_id})) dropped.insert(step.id);
+    if (step.id == job_id && comes_after(step, dropped))
+      return invalid(job_id + " needs what another job gives: it cannot be probed alone");
+    if (step.id != job_id && (ir::is_job(step.kind) || comes_after(step, dropped))) dropped.insert(step.id);
+    if (step.id != job_id && comes_after(step, {job_id})) dropped.insert(step.id);
   }
   std::erase_if(program.steps, [&](const ir::Step& step) { return dropped.contains(step.id); });
   return {};
@@ -47,7 +46,8 @@ struct Probe {
   const ProbeRequest& request;
   Project& project;
   std::unique_ptr<Machinery> machinery;
-  std::string name, training_id;
+  std::string name, job_id;
+  bool of_program() const { return !request.program.empty(); }
 
   ir::Program& program() const { return project.compiled.program; }
   Run parts() const {
@@ -68,13 +68,13 @@ struct Probe {
 Result<double> epochs_for(const Probe& probe, const Plan& plan, double seconds) {
   const auto forecasts = forecasts_or_note(plan, probe.project, *probe.machinery);
   const auto forecast = std::find_if(forecasts.begin(), forecasts.end(), [&](const PlanForecast& one) {
-    return one.training == probe.training_id;
+    return one.training == probe.job_id;
   });
   if (forecast == forecasts.end() || !forecast->epoch.known())
     return not_found(forecast == forecasts.end() ? "the training would not run" : forecast->unknown)
         .with_hint("measure a step first, then a cluster: radlc profile" + probe.project.words);
   for (const ir::Step* step : trainings_of(probe.program())) {
-    if (step->id != probe.training_id) continue;
+    if (step->id != probe.job_id) continue;
     const foresight::TrainingFacts facts = training_facts(*step);
     const double least = kFewestSteps * facts.batch * facts.workers / facts.images;
     return std::min(std::max(seconds / forecast->epoch.value, least), std::max(facts.epochs, least));
@@ -94,8 +94,12 @@ void show(const Probe& probe, const Plan& plan, const std::vector<PlanForecast>&
     if (forecast.cost)
       cost = forecast.cost->zero() ? "it costs nothing" : "about " + forecast.cost->text() + " in all";
   }
-  std::printf("\nA probe: made, trained on and taken down again, %s; %s.\n", time.c_str(),
-              shown(cost).c_str());
+  if (probe.of_program())
+    std::printf("\nA probe: made, run and taken down again; the program runs for at most %s.\n",
+                duration_text(probe.request.seconds).c_str());
+  else
+    std::printf("\nA probe: made, trained on and taken down again, %s; %s.\n", time.c_str(),
+                shown(cost).c_str());
   std::fflush(stdout);
 }
 
@@ -108,9 +112,14 @@ Result<bool> approved(const Probe& probe) {
 
 // What the probe took, beside what was said before; nothing where it did not train.
 void tell(const Probe& probe, const std::vector<PlanForecast>& forecasts, const Snapshot& after) {
-  const auto record = after.steps.find(probe.training_id);
+  const auto record = after.steps.find(probe.job_id);
   if (record == after.steps.end() || !record->second.output.contains("seconds")) return;
   const double seconds = record->second.output["seconds"];
+  if (probe.of_program()) {
+    std::printf("Probed: it ran to its end in %s; plans and recommendations of it know that.\n",
+                duration_text(seconds).c_str());
+    return;
+  }
   for (const PlanForecast& forecast : forecasts)
     for (const auto& [name, phase] : forecast.phases)
       if (name == "train" && phase.known())
@@ -178,17 +187,28 @@ int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancell
   keep_figures_or_note(probe.session.host, std::move(figures), probe.project.state_directory);
   keep_trainings_or_note(plan, probe.project, *probe.machinery, done, *after);
   if (code == kDone) tell(probe, forecasts, *after);
+  const auto record = after->steps.find(probe.job_id);
+  if (probe.of_program() && record != after->steps.end() && record->second.status != StepStatus::Done)
+    std::fprintf(
+        stderr,
+        "note: nothing is kept of a program that did not end well within %s: --seconds gives it longer\n",
+        duration_text(probe.request.seconds).c_str());
   return code == kDone && !told.ok() ? report(probe.session, told) : code;
 }
 
 // The plan of the probe, which begins as one of the whole training.
 Result<Plan> plan_probe(const Probe& probe, ActiveRun& run) {
+  const std::string folder = work_directory_of(probe.project.state_directory, probe.name) + "/probed";
+  if (probe.of_program()) {
+    Status made = make_program_probe(probe.program(), probe.job_id, probe.request.seconds, folder);
+    if (!made.ok()) return made;
+    return probe.plan(run);
+  }
   auto whole = probe.plan(run);
   if (!whole.ok()) return whole;
   auto epochs = epochs_for(probe, *whole, probe.request.seconds);
   if (!epochs.ok()) return std::move(epochs).status();
-  const std::string folder = work_directory_of(probe.project.state_directory, probe.name) + "/probed";
-  Status made = make_probe(probe.program(), probe.training_id, *epochs, probe.request.batch, folder);
+  Status made = make_probe(probe.program(), probe.job_id, *epochs, probe.request.batch, folder);
   if (!made.ok()) return made;
   return probe.plan(run);
 }
@@ -216,10 +236,27 @@ Status make_probe(ir::Program& program, const std::string& training_id, double e
   return {};
 }
 
+Status make_program_probe(ir::Program& program, const std::string& id, double seconds,
+                          const std::string& results) {
+  if (Status left = leave_one_job(program, id); !left.ok()) return left;
+  program.outputs.clear();
+  program.moves.clear();
+  for (ir::Step& step : program.steps) {
+    if (step.id != id) continue;
+    step.program["results"] = results;
+    step.program.erase("checkpoints");
+    step.program["retries"] = 0;
+    const auto most = static_cast<long long>(std::ceil(seconds));
+    step.program["timeout_seconds"] = std::min(most, step.program.value("timeout_seconds", most));
+  }
+  return {};
+}
+
 int run_probe(const Session& session, const ProbeRequest& request, Project& project) {
-  auto training = find_training(project.compiled.program, request.training);
-  if (!training.ok()) return report(session, training.status());
-  Probe probe{session, request, project, {}, project.compiled.program.name + "-probe", (*training)->id};
+  auto job = request.program.empty() ? find_training(project.compiled.program, request.training)
+                                     : find_program(project.compiled.program, request.program);
+  if (!job.ok()) return report(session, job.status());
+  Probe probe{session, request, project, {}, project.compiled.program.name + "-probe", (*job)->id};
   probe.program().name = probe.name;
   auto machinery = make_machinery(session.host, request.run);
   if (!machinery.ok()) return report(session, machinery.status());

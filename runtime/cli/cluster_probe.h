@@ -12,7 +12,9 @@ namespace radl::cli {
 
 struct ProbeRequest {
   std::string training;  // which, where the file has several
-  double seconds = 30;   // of training
+  std::string
+      program;  // id of the step of a program of the user's own, in place of a training; "": a training
+  double seconds = 30;  // of training; of a program at most so long
   std::optional<double> batch;
   RunOptions run;
 };
@@ -22,6 +24,11 @@ struct ProbeRequest {
 // the training needs what another job gives.
 Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
                   std::optional<double> batch, const std::string& result);
+
+// The same of a program of the user's own: run as it is, for `seconds` at most and once. Its identity stays,
+// so that what it takes is kept as the program's own.
+Status make_program_probe(ir::Program& program, const std::string& id, double seconds,
+                          const std::string& results);
 
 // Shows what would be made and what it costs, asks, makes it, trains, keeps what it took, takes it down.
 // The exit status.

@@ -24,7 +24,7 @@ namespace {
 
 struct Options {
   ProjectOptions project;
-  std::string training, on = "local", input;
+  std::string training, program, on = "local", input;
   double seconds = 30;
   std::optional<double> batch;
   bool json = false;
@@ -195,14 +195,31 @@ void print_profile(const Measured& measured, const std::string& where, const std
   std::printf("Kept in %s.\n", shown(file).c_str());
 }
 
+// A program of the user's own is meant, by name or since there is nothing else.
+bool is_of_program(const ir::Program& program, const Options& options) {
+  if (!options.program.empty()) return true;
+  return options.training.empty() && trainings_of(program).empty() && find_program(program, "").ok();
+}
+
 int run_profile(const Session& session, const Options& options) {
   auto project = load_project(session, options.project);
   if (!project.ok()) return report(session, project.status());
-  auto training = find_training((*project)->compiled.program, options.training);
+  const ir::Program& program = (*project)->compiled.program;
+  if (is_of_program(program, options)) {
+    auto job = find_program(program, options.program);
+    if (!job.ok()) return report(session, job.status());
+    if (options.on != "cluster")
+      return report(session,
+                    invalid("a program is profiled by a short real run on machines that are made for it")
+                        .with_hint("say --on cluster; its plan and price are shown first"));
+    if (options.json) return report(session, invalid("--json: of a cluster events and a plan are shown"));
+    return run_probe(session, {"", (*job)->id, options.seconds, {}, options.run}, **project);
+  }
+  auto training = find_training(program, options.training);
   if (!training.ok()) return report(session, training.status());
   if (options.on == "cluster") {
     if (options.json) return report(session, invalid("--json: of a cluster events and a plan are shown"));
-    return run_probe(session, {options.training, options.seconds, options.batch, options.run}, **project);
+    return run_probe(session, {options.training, "", options.seconds, options.batch, options.run}, **project);
   }
   Cancellation cancellation;
   SignalGuard signals(cancellation);
@@ -233,6 +250,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
   command->add_option("--training", options->training, "which, where the file has several")
+      ->type_name("NAME");
+  command
+      ->add_option(
+          "--program", options->program,
+          "a program of your own, such as torch's, in place of a training: it is run for at most --seconds")
       ->type_name("NAME");
   command->add_option("--seconds", options->seconds, "how long, over three batch sizes")
       ->check(CLI::Range(0.3, 3600.0))

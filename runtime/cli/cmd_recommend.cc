@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/human.h"
+#include "common/text.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/recommend_program.h"
 #include "runtime/cli/recommend_published.h"
 #include "runtime/cli/recommend_study.h"
 #include "runtime/cli/recommend_view.h"
@@ -35,41 +37,107 @@ std::string mode_word(foresight::Exchange exchange) {
                                                        : "async";
 }
 
-// An input file of the choice. Invalid: the file has no input for a part of it in which it differs.
-Result<Json> choice_inputs(const ir::Program& program, const RecommendAnswer& answer,
-                           const foresight::Option& option) {
-  const auto& input = answer.question.input;
+// Of a role's machine: the input that names its type, if there is one; else it must be what a plan takes by
+// itself.
+struct RoleType {
+  const char* what;
+  std::initializer_list<const char*> inputs;
+  std::string chosen, usual;
+};
+
+// An input file of `option`. Invalid: the file cannot become it by its inputs, and what it lacks.
+Result<Json> choice_inputs(const ir::Program& program, const RecommendQuestion& question,
+                           const foresight::RecommendInput& input, const foresight::Option& option) {
+  const auto& facts = question.input.facts;
   Json inputs = Json::object();
-  std::string missing;
-  auto put = [&](const char* what, std::initializer_list<const char*> names, const Json& value,
+  std::vector<std::string> missing;
+  auto put = [&](const std::string& what, std::initializer_list<const char*> names, const Json& value,
                  bool differs) {
     if (const std::string name = input_named(program, names); !name.empty())
       inputs[name] = value;
     else if (differs)
-      missing += (missing.empty() ? "" : ", ") + fmt::format("{} (input {})", what, *names.begin());
+      missing.push_back(fmt::format("input {} for {}", *names.begin(), what));
   };
-  const auto& offer = input.workers[option.worker];
-  put("the number of workers", {"workers", "worker_count"}, option.workers,
-      option.workers != input.facts.workers);
-  put("the workers' type", {"worker_type", "instance_type"}, offer.name,
-      !offer.machine.shared && input.workers.size() > 1);
+  const auto& worker = input.workers[option.worker];
+  put("the number of workers", {"workers", "worker_count"}, option.workers, option.workers != facts.workers);
+  std::vector<RoleType> roles;
+  if (!worker.machine.shared)
+    roles.push_back(
+        {"the workers' type", {"worker_type", "instance_type"}, worker.name, question.usual_worker});
   if (option.server >= 0)
-    put("the server's type", {"server_type", "ps_type"},
-        input.servers[static_cast<size_t>(option.server)].name, input.servers.size() > 1);
-  put("the mode", {"mode"}, mode_word(option.exchange),
-      option.exchange != input.facts.exchange && option.exchange != foresight::Exchange::Alone);
-  put("the batch", {"batch", "batch_size"}, input.facts.batch, false);
+    roles.push_back({"the server's type",
+                     {"server_type", "ps_type"},
+                     input.servers[static_cast<size_t>(option.server)].name,
+                     question.usual_server});
+  for (const RoleType& role : roles)
+    put(fmt::format("{} {}", role.what, role.chosen), role.inputs, role.chosen, role.chosen != role.usual);
+  const bool serves = option.server != -1;
+  if (serves != (facts.servers > 0)) {
+    missing.push_back(serves ? "parameter server" : "training without parameter servers");
+  } else {
+    put("the mode " + mode_word(option.exchange), {"mode"}, mode_word(option.exchange),
+        option.exchange != facts.exchange && option.exchange != foresight::Exchange::Alone);
+  }
+  put("the batch", {"batch", "batch_size"}, facts.batch, false);
   if (input.interruptions_per_hour > 0) put("the spot market", {"spot"}, true, true);
   if (!missing.empty())
-    return invalid("the file has no input for " + missing)
-        .with_hint("declare it, or write the choice into the file: " + candidate_name(input, option));
+    return invalid(fmt::format("the file cannot become {}: it has no {}", candidate_name(input, option),
+                               join(missing, ", no ")))
+        .with_hint(fmt::format(
+            "declare it, write the choice into the file, or choose among what the file can "
+            "become: {}",
+            serves != (facts.servers > 0)
+                ? std::string("--exchange ") + (facts.servers > 0 ? "sync-server,async-server" : "alone,ring")
+                : "--types, --server, --workers and --exchange"));
   return inputs;
 }
 
-int run_model(const Session& session, const RecommendFlags& flags, const Project& project,
-              const RecommendQuestion& question) {
-  const foresight::WorkModel model(question.known, question.input.facts);
+// If nothing is within the default budget, the least that does takes its place: nobody asked for a limit.
+Result<foresight::Recommendation> recommend_within(RecommendQuestion& question,
+                                                   const foresight::WorkModel& model) {
   auto made = foresight::recommend(question.input, model);
+  if (!made.ok() || made->choice.chosen || !question.default_budget || !made->choice.least_rate) return made;
+  question.input.bounds.rate = *made->choice.least_rate;
+  return foresight::recommend(question.input, model);
+}
+
+// --write of what `made` chose of `input`, if it was asked for.
+int write_choice(const Session& session, const RecommendFlags& flags, const Project& project,
+                 const RecommendQuestion& question, const foresight::RecommendInput& input,
+                 const foresight::Recommendation& made) {
+  if (flags.write.path.empty()) return kDone;
+  if (!made.choice.chosen)
+    return report(session, invalid("--write: the catalogue and the model know nothing of this cluster"));
+  auto inputs = choice_inputs(project.compiled.program, question, input,
+                              made.options[made.candidates[*made.choice.chosen].index]);
+  if (!inputs.ok()) return report(session, std::move(inputs).status().at("--write"));
+  (*inputs)[kWrittenBy] = "radlc recommend";
+  if (Status written = write_result(flags.write, inputs->dump(2) + "\n", ResultKind::Inputs); !written.ok())
+    return report(session, std::move(written).at("--write"));
+  if (!flags.json)
+    std::printf("Written. To see it: radlc plan%s --input-file %s\n", shown(project.words).c_str(),
+                shell_word(flags.write.path).c_str());
+  return kDone;
+}
+
+int answer_published(const Session& session, const RecommendFlags& flags, const Project& project,
+                     const RecommendAnswer& answer) {
+  auto said = published_choice(flags, answer, flags.algorithm);
+  if (!said.ok()) {
+    const int code = report(session, said.status());
+    return said.status().code() == Code::NotFound ? kNothingFits : code;
+  }
+  if (flags.json)
+    std::printf("%s\n", said->json.dump(2).c_str());
+  else
+    std::fputs(shown(said->text).c_str(), stdout);
+  return write_choice(session, flags, project, answer.question, said->input, said->made);
+}
+
+int run_model(const Session& session, const RecommendFlags& flags, const Project& project,
+              RecommendQuestion& question) {
+  const foresight::WorkModel model(question.known, question.input.facts);
+  auto made = recommend_within(question, model);
   if (!made.ok()) return report(session, made.status());
   if (!question.currency.empty() && question.currency != made->currency && made->choice.least_rate)
     return report(session,
@@ -90,42 +158,19 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
     std::fputs(shown(*text).c_str(), stdout);
     return kDone;
   }
-  std::optional<size_t> chosen = made->choice.chosen;
-  if (flags.compare) {
+  if (flags.algorithm != "model") return answer_published(session, flags, project, answer);
+  if (flags.compare)
     std::fputs(shown(compare_text(flags, answer)).c_str(), stdout);
-  } else if (flags.algorithm != "model") {
-    auto said = published_choice(flags, answer, flags.algorithm);
-    if (!said.ok() && said.status().code() == Code::NotFound) {
-      (void)report(session, said.status());
-      return kNothingFits;
-    }
-    if (!said.ok()) return report(session, said.status());
-    chosen = said->candidate;
-    if (flags.json)
-      std::printf("%s\n", said->json.dump(2).c_str());
-    else
-      std::fputs(shown(said->text).c_str(), stdout);
-  } else if (flags.json) {
+  else if (flags.json)
     std::printf("%s\n",
                 recommend_json(answer, model).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-  } else {
+  else
     std::fputs(shown(recommend_text(answer, model, flags.all)).c_str(), stdout);
-  }
-  if (!chosen) {
+  if (!made->choice.chosen) {
     std::fprintf(stderr, "error: nothing is within the limits\n  %s\n", shown(least_text(answer)).c_str());
     return kNothingFits;
   }
-  if (flags.write.path.empty()) return kDone;
-  auto inputs =
-      choice_inputs(project.compiled.program, answer, made->options[made->candidates[*chosen].index]);
-  if (!inputs.ok()) return report(session, inputs.status());
-  (*inputs)[kWrittenBy] = "radlc recommend";
-  if (Status written = write_result(flags.write, inputs->dump(2) + "\n", ResultKind::Inputs); !written.ok())
-    return report(session, std::move(written).at("--write"));
-  if (!flags.json)
-    std::printf("Written. To see it: radlc plan%s --input-file %s\n", shown(project.words).c_str(),
-                shell_word(flags.write.path).c_str());
-  return kDone;
+  return write_choice(session, flags, project, question, question.input, *made);
 }
 
 // Asks the clouds of the file what the account may have. One that does not say is a note: what is known of
@@ -150,12 +195,21 @@ Status check_together(const RecommendFlags& flags) {
   if (flags.json && (flags.compare || !flags.explain.empty()))
     return invalid("--json: what --compare and --explain say is text");
   if (flags.compare && !flags.explain.empty()) return invalid("--compare and --explain: one of them");
+  if (flags.algorithm != "model" && flags.study.empty()) {
+    const std::pair<const char*, bool> unknown[] = {{"--max-cost", !flags.max_cost.empty()},
+                                                    {"--deadline", !flags.deadline.empty()},
+                                                    {"--objective", flags.objective != "time"},
+                                                    {"--exchange", !flags.exchanges.empty()}};
+    for (const auto& [name, given] : unknown)
+      if (given)
+        return invalid(std::string(name) + ": --algorithm " + flags.algorithm + " knows no such limit");
+  }
   if (flags.study.empty()) return {};
   const std::pair<const char*, bool> others[] = {{"--budget", !flags.budget.empty()},
                                                  {"--max-cost", !flags.max_cost.empty()},
                                                  {"--deadline", !flags.deadline.empty()},
-                                                 {"--types", !flags.types.empty()},
                                                  {"--server", flags.server != "auto"},
+                                                 {"--exchange", !flags.exchanges.empty()},
                                                  {"--write", !flags.write.path.empty()},
                                                  {"--explain", !flags.explain.empty()},
                                                  {"--compare", flags.compare},
@@ -164,7 +218,7 @@ Status check_together(const RecommendFlags& flags) {
                                                  {"--refresh", flags.refresh},
                                                  {"FILE", !flags.project.files.empty()}};
   for (const auto& [name, given] : others)
-    if (given) return invalid(std::string(name) + ": a study has epoch times alone, no prices and no types");
+    if (given) return invalid(std::string(name) + ": a study has epoch times alone, no prices");
   return {};
 }
 
@@ -176,6 +230,12 @@ int run(const Session& session, const RecommendFlags& flags) {
   if (!project.ok()) return report(session, project.status());
   auto machinery = make_machinery(session.host, flags.run);
   if (!machinery.ok()) return report(session, machinery.status());
+  const ir::Program& program = (*project)->compiled.program;
+  if (flags.training.empty() && (!flags.program.empty() || trainings_of(program).empty())) {
+    auto job = find_program(program, flags.program);
+    if (job.ok()) return run_program(session, flags, **project, **machinery, **job);
+    if (!flags.program.empty()) return report(session, job.status());
+  }
   Surveys surveys;
   if (flags.refresh) {
     auto asked = survey_account(session, **project, **machinery);
@@ -217,6 +277,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_project_options(*command, flags->project);
   add_cloud_option(*command, flags->run);
   command->add_option("--training", flags->training, "which, where the file has several")->type_name("NAME");
+  command->add_option("--program", flags->program, "a program of your own, in place of a training")
+      ->type_name("NAME");
   add_limits(*command, *flags);
   command->add_option("--algorithm", flags->algorithm, "the model, or a published one (docs/recommend.md)")
       ->check(CLI::IsMember({"model", "cost-opt", "time-opt", "scala-opt", "scala-opt-m", "lookup"}))
@@ -228,6 +290,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--server", flags->server, "of parameter servers: auto, or instance types")
       ->type_name("TYPE")
       ->capture_default_str();
+  command
+      ->add_option("--exchange", flags->exchanges,
+                   "of alone, ring, sync-server, async-server; all by default")
+      ->type_name("NAMES");
   command->add_option("--batch", flags->batch, "images of one worker in a step, in place of the file's");
   command->add_option("--images", flags->images, "of an epoch, where the dataset does not say");
   command->add_option("--latency", flags->latency_ms, "round trip between nodes in milliseconds")
@@ -249,7 +315,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->type_name("NAME");
   add_result_file(*command, "--write", flags->write, "an input file of the choice, for plan and apply");
   command->add_flag("--refresh", flags->refresh, "ask the clouds for the account's quotas first");
-  command->add_flag("--all", flags->all, "every candidate, also rejected ones");
+  command->add_flag("--all", flags->all, "every candidate, also rejected ones, in place of ten alternatives");
   command->add_flag("--json", flags->json, "as JSON");
   refuse_empty(*command);
   return [=, &session] { return run(session, *flags); };

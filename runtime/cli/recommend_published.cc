@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -38,10 +39,11 @@ Asked asked_of(const RecommendFlags& flags, const RecommendAnswer& answer) {
   Asked asked;
   for (const auto& offer : input.workers)
     asked.workers.push_back({offer.name, offer.per_hour, used_bandwidth(answer, model, offer)});
-  for (const auto& offer : input.servers.empty() ? input.workers : input.servers)
+  for (const auto& offer : answer.question.eligible_servers)
     asked.servers.push_back({offer.name, offer.per_hour, offer.machine.bits_per_second / 1e6});
-  if (input.bounds.rate) asked.limits.budget = Money{*input.bounds.rate, answer.made.currency};
-  asked.limits.most_workers = input.sizes.back();
+  // Limits that somebody gave: radlc's own defaults are no part of a published algorithm.
+  if (!flags.budget.empty()) asked.limits.budget = Money{*input.bounds.rate, answer.made.currency};
+  if (!flags.workers.empty() || flags.max_workers) asked.limits.most_workers = input.sizes.back();
   if (flags.as_published) asked.reading = foresight::Reading::AsPublished;
   return asked;
 }
@@ -52,6 +54,9 @@ struct Said {
 };
 
 Result<Said> ask_fc2(const RecommendFlags& flags, const Asked& asked, const std::string& algorithm) {
+  if (!asked.limits.budget && !asked.limits.most_workers)
+    return invalid(algorithm + " chooses within a budget or a number of workers, and neither is given")
+        .with_hint("say --budget AMOUNT, --max-workers N, or both");
   auto server = choose_server(asked.servers, asked.workers, asked.limits, asked.reading);
   if (!server.ok()) return std::move(server).status();
   const foresight::ScalaOptions options{flags.share, asked.reading};
@@ -59,7 +64,11 @@ Result<Said> ask_fc2(const RecommendFlags& flags, const Asked& asked, const std:
     if (algorithm == "cost-opt") return cost_opt(*server, asked.workers, asked.limits, asked.reading);
     if (algorithm == "time-opt") return time_opt(*server, asked.workers, asked.limits, asked.reading);
     if (algorithm == "scala-opt") return scala_opt(*server, asked.workers, asked.limits, options);
-    if (flags.types.empty()) return invalid("scala-opt-m is about one type: name it with --types");
+    if (flags.types.empty() || asked.workers.size() != 1)
+      return invalid(fmt::format("scala-opt-m is about one type, and --types {}",
+                                 flags.types.empty() ? "is not given"
+                                                     : fmt::format("names {}", asked.workers.size())))
+          .with_hint("name one: --types " + asked.workers.front().name);
     return scala_opt_m(*server, asked.workers, asked.workers.front().name, asked.limits, options);
   };
   auto cluster = ask();
@@ -67,7 +76,20 @@ Result<Said> ask_fc2(const RecommendFlags& flags, const Asked& asked, const std:
   return Said{std::move(*cluster), server->name};
 }
 
-// Runs of the family as rows of epoch times, whatever machine they were on.
+// The largest of --workers that is not above what the algorithm chose.
+Status keep_sizes(const RecommendFlags& flags, const RecommendAnswer& answer, Cluster& cluster) {
+  if (flags.workers.empty()) return {};
+  const auto& sizes = answer.question.input.sizes;
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), cluster.workers);
+  if (above == sizes.begin())
+    return not_found(fmt::format("{} x {} is what it chooses, and --workers begins at {}", cluster.workers,
+                                 cluster.type, sizes.front()))
+        .with_hint("raise the budget, or let --workers begin lower");
+  cluster.workers = *std::prev(above);
+  return {};
+}
+
+// Runs of the work as rows of epoch times.
 std::vector<foresight::StudyRow> rows_of(const RecommendAnswer& answer) {
   std::vector<foresight::StudyRow> rows;
   for (const foresight::TrainingRun& run : answer.question.known.runs) {
@@ -85,41 +107,112 @@ std::vector<foresight::StudyRow> rows_of(const RecommendAnswer& answer) {
   return rows;
 }
 
-std::optional<size_t> same_cluster(const RecommendAnswer& answer, const std::string& type, int workers,
-                                   const std::string& server) {
-  const auto& input = answer.question.input;
-  std::optional<size_t> best;
-  for (size_t i = 0; i < answer.made.candidates.size(); ++i) {
-    const auto& option = answer.made.options[answer.made.candidates[i].index];
-    const bool with_server = option.server != -1;
-    if (input.workers[option.worker].name != type || option.workers != workers ||
-        with_server != !server.empty())
-      continue;
-    if (option.server >= 0 && input.servers[static_cast<size_t>(option.server)].name != server) continue;
-    if (answer.made.candidates[i].high <= 0) continue;
-    // The file's own exchange where it is one of them, else the quickest.
-    if (!best || option.exchange == input.facts.exchange) best = i;
-  }
-  return best;
+const foresight::OfferedType* offer_named(const std::vector<foresight::OfferedType>& offers,
+                                          const std::string& name) {
+  for (const auto& offer : offers)
+    if (offer.name == name) return &offer;
+  return nullptr;
 }
 
-std::string model_says(const RecommendAnswer& answer, const std::optional<size_t>& at) {
-  if (!at) return "the model knows nothing of it";
-  const auto& one = answer.made.candidates[*at];
-  return banded_text(one.seconds, one.low, one.high) + ", " + cost_text(one.cost, answer.made.currency);
+// Fills `choice.input` and `choice.made`: what the model thinks of `workers` machines of a type, with a
+// server (null: none).
+Status weigh(const RecommendAnswer& answer, const foresight::OfferedType& type, int workers,
+             const foresight::OfferedType* server, PublishedChoice& choice) {
+  const auto& asked = answer.question.input;
+  choice.input = asked;
+  choice.input.workers = {type};
+  choice.input.servers.clear();
+  choice.input.sizes = {workers};
+  choice.input.bounds = {};
+  choice.input.prefer_sustained = false;
+  choice.input.alone = server == nullptr && workers == 1;
+  choice.input.exchanges = {foresight::Exchange::Ring};
+  if (server != nullptr) {
+    choice.input.servers = {*server};
+    choice.input.exchanges = {foresight::Exchange::SyncServer, foresight::Exchange::AsyncServer};
+  }
+  const foresight::WorkModel model(answer.question.known, asked.facts);
+  auto made = foresight::recommend(choice.input, model);
+  if (!made.ok()) return made.status();
+  choice.made = std::move(*made);
+  const auto& candidates = choice.made.candidates;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (candidates[i].verdict == foresight::Verdict::Fits &&
+        choice.made.options[candidates[i].index].exchange == asked.facts.exchange)
+      choice.made.choice.chosen = i;
+  return {};
 }
+
+std::string says(const foresight::Recommendation& made) {
+  if (!made.choice.chosen) return "the model knows nothing of it";
+  const auto& one = made.candidates[*made.choice.chosen];
+  return banded_text(one.seconds, one.low, one.high) + ", " + cost_text(one.cost, made.currency);
+}
+
+// The round trip that a look-up in runs asks about: --latency, else that of the newest run of this batch.
+// Runs measure their round trips, so that no two are the same number.
+double asked_latency(const RecommendFlags& flags, const std::vector<foresight::StudyRow>& rows, int batch) {
+  if (flags.latency_ms) return *flags.latency_ms;
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row)
+    if (row->batch == batch && row->machines > 1) return row->latency_ms;
+  return 0;
+}
+
+// Runs at the round trip that is asked about, within what two measurements of one distance differ by, get it.
+void snap_latencies(std::vector<foresight::StudyRow>& rows, double latency_ms) {
+  for (auto& row : rows)
+    if (foresight::same_distance(row.latency_ms / 1000, latency_ms / 1000)) row.latency_ms = latency_ms;
+}
+
+std::string shown_latency(double ms) { return fmt::format("{:.3g} ms", ms); }
 
 Result<PublishedChoice> by_lookup(const RecommendFlags& flags, const RecommendAnswer& answer) {
   const auto& input = answer.question.input;
   const int batch = static_cast<int>(std::lround(input.facts.batch * input.facts.workers));
-  auto row = look_up(rows_of(answer), batch, flags.latency_ms.value_or(0),
+  std::vector<foresight::StudyRow> rows = rows_of(answer);
+  const double latency = asked_latency(flags, rows, batch);
+  snap_latencies(rows, latency);
+  const auto& sizes = input.sizes;
+  if (!flags.workers.empty() || flags.max_workers)
+    std::erase_if(
+        rows, [&](const auto& row) { return !std::binary_search(sizes.begin(), sizes.end(), row.machines); });
+  if (!flags.types.empty())
+    std::erase_if(rows, [&](const auto& row) {
+      return std::none_of(input.workers.begin(), input.workers.end(),
+                          [&](const auto& offer) { return offer.machine.kind == row.machine; });
+    });
+  auto row = look_up(rows, batch, latency,
                      flags.as_published ? foresight::Reading::AsPublished : foresight::Reading::Ours);
   if (!row.ok()) return std::move(row).status();
   PublishedChoice choice;
-  choice.text = fmt::format("lookup: {} nodes, {} an epoch in a run here\n", row->machines,
-                            duration_text(*row->seconds));
-  choice.json = {{"algorithm", "lookup"}, {"workers", row->machines}, {"epoch_seconds", *row->seconds}};
+  choice.text = fmt::format("Take {} of {}: {} an epoch, measured in a run here with a batch of {} at {}\n",
+                            counted(row->machines, "worker"), row->machine, duration_text(*row->seconds),
+                            batch, shown_latency(latency));
+  choice.json = {{"algorithm", "lookup"},
+                 {"workers", row->machines},
+                 {"machine", row->machine},
+                 {"latency_ms", latency},
+                 {"epoch_seconds", *row->seconds}};
+  for (const auto& offer : input.workers) {
+    if (offer.machine.kind != row->machine) continue;
+    const bool serves = input.facts.servers > 0;
+    const auto* server = !serves ? nullptr : input.servers.empty() ? &offer : &input.servers.front();
+    if (Status weighed = weigh(answer, offer, row->machines, server, choice); !weighed.ok()) return weighed;
+    break;
+  }
   return choice;
+}
+
+constexpr size_t kMostLeftOut = 3;
+
+// Types that were left out, as many as one cares to read; the rest with --all.
+std::string left_out_text(const std::vector<std::string>& left_out, bool all) {
+  std::string text;
+  for (size_t i = 0; i < left_out.size() && (all || i < kMostLeftOut); ++i)
+    text += "  left out: " + left_out[i] + "\n";
+  if (!all && left_out.size() > kMostLeftOut)
+    text += fmt::format("  left out: {} more; --all lists them\n", left_out.size() - kMostLeftOut);
+  return text;
 }
 
 }  // namespace
@@ -129,18 +222,23 @@ Result<PublishedChoice> published_choice(const RecommendFlags& flags, const Reco
   if (algorithm == "lookup") return by_lookup(flags, answer);
   auto said = ask_fc2(flags, asked_of(flags, answer), algorithm);
   if (!said.ok()) return std::move(said).status();
+  Cluster& cluster = said->cluster;
+  if (Status kept = keep_sizes(flags, answer, cluster); !kept.ok()) return kept;
   PublishedChoice choice;
-  choice.candidate = same_cluster(answer, said->cluster.type, said->cluster.workers, said->server);
-  choice.text = fmt::format("{}: {} x {} and one server {}, bound by the {}\n  the model: {}\n", algorithm,
-                            said->cluster.workers, said->cluster.type, said->server,
-                            bound_name(said->cluster.bound), model_says(answer, choice.candidate));
-  for (const std::string& why : said->cluster.left_out) choice.text += "  left out: " + why + "\n";
+  const auto* type = offer_named(answer.question.input.workers, cluster.type);
+  const auto* server = offer_named(answer.question.eligible_servers, said->server);
+  if (type == nullptr || server == nullptr) return internal_error(algorithm + " chose what is not on offer");
+  if (Status weighed = weigh(answer, *type, cluster.workers, server, choice); !weighed.ok()) return weighed;
+  choice.text = fmt::format("Take {} x {} and one server {}, by {}, bound by the {}\n  the model: {}\n",
+                            cluster.workers, cluster.type, said->server, algorithm, bound_name(cluster.bound),
+                            says(choice.made)) +
+                left_out_text(cluster.left_out, flags.all);
   choice.json = {{"algorithm", algorithm},
-                 {"type", said->cluster.type},
-                 {"workers", said->cluster.workers},
+                 {"type", cluster.type},
+                 {"workers", cluster.workers},
                  {"server", said->server},
-                 {"bound", bound_name(said->cluster.bound)},
-                 {"left_out", said->cluster.left_out}};
+                 {"bound", bound_name(cluster.bound)},
+                 {"left_out", cluster.left_out}};
   return choice;
 }
 
@@ -155,7 +253,7 @@ std::string compare_text(const RecommendFlags& flags, const RecommendAnswer& ans
        chosen
            ? candidate_name(answer.question.input, answer.made.options[answer.made.candidates[*chosen].index])
            : "nothing is within the limits",
-       chosen ? model_says(answer, chosen) : "");
+       chosen ? says(answer.made) : "");
   for (const char* algorithm : {"cost-opt", "time-opt", "scala-opt", "scala-opt-m", "lookup"}) {
     auto choice = published_choice(flags, answer, algorithm);
     if (!choice.ok()) {
@@ -164,9 +262,9 @@ std::string compare_text(const RecommendFlags& flags, const RecommendAnswer& ans
       line(algorithm,
            fmt::format("{}x{}+{}", choice->json["workers"].get<int>(),
                        choice->json["type"].get<std::string>(), choice->json["server"].get<std::string>()),
-           model_says(answer, choice->candidate));
+           says(choice->made));
     } else {
-      line(algorithm, counted(choice->json["workers"].get<int>(), "node"), "measured");
+      line(algorithm, counted(choice->json["workers"].get<int>(), "worker"), "measured");
     }
   }
   return text;

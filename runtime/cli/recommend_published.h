@@ -9,12 +9,16 @@
 namespace radl::cli {
 
 struct PublishedChoice {
-  std::string text;
+  std::string text;  // the answer's line first
   Json json;
-  std::optional<size_t> candidate;  // of the recommendation, where the model has the same cluster
+  // The cluster as the model sees it, alone in a recommendation without limits: its exchanges are candidates,
+  // `made.choice.chosen` is the file's own one if it is among them. Empty: the catalogue has no such machine.
+  foresight::RecommendInput input;
+  foresight::Recommendation made;
 };
 
-// NotFound: nothing fits. Invalid: what the algorithm asks for is missing.
+// The answer is always within --workers and --max-workers. NotFound: nothing fits. Invalid: what the
+// algorithm asks for is missing.
 Result<PublishedChoice> published_choice(const RecommendFlags& flags, const RecommendAnswer& answer,
                                          const std::string& algorithm);
 // A line each, with what the model thinks that it takes and costs.

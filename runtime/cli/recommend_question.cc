@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "common/human.h"
 #include "common/text.h"
@@ -19,30 +19,18 @@
 namespace radl::cli {
 namespace {
 
-constexpr int kMostSize = 4096, kUsualSizes = 16;
 constexpr double kLocalStart = 1, kCloudStart = 60, kStartRatio = 2, kMeasuredStartRatio = 1.5;
 constexpr long kNewestStarts = 10;  // runs: clouds get quicker, recipes longer
 // A spot machine is taken back about once in so many hours, where nobody says how often.
 constexpr double kSpotInterruptions = 0.01;
 constexpr int kStaleDays = 180;
 constexpr double kMostImages = 1e12;
-constexpr double kLongest = 100 * 365.25 * 86400;  // of a deadline
 // What the engine of this build runs on: it is brought to nodes as it is.
 #if defined(__aarch64__)
 constexpr const char* kArchitecture = "arm64";
 #else
 constexpr const char* kArchitecture = "x86_64";
 #endif
-
-bool read_number(std::string_view text, double& value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-}
-
-bool read_count(std::string_view text, int& value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 const ir::Node* find_node(const ir::Program& program, const std::vector<std::string>& addresses) {
   if (addresses.empty()) return nullptr;
@@ -61,9 +49,30 @@ foresight::OfferedType local_offer() {
 
 // Where offers come from: the catalogue, and what clouds said of the account.
 struct Offering {
+  const ir::Program& program;
   const Machinery& machinery;
   const Surveys& surveys;
+  std::set<std::string>&
+      idle_gpus;       // types left out: nobody asked for their GPUs, which the engine does not use
+  bool native = true;  // the native engine trains, and not a program of the user's own
 };
+
+bool asks_for_gpus(const ir::Node& node) {
+  return std::any_of(node.requirements.begin(), node.requirements.end(),
+                     [](const auto& one) { return one.first.starts_with("gpu."); });
+}
+
+// Types with GPUs cost what their GPUs cost, and the native engine trains on their cores.
+void leave_out_gpus(const ir::Node& node, const std::string& types, const Offering& from,
+                    std::vector<const InstanceType*>& fitting) {
+  const auto has_gpu = [](const InstanceType* type) { return type->gpu > 0; };
+  if (!from.native || !types.empty() || asks_for_gpus(node) ||
+      std::all_of(fitting.begin(), fitting.end(), has_gpu))
+    return;
+  for (const InstanceType* type : fitting)
+    if (has_gpu(type)) from.idle_gpus.insert(type->name);
+  std::erase_if(fitting, has_gpu);
+}
 
 void take_quotas(const Offering& from, const std::string& id, const InstanceType& type, Market market,
                  foresight::OfferedType& offer) {
@@ -104,14 +113,18 @@ Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::
       wanted.push_back(type);
   }
   if (wanted.empty()) return Status(Code::NotFound, fmt::format("{} has no type like {}", id, types));
-  auto fitting = fitting_types({node, wanted, cloud->type + " in " + cloud->region});
+  Fitting asked{node, wanted, cloud->type + " in " + cloud->region};
+  asked.sustained = trains(from.program, node);
+  auto fitting = fitting_types(asked);
   if (!fitting.ok()) return std::move(fitting).status();
+  leave_out_gpus(node, types, from, *fitting);
   const Market market = market_wanted(node);
   std::vector<foresight::OfferedType> offers;
   for (const InstanceType* type : *fitting) {
     foresight::OfferedType offer;
     offer.name = type->name;
     offer.machine = machine_facts(*type);
+    offer.gpus = type->gpu;
     if (const auto& price = type->price(market)) offer.per_hour = price->per_hour, offer.as_of = price->as_of;
     take_quotas(from, id, *type, market, offer);
     offers.push_back(std::move(offer));
@@ -119,22 +132,17 @@ Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::
   return offers;
 }
 
-// Of a type that a server is by FC2's rule: the widest network that leaves room for a worker.
-Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& flags, const ir::Node& node,
-                                                       const Offering& from) {
-  if (flags.server != "auto") return offers_of(node, flags.server, false, from);
-  auto all = offers_of(node, "", false, from);
-  if (!all.ok()) return all;
-  // The cheapest that the server's system takes, and the one with the widest network among those not dearer
-  // than four times it.
+// Of all that a server may be, the cheapest, and the one with the widest network among those not dearer than
+// four times it.
+std::vector<foresight::OfferedType> usual_servers(const std::vector<foresight::OfferedType>& all) {
   std::vector<foresight::OfferedType> priced;
-  for (const auto& one : *all)
+  for (const auto& one : all)
     if (one.per_hour) priced.push_back(one);
   if (priced.empty()) return all;
   // A server works as long as the workers do: without CPU credits it would hold them up.
   const auto sustained = [](const foresight::OfferedType& one) { return !one.machine.credits.burstable(); };
   if (std::any_of(priced.begin(), priced.end(), sustained)) std::erase_if(priced, std::not_fn(sustained));
-  const foresight::OfferedType& cheapest = priced.front();
+  const foresight::OfferedType cheapest = priced.front();
   const foresight::OfferedType* widest = &cheapest;
   for (const auto& one : priced) {
     if (one.per_hour->micros <= 4 * cheapest.per_hour->micros &&
@@ -143,6 +151,14 @@ Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& fla
   }
   if (widest == &cheapest) return std::vector{cheapest};
   return std::vector{cheapest, *widest};
+}
+
+// The type that a plan takes by itself: the first that fits.
+Status usual_type(const ir::Node& node, bool spot, const Offering& from, std::string& name) {
+  auto offers = offers_of(node, "", spot, from);
+  if (!offers.ok()) return std::move(offers).status();
+  name = offers->front().name;
+  return {};
 }
 
 // Until the training begins: what the newest runs on such a cloud took, else a guess.
@@ -211,6 +227,34 @@ void note_burstable(RecommendQuestion& question) {
                   counted(burstable, "type")));
 }
 
+void note_gpus(const std::set<std::string>& left_out, RecommendQuestion& question) {
+  if (!left_out.empty())
+    question.notes.push_back(fmt::format(
+        "{} with GPUs left out: the native engine trains on CPUs; --types names them all the same",
+        counted(left_out.size(), "type")));
+  const auto& workers = question.input.workers;
+  const auto idle =
+      std::count_if(workers.begin(), workers.end(), [](const auto& one) { return one.gpus > 0; });
+  if (idle > 0)
+    question.notes.push_back(
+        fmt::format("{} with GPUs judged by their CPU cores: the native engine trains on CPUs; for GPUs use "
+                    "std/training/torch",
+                    counted(static_cast<size_t>(idle), "type")));
+}
+
+void note_bandwidth(RecommendQuestion& question) {
+  const auto& workers = question.input.workers;
+  const auto unknown = std::count_if(workers.begin(), workers.end(), [](const auto& one) {
+    return !one.machine.shared && !(one.machine.bits_per_second > 0);
+  });
+  if (unknown > 0)
+    question.notes.push_back(
+        fmt::format("the catalogue has no bandwidth of {}: only single machines of them are candidates",
+                    counted(static_cast<size_t>(unknown), "type")));
+}
+
+}  // namespace
+
 Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
   auto take = [&](const std::string& text, bool per_hour, std::optional<int64_t>& into) -> Status {
     if (text.empty()) return {};
@@ -238,102 +282,29 @@ Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
   auto sizes = parse_sizes(flags.workers, flags.max_workers);
   if (!sizes.ok()) return std::move(sizes).status().at("--workers");
   question.input.sizes = *sizes;
+  question.default_sizes = flags.workers.empty() && !flags.max_workers;
+  auto exchanges = parse_exchanges(flags.exchanges);
+  if (!exchanges.ok()) return std::move(exchanges).status().at("--exchange");
+  question.input.exchanges = exchanges->exchanges;
+  question.input.alone = exchanges->alone;
   if (!(flags.confidence > 0 && flags.confidence < 1)) return invalid("--confidence: above 0 and below 1");
   question.input.confidence = flags.confidence;
   return {};
 }
 
-}  // namespace
-
-Result<double> parse_duration(const std::string& text) {
-  const std::string_view trimmed = trim(text);
-  double factor = 1, value = 0;
-  std::string_view figure = trimmed;
-  if (!figure.empty()) {
-    const char unit = figure.back();
-    const std::map<char, double> units = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-    if (auto found = units.find(unit); found != units.end()) factor = found->second, figure.remove_suffix(1);
-  }
-  if (!read_number(figure, value) || !(value > 0) || !(value * factor <= kLongest))
-    return invalid("'" + text + "' is no time: seconds, or such as 45m, 3h, 2d");
-  return value * factor;
-}
-
-Result<Amount> parse_amount(const std::string& text, bool per_hour) {
-  std::string_view figure = trim(text);
-  if (figure.ends_with("/h")) {
-    if (!per_hour)
-      return invalid("'" + text + "' is an amount an hour; of a whole run it is such as 20 or '20 USD'");
-    figure = trim(figure.substr(0, figure.size() - 2));
-  }
-  Amount amount;
-  amount.any_currency = true;
-  if (const size_t space = figure.rfind(' '); space != std::string_view::npos) {
-    amount.money.currency = std::string(trim(figure.substr(space + 1)));
-    amount.any_currency = false;
-    figure = trim(figure.substr(0, space));
-  }
-  double value = 0;
-  const bool currency =
-      amount.any_currency || (amount.money.currency.size() == 3 &&
-                              std::all_of(amount.money.currency.begin(), amount.money.currency.end(),
-                                          [](char c) { return c >= 'A' && c <= 'Z'; }));
-  if (!currency || !read_number(figure, value) || !(value > 0) || !Money::parse(value, amount.money.micros) ||
-      amount.money.micros <= 0)
-    return invalid("'" + text + "' is no amount above 0: such as " +
-                   (per_hour ? "2, 2/h, '2 EUR/h'" : "20, '20 EUR'"));
-  return amount;
-}
-
-Result<foresight::Objective> parse_objective(const std::string& text) {
-  if (text == "time") return foresight::Objective{1, 0};
-  if (text == "cost") return foresight::Objective{0, 1};
-  foresight::Objective objective;
-  if (text.starts_with("weights:")) {
-    const auto parts = split(std::string_view(text).substr(8), ',');
-    if (parts.size() == 2 && read_number(trim(parts[0]), objective.time) &&
-        read_number(trim(parts[1]), objective.money) && objective.time >= 0 && objective.money >= 0 &&
-        objective.time + objective.money > 0)
-      return objective;
-  }
-  return invalid("'" + text +
-                 "' is no objective: time, cost, or weights:A,B (of an hour, of one unit of money; at least "
-                 "0, not both 0)");
-}
-
-Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int> most) {
-  if (most && (*most < 1 || *most > kMostSize))
-    return invalid(fmt::format("at most {} workers: from 1 to {}", *most, kMostSize));
-  std::vector<int> sizes;
-  const int last = most.value_or(kUsualSizes);
-  const std::string_view given = trim(text);
-  if (const size_t dots = given.find(".."); dots != std::string_view::npos) {
-    int from = 0, to = 0;
-    if (!read_count(given.substr(0, dots), from) || !read_count(given.substr(dots + 2), to) || from < 1 ||
-        to < from || to > kMostSize)
-      return invalid("'" + text + "' are no numbers of workers: such as 1..16");
-    for (int size = from; size <= to; ++size) sizes.push_back(size);
-  } else if (given.empty()) {
-    for (int size = 1; size <= last; ++size) sizes.push_back(size);
-  } else {
-    for (std::string_view piece : split(given, ',')) {
-      int size = 0;
-      if (!read_count(trim(piece), size) || size < 1 || size > kMostSize)
-        return invalid("'" + text + "' are no numbers of workers: such as 1..16, or 2,4,8");
-      sizes.push_back(size);
-    }
-  }
-  if (most) std::erase_if(sizes, [&](int size) { return size > *most; });
-  if (sizes.empty())
-    return invalid(fmt::format("'{}' leaves no number of workers of at most {}", text, last));
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
+Result<std::vector<foresight::OfferedType>> program_offers(const RecommendFlags& flags,
+                                                           const Project& project, const Machinery& machinery,
+                                                           const ir::Node& node) {
+  std::set<std::string> left_out;
+  const Surveys none;
+  return offers_of(node, flags.types, flags.spot,
+                   {project.compiled.program, machinery, none, left_out, false});
 }
 
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
                                              const Machinery& machinery, const Surveys& surveys) {
-  const Offering from{machinery, surveys};
+  std::set<std::string> idle_gpus;
+  const Offering from{project.compiled.program, machinery, surveys, idle_gpus};
   RecommendQuestion question;
   if (Status taken = take_bounds(flags, question); !taken.ok()) return taken;
   const ir::Program& program = project.compiled.program;
@@ -363,24 +334,27 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   question.input.workers = std::move(*workers);
   const bool local = question.input.workers.front().machine.shared;
   if (server != nullptr && !local) {
-    auto servers = servers_of(flags, *server, from);
+    auto servers = offers_of(*server, flags.server == "auto" ? "" : flags.server, false, from);
     if (!servers.ok()) return std::move(servers).status();
-    question.input.servers = std::move(*servers);
+    question.input.servers = flags.server == "auto" ? usual_servers(*servers) : *servers;
+    question.eligible_servers = std::move(*servers);
+    if (Status usual = usual_type(*server, false, from, question.usual_server); !usual.ok()) return usual;
+  }
+  if (question.eligible_servers.empty()) question.eligible_servers = question.input.workers;
+  if (!local)
+    if (Status usual = usual_type(*worker, flags.spot, from, question.usual_worker); !usual.ok())
+      return usual;
+  // Nobody who asks for the least time wants the dearest cluster that there is.
+  const auto& bounds = question.input.bounds;
+  if (!local && flags.algorithm == "model" && !bounds.rate && !bounds.cost && !bounds.deadline &&
+      question.input.objective.money == 0) {
+    question.input.bounds.rate = kUsualBudgetMicros;
+    question.default_budget = true;
   }
   question.input.prefer_sustained = flags.types.empty();
   note_burstable(question);
-  const bool serves = server != nullptr;
-  question.input.exchanges = {foresight::Exchange::Ring, foresight::Exchange::SyncServer,
-                              foresight::Exchange::AsyncServer};
-  // What is written must be what the file can become by its inputs: with servers, or without.
-  if (!flags.write.path.empty()) {
-    std::erase_if(question.input.exchanges,
-                  [&](foresight::Exchange one) { return (one == foresight::Exchange::Ring) == serves; });
-    question.input.alone = !serves;
-    // Without an input for it a server is what the plan takes: the cheapest.
-    const bool chosen = program.inputs.count("server_type") + program.inputs.count("ps_type") > 0;
-    if (!chosen && question.input.servers.size() > 1) question.input.servers.resize(1);
-  }
+  note_gpus(idle_gpus, question);
+  note_bandwidth(question);
   const std::string id = machinery.clouds().id_for(*worker);
   question.input.startup = startup(machinery.host(), id.substr(0, id.find(':')));
   if (!local) note_quotas(flags, id, surveys, question);

@@ -19,7 +19,7 @@ struct RecommendFlags {
   RunOptions run;
   std::string training, budget, max_cost, deadline, objective = "time", algorithm = "model", workers, types,
                                                     server = "auto";
-  std::string explain, study;
+  std::string explain, study, exchanges, program;
   ResultFile write;
   std::optional<int> max_workers;
   std::optional<double> batch, latency_ms, images, interruptions;
@@ -38,16 +38,32 @@ struct Amount {
 Result<Amount> parse_amount(const std::string& text, bool per_hour);
 // "time", "cost", "weights:A,B".
 Result<foresight::Objective> parse_objective(const std::string& text);
+// "ring,sync-server": names as in a candidate's. Empty: all. `alone`: whether one worker by itself is meant.
+struct Exchanges {
+  std::vector<foresight::Exchange> exchanges;
+  bool alone = true;
+};
+Result<Exchanges> parse_exchanges(const std::string& text);
 // "1..16", "1,2,4", "8"; empty: 1 to 16.
 Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int> most);
 
+// An hour, in the currency of the prices, if no limit at all is given and the least time is asked for.
+inline constexpr int64_t kUsualBudgetMicros = 10'000'000;
+
 struct RecommendQuestion {
   foresight::RecommendInput input;
+  std::vector<foresight::OfferedType> eligible_servers;  // all that a server may be, for FC2's server choice
+  std::string usual_worker, usual_server;  // the types that a plan takes without an input for them; "": none
+  bool default_budget = false;             // bounds.rate is kUsualBudgetMicros, which nobody asked for
+  bool default_sizes = false;
   std::vector<std::string> notes;  // what the answer should be read with
   std::string currency;            // of the amounts that were given with one
   std::string calibration;         // digest
   foresight::Calibration known;
 };
+
+// --budget, --max-cost, --deadline, --objective, --workers, --exchange and --confidence.
+Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question);
 
 // What the clouds said of the account (RecommendFlags::refresh), by CloudId::text().
 using Surveys = std::map<std::string, Survey>;
@@ -55,5 +71,10 @@ using Surveys = std::map<std::string, Survey>;
 // Offers of the catalogue that fit the training's nodes; local ones are this computer alone.
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
                                              const Machinery& machinery, const Surveys& surveys = {});
+
+// Offers that fit a node of a program of the user's own, in their region, also those with GPUs.
+Result<std::vector<foresight::OfferedType>> program_offers(const RecommendFlags& flags,
+                                                           const Project& project, const Machinery& machinery,
+                                                           const ir::Node& node);
 
 }  // namespace radl::cli

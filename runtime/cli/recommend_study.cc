@@ -21,22 +21,44 @@ namespace {
 
 constexpr int kNoAnswer = 3;
 
-// Those that are built in, and those that were imported.
-Result<std::vector<foresight::StudyRow>> rows_named(const Host& host, const std::string& name) {
+// "ec2 t2.large" by "t2.*", "ec2 t2.large" or "*".
+bool is_machine(const std::string& machine, const std::string& patterns) {
+  const size_t space = machine.find(' ');
+  const std::string type = space == std::string::npos ? machine : machine.substr(space + 1);
+  for (std::string_view pattern : split(patterns, ','))
+    if (matches_pattern(machine, trim(pattern)) || matches_pattern(type, trim(pattern))) return true;
+  return false;
+}
+
+// Rows of the study, built in or imported, on one machine type: times of two types never make one answer.
+Result<std::vector<foresight::StudyRow>> rows_named(const Host& host, const std::string& name,
+                                                        const std::string& types) {
   auto known = load_calibration(host.calibration_file());
   if (!known.ok()) return std::move(known).status();
   std::vector<foresight::StudyRow> all = foresight::study_rows(), rows;
   all.insert(all.end(), known->studies.begin(), known->studies.end());
-  std::set<std::string> names;
+  std::set<std::string> names, machines, taken;
   std::set<std::tuple<std::string, int, int, double>> seen;
   for (foresight::StudyRow& row : all) {
     names.insert(row.study);
-    if (row.study == name && seen.insert({row.machine, row.machines, row.batch, row.latency_ms}).second)
-      rows.push_back(std::move(row));
+    if (row.study != name || !seen.insert({row.machine, row.machines, row.batch, row.latency_ms}).second)
+      continue;
+    machines.insert(row.machine);
+    if (!types.empty() && !is_machine(row.machine, types)) continue;
+    taken.insert(row.machine);
+    rows.push_back(std::move(row));
   }
+  const auto list = [](const std::set<std::string>& set) {
+    return join(std::vector<std::string>(set.begin(), set.end()), ", ");
+  };
+  if (machines.empty())
+    return not_found("there is no study '" + name + "'").with_hint("there are: " + list(names));
   if (rows.empty())
-    return not_found("there is no study '" + name + "'")
-        .with_hint("there are: " + join(std::vector<std::string>(names.begin(), names.end()), ", "));
+    return not_found("study '" + name + "' has no rows of a machine like " + types)
+        .with_hint("it has rows of: " + list(machines));
+  if (taken.size() > 1)
+    return invalid("study '" + name + "' has rows of several machine types: " + list(taken))
+        .with_hint("name one: --types '" + *taken.begin() + "'");
   return rows;
 }
 
@@ -52,13 +74,14 @@ int by_look_up(const Session& session, const RecommendFlags& flags,
     std::printf("%s\n", Json({{"recommendation", 1},
                               {"algorithm", "lookup"},
                               {"workers", row->machines},
+                              {"machine", row->machine},
                               {"epoch_seconds", *row->seconds},
                               {"where", row->where}})
                             .dump(2)
                             .c_str());
   else
-    std::printf("%d nodes: %s an epoch, measured (%s)\n", row->machines, duration_text(*row->seconds).c_str(),
-                shown(row->where).c_str());
+    std::printf("%s: %s an epoch, measured (%s, %s)\n", counted(row->machines, "node").c_str(),
+                duration_text(*row->seconds).c_str(), shown(row->machine).c_str(), shown(row->where).c_str());
   return kDone;
 }
 
@@ -93,7 +116,8 @@ Json json_of(const std::vector<Sized>& all, const std::optional<size_t>& chosen)
       json.update(
           {{"epoch_seconds",
             {{"value", one.estimate.seconds}, {"low", one.estimate.low}, {"high", one.estimate.high}}},
-           {"outside", one.estimate.outside}});
+           {"outside", one.estimate.outside},
+           {"measured_seconds", one.estimate.measured ? Json(*one.estimate.measured) : Json()}});
     sizes.push_back(std::move(json));
   }
   return {{"recommendation", 1},
@@ -102,7 +126,20 @@ Json json_of(const std::vector<Sized>& all, const std::optional<size_t>& chosen)
           {"sizes", sizes}};
 }
 
+std::string time_text(const foresight::EpochEstimate& estimate) {
+  if (estimate.measured) return duration_text(*estimate.measured) + ", measured";
+  return banded_text(estimate.seconds, estimate.low, estimate.high);
+}
+
 void print_sizes(const std::vector<Sized>& all, const std::optional<size_t>& chosen) {
+  if (chosen) {
+    const Sized& one = all[*chosen];
+    std::printf("Take %s: %s an epoch%s\n\n", counted(one.nodes, "node").c_str(),
+                time_text(one.estimate).c_str(),
+                one.estimate.measured          ? ""
+                : one.estimate.outside.empty() ? ", predicted between measured rows"
+                                               : ", outside of what was measured");
+  }
   for (size_t i = 0; i < all.size(); ++i) {
     const Sized& one = all[i];
     if (!one.rejected.empty()) {
@@ -110,16 +147,25 @@ void print_sizes(const std::vector<Sized>& all, const std::optional<size_t>& cho
                   shown(one.rejected).c_str());
       continue;
     }
-    std::printf(
-        "  %s %3d node%s  %-36s%s%s\n", chosen == i ? "*" : " ", one.nodes, one.nodes == 1 ? " " : "s",
-        banded_text(one.estimate.seconds, one.estimate.low, one.estimate.high).c_str(),
-        one.estimate.outside.empty() ? "" : "  outside: ", shown(join(one.estimate.outside, "; ")).c_str());
+    const bool predicted = !one.estimate.measured && !one.estimate.outside.empty();
+    std::printf("  %s %3d node%s  %-36s%s%s\n", chosen == i ? "*" : " ", one.nodes,
+                one.nodes == 1 ? " " : "s", time_text(one.estimate).c_str(), predicted ? "  outside: " : "",
+                predicted ? shown(join(one.estimate.outside, "; ")).c_str() : "");
   }
 }
 
-// By time, or by the nodes' time together, or by both weighted.
-double value_of(const Sized& one, const foresight::Objective& objective) {
-  return (objective.time + objective.money * one.nodes) * one.estimate.seconds;
+// The position of the size to take (EpochModel::choose), by time, by the nodes' time together, or by both.
+std::optional<size_t> choose_size(const foresight::EpochModel& model, const std::vector<Sized>& all,
+                                  const foresight::Objective& objective) {
+  std::vector<foresight::EpochModel::SizedEstimate> possible;
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].rejected.empty()) continue;
+    possible.push_back({all[i].nodes, objective.time + objective.money * all[i].nodes, all[i].estimate});
+    positions.push_back(i);
+  }
+  const auto chosen = model.choose(possible);
+  return chosen ? std::optional(positions[*chosen]) : std::nullopt;
 }
 
 int by_model(const Session& session, const RecommendFlags& flags,
@@ -140,11 +186,7 @@ int by_model(const Session& session, const RecommendFlags& flags,
   auto model = foresight::EpochModel::fit(measured, failed);
   if (!model.ok()) return report(session, model.status());
   const std::vector<Sized> all = estimates(flags, *model, *sizes, batch, latency);
-  std::optional<size_t> chosen;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].rejected.empty() &&
-        (!chosen || value_of(all[i], *objective) < value_of(all[*chosen], *objective)))
-      chosen = i;
+  const std::optional<size_t> chosen = choose_size(*model, all, *objective);
   if (flags.json)
     std::printf("%s\n", json_of(all, chosen).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
@@ -156,7 +198,7 @@ int by_model(const Session& session, const RecommendFlags& flags,
 }  // namespace
 
 int run_study(const Session& session, const RecommendFlags& flags) {
-  auto rows = rows_named(session.host, flags.study);
+  auto rows = rows_named(session.host, flags.study, flags.types);
   if (!rows.ok()) return report(session, rows.status());
   if (!flags.batch || *flags.batch < 1 || *flags.batch > 1e9 || *flags.batch != std::floor(*flags.batch))
     return report(session,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -19,20 +18,12 @@ using foresight::Exchange;
 using foresight::Option;
 using foresight::Verdict;
 
-constexpr size_t kMostShown = 24;
+constexpr size_t kMostAlternatives = 10;
 
 std::string word_of(Exchange exchange) {
   std::string word(foresight::exchange_name(exchange));
   std::replace(word.begin(), word.end(), ' ', '-');
   return word;
-}
-
-foresight::TrainingFacts facts_of(const foresight::RecommendInput& input, const Option& option) {
-  foresight::TrainingFacts facts = input.facts;
-  facts.workers = option.workers;
-  facts.exchange = option.exchange;
-  facts.servers = option.server == -1 ? 0 : 1;
-  return facts;
 }
 
 std::string quota_why(const RecommendAnswer& answer, const Option& option) {
@@ -48,12 +39,25 @@ std::string quota_why(const RecommendAnswer& answer, const Option& option) {
                      plain_number(above.need));
 }
 
+// What the catalogue does not say of a type, or what nobody measured.
+std::string unknown_why(const RecommendAnswer& answer, size_t at) {
+  const auto& input = answer.question.input;
+  const Option& option = answer.made.options[answer.made.candidates[at].index];
+  const auto& worker = input.workers[option.worker];
+  const auto* server = option.server >= 0 ? &input.servers[static_cast<size_t>(option.server)] : nullptr;
+  if (!worker.per_hour || (server != nullptr && !server->per_hour)) return "a price that is not known";
+  const bool exchanges = option.exchange != Exchange::Alone && !worker.machine.shared;
+  if (exchanges && (!(worker.machine.bits_per_second > 0) ||
+                    (server != nullptr && !(server->machine.bits_per_second > 0))))
+    return "a bandwidth that is not known";
+  return "a time that is not known";
+}
+
 std::string rejected_why(const RecommendAnswer& answer, size_t at) {
   const Candidate& one = answer.made.candidates[at];
-  const auto& offer = answer.question.input.workers[answer.made.options[one.index].worker];
   switch (one.verdict) {
     case Verdict::Memory:
-      return fmt::format("a batch of {:g} does not fit into its memory", answer.question.input.facts.batch);
+      return fmt::format("memory: a batch of {:g} does not fit", answer.question.input.facts.batch);
     case Verdict::Quota:
       return quota_why(answer, answer.made.options[one.index]);
     case Verdict::Budget:
@@ -61,7 +65,7 @@ std::string rejected_why(const RecommendAnswer& answer, size_t at) {
     case Verdict::Deadline:
       return "after the deadline: " + duration_text(one.high) + " at the upper end";
     case Verdict::Unknown:
-      return offer.per_hour ? "its time is not known" : "its price is not known";
+      return unknown_why(answer, at);
     case Verdict::Fits:
       return "";
   }
@@ -73,27 +77,65 @@ bool on_frontier(const RecommendAnswer& answer, size_t at) {
   return std::find(frontier.begin(), frontier.end(), at) != frontier.end();
 }
 
-// The frontier first, then what fits by time.
+double value_of(const RecommendAnswer& answer, size_t at) {
+  const auto& objective = answer.question.input.objective;
+  const double larger = std::max(objective.time, objective.money);
+  const Candidate& one = answer.made.candidates[at];
+  return objective.time / larger * one.seconds / 3600 +
+         objective.money / larger * static_cast<double>(one.cost) / 1e6;
+}
+
+// So many of `sorted`, evenly: the first and the last are among them.
+std::vector<size_t> spread(const std::vector<size_t>& sorted, size_t most) {
+  if (sorted.size() <= most) return sorted;
+  std::vector<size_t> taken;
+  for (size_t i = 0; i < most; ++i) taken.push_back(sorted[i * (sorted.size() - 1) / (most - 1)]);
+  return taken;
+}
+
+// The best by the objective first: the chosen one and ten alternatives, of the frontier as far as it goes;
+// `all`: whatever fits.
 std::vector<size_t> shown_candidates(const RecommendAnswer& answer, bool all) {
-  const auto& candidates = answer.made.candidates;
-  std::vector<size_t> shown = answer.made.choice.frontier, rest;
-  for (size_t i = 0; i < candidates.size(); ++i)
-    if ((candidates[i].verdict == Verdict::Fits) && !on_frontier(answer, i)) rest.push_back(i);
-  std::stable_sort(rest.begin(), rest.end(),
-                   [&](size_t a, size_t b) { return candidates[a].seconds < candidates[b].seconds; });
-  shown.insert(shown.end(), rest.begin(), rest.end());
-  if (!all && shown.size() > kMostShown)
-    shown.resize(std::max(kMostShown, answer.made.choice.frontier.size()));
+  const auto& made = answer.made;
+  std::vector<size_t> frontier = made.choice.frontier, rest;
+  std::vector<bool> is_on(made.candidates.size());
+  for (size_t at : frontier) is_on[at] = true;
+  for (size_t i = 0; i < made.candidates.size(); ++i)
+    if (made.candidates[i].verdict == Verdict::Fits && !is_on[i]) rest.push_back(i);
+  const auto better = [&](size_t a, size_t b) { return value_of(answer, a) < value_of(answer, b); };
+  std::stable_sort(frontier.begin(), frontier.end(), better);
+  std::stable_sort(rest.begin(), rest.end(), better);
+  std::vector<size_t> shown;
+  if (made.choice.chosen) {
+    shown.push_back(*made.choice.chosen);
+    std::erase(frontier, *made.choice.chosen);
+  }
+  const std::vector<size_t> others = all ? frontier : spread(frontier, kMostAlternatives);
+  shown.insert(shown.end(), others.begin(), others.end());
+  for (size_t at : rest)
+    if (all || shown.size() <= kMostAlternatives) shown.push_back(at);
   return shown;
+}
+
+// Why, without the figures of one candidate: rejected ones are counted by it.
+std::string rejected_kind(const RecommendAnswer& answer, size_t at) {
+  switch (answer.made.candidates[at].verdict) {
+    case Verdict::Quota:
+      return "the account's quotas";
+    case Verdict::Deadline:
+      return "the deadline";
+    case Verdict::Budget:
+      return answer.question.default_budget ? "the default budget" : "the budget";
+    default:
+      return rejected_why(answer, at);
+  }
 }
 
 std::string rejected_lines(const RecommendAnswer& answer, bool all) {
   std::map<std::string, std::vector<size_t>> by_why;
-  for (size_t i = 0; i < answer.made.candidates.size(); ++i) {
-    const Verdict verdict = answer.made.candidates[i].verdict;
-    if (verdict != Verdict::Fits)
-      by_why[all ? rejected_why(answer, i) : std::string(verdict_name(verdict))].push_back(i);
-  }
+  for (size_t i = 0; i < answer.made.candidates.size(); ++i)
+    if (answer.made.candidates[i].verdict != Verdict::Fits)
+      by_why[all ? rejected_why(answer, i) : rejected_kind(answer, i)].push_back(i);
   std::string text;
   for (const auto& [why, which] : by_why) {
     const Option& first = answer.made.options[answer.made.candidates[which.front()].index];
@@ -125,51 +167,61 @@ std::string probe_of(const RecommendAnswer& answer, const foresight::WorkModel& 
   return "radlc profile" + answer.words + (measured ? " --on cluster, with inputs for this choice" : "");
 }
 
-using LineOf = std::function<void(const char* what, const std::string& value, const std::string& from)>;
-
-// The parts of a step, each with where it is from.
-void explain_step(const RecommendAnswer& answer, const foresight::TrainingForecast& forecast,
-                  const foresight::TrainingFacts& facts, const foresight::MachineFacts& machine,
-                  const LineOf& line) {
-  const foresight::StepAnatomy& step = *forecast.step;
-  const std::string profile = forecast.profile,
-                    link = machine.bits_per_second > 0 ? "the catalogue's network" : "guessed";
-  line("compute", duration_text(step.compute), profile);
-  line("fixed", duration_text(step.fixed), profile);
-  if (step.straggler > 0)
-    line("slowest of all", duration_text(step.straggler), "the spread of measured steps");
-  if (facts.exchange != Exchange::Alone) {
-    line("bandwidth", duration_text(step.bandwidth), link + ", parameters from the graph");
-    line("latency", duration_text(step.latency),
-         answer.question.input.round_trip_seconds ? "--latency" : "guessed");
-    if (step.server > 0) line("full server", duration_text(step.server), link);
-  }
-  if (step.hidden > 0) line("hidden", "-" + duration_text(step.hidden), "");
-  line("step", duration_text(step.seconds),
-       fmt::format("bound by {}", foresight::step_bound_name(step.bound)));
-  line("images a second", grouped(std::round(step.images_per_second)), "");
-  if (!forecast.factors.none())
-    line("learned of the parts",
-         fmt::format("computing x {:.2f}, bytes x {:.2f}, round trips x {:.2f}", forecast.factors.compute,
-                     forecast.factors.bytes, forecast.factors.round_trips),
-         "earlier runs");
+size_t fitting(const RecommendAnswer& answer) {
+  return static_cast<size_t>(
+      std::count_if(answer.made.candidates.begin(), answer.made.candidates.end(),
+                    [](const Candidate& one) { return one.verdict == Verdict::Fits; }));
 }
 
-void explain_credits(const RecommendAnswer& answer, const foresight::CpuCredits& credits,
-                     const foresight::TrainingFacts& facts, const LineOf& line) {
-  if (!credits.burstable()) return;
-  constexpr const char* kTable = "the vendor's table of CPU credits";
-  line("CPU baseline", fmt::format("{:g}% of each core", 100 * credits.baseline), kTable);
-  if (credits.throttled)
-    line("CPU credits", fmt::format("{:g} core minutes at the start", credits.launch_seconds / 60),
-         "then it computes at the baseline");
-  else
-    line("CPU surplus",
-         Money{credits.surplus_micros_per_hour * facts.workers, answer.made.currency}.text() + "/h",
-         "charged while it computes at full speed, part of the cost below");
+// The limits that nobody asked for, each with the option that sets another.
+std::string defaults_text(const RecommendAnswer& answer) {
+  const auto& question = answer.question;
+  std::vector<std::string> all;
+  if (question.default_budget)
+    all.push_back("at most " + Money{*question.input.bounds.rate, answer.made.currency}.text() +
+                  "/h (--budget, --max-cost, --deadline)");
+  if (question.default_sizes)
+    all.push_back(fmt::format("{} to {} workers (--workers)", question.input.sizes.front(),
+                              question.input.sizes.back()));
+  return join(all, ", ");
+}
+
+// The limits that nobody asked for: {"per_hour": money, "workers": [1, 16]}, as far as they hold.
+Json defaults_of(const RecommendAnswer& answer) {
+  Json defaults = Json::object();
+  if (answer.question.default_budget)
+    defaults["per_hour"] = Money{*answer.question.input.bounds.rate, answer.made.currency};
+  if (answer.question.default_sizes)
+    defaults["workers"] = {answer.question.input.sizes.front(), answer.question.input.sizes.back()};
+  return defaults;
+}
+
+// The answer in a line, then why, what was assumed, and whether it is outside of what was measured.
+std::string answer_lines(const RecommendAnswer& answer, const foresight::WorkModel& model, size_t at) {
+  const Candidate& one = answer.made.candidates[at];
+  std::string text =
+      fmt::format("Take {}: {} at {:.0f}%, {}, {}/h\n",
+                  candidate_name(answer.question.input, answer.made.options[one.index]),
+                  banded_text(one.seconds, one.low, one.high), 100 * answer.question.input.confidence,
+                  cost_text(one.cost, answer.made.currency), Money{one.rate, answer.made.currency}.text());
+  text += "  Why: " + reason_text(answer) + "\n";
+  if (const std::string defaults = defaults_text(answer); !defaults.empty())
+    text += "  Defaults: " + defaults + "\n";
+  if (const std::string why = outside_of(answer, model, at); !why.empty())
+    text += "  Outside of what was measured, " + why +
+            ". A short run tells more: " + probe_of(answer, model, at) + ".\n";
+  return text;
 }
 
 }  // namespace
+
+foresight::TrainingFacts facts_of(const foresight::RecommendInput& input, const Option& option) {
+  foresight::TrainingFacts facts = input.facts;
+  facts.workers = option.workers;
+  facts.exchange = option.exchange;
+  facts.servers = option.server == -1 ? 0 : 1;
+  return facts;
+}
 
 std::string candidate_name(const foresight::RecommendInput& input, const Option& option) {
   std::string name =
@@ -199,9 +251,7 @@ std::string reason_text(const RecommendAnswer& answer) {
   if (bounds.deadline)
     what += fmt::format(", done in {} at {:.0f}%", duration_text(*bounds.deadline),
                         100 * answer.question.input.confidence);
-  const auto fits = std::count_if(answer.made.candidates.begin(), answer.made.candidates.end(),
-                                  [](const Candidate& one) { return one.verdict == Verdict::Fits; });
-  return fmt::format("{}; {} of {} candidates fit", what, fits, answer.made.candidates.size());
+  return fmt::format("{}; {} of {} candidates fit", what, fitting(answer), answer.made.candidates.size());
 }
 
 std::string least_text(const RecommendAnswer& answer) {
@@ -216,6 +266,7 @@ std::string least_text(const RecommendAnswer& answer) {
 std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkModel& model, bool all) {
   const auto& made = answer.made;
   std::string text;
+  if (made.choice.chosen) text += answer_lines(answer, model, *made.choice.chosen) + "\n";
   const std::vector<size_t> shown = shown_candidates(answer, all);
   size_t widest = 9;
   for (size_t at : shown)
@@ -234,19 +285,11 @@ std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkM
                         banded_text(one.seconds, one.low, one.high), cost_text(one.cost, made.currency),
                         Money{one.rate, made.currency}.text());
   }
+  if (const size_t fits = fitting(answer); fits > shown.size())
+    text += fmt::format("  {} more fit; --all lists them\n", fits - shown.size());
   text += rejected_lines(answer, all);
   for (const std::string& note : answer.question.notes) text += "note: " + note + "\n";
-  if (made.choice.chosen) {
-    text += fmt::format(
-        "\n* {}: {}\n",
-        candidate_name(answer.question.input, made.options[made.candidates[*made.choice.chosen].index]),
-        reason_text(answer));
-    if (const std::string why = outside_of(answer, model, *made.choice.chosen); !why.empty())
-      text += "  Outside of what was measured, " + why +
-              ". A short run tells more: " + probe_of(answer, model, *made.choice.chosen) + ".\n";
-    text +=
-        "+ nothing beats it in both time and cost. Bands are of 80%, unless --confidence says otherwise.\n";
-  }
+  if (made.choice.chosen) text += "+ nothing beats it in both time and cost\n";
   return text;
 }
 
@@ -283,7 +326,8 @@ Json recommend_json(const RecommendAnswer& answer, const foresight::WorkModel& m
                {"confidence", answer.question.input.confidence},
                {"calibration", answer.question.calibration},
                {"candidates", candidates},
-               {"notes", answer.question.notes}};
+               {"notes", answer.question.notes},
+               {"defaults", defaults_of(answer)}};
   if (made.choice.chosen) {
     json["chosen"] = candidates[*made.choice.chosen]["name"];
     json["reason"] = reason_text(answer);
@@ -298,55 +342,6 @@ Json recommend_json(const RecommendAnswer& answer, const foresight::WorkModel& m
     }
   }
   return json;
-}
-
-Result<std::string> explain_text(const RecommendAnswer& answer, const foresight::WorkModel& model,
-                                 const std::string& name) {
-  const auto& input = answer.question.input;
-  std::vector<std::string> names;
-  const Candidate* one = nullptr;
-  for (const Candidate& candidate : answer.made.candidates) {
-    names.push_back(candidate_name(input, answer.made.options[candidate.index]));
-    if (names.back() == name) one = &candidate;
-  }
-  if (one == nullptr) {
-    const std::string near = nearest(name, names);
-    return Status(Code::NotFound, "there is no candidate '" + name + "'")
-        .with_hint(near.empty() ? "such as " + names.front() : "did you mean " + near + "?");
-  }
-  const Option& option = answer.made.options[one->index];
-  const auto& offer = input.workers[option.worker];
-  const foresight::TrainingFacts facts = facts_of(input, option);
-  foresight::MachineFacts machine = offer.machine;
-  if (option.server >= 0)
-    machine.server_bits_per_second =
-        input.servers[static_cast<size_t>(option.server)].machine.bits_per_second;
-  const auto forecast = model.forecast(facts, machine, input.round_trip_seconds, input.confidence);
-  std::string text =
-      name + (one->verdict == Verdict::Fits ? "" : "  rejected: " + std::string(verdict_name(one->verdict))) +
-      "\n";
-  if (!forecast.train.known()) return text + "  not known: " + forecast.unknown + "\n";
-  const LineOf line = [&](const char* what, const std::string& value, const std::string& from) {
-    text += fmt::format("  {:<18} {:<28} {}\n", what, value, from);
-  };
-  if (forecast.step) explain_step(answer, forecast, facts, machine, line);
-  explain_credits(answer, machine.credits, facts, line);
-  if (forecast.analytic_seconds > 0)
-    line("correction", fmt::format("x {:.3f}", forecast.train.value / forecast.analytic_seconds),
-         model.runs().empty() ? "no runs to learn from" : "earlier runs");
-  line("epoch", banded_text(forecast.epoch.value, forecast.epoch.low, forecast.epoch.high),
-       std::string(source_name(forecast.epoch.source)));
-  line("training", banded_text(forecast.train.value, forecast.train.low, forecast.train.high),
-       std::string(source_name(forecast.train.source)) + ": " + forecast.train.from);
-  line("start-up", banded_text(input.startup.value, input.startup.low, input.startup.high),
-       input.startup.from);
-  if (one->verdict == Verdict::Fits || one->verdict == Verdict::Budget || one->verdict == Verdict::Deadline)
-    line("cost", cost_text(one->cost, answer.made.currency),
-         fmt::format("{}/h{}", Money{one->rate, answer.made.currency}.text(),
-                     offer.as_of.empty() ? "" : ", prices of " + offer.as_of));
-  if (!forecast.outside.empty()) line("outside", forecast.outside, "");
-  if (!forecast.change_most.empty()) line("most would change", forecast.change_most, "");
-  return text;
 }
 
 }  // namespace radl::cli

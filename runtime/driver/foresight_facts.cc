@@ -119,17 +119,33 @@ std::vector<const ir::Step*> trainings_of(const ir::Program& program) {
   return trainings;
 }
 
-Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name) {
-  const std::vector<const ir::Step*> trainings = trainings_of(program);
+namespace {
+
+// The only one of `steps`, or the one that is named; `what`: "training".
+Result<const ir::Step*> find_job(const std::vector<const ir::Step*>& steps, const std::string& name,
+                                 const std::string& what) {
   std::vector<std::string> ids;
-  for (const ir::Step* step : trainings) {
-    if (step->id == name || step->recipe == name || (name.empty() && trainings.size() == 1)) return step;
+  for (const ir::Step* step : steps) {
+    if (step->id == name || step->recipe == name || (name.empty() && steps.size() == 1)) return step;
     ids.push_back(step->id);
   }
-  if (ids.empty()) return Status(Code::NotFound, "there is no training in it");
-  return Status(Code::NotFound,
-                name.empty() ? "there are several trainings in it" : "there is no training '" + name + "'")
-      .with_hint("name one with --training: " + join(ids, ", "));
+  if (ids.empty()) return Status(Code::NotFound, "there is no " + what + " in it");
+  return Status(Code::NotFound, name.empty() ? "there are several " + what + "s in it"
+                                             : "there is no " + what + " '" + name + "'")
+      .with_hint("name one with --" + what + ": " + join(ids, ", "));
+}
+
+}  // namespace
+
+Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name) {
+  return find_job(trainings_of(program), name, "training");
+}
+
+Result<const ir::Step*> find_program(const ir::Program& program, const std::string& name) {
+  std::vector<const ir::Step*> programs;
+  for (const ir::Step& step : program.steps)
+    if (step.kind == ir::StepKind::Program) programs.push_back(&step);
+  return find_job(programs, name, "program");
 }
 
 std::string family_of(const ir::Step& training) {

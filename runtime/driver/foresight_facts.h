@@ -29,6 +29,10 @@ std::vector<const ir::Step*> trainings_of(const ir::Program& program);
 // Of the only training, or of the one that is named. NotFound: there is none of it; names those there are.
 Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name);
 
+// Of the only program of the user's own, or of the one that is named. NotFound: there is none of it; names
+// those there are.
+Result<const ir::Step*> find_program(const ir::Program& program, const std::string& name);
+
 // Asks this computer's engine what the model computes (model_look.h).
 foresight::TrainingFacts training_facts(const ir::Step& training, const Stop& stop = {});
 // As training_facts() gives it, with images of this shape ("32x32x3"; "": as the dataset says). Invalid or

@@ -15,8 +15,9 @@ input workers (type = integer, default = 2)
 input cloud (type = string, default = 'ec2')
 input mode (type = string, default = 'async')
 input worker_type (type = string, default = 'c5.*')
+input server_type (type = string, default = '*')
 network lan (outbound = 'no')
-system ps (cpu.count >= 2, memory.size >= 1G, net_interface.0.connection = 'lan')
+system ps (cpu.count >= 2, memory.size >= 1G, net_interface.0.connection = 'lan', instance_type = input.server_type)
 system worker (cpu.count >= 4, memory.size >= 1G, net_interface.0.connection = 'lan', instance_type = input.worker_type)
 deploy ps 1 input.cloud
 deploy worker input.workers input.cloud
@@ -31,6 +32,7 @@ use 'std/training/parameter_server' as training (
 )
 """
 FAMILY = "logistic on cifar10"
+SERVED = ("--exchange", "sync-server,async-server")  # what a file with a parameter server can become
 SUBSET = str(pathlib.Path(__file__).resolve().parents[4] / "examples/cifar10/subset")
 
 
@@ -81,7 +83,7 @@ class ForesightCase(unittest.TestCase):
         """The file's training on nodes of this machine, on the pictures that lie in the tree. Returns its inputs."""
         text = SITE.replace("cpu.count >= 4", "cpu.count >= 1").replace("cpu.count >= 2", "cpu.count >= 1")
         text = text.replace("dataset = 'cifar10'", "dataset = 'cifar10'\n  source = 'subset'")
-        text = text.replace(", instance_type = input.worker_type", "")
+        text = text.replace(", instance_type = input.worker_type", "").replace(", instance_type = input.server_type", "")
         (self.at / "site.radl").write_text(text + configure)
         self.environment["RADL_CIFAR10_SUBSET"] = SUBSET
         return ("--input", "cloud=local", "--input", "worker_type=local", "--input", "workers=1")

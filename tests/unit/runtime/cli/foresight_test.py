@@ -13,7 +13,7 @@ import time
 import unittest
 import zlib
 
-from foresight_case import ENGINE, ForesightCase, FAMILY, RADLC, SITE, profile, work
+from foresight_case import ENGINE, ForesightCase, FAMILY, RADLC, SERVED, SITE, profile, work
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -53,6 +53,25 @@ class Studies(ForesightCase):
             self.assertLess(size["epoch_seconds"]["low"], size["epoch_seconds"]["value"])
             self.assertEqual(size["outside"], [])
         self.assertEqual(self.ask("--batch", 3000, "--workers", "8")["sizes"][0]["outside"], ["8 nodes were never measured"])
+
+    def test_a_gap_of_the_data_is_outside_and_the_smaller_of_two_alike_wins(self):
+        answer = self.ask("--batch", 64000, "--latency", 20)
+        self.assertEqual(answer["workers"], 3, "the study's own example")
+        four = next(size for size in answer["sizes"] if size["workers"] == 4)
+        self.assertEqual(len(four["outside"]), 1)
+        self.assertIsNone(four["measured_seconds"])
+        text = self.radlc("recommend", "--study", "mnist", "--batch", 64000, "--latency", 20)
+        self.assertTrue(text.startswith("Take 3 nodes:"), text)
+
+    def test_two_machine_types_never_make_one_answer(self):
+        rows = "".join(f"mine,{m},{n},{b},0,{b / n / s + 2 * n},here\n" for m, s in (("a big", 100), ("a small", 10)) for n in (1, 2, 4) for b in (100, 200, 400))
+        (self.at / "mine.csv").write_text("study,machine,machines,batch,latency_ms,seconds,where\n" + rows)
+        self.radlc("calibration", "import", "mine.csv")
+        for algorithm in ("model", "lookup"):
+            self.fails(1, "several machine types", "recommend", "--study", "mine", "--batch", "200", "--algorithm", algorithm)
+        for types, nodes in (("small", 4), ("a big", 1)):
+            answer = json.loads(self.radlc("recommend", "--study", "mine", "--batch", "200", "--types", types, "--algorithm", "lookup", "--json"))
+            self.assertEqual(answer["workers"], nodes)
 
     def test_a_batch_that_did_not_fit_is_rejected(self):
         alone = self.ask("--batch", 64000)["sizes"][0]
@@ -137,12 +156,12 @@ class Recommend(ForesightCase):
 
     def test_a_file_that_is_no_input_file_is_not_written_over(self):
         self.know(profile())
-        self.fails(1, "site.radl exists", "recommend", "site.radl", "--types", "c5.xlarge", "--write", "site.radl")
+        self.fails(1, "site.radl exists", "recommend", "site.radl", "--types", "c5.xlarge", "--write", "site.radl", *SERVED)
         self.assertEqual((self.at / "site.radl").read_text(), SITE)
         self.fails(1, "site.radl exists", "calibration", "export", "site.radl")
         self.assertEqual((self.at / "site.radl").read_text(), SITE)
         for _ in range(2):  # its own may be
-            self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--write", "choice.json")
+            self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--write", "choice.json", *SERVED)
 
     def other_architecture(self):
         """The name of another architecture than this computer's, which is the engine's, and a type that has it."""
@@ -186,7 +205,7 @@ class Recommend(ForesightCase):
 
     def test_the_choice_is_an_input_file_that_plan_takes(self):
         self.know(profile())
-        answer = self.recommend("--workers", "3", "--write", "choice.json", "--types", "c5.xlarge")
+        answer = self.recommend("--workers", "3", "--write", "choice.json", "--types", "c5.xlarge", *SERVED)
         chosen = json.loads((self.at / "choice.json").read_text())
         self.assertEqual((chosen["workers"], chosen["worker_type"]), (3, "c5.xlarge"))
         self.assertIn(chosen["mode"], ("sync", "async"))
@@ -198,7 +217,7 @@ class Recommend(ForesightCase):
     def test_the_choice_is_applied(self):
         here = self.train_here()
         self.radlc("profile", "site.radl", "--seconds", "1", *here)
-        self.recommend("--input", "cloud=local", "--workers", "2", "--write", "choice.json")
+        self.recommend("--input", "cloud=local", "--workers", "2", "--write", "choice.json", *SERVED)
         chosen = json.loads((self.at / "choice.json").read_text())
         self.assertEqual(chosen["workers"], 2)
         self.addCleanup(self.run_it, "destroy", "site.radl", "--auto-approve")
@@ -213,9 +232,66 @@ class Recommend(ForesightCase):
         self.know(profile())
         text = SITE.replace("input worker_type (type = string, default = 'c5.*')\n", "").replace(", instance_type = input.worker_type", "")
         (self.at / "site.radl").write_text(text)
-        self.fails(1, "input worker_type", "recommend", "site.radl", "--write", "choice.json")
+        self.fails(1, "input worker_type", "recommend", "site.radl", "--types", "c5.24xlarge", "--write", "choice.json", *SERVED)
         self.assertFalse((self.at / "choice.json").exists())
 
+    def test_writing_the_choice_asks_the_same_question(self):
+        self.know(profile())
+        at = ("--types", "c5.xlarge", "--workers", "1..4")
+        asked = self.recommend(*at)["chosen"]
+        self.assertTrue(asked.endswith(("/ring", "/alone")), asked)
+        done = self.run_it("recommend", "site.radl", *at, "--write", "choice.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.startswith(f"Take {asked}:"), done.stdout)
+        self.assertIn("--exchange sync-server,async-server", done.stderr)
+        self.assertFalse((self.at / "choice.json").exists())
+        served = self.recommend(*at, *SERVED)
+        self.assertEqual(self.recommend(*at, *SERVED, "--write", "choice.json")["chosen"], served["chosen"])
+        self.assertTrue((self.at / "choice.json").exists())
+
+    def test_the_answer_comes_first_with_at_most_ten_alternatives(self):
+        self.know(profile())
+        for objective in ("time", "cost"):
+            lines = self.radlc("recommend", "site.radl", "--input", "worker_type=*", "--objective", objective, "--deadline", "3h").splitlines()
+            self.assertRegex(lines[0], r"^Take \d+x\S+: ")
+            shown = [line for line in lines if "/ring" in line or "-server" in line or "/alone" in line]
+            listed = [line for line in shown if not line.startswith(("Take", "  rejected"))]
+            self.assertTrue(listed[0].startswith("  * "), listed[0])
+            self.assertLessEqual(len(listed), 11)
+            self.assertTrue(any("--all lists them" in line for line in lines))
+        everything = self.radlc("recommend", "site.radl", "--input", "worker_type=*", "--all", "--deadline", "3h")
+        self.assertGreater(len(everything.splitlines()), 100)
+
+    def test_without_limits_defaults_hold_and_are_stated(self):
+        self.know(profile())
+        answer = self.recommend("--input", "worker_type=*")
+        self.assertEqual(answer["defaults"]["per_hour"]["micros"], 10000000)
+        self.assertEqual(answer["defaults"]["workers"], [1, 16])
+        chosen = next(c for c in answer["candidates"] if c["name"] == answer["chosen"])
+        self.assertLessEqual(chosen["per_hour"]["micros"], 10000000)
+        self.assertIn("--budget", self.radlc("recommend", "site.radl").splitlines()[2])
+        self.assertNotIn("per_hour", self.recommend("--deadline", "3h", "--workers", "1..4")["defaults"])
+        # A default keeps nothing from being answered.
+        dear = self.recommend("--types", "c5.24xlarge", "--workers", "16", "--exchange", "ring")
+        self.assertEqual(dear["chosen"], "16xc5.24xlarge/ring")
+
+    def test_types_with_gpus_are_left_out_or_judged_by_their_cores_and_it_says_so(self):
+        self.know(profile())
+        answer = self.recommend("--input", "worker_type=*", "--workers", "1")
+        self.assertFalse([c["name"] for c in answer["candidates"] if c["type"].startswith(("g4dn.", "p3."))])
+        self.assertTrue(any("with GPUs left out" in note for note in answer["notes"]), answer["notes"])
+        named = self.recommend("--types", "g4dn.xlarge", "--workers", "1", "--exchange", "alone")
+        self.assertEqual(named["chosen"], "1xg4dn.xlarge/alone")
+        self.assertTrue(any("judged by their CPU cores" in note for note in named["notes"]), named["notes"])
+
+    def test_the_network_of_gce_and_azure_is_known(self):
+        self.know(profile())
+        for cloud, region, names in (("gce", "europe-west1", "n2-standard-*"), ("azure", "westeurope", "Standard_D*s_v5")):
+            with self.subTest(cloud=cloud):
+                types = json.loads(self.radlc("catalog", "list", "--cloud", cloud, "--region", region, "--type", names, "--json"))
+                self.assertTrue(types)
+                for one in types:
+                    self.assertGreaterEqual(one["network_peak_bits_per_second"], 10e9, one["name"])
     def test_explain_has_every_part_with_its_source(self):
         self.know(profile())
         text = self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--explain", "4xc5.xlarge/ring")
@@ -229,8 +305,37 @@ class Recommend(ForesightCase):
         for name in ("model", "cost-opt", "time-opt", "scala-opt", "lookup"):
             self.assertRegex(text, rf"(?m)^{name} ")
         answer = self.recommend("--budget", "2", "--algorithm", "cost-opt")
+        self.assertLess(len(self.radlc("recommend", "site.radl", "--input", "worker_type=*", "--budget", "2", "--algorithm", "cost-opt").splitlines()), 10)
         prices = json.loads(self.radlc("catalog", "list", "--region", "eu-west-1", "--type", "c5.*", "--cpu", "4", "--json"))
         self.assertEqual(answer["type"], min(prices, key=lambda t: t["on_demand"]["per_hour"]["micros"])["name"])
+
+    def test_a_published_algorithm_has_no_hidden_limit_and_keeps_to_the_given_ones(self):
+        self.know(profile())
+        ask = functools.partial(self.recommend, "--types", "c5.xlarge", "--server", "c5.large", "--algorithm", "cost-opt")
+        self.assertGreater(ask("--budget", "8")["workers"], 16)
+        self.assertEqual(ask("--budget", "8", "--workers", "2,4,8")["workers"], 8)
+        self.assertEqual(ask("--max-workers", "5")["workers"], 5)
+        self.fails(3, "--workers begins at 40", "recommend", "site.radl", "--types", "c5.xlarge", "--server", "c5.large", "--algorithm", "cost-opt",
+                   "--budget", "2", "--workers", "40..50")
+        self.fails(1, "--max-workers", "recommend", "site.radl", "--types", "c5.xlarge", "--algorithm", "cost-opt")
+        self.fails(1, "--deadline", "recommend", "site.radl", "--algorithm", "time-opt", "--budget", "2", "--deadline", "1h")
+        self.fails(1, "names", "recommend", "site.radl", "--algorithm", "scala-opt-m", "--types", "c5.*", "--budget", "2")
+
+    def test_the_server_of_fc2_is_the_widest_that_the_budget_leaves(self):
+        self.know(profile())
+        answer = self.recommend("--types", "c5.xlarge", "--algorithm", "cost-opt", "--budget", "5")
+        offered = {c["server"] for c in self.recommend("--types", "c5.xlarge", "--budget", "5", *SERVED)["candidates"]}
+        self.assertNotIn(answer["server"], offered, "FC2 chooses among all types that the file allows, the model among two")
+
+    def test_a_look_up_in_runs_takes_the_measured_round_trip(self):
+        self.know(profile(), runs=[self.ran(2, 4.999999999999999, 30), self.ran(4, 5.02, 20), self.ran(2, 60, 90)])
+        answer = self.recommend("--types", "c5.xlarge", "--algorithm", "lookup", "--latency", "5", "--batch", "64")
+        self.assertEqual((answer["workers"], answer["machine"]), (4, "ec2 c5.xlarge"))
+        far = self.recommend("--types", "c5.xlarge", "--algorithm", "lookup", "--batch", "64")
+        self.assertAlmostEqual(far["latency_ms"], 60)  # of the newest run
+        self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--algorithm", "lookup", "--latency", "5", "--batch", "64", "--write", "choice.json")
+        self.assertEqual(json.loads((self.at / "choice.json").read_text())["workers"], 4)
+        self.fails(3, "no row has", "recommend", "site.radl", "--algorithm", "lookup", "--latency", "20", "--batch", "64")
 
     def test_questions_that_are_none(self):
         self.know(profile())
@@ -242,6 +347,13 @@ class Recommend(ForesightCase):
                 ("has no type like", ("--types", "nothing.*"))]:
             with self.subTest(arguments=arguments):
                 self.fails(1, said, "recommend", "site.radl", *arguments)
+
+
+    def ran(self, workers, latency_ms, seconds):
+        return {"digest": "d", "family": FAMILY, "work": work(), "machine": "ec2 c5.xlarge", "exchange": "async server", "workers": workers, "servers": 1,
+                "batch": 128 / workers, "latency_ms": latency_ms, "bits_per_second": 1e9, "sent_bytes": 0, "received_bytes": 0,
+                "measured_bits_per_second": 0, "epochs": 1, "images": 50000, "analytic_seconds": 0, "seconds": seconds, "cost": 0, "currency": "USD",
+                "time": 1000 + latency_ms, "version": "0.1.0"}
 
 
 class Calibration(ForesightCase):
@@ -334,6 +446,78 @@ class Plans(ForesightCase):
         self.assertEqual((train["source"], train["from"]), ("measured", "1 run of it"))
         self.assertAlmostEqual(train["seconds"], run["seconds"], places=6)
         self.assertEqual(forecast["outside"], "")
+
+    def types_of(self, *arguments):
+        """Type and alternatives of each machine of the plan."""
+        actions = json.loads(self.radlc("plan", "--json", "site.radl", *arguments))["actions"]
+        return {action["id"]: [offer["name"] for offer in action["offers"]] for action in actions if action["id"].startswith(("ps[", "worker["))}
+
+    def test_a_training_is_planned_on_types_that_compute_at_full_speed(self):
+        burstable = ("t2.", "t3.", "t3a.", "t4g.")
+        text = SITE.replace("'c5.*'", "'*'").replace("cpu.count >= 4", "cpu.count >= 2")
+        (self.at / "site.radl").write_text(text)
+        for node, offers in self.types_of().items():
+            self.assertFalse(offers[0].startswith(burstable), (node, offers))
+            self.assertTrue(any(name.startswith(burstable) for name in offers), "a machine that an earlier plan took may stay")
+        self.assertNotIn("CPU credits", self.radlc("plan", "site.radl"))
+        (self.at / "site.radl").write_text(text.split("use 'std")[0])
+        for node, offers in self.types_of().items():
+            self.assertTrue(offers[0].startswith(burstable), (node, offers))
+
+    def test_a_plan_names_the_credits_and_the_idle_gpus_of_a_type_that_a_training_is_given(self):
+        self.assertIn("CPU credits", self.radlc("plan", "site.radl", "--input", "worker_type=t3.xlarge"))
+        notes = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "worker_type=g4dn.xlarge"))["notes"]
+        self.assertEqual(len([note for note in notes if "system 'worker' trains on g4dn.xlarge" in note and "GPUs that nothing uses" in note]), 1, notes)
+        self.assertFalse([note for note in json.loads(self.radlc("plan", "--json", "site.radl"))["notes"] if "trains on" in note])
+
+    def test_a_program_that_was_edited_takes_as_long_as_nobody_knows(self):
+        def program(seconds, more=""):
+            (self.at / "work.radl").write_text("radl 2\nnetwork lan ()\nsystem box (net_interface.0.connection = 'lan')\ndeploy box 1 'local'\nconfigure nap (\n"
+                                               f"  program 'nap' (systems = system.box main = 'sh' arguments = ['-c', 'sleep {seconds}'] {more})\n)\n")
+
+        def predicted():
+            actions = json.loads(self.radlc("plan", "--json", "work.radl"))["actions"]
+            (nap,) = [action for action in actions if action["id"].startswith("program/")]
+            return nap["seconds"]
+
+        program(1)
+        self.addCleanup(self.run_it, "destroy", "work.radl", "--auto-approve")
+        self.assertIsNone(predicted())
+        self.radlc("apply", "work.radl", "--auto-approve")
+        self.radlc("destroy", "work.radl", "--auto-approve")
+        self.assertGreaterEqual(predicted(), 1)
+        program(60)
+        self.assertIsNone(predicted())
+        program(1, "environment = { DEEPER = 'yes' }")
+        self.assertIsNone(predicted())
+
+    def test_a_short_real_run_of_a_program_is_kept_for_plans_and_recommendations(self):
+        def program(seconds, cloud):
+            (self.at / "work.radl").write_text(f"radl 2\nnetwork lan ()\nsystem box (cpu.count >= 1 and net_interface.0.connection = 'lan')\ndeploy box 1 '{cloud}'\nconfigure nap (\n"
+                                               f"  program 'nap' (systems = system.box main = 'sh' arguments = ['-c', 'sleep {seconds}'])\n)\n")
+
+        program(1, "local")
+        self.fails(1, "--on cluster", "profile", "work.radl")
+        self.fails(1, "radlc profile work.radl --on cluster", "recommend", "work.radl")
+        said = self.radlc("profile", "work.radl", "--on", "cluster", "--auto-approve")
+        self.assertIn("ran to its end", said)
+        (nap,) = [action for action in json.loads(self.radlc("plan", "--json", "work.radl"))["actions"] if action["id"].startswith("program/")]
+        self.assertGreaterEqual(nap["seconds"], 1)
+        answer = json.loads(self.radlc("recommend", "work.radl", "--json"))
+        self.assertEqual((answer["chosen"], answer["candidates"][0]["source"]), ("local", "measured"))
+        self.assertGreaterEqual(answer["candidates"][0]["seconds"]["value"], 1)
+        program(1, "ec2")  # what it computes is the same
+        answer = json.loads(self.radlc("recommend", "work.radl", "--types", "c5.*", "--objective", "cost", "--json"))
+        chosen = next(c for c in answer["candidates"] if c["name"] == answer["chosen"])
+        self.assertEqual(chosen["source"], "scaled")
+        self.assertLess(chosen["seconds"]["low"], chosen["seconds"]["high"])
+        program(30, "local")
+        done = self.run_it("profile", "work.radl", "--on", "cluster", "--seconds", "2", "--auto-approve")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--seconds", done.stderr)
+        (nap,) = [action for action in json.loads(self.radlc("plan", "--json", "work.radl"))["actions"] if action["id"].startswith("program/")]
+        self.assertIsNone(nap["seconds"], "a run that was cut off says nothing of the whole")
+        self.assertNotIn("work-probe", self.radlc("list"))
 
     def test_a_file_without_training_has_none(self):
         (self.at / "plain.radl").write_text("network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n")
