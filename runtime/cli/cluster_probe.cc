@@ -67,9 +67,8 @@ struct Probe {
 // How much of an epoch a probe of so many seconds is, by what is known of the training.
 Result<double> epochs_for(const Probe& probe, const Plan& plan, double seconds) {
   const auto forecasts = forecasts_or_note(plan, probe.project, *probe.machinery);
-  const auto forecast = std::find_if(forecasts.begin(), forecasts.end(), [&](const PlanForecast& one) {
-    return one.training == probe.job_id;
-  });
+  const auto forecast = std::find_if(forecasts.begin(), forecasts.end(),
+                                     [&](const PlanForecast& one) { return one.training == probe.job_id; });
   if (forecast == forecasts.end() || !forecast->epoch.known())
     return not_found(forecast == forecasts.end() ? "the training would not run" : forecast->unknown)
         .with_hint("measure a step first, then a cluster: radlc profile" + probe.project.words);

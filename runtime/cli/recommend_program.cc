@@ -9,9 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common/human.h"
-#include "runtime/driver/foresight_facts.h"
 #include "runtime/cli/recommend_view.h"
 #include "runtime/cli/shown.h"
+#include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/user_files.h"
 #include "runtime/foresight/anwar.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/runs_file.h"
@@ -44,7 +45,7 @@ struct Choosing {
 // Types of which runs have kept the program's time. `local` and offers of the region: of others the cores are
 // not known.
 std::vector<Timed> timed_types(const ir::Step& step, const std::vector<foresight::OfferedType>& offers) {
-  const auto measured = measured_by(newest_runs(host.runs_file()));
+  const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
   const std::string work = step.program.value("identity", "");
   std::vector<Timed> timed;
   auto take = [&](const std::string& kind, double cores, double gpus) {
