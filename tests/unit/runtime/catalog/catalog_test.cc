@@ -6,6 +6,7 @@
 #include <chrono>
 #include <regex>
 #include <thread>
+#include <tuple>
 
 #include "catalog/azure_catalog.h"
 #include "catalog/ec2_catalog.h"
@@ -252,6 +253,36 @@ TEST(Catalog, ManyThreadsMayAsk) {
   for (const char* region : {"us-east-1", "eu-west-1", "us-east-1", "sa-east-1"})
     threads.emplace_back([&catalog, region] { EXPECT_FALSE(catalog.types("ec2", region)->empty()); });
   for (std::thread& thread : threads) thread.join();
+}
+
+// As the vendors document them (tools/catalog/network.csv); what was not read stays unknown.
+TEST(Catalog, TheNetworkOfComputeEngineAndAzureIsKnown) {
+  const Catalog catalog = built_in_catalog();
+  const std::tuple<const char*, const char*, const char*, double> types[] = {
+      {"gce", "europe-west1", "n2-standard-8", 16e9},
+      {"gce", "europe-west1", "e2-standard-2", 4e9},
+      {"gce", "europe-west1", "e2-micro", 1e9},
+      {"azure", "westeurope", "Standard_D16s_v5", 12.5e9},
+      {"azure", "westeurope", "Standard_E20as_v5", 12.5e9},
+      {"azure", "westeurope", "Standard_F72s_v2", 30e9},
+      {"azure", "westeurope", "Standard_B2ms", 0}};
+  for (const auto& [cloud, region, name, bits] : types) {
+    auto type = catalog.find(cloud, region, name);
+    ASSERT_TRUE(type.ok() && *type != nullptr) << name;
+    EXPECT_EQ((*type)->network_peak, bits) << name;
+    EXPECT_EQ((*type)->network_sustained, 0) << name;
+  }
+  for (const char* cloud : {"gce", "azure"}) {
+    size_t known = 0, all = 0;
+    auto regions = catalog.regions(cloud);
+    ASSERT_TRUE(regions.ok());
+    for (const std::string& region : *regions) {
+      auto types_of_it = catalog.types(cloud, region);
+      ASSERT_TRUE(types_of_it.ok());
+      for (const InstanceType* type : *types_of_it) ++all, known += type->network_peak > 0;
+    }
+    EXPECT_GT(known, 0.75 * static_cast<double>(all)) << cloud;
+  }
 }
 
 }  // namespace

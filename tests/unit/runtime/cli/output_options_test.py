@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from foresight_case import ForesightCase, SITE, profile
+from foresight_case import ForesightCase, SERVED, SITE, profile
 
 RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
 SOURCE = "network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n"
@@ -75,7 +75,7 @@ class EveryOption(ForesightCase):
             words += [option, value]
         if name == "recommend":
             source = "site.radl"
-            words += ["--types", "c5.xlarge"]
+            words += ["--types", "c5.xlarge", *SERVED]
         if name == "graph" and option != "--format":
             words += ["--format", "dot"]
         if name in ("state pull", "destroy"):

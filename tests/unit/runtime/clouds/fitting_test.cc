@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/text.h"
+#include "runtime/catalog/burstable.h"
 
 namespace radl {
 namespace {
@@ -44,6 +47,56 @@ TEST_F(Fit, TheCheapestThatHasAllOfIt) {
   EXPECT_EQ(cheapest(), "t3a.xlarge");
   text("cpu.arch", "arm64");
   EXPECT_EQ(cheapest(), "t4g.xlarge");
+}
+
+TEST_F(Fit, TypesByCpuCreditsComeLastForATraining) {
+  bound("cpu.count", 4);
+  bound("memory.size", 16e9);
+  Fitting fitting{node, *catalog.types("ec2", "us-east-1"), "EC2 in us-east-1"};
+  fitting.sustained = true;
+  auto types = fitting_types(fitting);
+  ASSERT_TRUE(types.ok());
+  const auto by_credits = [](const InstanceType* type) { return burstable("ec2", type->name) != nullptr; };
+  const auto first = std::find_if(types->begin(), types->end(), by_credits);
+  EXPECT_GT(first - types->begin(), 10);
+  EXPECT_TRUE(std::all_of(first, types->end(), by_credits));
+  EXPECT_EQ(fit()->size(), types->size());
+}
+
+TEST_F(Fit, OnlyNodesOfATrainingOrOfSeveralWorkersTrain) {
+  ir::Program program;
+  ir::Step step;
+  step.nodes = {"worker[0]"};
+  for (const ir::StepKind kind : {ir::StepKind::Training, ir::StepKind::Native, ir::StepKind::Program}) {
+    step.kind = kind;
+    program.steps = {step};
+    EXPECT_EQ(trains(program, node), kind == ir::StepKind::Training);
+  }
+  program.steps[0].program["launcher"] = {"torchrun"};
+  EXPECT_TRUE(trains(program, node));
+  node.address = "front[0]";
+  EXPECT_FALSE(trains(program, node));
+}
+
+TEST_F(Fit, ATrainingIsToldOfCreditsAndOfGpusThatNobodyUses) {
+  ir::Program program;
+  ir::Step step;
+  step.kind = ir::StepKind::Training;
+  step.nodes = {"worker[0]"};
+  program.steps = {step};
+  auto note = [&](const char* name) {
+    const InstanceType* type = *catalog.find("ec2", "us-east-1", name);
+    return training_note(program, node, "ec2", offer_of(*type, Market::OnDemand));
+  };
+  EXPECT_NE(note("t3.xlarge").find("CPU credits"), std::string::npos);
+  EXPECT_NE(note("g4dn.xlarge").find("GPUs that nothing uses"), std::string::npos);
+  EXPECT_EQ(note("m5.xlarge"), "");
+  bound("gpu.count", 1);  // the compiler has warned
+  EXPECT_EQ(note("g4dn.xlarge"), "");
+  program.steps[0].kind = ir::StepKind::Program;
+  program.steps[0].program["launcher"] = {"torchrun"};
+  node.requirements.clear();
+  EXPECT_EQ(note("g4dn.xlarge"), "");
 }
 
 TEST_F(Fit, AnImageIsForX86UnlessTheFileSaysOtherwise) {
