@@ -187,7 +187,7 @@ int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancell
   keep_trainings_or_note(plan, probe.project, *probe.machinery, done, *after);
   if (code == kDone) tell(probe, forecasts, *after);
   const auto record = after->steps.find(probe.job_id);
-  if (probe.of_program() && record != after->steps.end() && record->second.status != StepStatus::Done)
+  if (probe.of_program() && (record == after->steps.end() || record->second.status != StepStatus::Done))
     std::fprintf(
         stderr,
         "note: nothing is kept of a program that did not end well within %s: --seconds gives it longer\n",

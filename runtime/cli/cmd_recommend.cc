@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -234,7 +235,9 @@ int run(const Session& session, const RecommendFlags& flags) {
   if (flags.training.empty() && (!flags.program.empty() || trainings_of(program).empty())) {
     auto job = find_program(program, flags.program);
     if (job.ok()) return run_program(session, flags, **project, **machinery, **job);
-    if (!flags.program.empty()) return report(session, job.status());
+    const bool several = std::any_of(program.steps.begin(), program.steps.end(),
+                                     [](const ir::Step& step) { return step.kind == ir::StepKind::Program; });
+    if (!flags.program.empty() || several) return report(session, job.status());
   }
   Surveys surveys;
   if (flags.refresh) {
