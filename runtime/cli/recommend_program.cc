@@ -24,16 +24,16 @@ using foresight::Candidate;
 using foresight::Source;
 using foresight::Verdict;
 
-constexpr int kNothingFits = 3;
-constexpr size_t kMostShown = 11;
-constexpr double kMeasuredRatio = 1.3;  // of the band of a time that was measured on the same kind of machine
+constexpr int kNoTypeFits = 3;
+constexpr size_t kMostTypesShown = 11;
+constexpr double kSameTypeRatio = 1.3;  // of the band of a time that was measured on the same kind of machine
 
-struct Timed {
+struct TimedType {
   std::string kind;  // "ec2 m5.xlarge"
   double cores = 0, gpus = 0, seconds = 0;
 };
 
-struct Choosing {
+struct TypeChoice {
   std::vector<foresight::OfferedType> offers;
   std::vector<Candidate> candidates;  // of offers, by index
   std::vector<Source> sources;
@@ -44,51 +44,53 @@ struct Choosing {
 
 // Types of which runs have kept the program's time. `local` and offers of the region: of others the cores are
 // not known.
-std::vector<Timed> timed_types(const ir::Step& step, const std::vector<foresight::OfferedType>& offers) {
+std::vector<TimedType> timed_types(const ir::Step& step, const std::vector<foresight::OfferedType>& offers) {
   const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
   const std::string work = step.program.value("identity", "");
-  std::vector<Timed> timed;
+  std::vector<TimedType> timed;
   auto take = [&](const std::string& kind, double cores, double gpus) {
     const auto known = measured.find(program_key(work, step.nodes.size(), kind));
     if (known != measured.end()) timed.push_back({kind, cores, gpus, known->second});
   };
   for (const auto& offer : offers) take(offer.machine.kind, offer.machine.cores, offer.gpus);
   const foresight::MachineFacts here = this_computer();
-  if (std::none_of(timed.begin(), timed.end(), [&](const Timed& one) { return one.kind == here.kind; }))
+  if (std::none_of(timed.begin(), timed.end(), [&](const TimedType& one) { return one.kind == here.kind; }))
     take(here.kind, here.cores, 0);
   return timed;
 }
 
 // nullopt: it ran on nothing alike.
-std::optional<foresight::Banded> time_on(const foresight::OfferedType& offer,
-                                         const std::vector<Timed>& timed) {
-  const Timed* nearest = nullptr;
-  for (const Timed& one : timed) {
+std::optional<foresight::Banded> time_on_type(const foresight::OfferedType& offer,
+                                              const std::vector<TimedType>& timed) {
+  const TimedType* nearest = nullptr;
+  for (const TimedType& one : timed) {
     if (one.kind == offer.machine.kind)
-      return foresight::banded(one.seconds, kMeasuredRatio, Source::Measured, "runs on it");
+      return foresight::banded(one.seconds, kSameTypeRatio, Source::Measured, "runs on it");
     if (one.gpus > 0 || offer.gpus > 0 || !(one.cores > 0) || !(offer.machine.cores > 0)) continue;
-    const auto away = [&](const Timed& of) { return std::fabs(std::log(of.cores / offer.machine.cores)); };
+    const auto away = [&](const TimedType& of) {
+      return std::fabs(std::log(of.cores / offer.machine.cores));
+    };
     if (nearest == nullptr || away(one) < away(*nearest)) nearest = &one;
   }
   if (nearest == nullptr) return std::nullopt;
   const double scaled = nearest->seconds * nearest->cores / offer.machine.cores;
   const double low = std::min(scaled, nearest->seconds), high = std::max(scaled, nearest->seconds);
-  foresight::Banded time = foresight::banded(std::sqrt(low * high), kMeasuredRatio, Source::Scaled,
+  foresight::Banded time = foresight::banded(std::sqrt(low * high), kSameTypeRatio, Source::Scaled,
                                              "runs on " + nearest->kind + ", by cores");
-  time.low = low / kMeasuredRatio;
-  time.high = high * kMeasuredRatio;
+  time.low = low / kSameTypeRatio;
+  time.high = high * kSameTypeRatio;
   return time;
 }
 
-Status weigh(const RecommendQuestion& question, const std::vector<Timed>& timed, size_t nodes,
-             Choosing& made) {
+Status weigh_types(const RecommendQuestion& question, const std::vector<TimedType>& timed, size_t nodes,
+                   TypeChoice& made) {
   for (size_t i = 0; i < made.offers.size(); ++i) {
     const foresight::OfferedType& offer = made.offers[i];
     Candidate one;
     one.index = static_cast<uint32_t>(i);
     one.machines = static_cast<uint16_t>(nodes);
     one.burstable = question.input.prefer_sustained && offer.machine.credits.burstable();
-    const auto time = time_on(offer, timed);
+    const auto time = time_on_type(offer, timed);
     made.sources.push_back(time ? time->source : Source::Unknown);
     made.why.push_back(!time             ? "a time that is not known: it ran on no such machine"
                        : !offer.per_hour ? "a price that is not known"
@@ -110,13 +112,13 @@ Status weigh(const RecommendQuestion& question, const std::vector<Timed>& timed,
   return {};
 }
 
-std::string name_of(const Choosing& made, size_t at, size_t nodes) {
+std::string nodes_name(const TypeChoice& made, size_t at, size_t nodes) {
   const std::string& type = made.offers[made.candidates[at].index].name;
   return nodes > 1 ? fmt::format("{}x{}", nodes, type) : type;
 }
 
 // The chosen one, then the others that fit by the objective.
-std::vector<size_t> in_order(const Choosing& made, const foresight::Objective& objective, bool all) {
+std::vector<size_t> by_objective(const TypeChoice& made, const foresight::Objective& objective, bool all) {
   std::vector<size_t> order;
   for (size_t i = 0; i < made.candidates.size(); ++i)
     if (made.candidates[i].verdict == Verdict::Fits && made.choice.chosen != i) order.push_back(i);
@@ -126,11 +128,11 @@ std::vector<size_t> in_order(const Choosing& made, const foresight::Objective& o
   };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return value(a) < value(b); });
   if (made.choice.chosen) order.insert(order.begin(), *made.choice.chosen);
-  if (!all && order.size() > kMostShown) order.resize(kMostShown);
+  if (!all && order.size() > kMostTypesShown) order.resize(kMostTypesShown);
   return order;
 }
 
-std::string text_of(const Choosing& made, const RecommendQuestion& question, size_t nodes, bool all) {
+std::string program_text(const TypeChoice& made, const RecommendQuestion& question, size_t nodes, bool all) {
   const auto line = [&](size_t at) {
     const Candidate& one = made.candidates[at];
     return fmt::format("{}, {}, {}/h, {}", banded_text(one.seconds, one.low, one.high),
@@ -139,11 +141,11 @@ std::string text_of(const Choosing& made, const RecommendQuestion& question, siz
   };
   std::string text;
   if (made.choice.chosen)
-    text = "Take " + name_of(made, *made.choice.chosen, nodes) + ": " + line(*made.choice.chosen) + "\n\n";
-  const std::vector<size_t> shown = in_order(made, question.input.objective, all);
+    text = "Take " + nodes_name(made, *made.choice.chosen, nodes) + ": " + line(*made.choice.chosen) + "\n\n";
+  const std::vector<size_t> shown = by_objective(made, question.input.objective, all);
   for (size_t at : shown)
-    text += fmt::format("  {} {:<24}  {}\n", made.choice.chosen == at ? "*" : " ", name_of(made, at, nodes),
-                        line(at));
+    text += fmt::format("  {} {:<24}  {}\n", made.choice.chosen == at ? "*" : " ",
+                        nodes_name(made, at, nodes), line(at));
   std::map<std::string, size_t> rejected;
   size_t fits = 0;
   for (size_t i = 0; i < made.candidates.size(); ++i) {
@@ -158,11 +160,11 @@ std::string text_of(const Choosing& made, const RecommendQuestion& question, siz
   return text;
 }
 
-Json json_of(const Choosing& made, size_t nodes) {
+Json program_json(const TypeChoice& made, size_t nodes) {
   Json candidates = Json::array();
   for (size_t i = 0; i < made.candidates.size(); ++i) {
     const Candidate& one = made.candidates[i];
-    Json json = {{"name", name_of(made, i, nodes)},
+    Json json = {{"name", nodes_name(made, i, nodes)},
                  {"type", made.offers[one.index].name},
                  {"verdict", verdict_name(one.verdict)},
                  {"source", source_name(made.sources[i])}};
@@ -176,7 +178,7 @@ Json json_of(const Choosing& made, size_t nodes) {
     candidates.push_back(std::move(json));
   }
   return {{"recommendation", 1},
-          {"chosen", made.choice.chosen ? Json(name_of(made, *made.choice.chosen, nodes)) : Json()},
+          {"chosen", made.choice.chosen ? Json(nodes_name(made, *made.choice.chosen, nodes)) : Json()},
           {"candidates", candidates}};
 }
 
@@ -197,23 +199,24 @@ int run_program(const Session& session, const RecommendFlags& flags, const Proje
   if (node == nullptr) return report(session, internal_error("the program has no node"));
   auto offers = program_offers(flags, project, machinery, *node);
   if (!offers.ok()) return report(session, offers.status());
-  const std::vector<Timed> timed = timed_types(step, *offers);
+  const std::vector<TimedType> timed = timed_types(step, *offers);
   if (timed.empty())
     return report(session,
                   not_found("no run of " + step.id + " as it is now is known")
                       .with_hint("a short real run tells: radlc profile" + project.words + " --on cluster"));
-  Choosing made;
+  TypeChoice made;
   made.offers = std::move(*offers);
-  if (Status weighed = weigh(question, timed, step.nodes.size(), made); !weighed.ok())
+  if (Status weighed = weigh_types(question, timed, step.nodes.size(), made); !weighed.ok())
     return report(session, weighed);
   if (flags.json)
-    std::printf("%s\n",
-                json_of(made, step.nodes.size()).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf(
+        "%s\n",
+        program_json(made, step.nodes.size()).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
-    std::fputs(shown(text_of(made, question, step.nodes.size(), flags.all)).c_str(), stdout);
+    std::fputs(shown(program_text(made, question, step.nodes.size(), flags.all)).c_str(), stdout);
   if (made.choice.chosen) return kDone;
   std::fputs("error: nothing is within the limits\n", stderr);
-  return kNothingFits;
+  return kNoTypeFits;
 }
 
 }  // namespace radl::cli

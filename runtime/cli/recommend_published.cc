@@ -143,7 +143,7 @@ Status weigh(const RecommendAnswer& answer, const foresight::OfferedType& type, 
   return {};
 }
 
-std::string says(const foresight::Recommendation& made) {
+std::string model_says(const foresight::Recommendation& made) {
   if (!made.choice.chosen) return "the model knows nothing of it";
   const auto& one = made.candidates[*made.choice.chosen];
   return banded_text(one.seconds, one.low, one.high) + ", " + cost_text(one.cost, made.currency);
@@ -231,7 +231,7 @@ Result<PublishedChoice> published_choice(const RecommendFlags& flags, const Reco
   if (Status weighed = weigh(answer, *type, cluster.workers, server, choice); !weighed.ok()) return weighed;
   choice.text = fmt::format("Take {} x {} and one server {}, by {}, bound by the {}\n  the model: {}\n",
                             cluster.workers, cluster.type, said->server, algorithm, bound_name(cluster.bound),
-                            says(choice.made)) +
+                            model_says(choice.made)) +
                 left_out_text(cluster.left_out, flags.all);
   choice.json = {{"algorithm", algorithm},
                  {"type", cluster.type},
@@ -253,7 +253,7 @@ std::string compare_text(const RecommendFlags& flags, const RecommendAnswer& ans
        chosen
            ? candidate_name(answer.question.input, answer.made.options[answer.made.candidates[*chosen].index])
            : "nothing is within the limits",
-       chosen ? says(answer.made) : "");
+       chosen ? model_says(answer.made) : "");
   for (const char* algorithm : {"cost-opt", "time-opt", "scala-opt", "scala-opt-m", "lookup"}) {
     auto choice = published_choice(flags, answer, algorithm);
     if (!choice.ok()) {
@@ -262,7 +262,7 @@ std::string compare_text(const RecommendFlags& flags, const RecommendAnswer& ans
       line(algorithm,
            fmt::format("{}x{}+{}", choice->json["workers"].get<int>(),
                        choice->json["type"].get<std::string>(), choice->json["server"].get<std::string>()),
-           says(choice->made));
+           model_says(choice->made));
     } else {
       line(algorithm, counted(choice->json["workers"].get<int>(), "worker"), "measured");
     }

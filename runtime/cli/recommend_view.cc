@@ -77,7 +77,7 @@ bool on_frontier(const RecommendAnswer& answer, size_t at) {
   return std::find(frontier.begin(), frontier.end(), at) != frontier.end();
 }
 
-double value_of(const RecommendAnswer& answer, size_t at) {
+double objective_value(const RecommendAnswer& answer, size_t at) {
   const auto& objective = answer.question.input.objective;
   const double larger = std::max(objective.time, objective.money);
   const Candidate& one = answer.made.candidates[at];
@@ -86,7 +86,7 @@ double value_of(const RecommendAnswer& answer, size_t at) {
 }
 
 // So many of `sorted`, evenly: the first and the last are among them.
-std::vector<size_t> spread(const std::vector<size_t>& sorted, size_t most) {
+std::vector<size_t> evenly(const std::vector<size_t>& sorted, size_t most) {
   if (sorted.size() <= most) return sorted;
   std::vector<size_t> taken;
   for (size_t i = 0; i < most; ++i) taken.push_back(sorted[i * (sorted.size() - 1) / (most - 1)]);
@@ -102,7 +102,9 @@ std::vector<size_t> shown_candidates(const RecommendAnswer& answer, bool all) {
   for (size_t at : frontier) is_on[at] = true;
   for (size_t i = 0; i < made.candidates.size(); ++i)
     if (made.candidates[i].verdict == Verdict::Fits && !is_on[i]) rest.push_back(i);
-  const auto better = [&](size_t a, size_t b) { return value_of(answer, a) < value_of(answer, b); };
+  const auto better = [&](size_t a, size_t b) {
+    return objective_value(answer, a) < objective_value(answer, b);
+  };
   std::stable_sort(frontier.begin(), frontier.end(), better);
   std::stable_sort(rest.begin(), rest.end(), better);
   std::vector<size_t> shown;
@@ -110,7 +112,7 @@ std::vector<size_t> shown_candidates(const RecommendAnswer& answer, bool all) {
     shown.push_back(*made.choice.chosen);
     std::erase(frontier, *made.choice.chosen);
   }
-  const std::vector<size_t> others = all ? frontier : spread(frontier, kMostAlternatives);
+  const std::vector<size_t> others = all ? frontier : evenly(frontier, kMostAlternatives);
   shown.insert(shown.end(), others.begin(), others.end());
   for (size_t at : rest)
     if (all || shown.size() <= kMostAlternatives) shown.push_back(at);
@@ -167,7 +169,7 @@ std::string probe_of(const RecommendAnswer& answer, const foresight::WorkModel& 
   return "radlc profile" + answer.words + (measured ? " --on cluster, with inputs for this choice" : "");
 }
 
-size_t fitting(const RecommendAnswer& answer) {
+size_t count_fitting(const RecommendAnswer& answer) {
   return static_cast<size_t>(
       std::count_if(answer.made.candidates.begin(), answer.made.candidates.end(),
                     [](const Candidate& one) { return one.verdict == Verdict::Fits; }));
@@ -251,7 +253,8 @@ std::string reason_text(const RecommendAnswer& answer) {
   if (bounds.deadline)
     what += fmt::format(", done in {} at {:.0f}%", duration_text(*bounds.deadline),
                         100 * answer.question.input.confidence);
-  return fmt::format("{}; {} of {} candidates fit", what, fitting(answer), answer.made.candidates.size());
+  return fmt::format("{}; {} of {} candidates fit", what, count_fitting(answer),
+                     answer.made.candidates.size());
 }
 
 std::string least_text(const RecommendAnswer& answer) {
@@ -285,7 +288,7 @@ std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkM
                         banded_text(one.seconds, one.low, one.high), cost_text(one.cost, made.currency),
                         Money{one.rate, made.currency}.text());
   }
-  if (const size_t fits = fitting(answer); fits > shown.size())
+  if (const size_t fits = count_fitting(answer); fits > shown.size())
     text += fmt::format("  {} more fit; --all lists them\n", fits - shown.size());
   text += rejected_lines(answer, all);
   for (const std::string& note : answer.question.notes) text += "note: " + note + "\n";

@@ -11,7 +11,7 @@
 namespace radl {
 namespace {
 
-bool asks_for_gpus(const ir::Node& node) {
+bool names_gpu_features(const ir::Node& node) {
   return std::any_of(node.requirements.begin(), node.requirements.end(),
                      [](const auto& one) { return one.first.starts_with("gpu."); });
 }
@@ -48,7 +48,7 @@ std::string training_note(const ir::Program& program, const ir::Node& node, cons
            std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end();
   });
   // A file that asks for GPUs has been warned by the compiler (W0402).
-  if (native && offer.facts.gpu > 0 && !asks_for_gpus(node))
+  if (native && offer.facts.gpu > 0 && !names_gpu_features(node))
     texts.push_back(
         "has GPUs that nothing uses: the native engine trains on CPUs; use std/training/torch for GPUs");
   if (texts.empty()) return "";
