@@ -12,7 +12,6 @@
 #include "runtime/cli/recommend_view.h"
 #include "runtime/cli/shown.h"
 #include "runtime/driver/foresight_facts.h"
-#include "runtime/driver/user_files.h"
 #include "runtime/foresight/anwar.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/runs_file.h"
@@ -44,8 +43,9 @@ struct TypeChoice {
 
 // Types of which runs have kept the program's time. `local` and offers of the region: of others the cores are
 // not known.
-std::vector<TimedType> timed_types(const ir::Step& step, const std::vector<foresight::OfferedType>& offers) {
-  const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
+std::vector<TimedType> timed_types(const Host& host, const ir::Step& step,
+                                   const std::vector<foresight::OfferedType>& offers) {
+  const auto measured = measured_by(newest_runs(host.runs_file()));
   const std::string work = step.program.value("identity", "");
   std::vector<TimedType> timed;
   auto take = [&](const std::string& kind, double cores, double gpus) {
@@ -199,7 +199,7 @@ int run_program(const Session& session, const RecommendFlags& flags, const Proje
   if (node == nullptr) return report(session, internal_error("the program has no node"));
   auto offers = program_offers(flags, project, machinery, *node);
   if (!offers.ok()) return report(session, offers.status());
-  const std::vector<TimedType> timed = timed_types(step, *offers);
+  const std::vector<TimedType> timed = timed_types(machinery.host(), step, *offers);
   if (timed.empty())
     return report(session,
                   not_found("no run of " + step.id + " as it is now is known")

@@ -32,7 +32,7 @@ bool is_machine(const std::string& machine, const std::string& patterns) {
 
 // Rows of the study, built in or imported, on one machine type: times of two types never make one answer.
 Result<std::vector<foresight::StudyRow>> rows_named(const Host& host, const std::string& name,
-                                                        const std::string& types) {
+                                                    const std::string& types) {
   auto known = load_calibration(host.calibration_file());
   if (!known.ok()) return std::move(known).status();
   std::vector<foresight::StudyRow> all = foresight::study_rows(), rows;
