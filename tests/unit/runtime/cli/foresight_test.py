@@ -237,10 +237,9 @@ class Recommend(ForesightCase):
 
     def test_writing_the_choice_asks_the_same_question(self):
         self.know(profile())
-        at = ("--types", "c5.xlarge", "--workers", "1..4")
-        asked = self.recommend(*at)["chosen"]
-        self.assertTrue(asked.endswith(("/ring", "/alone")), asked)
-        done = self.run_it("recommend", "site.radl", *at, "--write", "choice.json")
+        at, alone = ("--types", "c5.xlarge", "--workers", "1..4"), ("--exchange", "alone,ring")
+        asked = self.recommend(*at, *alone)["chosen"]
+        done = self.run_it("recommend", "site.radl", *at, *alone, "--write", "choice.json")
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stdout.startswith(f"Take {asked}:"), done.stdout)
         self.assertIn("--exchange sync-server,async-server", done.stderr)
@@ -473,7 +472,7 @@ class Plans(ForesightCase):
     def test_a_program_that_was_edited_takes_as_long_as_nobody_knows(self):
         def program(seconds, more=""):
             (self.at / "work.radl").write_text("radl 2\nnetwork lan ()\nsystem box (net_interface.0.connection = 'lan')\ndeploy box 1 'local'\nconfigure nap (\n"
-                                               f"  program 'nap' (systems = system.box main = 'sh' arguments = ['-c', 'sleep {seconds}'] {more})\n)\n")
+                                               f"  program 'nap' (systems = system.box, main = 'sh', arguments = ['-c', 'sleep {seconds}']{more})\n)\n")
 
         def predicted():
             actions = json.loads(self.radlc("plan", "--json", "work.radl"))["actions"]
@@ -488,13 +487,13 @@ class Plans(ForesightCase):
         self.assertGreaterEqual(predicted(), 1)
         program(60)
         self.assertIsNone(predicted())
-        program(1, "environment = { DEEPER = 'yes' }")
+        program(1, ", environment = { DEEPER = 'yes' }")
         self.assertIsNone(predicted())
 
     def test_a_short_real_run_of_a_program_is_kept_for_plans_and_recommendations(self):
         def program(seconds, cloud):
             (self.at / "work.radl").write_text(f"radl 2\nnetwork lan ()\nsystem box (cpu.count >= 1 and net_interface.0.connection = 'lan')\ndeploy box 1 '{cloud}'\nconfigure nap (\n"
-                                               f"  program 'nap' (systems = system.box main = 'sh' arguments = ['-c', 'sleep {seconds}'])\n)\n")
+                                               f"  program 'nap' (systems = system.box, main = 'sh', arguments = ['-c', 'sleep {seconds}'])\n)\n")
 
         program(1, "local")
         self.fails(1, "--on cluster", "profile", "work.radl")
