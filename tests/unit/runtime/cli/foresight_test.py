@@ -492,7 +492,7 @@ class Plans(ForesightCase):
 
     def test_a_short_real_run_of_a_program_is_kept_for_plans_and_recommendations(self):
         def program(seconds, cloud):
-            (self.at / "work.radl").write_text(f"radl 2\nnetwork lan ()\nsystem box (cpu.count >= 1 and net_interface.0.connection = 'lan')\ndeploy box 1 '{cloud}'\nconfigure nap (\n"
+            (self.at / "work.radl").write_text(f"radl 2\nnetwork lan ()\nsystem box (cpu.count >= 1, net_interface.0.connection = 'lan')\ndeploy box 1 '{cloud}'\nconfigure nap (\n"
                                                f"  program 'nap' (systems = system.box, main = 'sh', arguments = ['-c', 'sleep {seconds}'])\n)\n")
 
         program(1, "local")
