@@ -1,10 +1,12 @@
 // One command on many nodes at once.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "common/shell_quote.h"
+#include "runtime/cli/exec_input.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/node_output.h"
 #include "runtime/cli/project.h"
@@ -23,6 +25,7 @@ struct Options {
   std::string command;
   int parallelism = 10;
   double timeout = 0;  // seconds; 0: none
+  bool no_input = false;
 };
 
 // Of the words, each node once; all nodes where none is named.
@@ -43,11 +46,12 @@ Result<std::vector<const ResourceRecord*>> chosen_nodes(const Snapshot& state,
   return chosen;
 }
 
-int run_on(const Nodes& nodes, const ResourceRecord& node, const Options& options, bool alone,
-           const Cancellation& cancellation) {
+int run_on(const Nodes& nodes, const ResourceRecord& node, const Options& options, const ExecInput& input,
+           bool alone, const Cancellation& cancellation) {
   NodeOutput output(alone ? "" : node.address);
   ExecOptions how;
-  how.stop = cancellation.finishing();
+  how.stop = Stop::when([&] { return cancellation.stop_starting() || input.failure(); });
+  how.more_stdin = input.source();
   how.deadline = options.timeout > 0
                      ? std::chrono::milliseconds(static_cast<long long>(options.timeout * 1000))
                      : std::chrono::milliseconds(std::chrono::hours(24 * 365));
@@ -73,13 +77,20 @@ int run_exec(const Session& session, Options& options) {
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   const bool alone = chosen->size() == 1;
+  ExecInput input;
+  // A terminal's keys are for `radlc ssh`: several nodes cannot share them.
+  if (!options.no_input && ::isatty(STDIN_FILENO) == 0) {
+    if (Status opened = input.open(chosen->size()); !opened.ok()) return report(session, opened);
+  }
   const std::vector<int> ends = on_each(*chosen, options.parallelism, [&](const ResourceRecord& node) {
-    return cancellation.stop_starting() ? kNoLogin : run_on(*nodes, node, options, alone, cancellation);
+    return cancellation.stop_starting() ? kNoLogin
+                                        : run_on(*nodes, node, options, input, alone, cancellation);
   });
   for (size_t i = 0; i < ends.size() && !alone; ++i) {
     if (ends[i] != 0)
       std::fprintf(stderr, "%s: exit status %d\n", shown((*chosen)[i]->address).c_str(), ends[i]);
   }
+  if (auto failed = input.failure()) return report(session, *failed);
   return cancellation.stop_starting() ? int(kInterrupted) : *std::max_element(ends.begin(), ends.end());
 }
 
@@ -99,6 +110,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--timeout", options->timeout, "end it after so many seconds (default: never)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  command->add_flag("-n,--no-stdin", options->no_input,
+                    "give the command no standard input, for example within a loop that reads it");
   return [options, &session] { return run_exec(session, *options); };
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ namespace radl {
 
 struct ExecOptions {
   std::string stdin_bytes;
+  // What its standard input has after these bytes: the next piece, "" if there is none yet, nullopt at its
+  // end. Asked again and again, from the call's thread; it must not wait. Empty: the input ends.
+  std::function<std::optional<std::string>()> more_stdin;
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // from the call on
   Stop stop;                                                     // besides the deadline
   // Called with each piece as it arrives; `is_stderr` tells the stream.

@@ -51,6 +51,33 @@ class Exec(NodesCase):
         self.radlc("exec", "node[0]", code=1)
         self.assertIn("a command is required", self.err)
 
+    def fed(self, text, *arguments):
+        """What a command prints that reads this text from its standard input."""
+        run = subprocess.run([str(RADLC), "exec", *arguments], cwd=self.folder, env=self.environment, input=text,
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def test_standard_input_goes_to_the_command(self):
+        self.assertEqual(self.fed("one\ntwo\n", "node[0]", "--", "cat; echo end"), "one\ntwo\nend\n")
+        self.assertEqual(self.lines(self.fed("both\n", "--", "cat")), ["node[0] | both", "node[1] | both"])
+        self.assertEqual(self.fed("kept\n", "-n", "node[0]", "--", "cat; echo end"), "end\n")
+        self.assertEqual(self.fed("not read\n", "node[0]", "--", "echo end"), "end\n")
+        much = "0123456789abcde\n" * 200_000
+        self.assertEqual(self.lines(self.fed(much, "--parallelism", "1", "--", "wc -c")),
+                         [f"node[{i}] | {len(much)}" for i in (0, 1)])
+
+    def test_standard_input_goes_on_while_the_command_runs(self):
+        run = subprocess.Popen([str(RADLC), "exec", "node[0]", "--", "while read line; do echo got $line; done"], cwd=self.folder,
+                               env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for word in ("one", "two"):
+            run.stdin.write(word + "\n")
+            run.stdin.flush()
+            self.assertEqual(run.stdout.readline(), f"got {word}\n")
+        run.stdin.close()
+        self.assertEqual(run.wait(timeout=60), 0)
+        run.stdout.close()
+
     def test_ctrl_c_ends_what_runs_there(self):
         run = self.start("exec", "--", "echo begun; exec sleep 1000")
         for _ in range(2):

@@ -9,6 +9,7 @@
 
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/held_stop.h"
+#include "runtime/net/ssh/more_input.h"
 #include "runtime/net/ssh/output.h"
 #include "runtime/net/ssh/session.h"
 
@@ -45,7 +46,8 @@ class Channel {
         stop_(options.stop.within(options.deadline)),
         buffer_(1 << 16, '\0'),
         out_(options.keep_bytes),
-        err_(options.keep_bytes) {}
+        err_(options.keep_bytes),
+        more_(options.more_stdin) {}
   ~Channel() {
     if (!channel_) return;
     (void)session_.drive(Stop().within(std::chrono::seconds(2)),
@@ -165,29 +167,42 @@ class Channel {
     return {};
   }
 
+  // What is to be written now.
+  std::string_view input() {
+    if (written_ < head_.size()) return std::string_view(head_).substr(written_);
+    const size_t given = written_ - head_.size();
+    if (given < options_.stdin_bytes.size()) return std::string_view(options_.stdin_bytes).substr(given);
+    return more_.next();
+  }
+
   Status write_some(bool& moved) {
     const size_t all = head_.size() + options_.stdin_bytes.size();
-    if (written_ < all) {
-      const std::string_view rest =
-          written_ < head_.size() ? std::string_view(head_).substr(written_)
-                                  : std::string_view(options_.stdin_bytes).substr(written_ - head_.size());
+    const std::string_view rest = eof_sent_ ? std::string_view() : input();
+    if (!rest.empty()) {
       ssize_t n = whole([&] {
         return libssh2_channel_write_ex(channel_, 0, rest.data(), std::min<size_t>(rest.size(), 1 << 18));
       });
       if (n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT)
-        written_ = all;  // it does not want more
+        written_ = all, more_.stop();  // it does not want more
       else if (n < 0 && n != LIBSSH2_ERROR_EAGAIN)
         return failed(n, "writing the command's input");
       else if (n > 0)
-        written_ += static_cast<size_t>(n), moved = true;
+        took(static_cast<size_t>(n), all), moved = true;
     }
-    if (written_ == all && !eof_sent_) {
+    if (written_ == all && more_.over() && !eof_sent_) {
       ssize_t n = whole([&] { return libssh2_channel_send_eof(channel_); });
       if (n == LIBSSH2_ERROR_EAGAIN) return {};
       eof_sent_ = true;
       moved = true;
     }
     return {};
+  }
+
+  void took(size_t bytes, size_t all) {
+    if (written_ < all)
+      written_ += bytes;
+    else
+      more_.took(bytes);
   }
 
   Status pump() {
@@ -239,6 +254,7 @@ class Channel {
   HeldStop held_{stop_, errors_};
   const Stop held_stop_ = held_.token();
   Tail out_, err_;
+  MoreInput more_;
   std::vector<std::pair<std::string, bool>> pieces_;
 };
 

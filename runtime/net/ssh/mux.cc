@@ -18,6 +18,7 @@
 
 #include "common/fd.h"
 #include "common/files.h"
+#include "runtime/net/ssh/more_input.h"
 
 namespace radl::ssh {
 namespace {
@@ -248,7 +249,7 @@ class MuxRun {
     };
     watch(out_.ours, POLLIN);
     watch(err_.ours, POLLIN);
-    watch(in_.ours, POLLOUT);
+    if (!input().empty()) watch(in_.ours, POLLOUT);
     if (!master_.ended()) all.push_back({master_.fd(), POLLIN, 0});
     (void)::poll(all.data(), all.size(), static_cast<int>(kTick.count()));
     write_input();
@@ -258,16 +259,24 @@ class MuxRun {
     while (std::optional<std::string> packet = master_.take()) exited_ |= Fields(*packet).number() == kExit;
   }
 
+  // What is to be written now.
+  std::string_view input() {
+    return written_ < command_.stdin_bytes.size() ? command_.stdin_bytes.substr(written_) : more_.next();
+  }
+
   void write_input() {
-    const std::string_view input = command_.stdin_bytes;
     while (in_.ours.open()) {
-      if (written_ == input.size()) return in_.ours.reset();
-      const ssize_t n =
-          ::send(in_.ours.get(), input.data() + written_, input.size() - written_, MSG_NOSIGNAL);
+      const std::string_view next = input();
+      if (next.empty() && more_.over()) return in_.ours.reset();
+      if (next.empty()) return;
+      const ssize_t n = ::send(in_.ours.get(), next.data(), next.size(), MSG_NOSIGNAL);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno == EAGAIN) return;
-      if (n < 0) return in_.ours.reset();  // it does not want more
-      written_ += static_cast<size_t>(n);
+      if (n < 0) return more_.stop(), in_.ours.reset();  // it does not want more
+      if (written_ < command_.stdin_bytes.size())
+        written_ += static_cast<size_t>(n);
+      else
+        more_.took(static_cast<size_t>(n));
     }
   }
 
@@ -303,6 +312,7 @@ class MuxRun {
   Stream in_, out_, err_;
   std::vector<char> buffer_ = std::vector<char>(64 * 1024);
   size_t written_ = 0;
+  MoreInput more_{command_.more_stdin};
   bool asked_ = false, refused_ = false, exited_ = false;
   std::chrono::steady_clock::time_point heard_;
 };

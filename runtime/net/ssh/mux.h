@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,7 @@ namespace radl::ssh {
 struct MuxCommand {
   std::string command;  // for the login's shell on the node
   std::string_view stdin_bytes;
+  std::function<std::optional<std::string>()> more_stdin;  // as in ExecOptions
   Stop stop;          // until it is asked for
   Stop stop_running;  // from then on
   std::function<void(std::string_view piece, bool is_stderr)> on_output;

@@ -17,6 +17,7 @@
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/more_input.h"
 #include "runtime/net/ssh/mux.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/net/ssh/openssh_words.h"
@@ -84,8 +85,9 @@ class OpensshRemote : public RemoteByCommands {
   Status make_folder();  // with the lock
   // `said`: what a client of its own wrote on standard error; it ended with 255 where it is the one that
   // failed.
-  Status run(const std::string& stdin_bytes, const Stop& stop, HeldStop& held, const Sink& sink,
-             std::string& said);
+  // `more`: ExecOptions::more_stdin.
+  Status run(const std::string& stdin_bytes, const MoreInput::Source& more, const Stop& stop, HeldStop& held,
+             const Sink& sink, std::string& said);
   Status connect(const Stop& stop);
   Status lost(const std::string& said);
   Status other_login() const;
@@ -179,18 +181,28 @@ Status OpensshRemote::lost(const std::string& said) {
 }
 
 // Over the connection that is open; by a client of its own where that takes no further session.
-Status OpensshRemote::run(const std::string& stdin_bytes, const Stop& stop, HeldStop& held, const Sink& sink,
-                          std::string& said) {
+Status OpensshRemote::run(const std::string& stdin_bytes, const MoreInput::Source& more, const Stop& stop,
+                          HeldStop& held, const Sink& sink, std::string& said) {
   MuxCommand over;
   over.command = kRunFirstLine;
   over.stdin_bytes = stdin_bytes;
+  over.more_stdin = more;
   over.stop = stop;
   over.stop_running = held.token();
   over.on_output = sink;
   if (borrowed_) over.ask_after = target_.answer_within * 2 / 3;  // its user may have set no such time
   Status done = mux_run(files_.socket, over);
   if (done.code() != Code::Unsupported) return done;
-  ProcessRequest request{.stdin_bytes = stdin_bytes,
+  // A process of ours is given its whole input at once.
+  std::string input = stdin_bytes;
+  for (MoreInput rest(more); !rest.over();) {
+    const std::string_view piece = rest.next();
+    input += piece;
+    rest.took(piece.size());
+    if (!piece.empty() || rest.over()) continue;
+    if (!stop.sleep(std::chrono::milliseconds(20))) return stop.check();
+  }
+  ProcessRequest request{.stdin_bytes = std::move(input),
                          .environment = {{"LC_ALL", std::nullopt}},  // SendEnv would hand it on
                          .deadline = std::chrono::milliseconds::max(),
                          .stop = held.token(),
@@ -230,7 +242,7 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
   };
   HeldStop held(stop, errors);
   std::string said;
-  Status ran = run(first_line_of(script) + options.stdin_bytes, stop, held, take, said);
+  Status ran = run(first_line_of(script) + options.stdin_bytes, options.more_stdin, stop, held, take, said);
   if (held.caused(ran)) {
     if (errors.pid().empty()) return held.not_ended();
     ExecOptions patient;
