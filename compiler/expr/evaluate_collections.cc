@@ -81,6 +81,12 @@ bool Evaluator::elements_of(const Value& list, Span at, std::vector<std::pair<Va
     if (nodes.is_error()) return false;
     for (const Value& node : nodes.items())
       out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), node);
+  } else if (list.kind() == Kind::Namespace && list.space()->open()) {
+    if (!list.space()->complete(at)) return false;
+    for (const std::string& name : list.space()->names()) {
+      out.emplace_back(Value::string(name), member_value(list, {name, at}, "this", at));
+      if (out.back().second.is_error()) return false;
+    }
   } else {
     report(DiagCode::WrongOperand, at,
            fmt::format("`in` takes a list, a map or a system, not {}", kind_name(list.kind())));

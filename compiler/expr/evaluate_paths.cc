@@ -119,8 +119,13 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   if (std::string why = space == nullptr ? "" : space->absence(name.text); !why.empty()) {
     diagnostic.with_help(std::move(why));
   } else if (!near.empty()) {
-    diagnostic.with_help(fmt::format("did you mean '{}'?", near))
-        .fix(fmt::format("write '{}'", near), name.span, near);
+    diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+    const size_t written =
+        name.span.end - name.span.begin;  // system['x'] has quotes, a computed name neither
+    if (written == name.text.size())
+      diagnostic.fix(fmt::format("write '{}'", near), name.span, near);
+    else if (written == name.text.size() + 2)
+      diagnostic.fix(fmt::format("write '{}'", near), name.span, "'" + near + "'");
   } else if (name.text.find('-') != name.text.npos) {
     diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
   } else if (code == DiagCode::UnknownName && name.text == "network") {

@@ -195,7 +195,7 @@ inline constexpr ResourceType kTypes[] = {
      "both it runs when the step is new or has changed.",
      "What the command did stays.", "?creates|unless"},
     {"service", "unit's name", false, kService, "A service of systemd or, where there is none, of `service`.",
-     "The service stays as it is.", ""},
+     "One that was to run is stopped, unless another step of the node has it; the plan says so.", ""},
     {"user", "login name", false, kUser, "A user account.", "The account stays, and the plan says so.", ""},
     {"download", "path on the node", true, kDownload,
      "A file that the node fetches itself, checked by its digest.", "The file stays, and the plan says so.",

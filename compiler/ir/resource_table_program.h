@@ -20,6 +20,10 @@ inline constexpr Property kProgram[] = {
      "Patterns as of a `.gitignore`: what of a folder `source` is not sent, besides what the file "
      "`.radlignore` at its top names (docs/programs.md)."},
     {"arguments", List, false, "", "", 0, 0, "Its arguments."},
+    {"resume_arguments", List, false, "", "", 0, 0,
+     "Further arguments, last, whenever `$RADL_CHECKPOINTS` of a member holds something: `['--resume']`. "
+     "They "
+     "are no part of what the program is: changing them neither runs it again nor loses its checkpoints."},
     {"environment", Map, false, "", "", 0, 0,
      "Variables of its environment; values from sensitive inputs are shown nowhere."},
     {"launcher", List, false, "", "", 0, 0,
@@ -48,7 +52,8 @@ inline constexpr Property kProgram[] = {
     {"workers", Integer, false, "0", "", 0, 65536,
      "`$RADL_WORKERS`, the processes that a launcher starts on a node; 0: one for each GPU, or one."},
     {"inputs", LocalPaths, false, "", "", 0, 0,
-     "Files and folders of this computer that lie at `$RADL_INPUTS/NAME`; sent by content."},
+     "Files and folders of this computer, and what other programs have made (`prepare.files`), that lie at "
+     "`$RADL_INPUTS/NAME`; sent by content."},
     {"outputs", List, false, "", "", 0, 0,
      "Files and folders of the program's folder, or patterns as of a shell (`out/*.pt`), that are results, "
      "besides what it writes to `$RADL_RESULTS`."},

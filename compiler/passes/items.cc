@@ -77,8 +77,8 @@ class Binder {
     const ast::Configure* configure = find(instance, written.configure.text);
     for (const ast::Name& name : written.after) check_after(instance, name);
     if (configure == nullptr) return;  // the check reports it
-    if (const std::string job = build_.scopes->job_step(*configure, instance); !job.empty()) {
-      const bool trains = job.starts_with("training/");
+    if (const ast::Resource* job = find_job(*configure)) {
+      const bool trains = job->type.text == "training";
       build_.diagnostics
           .report(DiagCode::TrainingPlace, written.configure.span,
                   fmt::format("'{}' {}: it names its nodes itself and runs after their other steps",
@@ -177,10 +177,7 @@ class Binder {
   bool trains() const {
     for (const auto& [name, block] : build_.root->configures) {
       auto* configure = ast::as<ast::Configure>(block);
-      if (configure == nullptr) continue;
-      for (const ast::Resource* resource : configure->resources) {
-        if (ir::is_job_type(resource->type.text)) return true;
-      }
+      if (configure != nullptr && find_job(*configure) != nullptr) return true;
     }
     return false;
   }

@@ -35,10 +35,7 @@ class InstanceScope final : public hir::Scope {
     auto found = instance_.configures.find(name);
     return found == instance_.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
   }
-  bool is_job(const ast::Configure& configure) override {
-    return std::any_of(configure.resources.begin(), configure.resources.end(),
-                       [](const ast::Resource* each) { return ir::is_job_type(each->type.text); });
-  }
+  bool is_job(const ast::Configure& configure) override { return find_job(configure) != nullptr; }
 
  private:
   static std::vector<std::string> or_written(std::vector<std::string> systems, const ast::Name& name) {

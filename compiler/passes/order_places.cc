@@ -22,7 +22,27 @@ const Places& places_of(const Instance& instance, std::map<const Instance*, Plac
   return found->second;
 }
 
-// First words of the references in a block, and in the values of `let` that it names.
+// The name that module['job-${x}'] asks for, once `each` is written out; "" if it is computed otherwise.
+std::string name_asked_for(const ast::PathPart& part) {
+  auto text_of = [](const ast::Expr* written) -> std::string {
+    auto* bound = ast::as<ast::Bound>(written);
+    if (bound == nullptr || bound->value->sensitive()) return "";
+    const auto text = expr::as_string(*bound->value);
+    return text && text->kind() == expr::Kind::String ? text->as_text() : "";
+  };
+  auto* written = ast::as<ast::String>(part.index);
+  if (written == nullptr) return text_of(part.index);
+  std::string name;
+  for (const ast::StringPart& piece : written->parts) {
+    const std::string text = piece.value == nullptr ? std::string(piece.text) : text_of(piece.value);
+    if (text.empty()) return "";
+    name += text;
+  }
+  return name;
+}
+
+// First words of the references in a block, and in the values of `let` that it names; of module['NAME'] the
+// name, or every module's if it is computed.
 std::set<std::string_view> words_of(const ast::Block& block, const Instance& instance) {
   std::set<std::string_view> words;
   std::vector<const ast::Block*> left = {&block};
@@ -30,6 +50,11 @@ std::set<std::string_view> words_of(const ast::Block& block, const Instance& ins
     auto* reference = ast::as<ast::Reference>(&written);
     if (reference != nullptr && !reference->parts.empty()) {
       const std::string_view first = reference->parts[0].name.text;
+      if (first == "module" && reference->parts.size() > 1 && reference->parts[1].index != nullptr) {
+        const std::string name = name_asked_for(reference->parts[1]);
+        for (const auto& child : instance.children)
+          if (name.empty() || child->use->name.text == name) words.insert(child->use->name.text);
+      }
       auto let = instance.lets.find(first);
       if (words.insert(first).second && let != instance.lets.end()) left.push_back(let->second);
     }

@@ -1,6 +1,7 @@
 // Outputs of the program.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "common/text.h"
@@ -62,6 +63,15 @@ class Outputs {
       wrong(feature_block.name.span, fmt::format("output '{}' has no value", feature_block.name.text));
   }
 
+  static bool holds_names(const expr::Value& value) {
+    if (value.kind() == ValueKind::List)
+      return std::any_of(value.items().begin(), value.items().end(), holds_names);
+    if (value.kind() == ValueKind::Map)
+      return std::any_of(value.entries().begin(), value.entries().end(),
+                         [](const auto& entry) { return holds_names(entry.second); });
+    return value.kind() == ValueKind::Namespace;
+  }
+
   void add(const ast::FeatureBlock& feature_block) {
     ir::Output output;
     output.name = std::string(feature_block.name.text);
@@ -76,7 +86,7 @@ class Outputs {
     }
     output.sensitive = build_.scopes->output_sensitive(*build_.root, feature_block.name.text);
     expr::Value value = build_.scopes->output(*build_.root, feature_block.name.text, feature_block.name.span);
-    if (value.kind() == ValueKind::Namespace)
+    if (holds_names(value))
       return wrong(feature_block.name.span, "an output takes a value, not a group of names");
     if (value.sensitive() && !output.sensitive) {
       build_.diagnostics

@@ -64,6 +64,7 @@ class ProgramMaker {
     made_["name"] = name_;
     made_["results"] = results;
     ir::Json depends = without_places(made_);
+    depends.erase("resume_arguments");
     depends["results"] = result_for_digest(results, folder_);
     made_["identity"] = identity(depends);
     step.kind = ir::StepKind::Program;
@@ -234,12 +235,13 @@ class ProgramMaker {
       if (name.starts_with("RADL_"))
         return wrong("environment", fmt::format("'{}': names that begin with RADL_ are radlc's own", name));
     }
-    for (const char* property : {"arguments", "launcher", "environment"}) {
+    for (const char* property : {"arguments", "resume_arguments", "launcher", "environment"}) {
       if (!given_.contains(property)) continue;
       if (!known_names(property, given_[property])) return false;
       made_[property] = given_[property];
     }
-    return !secret_argument("arguments") && !secret_argument("launcher");
+    return !secret_argument("arguments") && !secret_argument("resume_arguments") &&
+           !secret_argument("launcher");
   }
 
   // Everybody on a machine can read the arguments of its processes.

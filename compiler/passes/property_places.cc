@@ -96,6 +96,15 @@ void PropertySetter::source(const Value& value) {
 }
 
 // A list, so that a step's digest need not look into names.
+namespace {
+
+// "program/prepare.files"
+bool is_files_of_a_program(std::string_view unknown) {
+  return unknown.starts_with("program/") && unknown.ends_with(".files");
+}
+
+}  // namespace
+
 void PropertySetter::local_paths(const Value& value) {
   if (value.kind() != ValueKind::Map) return wrong("a map from names to paths of this computer", value);
   ir::Json made = ir::Json::array();
@@ -110,7 +119,12 @@ void PropertySetter::local_paths(const Value& value) {
                       name));
       return;
     }
-    const std::optional<LocalFile> found = local_file(inner, "paths of this computer");
+    if (inner.kind() == ValueKind::Unknown && is_files_of_a_program(inner.as_text())) {
+      made.push_back({{"name", name}, {"files", ir::unknown(inner.as_text())}});
+      continue;
+    }
+    const std::optional<LocalFile> found =
+        local_file(inner, "paths of this computer and `files` of programs");
     if (!found) return;
     made.push_back({{"name", name}, {"path", found->path}, {"sha256", found->sha256}});
   }

@@ -352,41 +352,49 @@ bool Recipes::complete(const ast::Resource& written, const ir::ResourceType& typ
   return fine;
 }
 
-std::optional<ir::Step> Recipes::job(const ast::Configure& configure, const Instance& instance) {
+// A job runs on nodes of its own: nothing else is in its configure, and outside of `each` it has no `when`.
+bool Recipes::stands_alone(const ast::Configure& configure, const ast::Resource& job) {
+  const std::string_view kind = job.type.text;
+  for (const List<ast::Resource*>* at = &configure.resources;; at = &(*at)[0]->inner) {
+    if (at->size() != 1) {
+      build_.diagnostics.report(
+          DiagCode::TrainingPlace, configure.name.span,
+          fmt::format("'{0}' holds a {1} and something else: a {1} stands alone in its configure",
+                      configure.name.text, kind));
+      return false;
+    }
+    if ((*at)[0] == &job) break;
+  }
+  const ast::Feature* when = configure.resources[0] == &job ? when_of(job.body) : nullptr;
+  if (when == nullptr) return true;
+  build_.diagnostics.report(DiagCode::TrainingPlace, when->span,
+                            fmt::format("a {} has no `when`: give it to the `use` of its module", kind));
+  return false;
+}
+
+std::vector<ir::Step> Recipes::jobs(const ast::Configure& configure, const Instance& instance) {
   WithinUse within(build_.diagnostics, instance.used_from);
-  const ast::Resource* found = nullptr;
-  for (const ast::Resource* each : configure.resources) {
-    if (found == nullptr && ir::is_job_type(each->type.text)) found = each;
-  }
-  const ast::Resource& written = *found;
-  const std::string_view kind = written.type.text;
-  if (configure.resources.size() > 1) {
-    build_.diagnostics.report(
-        DiagCode::TrainingPlace, configure.name.span,
-        fmt::format("'{0}' holds a {1} and something else: a {1} stands alone in its configure",
-                    configure.name.text, kind));
-    return std::nullopt;
-  }
+  std::vector<ir::Step> steps;
+  if (!stands_alone(configure, *find_job(configure))) return steps;
+  build_.scopes->each_job(configure, instance, [&](const ast::Resource& written, const Self* self) {
+    if (auto step = job(written, configure, instance, self)) steps.push_back(std::move(*step));
+  });
+  return steps;
+}
+
+std::optional<ir::Step> Recipes::job(const ast::Resource& written, const ast::Configure& configure,
+                                     const Instance& instance, const Self* self) {
   bool used_self = false;
-  if (written.each != nullptr) {
-    build_.diagnostics.report(DiagCode::TrainingPlace, written.each->span,
-                              fmt::format("a {} is not repeated: put `each` around `use`", kind));
-    return std::nullopt;
-  }
-  if (const ast::Feature* when = when_of(written.body)) {
-    build_.diagnostics.report(DiagCode::TrainingPlace, when->span,
-                              fmt::format("a {} has no `when`: give it to the `use` of its module", kind));
-    return std::nullopt;
-  }
-  auto made = resource(written, instance, instance.full(configure.name.text), nullptr, used_self);
+  auto made = resource(written, instance, instance.full(configure.name.text), self, used_self);
   if (!made) return std::nullopt;
   const std::string folder = build_.folder_of(0);
   ir::Step step;
-  step.id = fmt::format("{}/{}", kind, made->name);
+  step.id = fmt::format("{}/{}", written.type.text, made->name);
   step.recipe = instance.full(configure.name.text);
   step.origin = made->origin;
-  const bool fine = kind == "training" ? training_step(build_, *made, written.type.span, folder, step)
-                                       : program_step(build_, files_, *made, written, folder, step);
+  const bool fine = written.type.text == "training"
+                        ? training_step(build_, *made, written.type.span, folder, step)
+                        : program_step(build_, files_, *made, written, folder, step);
   if (!fine) return std::nullopt;
   return step;
 }

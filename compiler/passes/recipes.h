@@ -24,8 +24,8 @@ class Recipes {
   // `place` begins the names of secrets. nullopt after a report.
   std::optional<Made> native(const ast::Configure& configure, const Instance& instance,
                              const std::string& place, const Self* self);
-  // The one `training` or `program` of a configure, as a step without edges.
-  std::optional<ir::Step> job(const ast::Configure& configure, const Instance& instance);
+  // The `training` or `program` of a configure, or those that its `each` makes, as steps without edges.
+  std::vector<ir::Step> jobs(const ast::Configure& configure, const Instance& instance);
 
   LocalFiles& files() { return files_; }
 
@@ -38,6 +38,9 @@ class Recipes {
     std::map<std::pair<std::string, std::string>, Span> seen;
     ir::Json digest = ir::Json::array();
   };
+  bool stands_alone(const ast::Configure& configure, const ast::Resource& job);
+  std::optional<ir::Step> job(const ast::Resource& written, const ast::Configure& configure,
+                              const Instance& instance, const Self* self);
   void add(const List<ast::Resource*>& resources, const Self* self, Pass& pass);
   void add_each(const ast::Resource& repeated, const Self* self, Pass& pass);
   // What `when` says; true without it, nullopt after a report.

@@ -74,23 +74,60 @@ struct Scopes::Scope {
     }
   };
   struct Job final : expr::Namespace {
+    explicit Job(std::string id) : step(std::move(id)) {}
     std::string step;  // "training/NAME" or "program/NAME"
-    bool trains() const { return step.starts_with("training/"); }
-    const std::vector<std::string>& attributes() const {
+    std::string_view name() const { return std::string_view(step).substr(step.find('/') + 1); }
+    static const std::vector<std::string>& products(bool trains) {
       static const std::vector<std::string> of_training = {
           "model_path", "test_accuracy", "test_accuracy_tta", "images_per_second",
           "seconds",    "events_path",   "report_path"};
       static const std::vector<std::string> of_program = {"exit_status", "seconds", "results_path",
-                                                          "log_path", "metrics"};
-      return trains() ? of_training : of_program;
+                                                          "log_path",    "metrics", "files"};
+      return trains ? of_training : of_program;
     }
-    std::optional<Value> member(std::string_view name, Span) const override {
-      const auto& all = attributes();
-      if (std::find(all.begin(), all.end(), name) == all.end()) return std::nullopt;
-      return Value::unknown(fmt::format("{}.{}", step, name));
+    bool trains() const { return step.starts_with("training/"); }
+    std::optional<Value> member(std::string_view product, Span) const override {
+      const auto& all = names();
+      if (std::find(all.begin(), all.end(), product) == all.end()) return std::nullopt;
+      return Value::unknown(fmt::format("{}.{}", step, product));
     }
-    std::vector<std::string> names() const override { return attributes(); }
+    std::vector<std::string> names() const override { return products(trains()); }
     std::string what() const override { return trains() ? "product of a training" : "product of a program"; }
+  };
+  // What `each` makes of one configure: each job by its name, and a product of all of them as a map by name.
+  struct Jobs final : expr::Namespace {
+    std::vector<std::unique_ptr<Job>> jobs;
+    bool train = false;
+    std::optional<Value> member(std::string_view name, Span at) const override {
+      for (const auto& job : jobs)
+        if (job->name() == name) return Value::space(job.get());
+      const auto& products = Job::products(train);
+      if (std::find(products.begin(), products.end(), name) == products.end()) return std::nullopt;
+      expr::Entries entries;
+      for (const auto& job : jobs) entries.emplace(job->name(), *job->member(name, at));
+      return Value::map(std::move(entries));
+    }
+    std::vector<std::string> names() const override {
+      std::vector<std::string> names;
+      for (const auto& job : jobs) names.emplace_back(job->name());
+      return names;
+    }
+    bool open() const override { return true; }
+    std::string what() const override {
+      return train ? "training, or product of all of them," : "program, or product of all of them,";
+    }
+  };
+  // By the names that expressions compute: module['job-a'].
+  struct Module final : expr::Namespace {
+    Scope* scope;
+    std::optional<Value> member(std::string_view name, Span at) const override;
+    std::vector<std::string> names() const override;
+    bool complete(Span at) const override { return scope->bring(ast::Kind::Use, "", at); }
+    bool open() const override { return true; }
+    std::string what() const override { return "module or job"; }
+    std::string absence(std::string_view name) const override {
+      return scope->left_out(ast::Kind::Use, name);
+    }
   };
   struct Root final : expr::Namespace {
     Scope* scope;
@@ -107,7 +144,7 @@ struct Scopes::Scope {
   };
 
   Scope(Scopes& scopes, const Instance& of) : all(scopes), instance(of) {
-    inputs.scope = systems.scope = outputs.scope = this;
+    inputs.scope = systems.scope = outputs.scope = module.scope = this;
   }
 
   static std::vector<std::string> keys(const Instance::ByName& names) {
@@ -118,6 +155,8 @@ struct Scopes::Scope {
 
   std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
   std::optional<Value> module_named(std::string_view name, Span at);
+  // A configure's training or program, or those that its `each` makes.
+  std::optional<Value> jobs_named(std::string_view name);
   std::optional<Value> missing(std::string_view keyword, std::string_view name) const;
   // Expands the blocks that may declare the name, unless all are expanded. Returns false after a report: the
   // value that asks decides itself whether the name exists.
@@ -129,6 +168,7 @@ struct Scopes::Scope {
   Inputs inputs;
   Systems systems;
   Outputs outputs;
+  Module module;
   std::map<std::string_view, Slot> slots;
   std::map<std::string_view, std::pair<SlotState, Value>> output_values;
   struct LetSlot {
@@ -138,8 +178,8 @@ struct Scopes::Scope {
   };
   std::map<std::string_view, LetSlot> let_values;
   bool declared = false;
-  std::map<std::string_view, std::unique_ptr<Job>> jobs;
-  std::map<std::string_view, std::string> job_steps;  // by configure
+  std::map<std::string_view, Jobs> jobs;  // by configure
+  std::map<std::string_view, JobSteps> job_steps;
 };
 
 }  // namespace radl::passes

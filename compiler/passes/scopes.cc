@@ -17,7 +17,7 @@ namespace radl::passes {
 std::vector<std::string> Scopes::Scope::Root::names() const {
   std::vector<std::string> result = {"input", "output", "system", "module", "none"};
   for (const auto& [name, block] : scope->instance.lets) result.emplace_back(name);
-  if (self != nullptr) result.emplace_back("self");
+  if (self != nullptr && !self->system.empty()) result.emplace_back("self");
   for (const auto& [name, block] : scope->instance.systems) result.emplace_back(name);
   for (const auto& child : scope->instance.children) result.emplace_back(child->use->name.text);
   for (const auto& [name, block] : scope->instance.configures) result.emplace_back(name);
@@ -28,14 +28,10 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
   if (name == "input") return Value::space(&inputs);
   if (name == "output") return Value::space(&outputs);
   if (name == "system") return Value::space(&systems);
-  if (name == "module") {
-    return Value::map(
-        {{"name", Value::string(instance.prefix.empty() ? "program" : instance.prefix)},
-         {"path", Value::string(instance.trees.empty() ? "" : instance.trees.front()->source->path())}});
-  }
+  if (name == "module") return Value::space(&module);
   if (name == "none") return Value::null();
   if (name == "self") {
-    if (self == nullptr) {
+    if (self == nullptr || self->system.empty()) {
       all.diagnostics_.report(DiagCode::UnknownName, at,
                               "`self`, the node that a recipe runs on, can only stand in recipes");
       return Value();
@@ -46,25 +42,53 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
   if (auto outputs_of = module_named(name, at)) return outputs_of;
   if (instance.systems.contains(name)) return Value::system(instance.full(name));
   if (instance.lets.contains(name)) return all.let(instance, name, at);
-  if (auto found = instance.configures.find(name); found != instance.configures.end()) {
-    auto* configure = ast::as<ast::Configure>(found->second);
-    auto& slot = jobs[name];
-    if (slot == nullptr) {
-      std::string step = configure == nullptr ? std::string() : all.job_step(*configure, instance);
-      if (step.empty()) {
-        jobs.erase(name);
-        return std::nullopt;
-      }
-      slot = std::make_unique<Job>();
-      slot->step = std::move(step);
-    }
-    return Value::space(slot.get());
-  }
+  if (instance.configures.contains(name)) return jobs_named(name);
   if (instance.pending != nullptr) {
     if (!bring(ast::Kind::Use, name, at)) return Value();
     if (auto outputs_of = module_named(name, at)) return outputs_of;
   }
   return missing("", name);
+}
+
+std::optional<Value> Scopes::Scope::jobs_named(std::string_view name) {
+  const auto found = instance.configures.find(name);
+  auto* configure = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
+  const ast::Resource* job = configure == nullptr ? nullptr : find_job(*configure);
+  if (job == nullptr) return std::nullopt;
+  auto slot = jobs.find(found->first);
+  if (slot == jobs.end()) {
+    const JobSteps& steps = all.job_steps(*configure, instance);
+    if (steps.wrong) return Value();
+    if (!steps.known) return std::nullopt;
+    slot = jobs.try_emplace(found->first).first;
+    slot->second.train = job->type.text == "training";
+    for (const std::string& id : steps.ids) slot->second.jobs.push_back(std::make_unique<Job>(id));
+  }
+  const bool repeated = configure->resources[0] != job;
+  return Value::space(repeated ? static_cast<const expr::Namespace*>(&slot->second)
+                               : slot->second.jobs.front().get());
+}
+
+std::optional<Value> Scopes::Scope::Module::member(std::string_view name, Span at) const {
+  const Instance& instance = scope->instance;
+  if (name == "name") return Value::string(instance.prefix.empty() ? "program" : instance.prefix);
+  if (name == "path")
+    return Value::string(instance.trees.empty() ? "" : instance.trees.front()->source->path());
+  if (auto outputs_of = scope->module_named(name, at)) return outputs_of;
+  if (auto jobs = scope->jobs_named(name)) return jobs;
+  if (!scope->bring(ast::Kind::Use, name, at)) return Value();
+  if (auto outputs_of = scope->module_named(name, at)) return outputs_of;
+  return scope->missing("", name);
+}
+
+std::vector<std::string> Scopes::Scope::Module::names() const {
+  std::vector<std::string> names;
+  for (const auto& child : scope->instance.children) names.emplace_back(child->use->name.text);
+  for (const auto& [name, block] : scope->instance.configures) {
+    auto* configure = ast::as<ast::Configure>(block);
+    if (configure != nullptr && find_job(*configure) != nullptr) names.emplace_back(name);
+  }
+  return names;
 }
 
 // nullopt where there is no such module.

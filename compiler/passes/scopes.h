@@ -22,10 +22,13 @@ inline constexpr int64_t kMaxNodes = 100'000;
 
 // `self` in a recipe.
 struct Self {
-  std::string system;
+  std::string system;  // "": there is no node, only variables
   int ordinal = 0;
   const expr::Binding* bindings = nullptr;  // variables of the `each` around a resource
 };
+
+// The first training or program of a configure, also inside `each`; null if there is none.
+const ast::Resource* find_job(const ast::Configure& configure);
 
 class Scopes final : public expr::World, public expr::Systems, public Values {
  public:
@@ -59,8 +62,17 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   // Nodes that a deploy block makes of one system; nullopt after a report.
   std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
 
-  // The step's id ("training/NAME", "program/NAME") of a `configure` that holds a job: "" otherwise.
-  std::string job_step(const ast::Configure& configure, const Instance& instance);
+  // Calls for each training or program of a configure, with `each` written out and without what `when` leaves
+  // out. `self` holds the variables; null outside of `each`. False after a report.
+  using OnJob = std::function<void(const ast::Resource& job, const Self* self)>;
+  bool each_job(const ast::Configure& configure, const Instance& instance, const OnJob& on_job);
+  // The ids of their steps ("training/NAME", "program/NAME"), in the order of the source.
+  struct JobSteps {
+    std::vector<std::string> ids;
+    bool known = false;  // false while it is being worked out, and after a report
+    bool wrong = false;  // after a report
+  };
+  const JobSteps& job_steps(const ast::Configure& configure, const Instance& instance);
 
   // Numbers and host names of nodes, once they are known (passes/nodes.cc).
   struct NodeFacts {
@@ -109,6 +121,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   struct CountSlot;
 
   Scope& scope(const Instance& instance);
+  bool each_job(const List<ast::Resource*>& resources, const Instance& instance, const Self* self,
+                const OnJob& on_job);
   bool holds(const ast::Expr& condition, const Instance& instance, std::string_view what);
   bool shown_in_plans(const expr::Value& value, Span at);
   std::string message_of(const ast::Expr* message, const Instance& instance);

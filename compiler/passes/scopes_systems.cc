@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "compiler/ir/resource_schema.h"
+#include "compiler/modules/expand.h"
 #include "compiler/passes/scope_data.h"
 
 namespace radl::passes {
@@ -260,17 +262,64 @@ std::optional<Value> Scopes::attribute(const std::string& system, int64_t ordina
   return std::nullopt;
 }
 
-std::string Scopes::job_step(const ast::Configure& configure, const Instance& instance) {
-  for (const ast::Resource* resource : configure.resources) {
-    if (!ir::is_job_type(resource->type.text) || resource->name == nullptr) continue;
-    auto [slot, fresh] = scope(instance).job_steps.try_emplace(configure.name.text);
-    if (!fresh)
-      return slot->second;  // empty while it is being worked out: a name that asks for itself is none
-    Value name = evaluate(*resource->name, instance);
-    if (name.kind() != ValueKind::String || name.as_text().empty()) return {};
-    return slot->second = fmt::format("{}/{}", resource->type.text, name.as_text());
+bool Scopes::each_job(const List<ast::Resource*>& resources, const Instance& instance, const Self* self,
+                      const OnJob& on_job) {
+  for (const ast::Resource* resource : resources) {
+    if (resource->each == nullptr) {
+      const ast::Feature* when = self == nullptr ? nullptr : when_of(resource->body);
+      const auto wanted = when == nullptr ? std::optional(true)
+                                          : when_says(evaluate(*when->value, instance, self),
+                                                      when->value->span, diagnostics_);
+      if (!wanted) return false;
+      if (*wanted) on_job(*resource, self);
+      continue;
+    }
+    const ast::Each& each = *resource->each;
+    auto elements = elements_of(each, instance, self, nullptr);
+    if (!elements) return false;
+    for (const auto& [key, element] : *elements) {
+      Self inside = self == nullptr ? Self() : *self;
+      const expr::Binding first{each.first.text, each.second ? &key : &element, inside.bindings};
+      const expr::Binding second{each.second.text, &element, &first};
+      inside.bindings = each.second ? &second : &first;
+      if (!each_job(resource->inner, instance, &inside, on_job)) return false;
+    }
   }
-  return {};
+  return true;
 }
+
+bool Scopes::each_job(const ast::Configure& configure, const Instance& instance, const OnJob& on_job) {
+  return each_job(configure.resources, instance, nullptr, on_job);
+}
+
+const Scopes::JobSteps& Scopes::job_steps(const ast::Configure& configure, const Instance& instance) {
+  auto [slot, fresh] = scope(instance).job_steps.try_emplace(configure.name.text);
+  JobSteps& steps = slot->second;
+  if (!fresh) return steps;  // if its own name asks for it, it is not known
+  bool fine = each_job(configure, instance, [&](const ast::Resource& job, const Self* self) {
+    Value name = job.name == nullptr ? Value() : evaluate(*job.name, instance, self);
+    if (name.kind() == ValueKind::String && !name.as_text().empty())
+      steps.ids.push_back(fmt::format("{}/{}", job.type.text, name.as_text()));
+    else
+      steps.wrong = true;
+  });
+  steps.wrong |= !fine;
+  steps.known = !steps.wrong;
+  return steps;
+}
+
+namespace {
+
+const ast::Resource* job_in(const List<ast::Resource*>& resources) {
+  for (const ast::Resource* resource : resources) {
+    if (ir::is_job_type(resource->type.text)) return resource;
+    if (const ast::Resource* inner = job_in(resource->inner)) return inner;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const ast::Resource* find_job(const ast::Configure& configure) { return job_in(configure.resources); }
 
 }  // namespace radl::passes

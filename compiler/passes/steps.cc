@@ -2,8 +2,10 @@
 // (order.cc).
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
+#include "common/store_address.h"
 #include "compiler/modules/mentions.h"
 #include "compiler/passes/recipes.h"
 
@@ -23,6 +25,7 @@ class StepMaker {
     }
     check_unbound();
     add_trainings();
+    check_files();
     tell_idle();
   }
 
@@ -155,7 +158,7 @@ class StepMaker {
       for (const auto& [name, block] : instance.configures) {
         auto* configure = ast::as<ast::Configure>(block);
         if (configure == nullptr || configure->resources.empty() || looked_at_.contains(configure)) continue;
-        if (is_job(*configure) || left_out_.contains(instance.full(name))) continue;
+        if (find_job(*configure) != nullptr || left_out_.contains(instance.full(name))) continue;
         Self self{"node", 0};
         recipes_.native(*configure, instance, instance.full(name), &self);
       }
@@ -176,40 +179,59 @@ class StepMaker {
     }
   }
 
-  static bool is_job(const ast::Configure& configure) {
-    for (const ast::Resource* resource : configure.resources) {
-      if (ir::is_job_type(resource->type.text)) return true;
-    }
-    return false;
-  }
-
   void add_trainings() {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
       // In the order of the source: `configures` is sorted by name.
       for (const ast::Block* block : instance.blocks) {
         auto* configure = ast::as<ast::Configure>(block);
-        if (configure != nullptr && is_job(*configure)) add_training(*configure, instance);
+        if (configure == nullptr || find_job(*configure) == nullptr) continue;
+        for (ir::Step& step : recipes_.jobs(*configure, instance))
+          add_training(*configure, instance, std::move(step));
       }
     });
   }
 
-  void add_training(const ast::Configure& configure, const Instance& instance) {
-    auto step = recipes_.job(configure, instance);
-    if (!step) return;
-    auto [first, fresh] = job_names_.emplace(step->id, configure.name.span);
+  void add_training(const ast::Configure& configure, const Instance& instance, ir::Step step) {
+    const ast::Resource& written = *find_job(configure);
+    auto [first, fresh] = job_names_.emplace(step.id, configure.name.span);
     if (!fresh) {
-      const std::string kind(ir::step_kind_name(step->kind));
+      const std::string_view kind = written.type.text;
       build_.diagnostics
-          .report(DiagCode::TrainingPlace, configure.resources[0]->name->span,
-                  fmt::format("another {} has the name '{}'", kind, step->id.substr(kind.size() + 1)))
+          .report(DiagCode::TrainingPlace, written.name->span,
+                  fmt::format("another {} has the name '{}'", kind, step.id.substr(kind.size() + 1)))
           .note(first->second, "the other one")
-          .with_help(
-              fmt::format("in a module, `{} module.name ( ... )` gives each instance its own name", kind));
+          .with_help(configure.resources[0] == &written
+                         ? fmt::format(
+                               "in a module, `{} module.name ( ... )` gives each instance its own name", kind)
+                         : "put the variable of `each` into the name");
       return;
     }
     if (build_.configuration_off) return;
     build_.trainings.push_back({build_.steps.size(), &instance, &configure});
-    build_.steps.push_back(std::move(*step));
+    build_.steps.push_back(std::move(step));
+  }
+
+  // What a program made goes to others by way of this computer.
+  void check_files() {
+    std::map<std::string, const ir::Step*> programs;
+    for (const Build::TrainingStep& job : build_.trainings)
+      programs[build_.steps[job.step].id] = &build_.steps[job.step];
+    for (const Build::TrainingStep& job : build_.trainings) {
+      for (const ir::Json& input : build_.steps[job.step].program.value("inputs", ir::Json::array())) {
+        if (!input.contains("files")) continue;
+        const std::string name = ir::unknowns_in(input).front();
+        const auto made_by = programs.find(name.substr(0, name.rfind('.')));
+        if (made_by == programs.end()) continue;  // it has an error of its own
+        const std::string results = made_by->second->program.value("results", "");
+        if (!is_store_address(results)) continue;
+        WithinUse within(build_.diagnostics, job.instance->used_from);
+        build_.diagnostics
+            .report(DiagCode::PropertyValue, find_job(*job.configure)->type.span,
+                    fmt::format("the files of {} go to {}: they cannot be an input of another program",
+                                made_by->first, results))
+            .with_help("give it a folder of this computer as `results`");
+      }
+    }
   }
 
   Build& build_;
