@@ -56,6 +56,9 @@ struct StepDone {
 // Holds its thread. `deadline` is of the whole configuration; a training has none.
 StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline);
 
+// The services that the plan stops for a step (Action::spec, "stops"), on those of its nodes that are there.
+Status stop_services(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline);
+
 // The step with every value that is known now, secrets included; Invalid names what is missing.
 Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
 

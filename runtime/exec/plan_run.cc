@@ -144,6 +144,7 @@ class PlanRun {
   Async<Status> begin_step(size_t index, Park& park) {
     const Action& action = plan_.actions[index];
     if (action.verb == Verb::Forget) {
+      if (Status stopped = stop_services(session_, action, deadline_); !stopped.ok()) co_return stopped;
       if (Status ended = end_forgotten(action); !ended.ok()) co_return ended;
       Async<Status> writing =
           park.write([&action] { return std::vector<StateChange>{state_change::ForgetStep{action.id}}; });

@@ -122,6 +122,7 @@ void Progress::member(const Event& event) {
   member.memory_bytes = number(event.data, "memory_bytes", 0);
   member.received = number(event.data, "received", 0);
   member.sent = number(event.data, "sent", 0);
+  member.stopped = static_cast<int>(number(event.data, "stopped", 0));
   member.gpu.reset();
   if (event.data.contains("gpu")) member.gpu = number(event.data, "gpu", 0);
 }

@@ -45,6 +45,7 @@ struct TrainingProgress {
 struct MemberProgress {
   double processors = 0, memory_bytes = 0, received = 0, sent = 0;  // as jobs::Usage
   std::optional<double> gpu;
+  int stopped = 0;
   std::string line;  // of its output
 };
 

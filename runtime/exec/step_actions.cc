@@ -227,26 +227,47 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
   return drain;
 }
 
-// Not recorded: what is drained goes, and where this does not come to its end the next plan has it again.
-StepDone run_drain(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+// Not recorded: if it does not come to its end, the next plan has it again.
+StepDone run_unrecorded(Session& session, const ir::Step& step,
+                        std::chrono::steady_clock::time_point deadline) {
   auto runner = session.run.runners.find(ir::StepKind::Native);
   if (runner == session.run.runners.end() || !runner->second)
-    return {Status(Code::Unsupported, action.id + ": this build cannot run native steps")};
-  Result<ir::Step> step = drain_step(session, action);
-  if (!step.ok()) return {step.status()};
+    return {Status(Code::Unsupported, step.id + ": this build cannot run native steps")};
   StepDone done;
-  done.log = session.store().log_directory() + "/" + log_file_name(action.id);
+  done.log = session.store().log_directory() + "/" + log_file_name(step.id);
   StepOutcome outcome;
-  const Context context = session.context(action.id, deadline, false);
-  done.status = attempt(session, *step, *runner->second, context, false, Json(), {}, outcome, done.log);
+  const Context context = session.context(step.id, deadline, false);
+  done.status = attempt(session, step, *runner->second, context, false, Json(), {}, outcome, done.log);
   done.changes = outcome.changes.size();
   return done;
 }
 
+StepDone run_drain(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  Result<ir::Step> step = drain_step(session, action);
+  return step.ok() ? run_unrecorded(session, *step, deadline) : StepDone{step.status()};
+}
+
 }  // namespace
+
+Status stop_services(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  if (!action.spec.is_object() || !action.spec.contains("stops")) return {};
+  for (const std::string& node : action.nodes) {
+    if (!session.resource(node)) continue;
+    ir::Step step;
+    step.id = action.id;
+    step.kind = ir::StepKind::Native;
+    step.nodes = {node};
+    for (const Json& name : action.spec["stops"])
+      step.resources.push_back(
+          {"service", name.get<std::string>(), {{"state", "stopped"}, {"enabled", false}}, {}});
+    if (Status stopped = run_unrecorded(session, step, deadline).status; !stopped.ok()) return stopped;
+  }
+  return {};
+}
 
 StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
   if (action.spec.contains("drains")) return run_drain(session, action, deadline);
+  if (Status stopped = stop_services(session, action, deadline); !stopped.ok()) return {stopped};
   const ir::Step* step = session.step_of_program(action.id);
   if (!step) return {invalid("the plan runs '" + action.id + "', which is not in the program")};
   auto runner = session.run.runners.find(step->kind);

@@ -167,7 +167,8 @@ void job_edges(Draft& draft) {
   std::vector<Action>& actions = draft.plan.actions;
   std::vector<const Action*> forgotten;
   for (const Action& action : actions) {
-    if (action.verb == Verb::Forget && !action.ends.empty()) forgotten.push_back(&action);
+    const bool ends = !action.ends.empty() || action.spec.contains("stops");
+    if (action.verb == Verb::Forget && ends) forgotten.push_back(&action);
   }
   for (Action& action : actions) {
     if (!action.is_step || action.verb != Verb::Run || action.spec.contains("drains")) continue;

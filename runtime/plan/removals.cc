@@ -23,7 +23,7 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
 }
 
 // What stays behind when a step is taken out of the file: nothing is undone by radlc's own choice.
-std::string what_stays(const StepRecord& record) {
+std::string what_stays(const StepRecord& record, const std::vector<std::string>& stopped) {
   if (record.kind == "training") return "its model and events here stay; its files on its nodes are removed";
   if (record.kind == "program") return "its results stay; its files on its nodes are removed";
   std::string text;
@@ -31,7 +31,10 @@ std::string what_stays(const StepRecord& record) {
     for (const Json& resource : record.definition->value("resources", Json::array())) {
       text +=
           (text.empty() ? "" : ", ") + resource.value("type", "") + " '" + resource.value("name", "") + "'";
-      if (resource.value("type", "") == "service") text += " (goes on running)";
+      if (resource.value("type", "") != "service") continue;
+      const bool stops =
+          std::find(stopped.begin(), stopped.end(), resource.value("name", "")) != stopped.end();
+      text += stops ? " (is stopped)" : " (goes on running)";
     }
   }
   if (text.empty()) return "what it did on the node stays";
@@ -45,7 +48,10 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
   action.is_step = true;
   action.step_kind = record.kind;
   action.nodes = record.nodes;
-  action.summary = node_stays ? what_stays(record) : "";
+  const std::vector<std::string> stopped =
+      node_stays ? services_left(record, draft.input.program) : std::vector<std::string>();
+  if (!stopped.empty()) action.spec = {{"stops", stopped}};
+  action.summary = node_stays ? what_stays(record, stopped) : "";
   action.why = node_stays ? "no longer in the file" : "its node is not there any more";
   const LeftRunning left = left_running(record, draft.input.snapshot);
   for (const auto* nodes : {&left.newest, &left.older}) {

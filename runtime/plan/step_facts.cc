@@ -1,5 +1,7 @@
 #include "runtime/plan/step_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -141,6 +143,12 @@ std::string program_summary(const ir::Step& step) {
     if (source.contains("commit")) text += " at " + source.value("commit", "").substr(0, 12);
   }
   text += " on " + counted(step.nodes.size(), "node");
+  for (const Json& input : program.value("inputs", Json::array())) {
+    if (!input.contains("files")) continue;
+    for (const std::string& name : ir::unknowns_in(input["files"]))
+      text += fmt::format(", with the files of {} as {}", name.substr(0, name.rfind('.')),
+                          input.value("name", ""));
+  }
   if (const std::string results = program.value("results", ""); is_bucket_place(results))
     text += ", results to " + results;
   return text + sent_summary(program.value("source", Json::object()));
@@ -198,6 +206,28 @@ std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const Step
   }
   if (!older.empty()) older.pop_back();  // the newest
   return older;
+}
+
+std::vector<std::string> services_left(const StepRecord& record, const ir::Program& program) {
+  std::vector<std::string> names;
+  if (record.kind != ir::step_kind_name(ir::StepKind::Native) || !record.definition) return names;
+  std::set<std::string> kept = {"ssh", "sshd"};
+  for (const ir::Step& step : program.steps) {
+    const bool shared = std::any_of(step.nodes.begin(), step.nodes.end(), [&](const std::string& node) {
+      return std::find(record.nodes.begin(), record.nodes.end(), node) != record.nodes.end();
+    });
+    if (!shared) continue;
+    for (const ir::Resource& resource : step.resources)
+      if (resource.type == "service") kept.insert(resource.name);
+  }
+  for (const Json& resource : record.definition->value("resources", Json::array())) {
+    const std::string name = resource.value("name", "");
+    const Json properties = resource.value("properties", Json::object());
+    if (resource.value("type", "") == "service" && properties.value("state", Json()) == "running" &&
+        kept.insert(name).second)
+      names.push_back(name);
+  }
+  return names;
 }
 
 std::vector<std::string> bucket_places(const Snapshot& snapshot) {

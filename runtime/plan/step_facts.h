@@ -38,4 +38,8 @@ std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const Step
 // "package 'htop', file '/etc/motd'"; "resnet20 on cifar10, async, 1 server and 2 workers".
 std::string step_summary(const ir::Step& step);
 
+// Services that a native step keeps running by its record, and that no step of the program has on these nodes
+// any more: they are stopped. Without the one that radlc logs in by.
+std::vector<std::string> services_left(const StepRecord& record, const ir::Program& program);
+
 }  // namespace radl

@@ -79,10 +79,22 @@ class StepPlanner {
     if (!same_content(step, digest, *record)) return content_reason(step, *record);
     if (std::string why = input_reason(step, *record); !why.empty()) return why;
     if (std::string why = below_reason(step, *record); !why.empty()) return why;
+    if (needs_files(step.id) && !known_value(snapshot_, step.id + ".files"))
+      return "its files are an input of another program, and are not known";
     auto missing = draft_.input.options.missing_outputs.find(step.id);
     if (missing != draft_.input.options.missing_outputs.end())
       return "its output is missing: " + missing->second;
     return observed_reason(step);
+  }
+
+  // Whether another program has what this one makes as an input. Versions of radlc that did not record the
+  // files have left none.
+  bool needs_files(const std::string& id) const {
+    return std::any_of(steps_.begin(), steps_.end(), [&](const auto& one) {
+      if (one.second->kind != ir::StepKind::Program) return false;
+      const std::vector<std::string> names = ir::unknowns_in(one.second->program);
+      return std::find(names.begin(), names.end(), id + ".files") != names.end();
+    });
   }
 
   std::string node_reason(const ir::Step& step, const StepRecord& record) const {
@@ -202,6 +214,7 @@ class StepPlanner {
     action.nodes = step.nodes;
     action.summary = step_summary(step);
     action.changes = changes(step, record, digest);
+    if (record) stop_services(*record, action);
     action.usual_seconds = usual(step);
     action.seconds = predicted(step, digest, record);
     // What it computes, whatever it is called: its time is of this alone.
@@ -215,14 +228,46 @@ class StepPlanner {
         why += known ? "; goes on from the last checkpoint"
                      : "; goes on from the last checkpoint in " + kept + ", if there is one";
     }
-    if (step.kind == ir::StepKind::Program && record && same_identity(step, *record)) {
-      action.resume = record->status != StepStatus::Done;
-      if (action.resume) why += "; its checkpoints are kept";
-    }
+    if (step.kind == ir::StepKind::Program && record && record->status != StepStatus::Done)
+      add_resumption(step, *record, action, why);
     if (record && ir::is_job(step.kind)) add_left(step, *record, digest, action, why);
     action.why = std::move(why);
     draft_.step_actions[step.id] = draft_.plan.actions.size();
     draft_.plan.actions.push_back(std::move(action));
+  }
+
+  // Services that have left the recipe.
+  void stop_services(const StepRecord& record, Action& action) const {
+    const std::vector<std::string> names = services_left(record, draft_.input.program);
+    if (names.empty()) return;
+    action.spec = {{"stops", names}};
+    for (FieldChange& change : action.changes) {
+      for (const std::string& name : names)
+        if (change.field == "service '" + name + "'") change.after = "stopped";
+    }
+  }
+
+  // What becomes of the checkpoints of a program that has not come to its end.
+  void add_resumption(const ir::Step& step, const StepRecord& record, Action& action,
+                      std::string& why) const {
+    const std::string input = input_reason(step, record);
+    if (!same_identity(step, record)) {
+      why += "; it begins anew: " + program_reason(step, record) + ", so its checkpoints are not used";
+      const Json before = record.definition ? record.definition->value("program", Json()) : Json();
+      if (before.is_object() && before.value("arguments", Json()) != step.program.value("arguments", Json()))
+        draft_.plan.notes.push_back(
+            step.id +
+            ": other arguments make it another program, which has no checkpoints yet. Put arguments "
+            "that only a resumed run gets, such as --resume, into `resume_arguments`");
+    } else if (input.empty()) {
+      action.resume = true;
+      why += "; its checkpoints are kept";
+    } else if (input.ends_with("runs again")) {
+      action.resume = true;
+      why += "; its checkpoints are kept if " + input.substr(0, input.find(' ')) + " gives the same again";
+    } else {
+      why += "; it begins anew: " + input;
+    }
   }
 
   // Of a job that is done: a node was lost before it could confirm that nothing runs there.

@@ -49,6 +49,9 @@ std::optional<Json> known_value(const Snapshot& snapshot, const std::string& nam
 }
 
 std::string value_fingerprint(const Json& value) {
+  // The files of a program count by their content, not by where they lie.
+  if (value.is_object() && value.contains("sha256") && value.contains("path"))
+    return value_fingerprint(value["sha256"]);
   return sha256_hex(value.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 32);
 }
 

@@ -62,6 +62,24 @@ void add_changes(const Json& source, const StepRecord& record, const std::vector
        false});
 }
 
+// A file, an archive and a commit are known by one digest.
+void add_whole(const Json& source, const StepRecord& record, Action& action) {
+  const Json before =
+      record.definition ? record.definition->value("program", Json::object()).value("source", Json::object())
+                        : Json::object();
+  for (const char* digest : {"sha256", "commit"}) {
+    if (!source.contains(digest) || source[digest] == before.value(digest, Json())) continue;
+    const std::string path = source.value("path", "");
+    const double bytes = path.empty() ? 0 : static_cast<double>(jobs::bytes_of("/", {path}));
+    action.changes.push_back(
+        {"source files", before.value(digest, "").substr(0, 12),
+         fmt::format("all of {} {}{} sent to each node; only files of a folder are compared",
+                     source.value("kind", "") == "git" ? "commit" : "it,",
+                     source.value(digest, "").substr(0, 12), bytes > 0 ? ", " + bytes_text(bytes) + "," : ""),
+         false});
+  }
+}
+
 void note_large(const ir::Step& step, const Json& source, const std::vector<ManifestEntry>& entries,
                 Plan& plan) {
   const double bytes = source.value("sent", Json::object()).value("bytes", 0.0);
@@ -84,7 +102,12 @@ Status tell_sources(const ir::Program& program, const Snapshot& snapshot, const 
     auto action = std::find_if(plan.actions.begin(), plan.actions.end(), [&](const Action& each) {
       return each.id == step.id && each.verb == Verb::Run;
     });
-    if (action == plan.actions.end() || source.value("kind", "") != "folder") continue;
+    if (action == plan.actions.end()) continue;
+    if (source.value("kind", "") != "folder") {
+      if (auto record = snapshot.steps.find(step.id); record != snapshot.steps.end())
+        add_whole(source, record->second, *action);
+      continue;
+    }
     auto tree = program::source_tree(source);
     if (!tree) return tree.status();
     auto entries = local_manifest(tree->path, tree->contents);
