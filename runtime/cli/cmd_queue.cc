@@ -80,6 +80,7 @@ Json json_of(const JobView& job, const std::string& log_directory) {
     for (const auto& [name, process] : node.look.processes) {
       Json member = {{"node", node.handle.address}, {"process", name}, {"state", state_of(process)}};
       if (auto used = usages[i].find(name); used != usages[i].end()) {
+        if (used->second.stopped > 0) member["state"] = "stopped";
         member["processors"] = used->second.processors;
         member["memory_bytes"] = used->second.memory_bytes;
         member["received"] = used->second.received;
@@ -127,7 +128,7 @@ void add_slurm(const Nodes& nodes, Json& all) {
 
 std::string figures_of(const Json& member) {
   if (!member.contains("processors")) return "";
-  jobs::Usage usage{member["processors"], member["memory_bytes"], member["received"], member["sent"], {}};
+  jobs::Usage usage{member["processors"], member["memory_bytes"], member["received"], member["sent"], {}, 0};
   if (member.contains("gpu")) usage.gpu = member["gpu"].get<double>();
   const std::string line = member.value("line", "");
   return "  " + jobs::usage_text(usage) + (line.empty() ? "" : "  " + line);

@@ -26,7 +26,8 @@ std::string training_text(const TrainingProgress& training) {
 }
 
 std::string member_text(const MemberProgress& member) {
-  const jobs::Usage usage{member.processors, member.memory_bytes, member.received, member.sent, member.gpu};
+  const jobs::Usage usage{member.processors, member.memory_bytes, member.received,
+                          member.sent,       member.gpu,          member.stopped};
   return jobs::usage_text(usage) + (member.line.empty() ? "" : "  " + member.line);
 }
 

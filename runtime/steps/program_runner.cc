@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
@@ -70,6 +71,7 @@ class ProgramRun {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       members_.push_back(std::make_unique<jobs::Member>(nodes_[i], *context.context, job_));
       logs_.push_back(std::make_unique<StepLog>(context_, step_, nodes_[i].address));
+      logs_.back()->limit_output();  // the node keeps the whole log, and the results get it
       processes_.push_back({starting_.process(i), i});
     }
     facts_.restarts.resize(running_);
@@ -92,10 +94,16 @@ class ProgramRun {
       if (done.ok()) context_.under_way();
       if (done.ok()) done = follow();
       if (done.ok() || !again_ || facts_.attempts > retries) break;
-      log_.line("FAILED: " + done.message());
-      tell("", fmt::format("attempt {} of {} failed, all members start again", facts_.attempts, retries + 1),
-           "ok");
-      done = jobs::for_all(nodes_.size(), [&](size_t i) { return members_[i]->clear("run-*"); });
+      const std::string why = done.message();
+      log_.line("FAILED: " + why);
+      tell("",
+           fmt::format("attempt {} of {} failed ({}), all members start again", facts_.attempts, retries + 1,
+                       why.substr(0, why.find('\n'))),
+           "failed", true);
+      done = jobs::for_all(nodes_.size(), [&](size_t i) {
+        Status kept = members_[i]->keep_logs(facts_.attempts);
+        return kept.ok() ? members_[i]->clear("run-*") : kept;
+      });
     }
     facts_.phases["program"] = since(begin);
     Result<StepOutcome> outcome = done.ok() ? collect() : std::move(done).at(where());
@@ -123,14 +131,14 @@ class ProgramRun {
   Result<bool> look() {
     looks_.resize(nodes_.size());
     Status looked = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-      auto look = members_[i]->look();
+      auto look = members_[i]->look(preparing_.looking_script());
       if (!look) return look.status();
       looks_[i] = std::move(*look);
       return {};
     });
     if (looked.ok()) {
       may_run_.take(looks_);
-      looked = preparing_.look();
+      looked = preparing_.look(looks_);
     }
     if (!looked.ok()) return looked;
     const Left left = what_is_left(rules_, processes_, looks_, run_id_);
@@ -196,6 +204,7 @@ class ProgramRun {
     following_ = std::make_unique<jobs::Following>(members_, processes_, std::move(rules));
     Status done = following_->run();
     may_run_.take(*following_);
+    for (const auto& log : logs_) log->end_output();
     if (done.ok() || done.code() == Code::Lost) return done;
     // A member that ends well when it is asked to has not come to its end.
     const Status forgotten = jobs::for_all(nodes_.size(), [&](size_t i) {
@@ -215,8 +224,21 @@ class ProgramRun {
                    {"received", usage.received},
                    {"sent", usage.sent}};
       if (usage.gpu) data["gpu"] = *usage.gpu;
+      if (usage.stopped > 0) data["stopped"] = usage.stopped;
       context_.emit({step_.id, nodes_[process.node].address, "metric", std::move(data)});
+      tell_stopped(process.node, usage.stopped > 0);
     }
+  }
+
+  // Once for each time: it neither works nor ends until somebody lets it go on.
+  void tell_stopped(size_t node, bool stopped) {
+    {
+      std::lock_guard lock(state_);
+      if (!(stopped ? stopped_.insert(node).second : stopped_.erase(node) > 0)) return;
+    }
+    tell(nodes_[node].address,
+         stopped ? "is stopped by a signal; `kill -CONT` on its node lets it go on" : "goes on",
+         stopped ? "failed" : "ok", true);
   }
 
   // The cloud says that it takes the node back soon.
@@ -296,10 +318,10 @@ class ProgramRun {
   }
 
   Status start_again(size_t i) {
-    Status started = starting_.start(i);
+    Status started = starting_.again(i);
     tell(nodes_[i].address,
          started.ok() ? "started again" : "could not be started again: " + started.message(),
-         started.ok() ? "ok" : "failed");
+         started.ok() ? "ok" : "failed", true);
     return started;
   }
 
@@ -439,6 +461,7 @@ class ProgramRun {
   bool over_ = false;         // there is a verdict
   bool again_ = true;         // another attempt may help
   std::vector<size_t> bad_;   // members that failed, the first one first
+  std::set<size_t> stopped_;  // members that a signal has stopped
   std::string signal_;
 };
 

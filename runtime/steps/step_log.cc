@@ -1,9 +1,12 @@
 #include "runtime/steps/step_log.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace radl {
 
@@ -28,8 +31,29 @@ void StepLog::line(const std::string& text) {
   write(node_ + ": " + redactor_.mask(text) + "\n");
 }
 
-void StepLog::emit_line(std::string_view line, bool cut, std::string_view hidden) {
+void StepLog::take_line(std::string_view line, bool cut, std::string_view hidden) {
   if (!hidden.empty() && line.find(hidden) != std::string_view::npos) return;
+  if (budget_ && !budget_->takes(line.size() + 1, std::chrono::steady_clock::now())) {
+    passed_over_.emplace_back(line, cut);
+    if (passed_over_.size() <= kLastLines) return;
+    passed_over_.pop_front();
+    ++dropped_;
+    return;
+  }
+  end_gap();
+  emit_line(line, cut);
+}
+
+// What is known of the lines beyond the budget so far.
+void StepLog::end_gap() {
+  if (dropped_ > 0)
+    emit_line(fmt::format("[radlc: {} lines are not shown here; the program's own log has them]",
+                          std::exchange(dropped_, 0)),
+              false);
+  for (const auto& [line, cut] : std::exchange(passed_over_, {})) emit_line(line, cut);
+}
+
+void StepLog::emit_line(std::string_view line, bool cut) {
   std::string clean = redactor_.mask(line);
   if (cut || clean.size() > kShown) {
     clean.resize(std::min(clean.size(), kShown));
@@ -41,12 +65,13 @@ void StepLog::emit_line(std::string_view line, bool cut, std::string_view hidden
 
 void StepLog::output(std::string_view piece, std::string_view hidden) {
   std::lock_guard lock(mutex_);
-  lines_.add(piece, [&](std::string_view line, bool cut) { emit_line(line, cut, hidden); });
+  lines_.add(piece, [&](std::string_view line, bool cut) { take_line(line, cut, hidden); });
 }
 
 void StepLog::end_output() {
   std::lock_guard lock(mutex_);
-  lines_.end([&](std::string_view line, bool cut) { emit_line(line, cut, {}); });
+  lines_.end([&](std::string_view line, bool cut) { take_line(line, cut, {}); });
+  end_gap();
 }
 
 std::string StepLog::last_lines(std::string_view text, int count) const {

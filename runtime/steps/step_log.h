@@ -1,12 +1,16 @@
 // A step's full log on this computer, and its output events: secrets masked in both.
 #pragma once
 
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/lines.h"
 #include "runtime/base/redact.h"
+#include "runtime/steps/output_budget.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl {
@@ -22,6 +26,9 @@ inline std::string log_file_name(const std::string& step) {
 class StepLog {
  public:
   StepLog(const StepContext& context, const ir::Step& step, std::string node);
+  // Of output beyond an OutputBudget the lines are counted, not kept, but for the last ones: somebody else
+  // keeps the whole log.
+  void limit_output() { budget_.emplace(); }
   ~StepLog();
   StepLog(const StepLog&) = delete;
   StepLog& operator=(const StepLog&) = delete;
@@ -38,7 +45,9 @@ class StepLog {
 
  private:
   void write(const std::string& text);
-  void emit_line(std::string_view line, bool cut, std::string_view hidden);
+  void take_line(std::string_view line, bool cut, std::string_view hidden);
+  void emit_line(std::string_view line, bool cut);
+  void end_gap();
 
   const StepContext& context_;
   std::string step_, node_;
@@ -46,6 +55,10 @@ class StepLog {
   // More than is shown of a line, so that a secret across the end of that is known as one.
   static constexpr size_t kShown = 64 * 1024, kHeld = kShown + 4096;
   Lines lines_{kHeld};
+  std::optional<OutputBudget> budget_;
+  static constexpr size_t kLastLines = 20;
+  std::deque<std::pair<std::string, bool>> passed_over_;  // the last lines beyond the budget, with `cut`
+  size_t dropped_ = 0;                                    // lines before these
   int file_ = -1;
   std::mutex mutex_;
 };

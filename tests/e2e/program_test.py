@@ -304,6 +304,125 @@ class Programs(RadlCase):
         self.assertEqual(json.loads((self.folder / "work-results" / "report.json").read_text())["attempts"], 2)
         self.destroy()
 
+    def test_each_attempt_is_announced_and_its_log_is_kept(self):
+        self.with_properties("retries = 1")
+        self.write("work/work.py", "import os, sys\nprint('attempt', os.environ['RADL_ATTEMPT'])\nsys.exit(os.environ['RADL_ATTEMPT'] == '1')\n")
+        printed = self.apply("--input", "nodes=1") + self.err
+        self.assertIn("attempt 1 of 2 failed", printed)
+        logs = self.folder / "work-results" / "logs"
+        self.assertEqual((logs / "worker[0].attempt-1.log").read_text(), "attempt 1\n")
+        self.assertEqual((logs / "worker[0].log").read_text(), "attempt 2\n")
+        self.destroy()
+
+    def test_a_stopped_member_is_said_to_be_stopped(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        stopped = [pid for pid in self.processes() if b"work.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+        os.kill(stopped[0], signal.SIGSTOP)
+
+        def states():
+            (job,) = json.loads(self.radlc("queue", "--json", self.file))
+            return sorted(member["state"] for member in job["members"])
+        self.wait_until(lambda: states() == ["running", "stopped"])
+        os.kill(stopped[0], signal.SIGCONT)
+        self.wait_until(lambda: states() == ["running", "running"])
+        self.open_gate()
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.destroy()
+
+    def test_a_long_log_is_brought_whole_and_shown_in_part(self):
+        self.write("work/work.py", "for i in range(400_000):\n    print('line', i, 'x' * 40)\nprint('loss=0.25')\n")
+        printed = self.apply("--input", "nodes=1")
+        log = (self.folder / "work-results" / "logs" / "worker[0].log").read_text().splitlines()
+        self.assertEqual(len(log), 400_001)
+        self.assertEqual(log[399_999], "line 399999 " + "x" * 40)
+        self.assertIn("lines are not shown here", printed)
+        self.assertIn("loss=0.25", printed, "the last lines are shown in any case")
+        self.assertLess(sum(p.stat().st_size for p in (self.folder / ".radl").rglob("*") if p.is_file()), len("\n".join(log)))
+        self.assertEqual(json.loads(self.radlc("output", "--file", self.file, "--json"))["metrics"]["value"], {"loss": 0.25})
+        self.destroy()
+
+    def test_programs_made_by_each_all_run_and_their_metrics_are_collected(self):
+        self.file.write_text("""radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 1
+configure sweep (
+  each rate in [1, 2] ( program 'try-${rate}' ( systems = system.worker, main = 'sh', arguments = ['-c', 'echo rate=${rate}'] ) )
+)
+output metrics ( value = sweep.metrics )
+output second ( value = sweep['try-2'].metrics )
+""")
+        self.apply()
+        outputs = json.loads(self.radlc("output", "--file", self.file, "--json"))
+        self.assertEqual(outputs["metrics"]["value"], {"try-1": {"rate": 1}, "try-2": {"rate": 2}})
+        self.assertEqual(outputs["second"]["value"], {"rate": 2})
+        self.assertEqual(self.actions(self.file), {})
+        self.file.write_text(replaced(self.file.read_text(), ("[1, 2]", "[1]"), ("output second ( value = sweep['try-2'].metrics )", "")))
+        self.assertEqual(self.actions(self.file), {"program/try-2": "forget"})
+        self.destroy()
+
+    def test_what_one_program_makes_is_an_input_of_another(self):
+        self.file.write_text("""radl 2
+input word ( type = string, default = 'one' )
+input shout ( type = string, default = 'no' )
+system worker ( cpu.count >= 1 )
+deploy worker 2
+configure train (
+  program 'train' (
+    systems = system.worker, main = 'sh', inputs = { words = prepare.files }
+    arguments = ['-c', 'cat $RADL_INPUTS/words/deep/words; ls $RADL_INPUTS/words > $RADL_RESULTS/list']
+  )
+)
+configure prepare (
+  program 'prepare' (
+    systems = system.worker, main = 'sh', environment = { SHOUT = input.shout }
+    arguments = ['-c', 'mkdir $RADL_RESULTS/deep && echo "$0" > $RADL_RESULTS/deep/words', input.word]
+  )
+)
+""")
+        made, seen = self.folder / "prepare-results" / "deep" / "words", self.folder / "train-results" / "logs" / "worker[1].log"
+        self.assertIn("with the files of program/prepare as words", self.radlc("plan", self.file))
+        self.apply()
+        self.assertEqual(seen.read_text(), "one\n")
+        self.assertEqual((self.folder / "train-results" / "list").read_text(), "deep\n", "neither radlc's logs nor its report")
+        self.assertEqual(self.actions(self.file), {})
+        self.assertEqual(self.actions(self.file, "--input", "word=two"), {"program/prepare": "run", "program/train": "run"})
+        self.apply("--input", "word=two")
+        self.assertEqual(seen.read_text(), "two\n")
+        # Where the files lie is no reason to run again, and files that were changed by hand are not passed on.
+        (self.folder / "train-results" / "report.json").unlink()
+        made.write_text("by hand")
+        self.apply("--input", "word=two", code=2)
+        self.assertIn("its files have changed since they were made", self.err)
+        (self.folder / "prepare-results" / "report.json").unlink()
+        self.apply("--input", "word=two")
+        self.assertEqual(made.read_text(), "two\n")
+        self.destroy()
+
+    def test_resume_arguments_are_given_once_there_are_checkpoints(self):
+        self.with_properties("retries = 1, resume_arguments = ['--resume', 'now']")
+        self.write("work/work.py", "import os, pathlib, sys\nprint(sys.argv[1:])\n"
+                   "here = pathlib.Path(os.environ['RADL_CHECKPOINTS'], 'last')\nagain = here.exists()\nhere.touch()\nsys.exit(not again)\n")
+        self.apply("--input", "nodes=1")
+        logs = self.folder / "work-results" / "logs"
+        self.assertEqual((logs / "worker[0].attempt-1.log").read_text(), "['--rank', '0']\n")
+        self.assertEqual((logs / "worker[0].log").read_text(), "['--rank', '0', '--resume', 'now']\n")
+        self.edit(self.file, ("'now'", "'later'"))
+        self.assertEqual(self.actions(self.file, "--input", "nodes=1"), {}, "they are no part of what the program is")
+        self.destroy()
+
+    def test_the_plan_says_that_other_arguments_lose_the_checkpoints(self):
+        self.write("work/work.py", "import sys\nsys.exit(1)\n")
+        self.apply("--input", "nodes=1", code=2)
+        self.edit(self.file, ("'$RADL_MEMBER']", "'$RADL_MEMBER', '--resume']"))
+        plan = self.plan(self.file, "--input", "nodes=1")
+        (why,) = [action["why"] for action in plan["actions"] if action["id"] == "program/work"]
+        self.assertIn("it begins anew: arguments changed", why)
+        self.assertIn("`resume_arguments`", " ".join(plan["notes"]))
+        self.destroy()
+
     def wheel(self):
         """A wheel made here, and a lock file that pins it by its hash."""
         (self.folder / "wheels").mkdir()
@@ -526,6 +645,26 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.open_gate()
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, out + err)
+        self.destroy()
+
+    def test_a_service_that_leaves_its_recipe_is_stopped(self):
+        self.environment.update(RADL_LOCAL_ISOLATION="required")
+        with_service = "radl 2\nsystem worker ( cpu.count >= 1 )\ndeploy worker 1\n" + SERVICE
+        line = "  service 'waiter' ( state = 'running' )\n"
+        begin, end = with_service.index("configure waits"), len(with_service)
+        for without, field in ((replaced(with_service, (line, "")), "service 'waiter'"), (with_service[:begin] + with_service[end:], None)):
+            self.file.write_text(with_service)
+            self.apply()
+            self.radlc("exec", self.file, "worker[0]", "--", "service waiter status")
+            self.file.write_text(without)
+            (action,) = self.plan(self.file)["actions"]
+            if field:
+                self.assertEqual({change["field"]: change["after"] for change in action["changes"]}[field], "stopped")
+            else:
+                self.assertIn("service 'waiter' (is stopped)", action["summary"])
+            self.apply()
+            self.radlc("exec", self.file, "worker[0]", "--", "service waiter status", code=3)
+            self.assertEqual(self.actions(self.file), {})
         self.destroy()
 
     def test_the_state_is_no_part_of_a_folder_that_is_uploaded(self):

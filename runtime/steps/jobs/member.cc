@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -28,10 +29,30 @@ Result<ExecResult> Member::exec(const std::string& command) {
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
   options.stop = Stop().until(context_.stop.deadline());  // a job that is cancelled has still to be stopped
-  auto result = exec_for_data(**remote, command, options);
+  const std::string first = take_soon();
+  options.stdin_bytes = std::exchange(soon_input_, {});
+  auto result = exec_for_data(**remote, first + command, options);
   if (!result) return std::move(result).status().at(address());
+  if (!first.empty() && result->exit_status == kSoonFailed)
+    return std::move(ssh::command_failure(*result, folder())).at(address());
   return result;
 }
+
+// In a shell of its own: `set -e` and folders are the script's. What it prints is no part of the command's.
+void Member::soon(const std::string& script) {
+  // No `||` behind the parentheses: within them `set -e` would mean nothing.
+  soon_ += fmt::format("(\n{}\n) > /dev/null\n[ $? = 0 ] || exit {}\n", script, kSoonFailed);
+}
+
+// The content goes over standard input: it may hold secrets, and scripts become arguments of a shell.
+void Member::put_soon(std::string_view content, const std::string& below, unsigned mode) {
+  soon(fmt::format(
+      "cd {0} && umask 077 && head -c {1} > {2}.part && chmod {3:o} {2}.part && mv -f {2}.part {2}",
+      shell_path(folder()), content.size(), shell_quote(below), mode));
+  soon_input_ += content;
+}
+
+std::string Member::take_soon() { return std::exchange(soon_, {}); }
 
 int exit_status(const std::string& text) {
   if (text.empty() || text.size() > 3 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
@@ -46,9 +67,13 @@ std::string end_text(int exit) {
   return fmt::format("was killed by SIG{} ({})", name, ::sigdescr_np(exit - 128));
 }
 
-Result<Member::Look> Member::look() {
+Result<Member::Look> Member::look(const std::string& also) {
+  constexpr std::string_view kBegin = "radl-look\n";
   // "whole" comes last: without it the answer is none.
-  auto result = exec(fmt::format(R"sh(set -e
+  const std::string first = also.empty() ? "" : fmt::format("(\nset +e\n{}\n)\n", also);
+  auto result =
+      exec(fmt::format(R"sh({2}echo {3}
+set -e
 {1}echo "home $HOME"
 for f in /proc/net/tcp /proc/net/tcp6; do
   if [ -r $f ]; then
@@ -75,13 +100,16 @@ for p in *.pid; do
   fi
 done
 echo whole)sh",
-                                 shell_path(folder()), kProcessScript));
+                       shell_path(folder()), kProcessScript, first, kBegin.substr(0, kBegin.size() - 1)));
   if (!result) return result.status();
-  if (result->exit_status != 0 || !result->out.ends_with("whole\n") || !result->out.starts_with("home /"))
+  const size_t begin = result->out.find(kBegin);
+  const std::string out = begin == std::string::npos ? "" : result->out.substr(begin + kBegin.size());
+  if (result->exit_status != 0 || !out.ends_with("whole\n") || !out.starts_with("home /"))
     return Status(Code::Retry,
                   fmt::format("{}: the job's folder cannot be looked at: {}", address(), result->err));
   Look look;
-  std::istringstream lines(result->out);
+  look.also = result->out.substr(0, begin);
+  std::istringstream lines(out);
   for (std::string line; std::getline(lines, line);) {
     size_t blank = line.find(' ');
     std::string kind = line.substr(0, blank), rest = blank == std::string::npos ? "" : line.substr(blank + 1);
@@ -103,8 +131,8 @@ echo whole)sh",
   return look;
 }
 
-Status Member::clear(const std::string& remove, const std::string& then) {
-  auto result = exec(fmt::format(R"sh(set -e
+std::string Member::clear_script(const std::string& remove, const std::string& then) const {
+  return fmt::format(R"sh(set -e
 {2}if [ ! -d {0} ]; then
   mkdir -p {0}
   chmod 0700 {0}
@@ -117,7 +145,24 @@ signal '' KILL 2>/dev/null || :
 rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled
 rm -rf {1}
 {3})sh",
-                                 shell_path(folder()), remove, kProcessScript, then));
+                     shell_path(folder()), remove, kProcessScript, then);
+}
+
+void Member::clear_soon(const std::string& remove, const std::string& then) {
+  soon(clear_script(remove, then));
+}
+
+Status Member::clear(const std::string& remove, const std::string& then) {
+  auto result = exec(clear_script(remove, then));
+  if (!result) return result.status();
+  return result->exit_status == 0 ? Status()
+                                  : std::move(ssh::command_failure(*result, folder())).at(address());
+}
+
+Status Member::keep_logs(int attempt) {
+  auto result = exec(fmt::format(
+      "cd {} || exit 1\nfor l in *.log; do if [ -f \"$l\" ]; then mv \"$l\" \"$l.{}\" || exit 1; fi; done",
+      shell_path(folder()), attempt));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());
@@ -133,11 +178,7 @@ Result<bool> Member::is_empty(const std::string& directory) {
   return result->out == "lacks\n";
 }
 
-Status Member::write_run(const std::string& run) {
-  auto remote = node_.connect();
-  if (!remote) return remote.status();
-  return (*remote)->put_bytes(run, folder() + "/run.json", 0600, context_.stop).status();
-}
+Status Member::write_run(const std::string& run) { return put_bytes(run, "run.json", context_.stop, 0600); }
 
 Status Member::forget_run() {
   auto result = exec(fmt::format("rm -f {}/run.json", shell_path(folder())));
@@ -147,6 +188,7 @@ Status Member::forget_run() {
 }
 
 Result<bool> Member::was_cancelled() {
+  if (const Cancelled known = cancelled_; known != Cancelled::Unknown) return known == Cancelled::Yes;
   auto file = read("cancelled", 1);
   if (!file && file.status().code() != Code::NotFound) return file.status();
   return file.ok();
@@ -156,6 +198,7 @@ Result<bool> Member::was_cancelled() {
 constexpr const char* kOutOfMemory = "$(sed -n 's/^oom_kill //p' /proc/vmstat 2>/dev/null)";
 
 Status Member::start(const std::vector<Launch>& launches) {
+  cancelled_ = Cancelled::Unknown;
   std::string script =
       fmt::format("cd {} || exit 1\n{}{}", shell_path(folder()), kLoginLocale, kProcessScript);
   for (const auto& launch : launches) {
@@ -208,6 +251,25 @@ Result<std::string> Member::log_tail(const std::string& file, int lines) {
       exec(fmt::format("tail -n {} {}/{}.log | tail -c {}", lines, shell_path(folder()), file, kLongestTail));
   if (!result) return result.status();
   return result->out;
+}
+
+Result<bool> Member::read_all(const std::string& below,
+                              const std::function<void(std::string_view piece)>& take) {
+  auto remote = node_.connect();
+  if (!remote) return std::move(remote).status().at(address());
+  constexpr int kNone = 44;
+  ExecOptions options;
+  options.deadline = std::chrono::hours(24);
+  options.stop = context_.stop;
+  options.on_output = [&](std::string_view piece, bool is_stderr) {
+    if (!is_stderr) take(piece);
+  };
+  const std::string path = shell_path(folder() + "/" + below);
+  auto done = (*remote)->exec(fmt::format("[ -e {0} ] || exit {1}\nexec cat {0}", path, kNone), options);
+  if (!done) return std::move(done).status().at(address());
+  if (done->exit_status == kNone) return false;
+  if (done->exit_status != 0) return std::move(ssh::command_failure(*done, below)).at(address());
+  return true;
 }
 
 Status Member::fetch_file(const std::string& below, const std::string& local_path, const Stop& stop) {

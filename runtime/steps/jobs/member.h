@@ -6,10 +6,12 @@
 // starts, has RADL_TASK in its environment, by which it is found even where its parents are gone.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/eviction_notice.h"
@@ -58,6 +60,7 @@ class Member {
   struct Look {
     std::string run, home;
     bool cancelled = false;  // by `radlc cancel`, since it was started
+    std::string also;        // what the script that was given along has printed
     std::vector<int> ports;
     std::vector<std::pair<std::string, ProcessState>> processes;  // by name
     ProcessState of(const std::string& name) const {
@@ -73,10 +76,23 @@ class Member {
       return false;
     }
   };
-  Result<Look> look();
+  // `also`: shell text that runs in the same command.
+  Result<Look> look(const std::string& also = "");
+  // Shell text that runs before the next command on the node, in the same one: that command fails with it.
+  void soon(const std::string& script);
+  // A small file of the folder, in the same way.
+  void put_soon(std::string_view content, const std::string& below, unsigned mode);
+  // The same as clear(), in that way.
+  void clear_soon(const std::string& remove, const std::string& then);
+  // What soon() has gathered, for a command that does not go by way of this class. It ends with kSoonFailed
+  // if it fails.
+  std::string take_soon();
+  static constexpr int kSoonFailed = 98;
   // Ends what runs and removes what is known of it; also `remove`: names in the folder, as a shell writes
   // them. `then`: shell text that runs in the folder behind that.
   Status clear(const std::string& remove, const std::string& then = "");
+  // Keeps the processes' logs of an attempt as NAME.log.ATTEMPT, which clear() leaves alone.
+  Status keep_logs(int attempt);
   // True where there is nothing in a folder of the node.
   Result<bool> is_empty(const std::string& directory);
   Status write_run(const std::string& run);
@@ -132,6 +148,8 @@ class Member {
   // One file of the job's folder to this machine, and the other way; NotFound where there is none.
   Status fetch_file(const std::string& below, const std::string& local_path, const Stop& stop);
   Result<std::string> read(const std::string& below, size_t most);
+  // The same piece by piece as it comes; false if there is none.
+  Result<bool> read_all(const std::string& below, const std::function<void(std::string_view piece)>& take);
   Status put_file(const std::string& local_path, const std::string& below, const Stop& stop);
   Status put_bytes(std::string_view content, const std::string& below, const Stop& stop,
                    unsigned mode = 0644);
@@ -139,6 +157,7 @@ class Member {
   Result<std::vector<NodeFile>> files(const std::string& below);
 
  private:
+  std::string clear_script(const std::string& remove, const std::string& then) const;
   // Output of any length; of exec() it is bounded.
   Result<std::string> output_of(const std::string& command, const std::string& what);
   Status make_folder_of(const std::string& below);
@@ -152,6 +171,9 @@ class Member {
   const NodeHandle& node_;
   const Context& context_;
   std::string job_;
+  std::string soon_, soon_input_;  // what it reads
+  enum class Cancelled { Unknown, No, Yes };
+  std::atomic<Cancelled> cancelled_{Cancelled::Unknown};  // as the node says when a process ends
 };
 
 }  // namespace radl::jobs

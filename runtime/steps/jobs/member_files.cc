@@ -63,11 +63,12 @@ Result<std::string> Member::read(const std::string& below, size_t most) {
   return result->out;
 }
 
-// The job's own folder is there.
+// The job's own folder is there, and what soon() has been given is done first.
 Status Member::make_folder_of(const std::string& below) {
   const size_t slash = below.rfind('/');
-  if (slash == below.npos) return {};
-  const std::string path = shell_path(folder() + "/" + below.substr(0, slash));
+  if (slash == below.npos && soon_.empty()) return {};
+  const std::string path =
+      shell_path(slash == below.npos ? folder() : folder() + "/" + below.substr(0, slash));
   auto result = exec("mkdir -p " + path);
   if (!result) return result.status();
   return result->exit_status == 0 ? Status() : std::move(ssh::command_failure(*result, path)).at(address());

@@ -97,8 +97,10 @@ while [ -n "$left" ]; do
     else
       e=-1
     fi
+    c=-
+    if [ -f cancelled ]; then c=cancelled; fi
     echo
-    echo "{4} $n $e"
+    echo "{4} $n $c $e"
   done
   [ -n "$left" ] || break
   if [ $tenths -lt 50 ]; then tenths=$((tenths+1)); sleep 0.1; else tenths=$((tenths+5)); sleep 0.5; fi
@@ -141,7 +143,8 @@ struct Followed {
   const std::string mark = "@ended-" + to_hex(random_bytes(8));
   std::map<std::string, size_t> seen = {};  // lines of each so far
   std::map<std::string, bool> ended = {};
-  std::vector<std::string> again = {};  // to be started again
+  std::vector<std::string> again = {};               // to be started again
+  std::function<void(bool cancelled)> on_cancelled;  // whether the job was, when a process ended
 
   bool all_ended() {
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
@@ -158,8 +161,9 @@ struct Followed {
   }
 
   void take_end(const std::string& line) {
-    const size_t at = line.rfind(' ');
-    const std::string name = line.substr(mark.size() + 1, at - mark.size() - 1);
+    const size_t at = line.rfind(' '), before = line.rfind(' ', at - 1);
+    const std::string name = line.substr(mark.size() + 1, before - mark.size() - 1);
+    on_cancelled(line.substr(before + 1, at - before - 1) == "cancelled");
     if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
     if (follower.on_end(name, exit_status(line.substr(at + 1))))
       again.push_back(name);
@@ -237,7 +241,9 @@ class Hearing {
 }  // namespace
 
 Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
-  Followed followed{names, follower};
+  Followed followed{.names = names, .follower = follower, .on_cancelled = [this](bool cancelled) {
+                      cancelled_ = cancelled ? Cancelled::Yes : Cancelled::No;
+                    }};
   const auto declared = node_.attributes.find("eviction_notice");
   const NoticeSpec notices =
       follower.on_notice && declared != node_.attributes.end() ? notice_spec_in(*declared) : NoticeSpec();

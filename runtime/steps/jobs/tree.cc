@@ -28,6 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// An archive of so many bytes goes with the command that unpacks it.
+constexpr size_t kSentAlong = size_t{1} << 20;
+
 std::string folder_of_key(const std::string& key) { return "~/.radl/trees/" + key; }
 
 Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const std::string& script,
@@ -133,6 +136,7 @@ Status archive_of_folder(const Tree& tree, const Base* base, const Context& cont
   std::vector<std::string> files;
   std::error_code ignored;
   for (const std::string& part : *parts) {
+    if (tree.only && !std::binary_search(tree.only->begin(), tree.only->end(), part)) continue;
     const bool folder = fs::is_directory(fs::symlink_status(fs::path(tree.path) / part, ignored));
     if (base && !folder && !wanted.contains(part)) continue;
     names += "./" + part + '\0';
@@ -157,6 +161,9 @@ Status check_digest(const Tree& tree, const std::vector<ManifestEntry>& entries)
                                              : path_digest(tree.path, tree.contents);
   if (!now) return now.status();
   if (*now == tree.digest) return {};
+  if (tree.only)
+    return Status(Code::Conflict, tree.path + ": its files have changed since they were made")
+        .with_hint("to make them again, remove report.json there and apply again");
   return Status(Code::Conflict, tree.path + ": is not what it was when the plan was made")
       .with_hint("plan again");
 }
@@ -214,11 +221,12 @@ std::string unpack_command(const std::string& archive) {
 
 // Those of these trees that are whole on a node, and as they were when they were made.
 Result<std::vector<std::string>> trees_on(const NodeHandle& node, const Context& context,
-                                          const std::vector<std::string>& keys) {
+                                          const std::vector<std::string>& keys,
+                                          const std::string& first = "") {
   // A program may have written into one of its inputs. The first is the one that is asked for: it is as it
   // is.
   auto looked = on_node(node, context,
-                        fmt::format(R"sh(cd {} 2>/dev/null || {{ echo whole; exit; }}
+                        first + fmt::format(R"sh(cd {} 2>/dev/null || {{ echo whole; exit; }}
 first=yes
 for k in {}; do
   if [ -e "$k.whole" ]; then
@@ -227,7 +235,7 @@ for k in {}; do
   first=no
 done
 echo whole)sh",
-                                    shell_path("~/.radl/trees"), fmt::join(keys, " ")));
+                                            shell_path("~/.radl/trees"), fmt::join(keys, " ")));
   if (!looked) return looked.status();
   if (looked->exit_status != 0 || !looked->out.ends_with("whole\n"))
     return ssh::command_failure(*looked, node.address);
@@ -263,40 +271,60 @@ Result<uint64_t> unpack_on(const NodeHandle& node, const Context& context, const
   // Its name ends as the archive's does, by which it is unpacked.
   const std::string name = sending.archive.substr(sending.archive.rfind('/') + 1);
   const std::string sent = folder_of_key(key) + ".sent-" + sha256_hex(name).substr(0, 8);
-  if (Status placed = place_once(node, context, sending.archive, sent); !placed.ok())
+  std::error_code error;
+  const uintmax_t size = fs::file_size(sending.archive, error);
+  std::string input;  // the paths to be removed, then the archive if it is small
+  for (const std::string& path : sending.removed) input += "./" + path + '\0';
+  const size_t removed = input.size();
+  const bool along = !error && size <= kSentAlong;
+  if (along) {
+    auto bytes = read_file(sending.archive, kSentAlong);
+    if (!bytes) return bytes.status();
+    input += *bytes;
+  } else if (Status placed = place_once(node, context, sending.archive, sent); !placed.ok()) {
     return std::move(placed).at(node.address);
+  }
   std::string begin = "mkdir -p \"$t\"";
   if (!base.empty())
     begin = fmt::format(R"sh(cp -a --reflink=auto {} "$t"
-(cd "$t" && xargs -0 -r rm -f --)
+(cd "$t" && xargs -0 -r rm -f --) < "$t.removed"
 find "$t" -mindepth 1 -depth -type d -empty -delete)sh",
                         shell_path(folder_of_key(base)));
-  std::string removed;
-  for (const std::string& path : sending.removed) removed += "./" + path + '\0';
-  auto unpacked =
-      on_node(node, context,
-              fmt::format(R"sh(set -e
+  auto unpacked = on_node(node, context,
+                          fmt::format(R"sh(set -e
 a={0}
 d={1}
 t="$d.new-$$"
+mkdir -p "${{d%/*}}"
 rm -rf "$d" "$d".new-*
+head -c {4} > "$t.removed"
+{5}
 {3}
 {2}
+rm -f "$t.removed"
 chmod -R u+rwX "$t"
 mv -T "$t" "$d"
 rm -f "$a"
 : > "$d.whole")sh",
-                          shell_path(sent), shell_path(folder_of_key(key)), unpack_command(name), begin),
-              removed);
+                                      shell_path(sent), shell_path(folder_of_key(key)), unpack_command(name),
+                                      begin, removed, along ? "cat > \"$a\"" : ""),
+                          input);
   if (!unpacked) return unpacked.status();
   if (unpacked->exit_status != 0)
     return std::move(ssh::command_failure(*unpacked, "unpacking " + name)).at(node.address);
-  std::error_code error;
-  const uintmax_t size = fs::file_size(sending.archive, error);
   return error ? uint64_t{1} : std::max<uint64_t>(size, 1);
 }
 
 }  // namespace
+
+Result<std::vector<ManifestEntry>> manifest_of(const Tree& tree) {
+  auto entries = local_manifest(tree.path, tree.contents);
+  if (!entries || !tree.only) return entries;
+  std::erase_if(*entries, [&](const ManifestEntry& entry) {
+    return !std::binary_search(tree.only->begin(), tree.only->end(), entry.path);
+  });
+  return entries;
+}
 
 std::string tree_folder(const Tree& tree) { return folder_of_key(tree_key(tree.digest)); }
 
@@ -314,7 +342,8 @@ Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, c
   return unpack_on(node, context, key, "", {archive, {}, {}});
 }
 
-Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree) {
+Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree,
+                            const std::string& first) {
   const std::string key = tree_key(tree.digest);
   std::vector<std::string> asked = {key};
   if (tree.kind == Tree::Kind::Folder) {
@@ -322,7 +351,7 @@ Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, cons
       if (known != key) asked.push_back(std::move(known));
     }
   }
-  auto found = trees_on(node, context, asked);
+  auto found = trees_on(node, context, asked, first);
   if (!found) return found.status();
   if (std::find(found->begin(), found->end(), key) != found->end()) return uint64_t{0};
   std::string base_key;
@@ -333,7 +362,7 @@ Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, cons
     if (!turn) return std::move(turn).status();
     std::vector<ManifestEntry> entries;
     if (tree.kind == Tree::Kind::Folder) {
-      auto now = local_manifest(tree.path, tree.contents);
+      auto now = manifest_of(tree);
       if (!now) return now.status();
       entries = std::move(*now);
     }

@@ -7,9 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/own_folders.h"
+#include "runtime/steps/manifest.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl::jobs {
@@ -25,12 +28,18 @@ struct Tree {
   std::string path;
   std::string digest;  // as the plan has it; one that does not fit any more is a Conflict
   Contents contents = {};
+  std::optional<std::vector<std::string>> only = {};  // of a folder these files alone, sorted
 };
+
+// What a tree that is a folder holds.
+Result<std::vector<ManifestEntry>> manifest_of(const Tree& tree);
 
 // Where it lies on nodes.
 std::string tree_folder(const Tree& tree);
-// How many bytes were sent; 0: it was there.
-Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree);
+// How many bytes were sent; 0: it was there. `first`: shell text that runs on the node before that, in the
+// same command; it ends that command if it fails.
+Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree,
+                            const std::string& first = "");
 // An archive that was made here, as a tree of its own name.
 Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
                                const std::string& key);

@@ -6,7 +6,6 @@
 
 #include "common/shell_quote.h"
 #include "common/text.h"
-#include "runtime/net/ssh/node_files.h"
 
 namespace radl::program {
 namespace {
@@ -22,9 +21,8 @@ std::string python_kind_script(const std::string& python) {
   return fmt::format("{} -c {}", shell_quote(python), shell_quote(kAsk));
 }
 
-Result<NodeFacts> look_at_node(jobs::Member& member, const std::string& python) {
-  // "whole" comes last: without it the answer is none.
-  auto result = member.exec(fmt::format(R"sh(n=$(nproc 2>/dev/null) || n=$(grep -c ^processor /proc/cpuinfo)
+std::string node_facts_script(const std::string& python, bool containers) {
+  std::string script = R"sh(n=$(nproc 2>/dev/null) || n=$(grep -c ^processor /proc/cpuinfo)
 echo "processors $n"
 while read -r name value rest; do
   [ "$name" = MemTotal: ] && echo "memory $value"
@@ -37,21 +35,30 @@ if command -v nvidia-smi > /dev/null 2>&1; then
   case $r in
     0) ;;
     124) w="no answer within 60 seconds $w" ;;
-    *) w=${{w:-exit status $r}} ;;
+    *) w=${w:-exit status $r} ;;
   esac
   echo "gpus $(printf '%s\n' "$g" | grep -c '^GPU [0-9]*: ')"
   echo "trouble $w"
 fi
-for c in podman apptainer singularity; do
+)sh";
+  if (containers)
+    script += R"sh(for c in podman apptainer singularity; do
   if $c --version > /dev/null 2>&1; then echo "container $c"; break; fi
 done
-if p=$({} 2>&1); then echo "python $p"; else echo "lacks $(printf '%s' "$p" | tr '\n' ' ')"; fi
-echo whole)sh",
-                                        python_kind_script(python)));
-  if (!result) return result.status();
-  if (!result->out.ends_with("whole\n")) return ssh::command_failure(*result, member.address());
+)sh";
+  if (!python.empty())
+    script += fmt::format(
+        "if p=$({} 2>&1); then echo \"python $p\"; else echo \"lacks $(printf '%s' \"$p\" | tr '\\n' ' ')\"; "
+        "fi\n",
+        python_kind_script(python));
+  return script + "echo whole";
+}
+
+Result<NodeFacts> read_node_facts(const std::string& text, const std::string& address) {
+  // "whole" comes last: without it the answer is none.
+  if (!text.ends_with("whole\n")) return Status(Code::Retry, address + ": does not say what it is: " + text);
   NodeFacts facts;
-  std::istringstream lines(result->out);
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t blank = line.find(' ');
     const std::string name = line.substr(0, blank), rest = blank == line.npos ? "" : line.substr(blank + 1);

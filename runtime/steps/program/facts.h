@@ -18,8 +18,11 @@ struct NodeFacts {
   std::string container;  // the program that runs containers there: "podman", "apptainer"; empty: none
 };
 
-// `python`: the interpreter's name or path.
-Result<NodeFacts> look_at_node(jobs::Member& member, const std::string& python);
+// Shell text that prints the facts. `python`: the interpreter's name or path; empty: it is not looked for, as
+// are programs for containers unless `containers`.
+std::string node_facts_script(const std::string& python, bool containers);
+// What it has printed on a node.
+Result<NodeFacts> read_node_facts(const std::string& text, const std::string& address);
 // `needs`: of a program (docs/ir.md). Unsupported names the node, what is asked and what it has.
 Status check_needs(const Json& needs, const NodeFacts& facts, const std::string& address);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <sstream>
+#include <string_view>
 
 #include "common/shell_quote.h"
 #include "compiler/ir/program_names.h"
@@ -178,8 +179,11 @@ std::string member_script(const Json& program, const std::map<std::string, std::
     script += " " + shell_quote(filled(word, variables));
   for (const std::string& word : main_words(program, variables.at("RADL_PYTHON")))
     script += " " + shell_quote(word);
-  for (const Json& word : program.value("arguments", Json::array()))
-    script += " " + shell_quote(filled(word, variables));
+  for (const char* words : {"arguments", "resume_arguments"}) {
+    if (!member.resumes && std::string_view(words) == "resume_arguments") continue;
+    for (const Json& word : program.value(words, Json::array()))
+      script += " " + shell_quote(filled(word, variables));
+  }
   return script + "\n";
 }
 

@@ -22,6 +22,7 @@ struct MemberSetting {
   std::string environment;  // folder of its Python packages, absolute; empty: none
   NodeFacts facts;
   int on_this_computer = 1;  // so many members share the processors
+  bool resumes = false;      // there are checkpoints of an earlier attempt
   std::string folder_below;  // of the job below the login's home, the same on all nodes
 };
 

@@ -116,6 +116,31 @@ std::string name_before(std::string_view text, size_t most_words) {
   return name.size() <= kLongestName ? name : "";
 }
 
+// Names of settings and of places, which programs print in the same way as what they have measured.
+bool is_setting(std::string_view name) {
+  name.remove_prefix(name.rfind(' ') + 1);  // "Serving on port: 8080"
+  constexpr std::string_view kSettings[] = {"port", "pid",   "ppid", "tid",        "uid",
+                                            "gid",  "fd",    "rank", "local_rank", "seed",
+                                            "line", "errno", "code", "world_size", "master_port"};
+  return std::find(std::begin(kSettings), std::end(kSettings), name) != std::end(kSettings);
+}
+
+// Whether a pair that follows `before` stands within a sentence: more than two words lead to it, as in
+// "listening for workers at port=31884". Words of another clause do not count: "epoch 3 is done: loss=0.5".
+bool in_sentence(std::string_view before) {
+  constexpr size_t kMostWordsBefore = 2;
+  const size_t clause = before.find_last_of(":,;|[](){}");
+  if (clause != before.npos) before.remove_prefix(clause + 1);
+  size_t words = 0;
+  bool in = false;
+  for (const char c : before) {
+    const bool letter = std::isalpha(static_cast<unsigned char>(c));
+    if (letter && !in) ++words;
+    in = !space(c);
+  }
+  return words > kMostWordsBefore;
+}
+
 void take_pairs(std::string_view line, Metrics& into) {
   size_t from = 0;  // behind the last pair
   for (size_t at = 0; at < line.size(); ++at) {
@@ -125,14 +150,18 @@ void take_pairs(std::string_view line, Metrics& into) {
     if (!colon && c != '=') continue;
     const auto value = number_at(line.substr(at + 1));
     if (!value) continue;
-    const std::string name = name_before(line.substr(from, at - from), colon ? kMostWords : 1);
-    if (!name.empty()) take_number(name, *value, into);
+    const std::string_view before = line.substr(from, at - from);
+    const std::string name = name_before(before, colon ? kMostWords : 1);
+    // Quotes and spaces may stand between the name and its value.
+    const std::string_view leading = before.substr(0, before.rfind(name));
+    if (!name.empty() && !is_setting(name) && !in_sentence(leading)) take_number(name, *value, into);
     from = at + 1;
   }
 }
 
 // `name   number`, also between the bars of a table: two cells, and nothing else.
 void take_row(std::string_view line, Metrics& into) {
+  if (line.find("  ") == line.npos && line.find_first_of("\t|\xe2") == line.npos) return;
   std::string plain;
   for (size_t at = 0; at < line.size(); ++at) {
     constexpr std::string_view kBars[] = {"│", "┃", "|"};
@@ -162,7 +191,7 @@ void take_number(const std::string& name, double value, Metrics& into) {
 
 void take_line(std::string_view line, Metrics& into) {
   const size_t begin = line.find_first_not_of(" \t");
-  if (begin == line.npos) return;
+  if (begin == line.npos || line.find_first_of("0123456789") == line.npos) return;
   if (line[begin] == '{' && take_object(line, into)) return;
   if (line.size() > kLongestLine) return;
   // A progress bar replaces its line: the last state is after the last carriage return.

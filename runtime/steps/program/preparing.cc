@@ -10,6 +10,7 @@
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/tree.h"
+#include "runtime/steps/program/artifact.h"
 
 namespace radl::program {
 namespace {
@@ -18,14 +19,16 @@ using jobs::Tree;
 using nlohmann::json_literals::operator""_json_pointer;
 
 // In the folder of the job, as a shell writes them.
-constexpr const char* kOfARun = "run-* enter hostfile ssh inputs results";
-constexpr const char* kAll = "run-* enter hostfile ssh inputs results source source.whole checkpoints";
+constexpr const char* kOfARun = "run-* *.log.* enter hostfile ssh inputs results";
+constexpr const char* kAll =
+    "run-* *.log.* enter hostfile ssh inputs results source source.whole checkpoints";
 
-Tree tree_of_input(const Json& input) {
+Result<Tree> tree_of_input(const Json& input) {
+  if (input.contains("files")) return artifact_tree(input["files"]);
   std::error_code error;
   const std::string path = input.at("path");
-  return {std::filesystem::is_directory(path, error) ? Tree::Kind::Folder : Tree::Kind::File, path,
-          input.at("sha256")};
+  return Tree{std::filesystem::is_directory(path, error) ? Tree::Kind::Folder : Tree::Kind::File, path,
+              input.at("sha256")};
 }
 
 }  // namespace
@@ -57,10 +60,15 @@ bool Preparing::needs_python() const {
   return main.ends_with(".py") || main.starts_with("-m ") || python_.wanted();
 }
 
-Status Preparing::look() {
+std::string Preparing::looking_script() const {
+  const std::string python = program_.at("python").value("program", "python3");
+  return node_facts_script(needs_python() ? python : "", program_.contains("image"));
+}
+
+Status Preparing::look(const std::vector<jobs::Member::Look>& looks) {
   const std::string python = program_.at("python").value("program", "python3");
   return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-    auto facts = look_at_node(*members_[i], python);
+    auto facts = read_node_facts(looks[i].also, nodes_[i].address);
     if (!facts) return facts.status();
     facts_[i] = std::move(*facts);
     if (Status s = check_needs(program_.value("needs", Json::object()), facts_[i], nodes_[i].address);
@@ -97,7 +105,7 @@ Result<uint64_t> Preparing::bring_source(size_t node, std::string& script) {
   }
   const auto tree = source_tree(program_["source"]);
   if (!tree) return tree.status();
-  auto sent = jobs::place_tree(nodes_[node], context_, *tree);
+  auto sent = jobs::place_tree(nodes_[node], context_, *tree, members_[node]->take_soon());
   if (!sent) return sent;
   script += fmt::format(
       "if [ ! -e source.whole ]; then\n  rm -rf source\n  mkdir source\n  cp -a {}/. source/\n"
@@ -110,13 +118,14 @@ Result<uint64_t> Preparing::bring_inputs(size_t node, std::string& script) {
   script += "rm -rf inputs\nmkdir inputs\n";
   uint64_t sent = 0;
   for (const Json& input : program_.value("inputs", Json::array())) {
-    const Tree tree = tree_of_input(input);
-    auto placed = jobs::place_tree(nodes_[node], context_, tree);
+    const auto tree = tree_of_input(input);
+    if (!tree) return tree.status();
+    auto placed = jobs::place_tree(nodes_[node], context_, *tree, members_[node]->take_soon());
     if (!placed) return placed;
     sent += *placed;
     const std::string inside =
-        tree.kind == Tree::Kind::File ? "/" + std::filesystem::path(tree.path).filename().string() : "";
-    script += fmt::format("ln -s {}{} inputs/{}\n", shell_path(jobs::tree_folder(tree)), shell_quote(inside),
+        tree->kind == Tree::Kind::File ? "/" + std::filesystem::path(tree->path).filename().string() : "";
+    script += fmt::format("ln -s {}{} inputs/{}\n", shell_path(jobs::tree_folder(*tree)), shell_quote(inside),
                           shell_quote(input.at("name").get<std::string>()));
   }
   return sent;
@@ -129,10 +138,27 @@ Result<std::vector<std::string>> Preparing::trees_of(size_t node) const {
     if (!tree) return tree.status();
     folders.push_back(jobs::tree_folder(*tree));
   }
-  for (const Json& input : program_.value("inputs", Json::array()))
-    folders.push_back(jobs::tree_folder(tree_of_input(input)));
+  for (const Json& input : program_.value("inputs", Json::array())) {
+    auto tree = tree_of_input(input);
+    if (!tree) return tree.status();
+    folders.push_back(jobs::tree_folder(*tree));
+  }
   if (python_.wanted()) folders.push_back(environment(node));
   return folders;
+}
+
+// What other programs made is no part of the program's identity: with other files it begins anew.
+std::string Preparing::other_files_script() const {
+  std::string files;
+  for (const Json& input : program_.value("inputs", Json::array())) {
+    if (input.contains("files"))
+      files += input.at("name").get<std::string>() + "=" + input["files"].value("sha256", "") + " ";
+  }
+  if (files.empty()) return "";
+  return fmt::format(
+      "if [ \"$(cat given 2>/dev/null)\" != {0} ]; then rm -rf source source.whole checkpoints; fi\n"
+      "echo {0} > given\n",
+      shell_quote(files));
 }
 
 Status Preparing::bring(size_t node, bool fresh) {
@@ -142,8 +168,11 @@ Status Preparing::bring(size_t node, bool fresh) {
   if (!uses) return uses.status();
   std::string keys;
   for (const std::string& folder : *uses) keys += folder.substr(folder.rfind('/') + 1) + " ";
-  Status cleared = member.clear(fresh ? kAll : kOfARun, fmt::format("printf '%s\\n' {}> uses", keys));
-  if (!cleared.ok()) return cleared;
+  member.clear_soon(fresh ? kAll : kOfARun,
+                    other_files_script() + fmt::format("printf '%s\\n' {}> uses", keys));
+  if (python_.wanted()) {  // its packages come by other ways
+    if (Status cleared = member.exec(":").status(); !cleared.ok()) return cleared;
+  }
   std::string script = fmt::format("set -e\ncd {}\nmkdir -p results\n", shell_path(member.folder()));
   auto source = bring_source(node, script);
   if (!source) return source.status();
@@ -154,10 +183,7 @@ Status Preparing::bring(size_t node, bool fresh) {
   if (const uint64_t sent = *source + *inputs; sent > 0)
     tell_(member.address(), fmt::format("program's files ({})", bytes_text(static_cast<double>(sent))));
   if (*python) tell_(member.address(), "Python packages");
-  auto ready = member.exec(script + jobs::remove_unused_trees_script());
-  if (!ready) return ready.status();
-  if (ready->exit_status != 0)
-    return std::move(ssh::command_failure(*ready, member.folder())).at(member.address());
+  member.soon(script + jobs::remove_unused_trees_script());
   return {};
 }
 

@@ -25,8 +25,10 @@ class Preparing {
   Preparing(const Json& program, const std::vector<NodeHandle>& nodes,
             const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context, Tell tell);
 
-  // What the nodes are and whether that is enough; nothing is sent.
-  Status look();
+  // For Member::look().
+  std::string looking_script() const;
+  // What the nodes are, as that script has said, and whether that is enough; nothing is sent.
+  Status look(const std::vector<jobs::Member::Look>& looks);
   // Side by side; with `fresh` nothing of an earlier run stays, otherwise its checkpoints and the folder that
   // it runs in.
   Status bring(bool fresh);
@@ -40,6 +42,7 @@ class Preparing {
   Result<uint64_t> bring_inputs(size_t node, std::string& script);
   // Where its trees lie on a node.
   Result<std::vector<std::string>> trees_of(size_t node) const;
+  std::string other_files_script() const;
   bool needs_python() const;
 
   const Json& program_;

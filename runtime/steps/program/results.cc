@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
+#include <utility>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -11,6 +11,7 @@
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
+#include "runtime/steps/program/artifact.h"
 #include "runtime/steps/training/bucket_folder.h"
 #include "runtime/steps/training/result_folder.h"
 
@@ -54,26 +55,48 @@ done)sh",
   return missing;
 }
 
-void take_metrics(const std::string& path, Metrics& into) {
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) take_line(line, into);
-}
+// A log on its way: lines are masked, since a program may print what it was given, and read for metrics.
+class ArrivingLog {
+ public:
+  ArrivingLog(const Redactor& secrets, Metrics& metrics) : secrets_(secrets), metrics_(metrics) {}
 
-// A program may print what it was given: nothing of it is in the results before it is masked.
-Status put_log(const std::string& from, const std::string& name, const Redactor& secrets,
-               training::ResultFolder& folder) {
-  std::ifstream in(from);
-  NewFile log;
-  Sha256 digest;
-  Status done = log.create(folder.path() + "/" + name, 0600);
-  for (std::string line; done.ok() && std::getline(in, line);) {
-    line = secrets.mask(line) + "\n";
-    digest.update(line);
-    done = log.write(line);
+  Status create(const std::string& path) { return log_.create(path, 0600); }
+  void add(std::string_view piece) {
+    held_ += piece;
+    size_t begin = 0;
+    for (size_t end; (end = held_.find('\n', begin)) != held_.npos; begin = end + 1)
+      line(std::string_view(held_).substr(begin, end - begin));
+    held_.erase(0, begin);
   }
-  if (done.ok()) done = folder.make_way({{name, digest.finish_hex()}});
-  return done.ok() ? log.commit() : done;
-}
+  // Its SHA-256.
+  Result<std::string> end() {
+    if (!held_.empty()) line(std::exchange(held_, {}));
+    flush();
+    return status_.ok() ? Result<std::string>(digest_.finish_hex()) : status_;
+  }
+  Status commit() { return log_.commit(); }
+
+ private:
+  void line(std::string_view text) {
+    take_line(text, metrics_);
+    masked_ += secrets_.mask(text);
+    masked_ += '\n';
+    if (masked_.size() >= kPiece) flush();
+  }
+  void flush() {
+    digest_.update(masked_);
+    if (status_.ok()) status_ = log_.write(masked_);
+    masked_.clear();
+  }
+
+  static constexpr size_t kPiece = 1 << 20;  // bytes
+  const Redactor& secrets_;
+  Metrics& metrics_;
+  NewFile log_;
+  Sha256 digest_;
+  std::string held_, masked_;
+  Status status_;
+};
 
 Json members_json(const std::vector<std::unique_ptr<jobs::Member>>& members, const ProgramFacts& facts) {
   Json all = Json::array();
@@ -145,15 +168,18 @@ Result<std::vector<std::string>> take_results(jobs::Member& member, const std::s
 
 std::string log_of(const jobs::Member& member) { return fmt::format("logs/{}.log", member.address()); }
 
-Status take_log(jobs::Member& member, const std::string& process, const std::string& scratch,
-                const Redactor& secrets, training::ResultFolder& folder, const Stop& stop) {
-  const std::string raw = scratch + ".log";
-  Status brought = member.fetch_file(process + ".log", raw, stop);
-  if (brought.code() == Code::NotFound) return {};
-  if (brought.ok()) brought = put_log(raw, log_of(member), secrets, folder);
-  std::error_code ignored;
-  std::filesystem::remove(raw, ignored);
-  return brought;
+// `from`: the file on the node; nothing where it has none. In one pass: it may be large.
+Status take_log(jobs::Member& member, const std::string& from, const std::string& name,
+                const Redactor& secrets, training::ResultFolder& folder, Metrics& metrics) {
+  ArrivingLog log(secrets, metrics);
+  if (Status made = log.create(folder.path() + "/" + name); !made.ok()) return made;
+  auto there = member.read_all(from, [&](std::string_view piece) { log.add(piece); });
+  if (!there) return there.status();
+  if (!*there) return {};
+  auto digest = log.end();
+  if (!digest) return digest.status();
+  Status way = folder.make_way({{name, *digest}});
+  return way.ok() ? log.commit() : way;
 }
 
 }  // namespace
@@ -178,10 +204,19 @@ Result<Collected> collect_results(const Json& program,
   Collected collected;
   const bool all = program.value("collect", "first") == "all";
   std::vector<std::string> of_chief;  // files among its results
+  std::vector<Metrics> reported(facts.ends.size());
   for (size_t i = 0; i < members.size(); ++i) {
     if (lost[i]) continue;
     if (i < facts.ends.size()) {
-      Status taken = take_log(*members[i], process_name(i), scratch, secrets, folder, context.stop);
+      const std::string log = process_name(i) + ".log";
+      Status taken = take_log(*members[i], log, log_of(*members[i]), secrets, folder, reported[i]);
+      // Of attempts that failed before.
+      for (int attempt = 1; taken.ok() && attempt <= program.value("retries", 0); ++attempt) {
+        Metrics of_a_failure;
+        taken = take_log(*members[i], fmt::format("{}.{}", log, attempt),
+                         fmt::format("logs/{}.attempt-{}.log", members[i]->address(), attempt), secrets,
+                         folder, of_a_failure);
+      }
       if (!taken.ok()) return taken;
     }
     if (i > 0 && !all) continue;
@@ -199,7 +234,8 @@ Result<Collected> collect_results(const Json& program,
   }
   Metrics metrics;
   // A launcher may have put its first worker on any node; what two of them report is the chief's.
-  for (size_t i = facts.ends.size(); i-- > 0;) take_metrics(local + "/" + log_of(*members[i]), metrics);
+  for (size_t i = reported.size(); i-- > 0;)
+    for (const auto& [name, value] : reported[i]) take_number(name, value, metrics);
   // The folder holds what a user has put there as well.
   take_files(all ? local + "/" + members[0]->address() : local, std::move(of_chief), metrics);
   auto seconds = facts.phases.find("program");
@@ -217,6 +253,11 @@ Result<Collected> collect_results(const Json& program,
   Status written = folder.write(kReport, report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (written.ok()) written = folder.close();
   if (!written.ok()) return written;
+  if (!bucket) {
+    auto files = artifact_of(local, step);
+    if (!files) return files.status();
+    collected.output["files"] = std::move(*files);
+  }
   collected.notes.insert(collected.notes.end(), folder.moved().begin(), folder.moved().end());
   if (!bucket) return collected;
   http::Client http;

@@ -1,6 +1,7 @@
 #include "runtime/steps/program/starting.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -27,7 +28,8 @@ Status Starting::begin(const Looks& looks, const std::string& run, int attempt) 
   looks_ = looks;
   attempt_ = attempt;
   choose_places();
-  if (Status s = write_places(); !s.ok()) return s;
+  write_places();
+  if (Status s = look_for_checkpoints(); !s.ok()) return s;
   // The chief's launcher may be at work before the other nodes have been started.
   if (program_.value("ssh", false)) {
     Status put = jobs::for_all(nodes_.size(), [&](size_t i) { return put_for_launchers(i); });
@@ -36,7 +38,7 @@ Status Starting::begin(const Looks& looks, const std::string& run, int attempt) 
   return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
     // Before the start: a run that is killed here finds a program whose members are gone, and starts it
     // again with its checkpoints.
-    if (Status s = members_[i]->write_run(run); !s.ok()) return std::move(s).at(nodes_[i].address);
+    members_[i]->put_soon(run, "run.json", 0600);
     return start(i);
   });
 }
@@ -52,11 +54,10 @@ void Starting::choose_places() {
   }
 }
 
-Status Starting::write_places() {
+void Starting::write_places() {
   Json all = Json::array();
   for (const Place& place : places_) all.push_back({{"host", place.host}, {"port", place.port}});
-  Status put = members_[0]->put_bytes(all.dump(), kPlaces, context_.stop, 0600);
-  return put.ok() ? put : std::move(put).at(nodes_[0].address);
+  members_[0]->put_soon(all.dump(), kPlaces, 0600);
 }
 
 Status Starting::join(const Looks& looks) {
@@ -76,6 +77,7 @@ MemberSetting Starting::setting_of(size_t node) const {
   setting.home = looks_[node].home;
   setting.folder = job_folder(looks_[node], *members_[node]);
   setting.folder_below = sftp_path(members_[node]->folder());
+  setting.resumes = resumes_;
   setting.facts = preparing_.facts(node);
   const std::string environment = preparing_.environment(node);
   if (!environment.empty()) setting.environment = setting.home + "/" + sftp_path(environment);
@@ -86,14 +88,31 @@ MemberSetting Starting::setting_of(size_t node) const {
   return setting;
 }
 
+Status Starting::look_for_checkpoints() {
+  if (!program_.contains("resume_arguments")) return {};
+  std::atomic<bool> any{false};
+  Status looked = jobs::for_all(running_, [&](size_t i) -> Status {
+    const auto variables = member_variables(program_, places_, setting_of(i), attempt_);
+    auto empty = members_[i]->is_empty(variables.at("RADL_CHECKPOINTS"));
+    if (empty && !*empty) any = true;
+    return empty.status();
+  });
+  resumes_ = any;
+  return looked;
+}
+
+Status Starting::again(size_t node) {
+  Status looked = look_for_checkpoints();
+  return looked.ok() ? start(node) : looked;
+}
+
 Status Starting::start(size_t node) {
   jobs::Member& member = *members_[node];
   if (node >= running_) return member.start({{process(node), "/bin/sh -c 'while :; do sleep 3600; done'"}});
   const MemberSetting setting = setting_of(node);
   const auto variables = member_variables(program_, places_, setting, attempt_);
   const std::string file = "run-" + process(node);
-  Status put = member.put_bytes(member_script(program_, variables, setting), file, context_.stop, 0600);
-  if (!put.ok()) return std::move(put).at(nodes_[node].address);
+  member.put_soon(member_script(program_, variables, setting), file, 0600);
   return member.start({{process(node), "/bin/sh ./" + file}});
 }
 

@@ -33,13 +33,17 @@ class Starting {
   std::string process(size_t node) const;
   // All members, as an attempt of this run.
   Status begin(const Looks& looks, const std::string& run, int attempt);
-  // Members that run already; start() may be called for one that ends.
+  // Members that run already; again() may be called for one that ends.
   Status join(const Looks& looks);
-  Status start(size_t node);
+  // A member alone, while the others go on.
+  Status again(size_t node);
 
  private:
+  Status start(size_t node);
+  // Whether any member has checkpoints: all get the same arguments.
+  Status look_for_checkpoints();
   void choose_places();
-  Status write_places();
+  void write_places();
   MemberSetting setting_of(size_t node) const;
   Status put_for_launchers(size_t node);
 
@@ -52,6 +56,7 @@ class Starting {
   Looks looks_;
   std::vector<Place> places_;
   int attempt_ = 1;
+  bool resumes_ = false;
 };
 
 }  // namespace radl::program

@@ -28,6 +28,14 @@ TEST(MetricLines, OtherTextIsNotAMetric) {
             Metrics{});
 }
 
+TEST(MetricLines, SettingsAndSentencesAreNotMetrics) {
+  EXPECT_EQ(metrics_of({"listening with port=31884", "rank=0 world_size=2 seed=7", "Serving on port: 8080",
+                        "the server waits for peers=3", "could not read all of the shards: see line 5"}),
+            Metrics{});
+  EXPECT_EQ(metrics_of({"started with port=31884, loss=0.5", "epoch 3 is done after a while: acc=0.9"}),
+            (Metrics{{"acc", 0.9}, {"loss", 0.5}}));
+}
+
 TEST(MetricLines, HuggingFaceTrainer) {
   EXPECT_EQ(metrics_of({"{'loss': 0.5731, 'grad_norm': 1.25, 'learning_rate': 5e-05, 'epoch': 1.0}"}),
             (Metrics{{"epoch", 1}, {"grad_norm", 1.25}, {"learning_rate", 5e-05}, {"loss", 0.5731}}));

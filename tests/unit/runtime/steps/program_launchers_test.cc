@@ -253,6 +253,12 @@ struct ProgramNeeds : testing::Test {
   NodeHandle node;
   Context context;
   jobs::Member member{node, context, "t"};
+
+  Result<program::NodeFacts> facts_of_node() {
+    auto look = member.look(program::node_facts_script("python3", true));
+    if (!look) return look.status();
+    return program::read_node_facts(look->also, node.address);
+  }
 };
 
 // The answers of nvidia-smi 550 on a machine with two GPUs, recorded: no GPU is needed here.
@@ -261,7 +267,7 @@ TEST_F(ProgramNeeds, GpusAreCountedAsNvidiaSmiShowsThem) {
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-2f1c7b0e-5f0e-7c0f-8a52-0d2f0e2b6a11)
 GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-a94d3d5e-61a1-93a5-6c0b-6b6f0c8a7d42)
 ANSWER)sh");
-  auto facts = program::look_at_node(member, "python3");
+  auto facts = facts_of_node();
   ASSERT_TRUE(facts.ok()) << facts.status().text();
   EXPECT_EQ(facts->gpus, 2);
   EXPECT_TRUE(program::check_needs({{"gpu", 2}}, *facts, "worker[0]").ok());
@@ -274,7 +280,7 @@ ANSWER)sh");
 TEST_F(ProgramNeeds, WhatNvidiaSmiComplainsOfIsSaidWithWhatToDo) {
   auto lacking = [&](const char* answer, int needed) -> Status {
     if (answer != nullptr) remote.fake("nvidia-smi", answer);
-    auto facts = program::look_at_node(member, "python3");
+    auto facts = facts_of_node();
     if (!facts) return facts.status();
     return program::check_needs({{"gpu", needed}}, *facts, "worker[0]");
   };
@@ -372,8 +378,8 @@ exec "$@")sh");
 }
 
 TEST(MemberUsage, RatesComeFromTwoReadings) {
-  auto first = jobs::read_usage("usage member-0 100.0 200 1024 1000 500 -");
-  auto second = jobs::read_usage("usage member-0 102.0 500 2048 5000 2500 87.5");
+  auto first = jobs::read_usage("usage member-0 100.0 200 1024 1000 500 - 1");
+  auto second = jobs::read_usage("usage member-0 102.0 500 2048 5000 2500 87.5 0");
   ASSERT_TRUE(first && second);
   const jobs::Usage usage = jobs::usage_between(*first, *second);
   EXPECT_DOUBLE_EQ(usage.processors, 1.5);
@@ -381,6 +387,8 @@ TEST(MemberUsage, RatesComeFromTwoReadings) {
   EXPECT_DOUBLE_EQ(usage.received, 2000);
   EXPECT_DOUBLE_EQ(usage.sent, 1000);
   EXPECT_DOUBLE_EQ(*usage.gpu, 0.875);
+  EXPECT_EQ(usage.stopped, 0) << "what counts is the last reading";
+  EXPECT_EQ(jobs::usage_between(*second, *first).stopped, 1);
   EXPECT_DOUBLE_EQ(jobs::usage_between(*second, *first).processors, 0)
       << "what has ended takes its counters along";
   EXPECT_FALSE(jobs::read_usage("usage member-0 100.0"));

@@ -206,6 +206,12 @@ cat in-its-folder > "$RADL_RESULTS/end"
   EXPECT_EQ(*read_file(nodes.folder.path("results/end")), "kept\n");
   EXPECT_TRUE(contains(log(), "was killed"));
   EXPECT_TRUE(contains(log(), "attempt 2"));
+  EXPECT_TRUE(contains(*read_file(nodes.folder.path("results/logs/worker[1].attempt-1.log")), "attempt 1"));
+  EXPECT_TRUE(contains(*read_file(nodes.folder.path("results/logs/worker[1].log")), "attempt 2"));
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const StepEvent& event) {
+    return event.data.value("name", "").starts_with("attempt 1 of 2 failed") &&
+           event.data.value("notice", false);
+  }));
   EXPECT_EQ(Json::parse(*read_file(nodes.folder.path("results/report.json"))).at("attempts"), 2);
 }
 
