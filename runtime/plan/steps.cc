@@ -147,7 +147,7 @@ class StepPlanner {
     const Json before =
         record.definition ? record.definition->value("program", Json::object()) : Json::object();
     std::string text;
-    for (const FieldChange& change : differing_fields(before, step.program)) {
+    for (const FieldChange& change : differing_fields(before, step_definition(step).at("program"))) {
       if (change.field == "identity" || change.field == "results") continue;
       const std::string name = change.field.substr(0, change.field.find_first_of(".["));
       if (text.find(name) == std::string::npos) text += (text.empty() ? "" : ", ") + name;

@@ -33,7 +33,7 @@ void StepLog::line(const std::string& text) {
 
 void StepLog::take_line(std::string_view line, bool cut, std::string_view hidden) {
   if (!hidden.empty() && line.find(hidden) != std::string_view::npos) return;
-  if (budget_ && !budget_->takes(line.size() + 1, std::chrono::steady_clock::now())) {
+  if (budget_ && !budget_->takes(line.size(), std::chrono::steady_clock::now())) {
     passed_over_.emplace_back(line, cut);
     if (passed_over_.size() <= kLastLines) return;
     passed_over_.pop_front();
