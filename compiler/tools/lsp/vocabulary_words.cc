@@ -126,6 +126,7 @@ const std::vector<MemberWord>& program_members() {
       {"results_path", "The folder or place of its results. Known after apply."},
       {"log_path", "The folder or place of its members' logs. Known after apply."},
       {"metrics", "The last value of each number that it reported, as a map. Known after apply."},
+      {"files", "What it made, as an input of another program. Known after apply."},
   };
   return members;
 }
