@@ -97,6 +97,18 @@ class Programs(RadlCase):
     def starts(self):
         return [(f / "starts").read_text().count("start") if (f / "starts").exists() else 0 for f in self.folders()]
 
+    def members(self):
+        """Process ids of the members, by their numbers."""
+        found = {}
+        for pid in self.processes():
+            try:
+                line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"work.py" in line and b"--rank" in line:
+                found[int(line[line.index(b"--rank") + 1])] = pid
+        return found
+
     def open_gate(self):
         for folder in self.folders():
             (folder / "gate").touch()
@@ -290,13 +302,7 @@ class Programs(RadlCase):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
-        for pid in self.processes():
-            try:
-                line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if b"work.py" in line and b"1" in line:
-                os.kill(pid, signal.SIGKILL)
+        os.kill(self.members()[1], signal.SIGKILL)
         self.wait_for_starts(2)
         self.open_gate()
         out, err = process.communicate(timeout=60)
@@ -318,7 +324,7 @@ class Programs(RadlCase):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
-        stopped = [pid for pid in self.processes() if b"work.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+        stopped = self.members()
         os.kill(stopped[0], signal.SIGSTOP)
 
         def states():
