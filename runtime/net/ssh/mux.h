@@ -17,8 +17,8 @@ struct MuxCommand {
   std::string command;  // for the login's shell on the node
   std::string_view stdin_bytes;
   std::function<std::optional<std::string>()> more_stdin;  // as in ExecOptions
-  Stop stop;          // until it is asked for
-  Stop stop_running;  // from then on
+  Stop stop;                                               // until it is asked for
+  Stop stop_running;                                       // from then on
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   // After so long without a word of it the node is asked for a sign of life; 0: never.
   std::chrono::milliseconds ask_after{0};
