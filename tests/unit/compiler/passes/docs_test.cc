@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "common/files.h"
 #include "compiler/compile.h"
@@ -69,33 +68,6 @@ void expect_examples_compile(const std::string& name, int least) {
 TEST(Docs, ExamplesOfTheLanguageCompile) { expect_examples_compile("language.md", 8); }
 TEST(Docs, ExamplesOfTrainingCompile) { expect_examples_compile("training.md", 1); }
 TEST(Docs, ExamplesOfTheComparisonCompile) { expect_examples_compile("comparison.md", 5); }
-
-// Each rule of the page's grammar is one of grammar/radl2.yy, and each quoted word one of its tokens.
-TEST(Docs, GrammarNamesTheRulesOfTheParser) {
-  auto page = read_file(kDocs + "language.md");
-  auto grammar = read_file(test::source_dir() + "/grammar/radl2.yy");
-  ASSERT_TRUE(page.ok() && grammar.ok());
-  size_t begin = page->find("```ebnf\n") + 8, end = page->find("```", begin);
-  std::istringstream lines(page->substr(begin, end - begin));
-  int rules = 0;
-  for (std::string line; std::getline(lines, line);) {
-    size_t equals = line.find(" = ");
-    std::string name = line.substr(0, line.find_first_of(" ="));
-    if (!name.empty() && equals != std::string::npos) {
-      ++rules;
-      EXPECT_NE(grammar->find("\n" + name + ":"), std::string::npos) << name;
-    }
-    if (name == "text") continue;  // its pieces are the scanner's
-    for (size_t quote = line.find('"', equals); quote != std::string::npos;) {
-      size_t close = line.find('"', quote + 1);
-      std::string word = line.substr(quote, close - quote + 1);
-      bool made = word == "\"2\"" || word == "\".\"";
-      EXPECT_TRUE(made || grammar->find(" " + word) != std::string::npos) << word;
-      quote = line.find('"', close + 1);
-    }
-  }
-  EXPECT_GE(rules, 25);
-}
 
 }  // namespace
 }  // namespace radl
