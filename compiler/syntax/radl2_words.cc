@@ -110,7 +110,7 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_blocks(const Token& token) {
   // `system['a']` is a value.
   const GrammarWord* known = peek().kind == RawKind::OpenList ? nullptr : find_word(radl2_words(), word);
   const int symbol = known != nullptr && known->begins_block ? known->token : 0;
-  if (symbol != 0 || at.words == 0) {
+  if (at.words == 0 || (symbol != 0 && value_complete())) {
     end_entry();
     at.words = 1;
     at.keyword = symbol;

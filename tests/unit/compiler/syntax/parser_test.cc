@@ -148,6 +148,34 @@ TEST(Radl2, ItsWordsAreOrdinaryInRadl1) {
   EXPECT_TRUE(p.errors().empty()) << render_text(p.diagnostics, p.sources);
 }
 
+TEST(Radl2, WordsOfBlocksAreReservedWhereABlockMayBegin) {
+  // Behind a value a block begins; where a value or a name must stand, none can.
+  Parsed p(
+      "radl 2\nlet description = 'x'\nlet both = description + 'y' network input ()\n"
+      "system deploy ( output = description ) deploy deploy 1 system other ()\n");
+  EXPECT_TRUE(p.errors().empty()) << render_text(p.diagnostics, p.sources);
+  ASSERT_EQ(p.tree->blocks.size(), 7u);
+  EXPECT_EQ(p.tree->blocks[3]->kind, ast::Kind::Network);
+  EXPECT_EQ(p.tree->blocks[4]->name.text, "deploy");
+  EXPECT_EQ(p.tree->blocks[5]->kind, ast::Kind::Deploy);
+  EXPECT_FALSE(ast::as<ast::Deploy>(p.tree->blocks[5])->cloud);
+  EXPECT_EQ(p.tree->blocks[6]->kind, ast::Kind::System);
+}
+
+TEST(Radl2, AndIsOnlyTheOperator) {
+  Parsed condition("radl 2\nsystem s ( spot = big and memory.size >= 64G )\n");
+  EXPECT_TRUE(condition.errors().empty()) << render_text(condition.diagnostics, condition.sources);
+  const auto& features = ast::as<ast::FeatureBlock>(condition.tree->blocks[1])->body.items;
+  ASSERT_EQ(features.size(), 1u);
+  EXPECT_EQ(ast::as<ast::Binary>(features[0]->value)->op, ast::BinaryOp::And);
+  // Between two features it is a mistake, and both are read.
+  for (const char* text : {"cpu.count >= 2 and memory.size >= 4G", "a = 'x' and b = 1", "a = c and b = 1"}) {
+    Parsed p("radl 2\nsystem s ( " + std::string(text) + " )\n");
+    EXPECT_EQ(p.errors(), std::vector<std::string>{"E0101:2"}) << text;
+    EXPECT_EQ(ast::as<ast::FeatureBlock>(p.tree->blocks[1])->body.items.size(), 2u) << text;
+  }
+}
+
 // ---- EC3
 // ------------------------------------------------------------------------------------------------------
 
