@@ -236,13 +236,13 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
                                             const Instance& instance, const Self* self, bool& used_self) {
   if (written.name == nullptr) return std::nullopt;
   Value value = build_.scopes->evaluate(*written.name, instance, self, &used_self);
-  auto wrong = [&](std::string message, std::string help = {}) {
+  auto wrong_name = [&](std::string message, std::string help = {}) {
     build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message)).help =
         std::move(help);
     return std::optional<Value>();
   };
   if (value.sensitive())
-    return wrong(
+    return wrong_name(
         "the name of a resource is shown in plans: it cannot be a secret",
         type.name == "command"
             ? "hand it over in the environment: `command 'login \"$TOKEN\"' ( environment = { TOKEN = "
@@ -252,16 +252,16 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
   bool later =
       (value.kind() == ValueKind::Joined || value.kind() == ValueKind::Unknown) && may_repeat(type.name);
   if (value.kind() != ValueKind::String && !later)
-    return wrong(fmt::format("the name of a {} is a string that is known before apply, not {}", type.name,
-                             expr::kind_name(value.kind())),
-                 value.kind() == ValueKind::List
-                     ? fmt::format("one for each element: `each x in LIST ( {} x )`", type.name)
-                     : std::string());
+    return wrong_name(fmt::format("the name of a {} is a string that is known before apply, not {}",
+                                  type.name, expr::kind_name(value.kind())),
+                      value.kind() == ValueKind::List
+                          ? fmt::format("one for each element: `each x in LIST ( {} x )`", type.name)
+                          : std::string());
   if (later) return value;
   const std::string& name = value.as_text();
-  if (name.empty()) return wrong(fmt::format("the name of a {} is empty", type.name));
+  if (name.empty()) return wrong_name(fmt::format("the name of a {} is empty", type.name));
   if (type.name_is_path && !name.starts_with('/') && !name.starts_with("~/")) {
-    return wrong(fmt::format("'{}' is no path: the name of a {} begins with / or ~/", name, type.name));
+    return wrong_name(fmt::format("'{}' is no path: the name of a {} begins with / or ~/", name, type.name));
   }
   return value;
 }

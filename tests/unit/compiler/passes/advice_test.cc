@@ -249,8 +249,72 @@ const std::set<std::string> kNotOfPrograms = {
     "only one that came from this computer itself can, by a whole path",
     "`radlc vendor` brings again what is locked; `radlc vendor --update` takes another version",
     "it holds no .radl file",
+    "`chmod +x ",
     "it has '",
     " is not in "};
+
+// The arguments of the call whose parenthesis opens at `at`.
+std::vector<std::string> arguments_at(const std::string& code, size_t at) {
+  std::vector<std::string> found;
+  int open = 0;
+  for (size_t i = at, begin = at + 1; i < code.size(); ++i) {
+    const char c = code[i];
+    if (c == '"' || (c == '\'' && (code[i + 2] == c || code[i + 1] == '\\'))) {
+      for (++i; i < code.size() && code[i] != c; ++i) i += code[i] == '\\';
+      continue;
+    }
+    open += c == '(' || c == '[' || c == '{';
+    open -= c == ')' || c == ']' || c == '}';
+    if ((c == ',' && open == 1) || open == 0) {
+      found.push_back(code.substr(begin, i - begin));
+      begin = i + 1;
+    }
+    if (open == 0) break;
+  }
+  return found;
+}
+
+// The functions of a file and of the headers that it includes which take a help: name -> which argument it
+// is.
+std::map<std::string, size_t> takers_of_help(const std::string& code) {
+  std::string text = code;
+  static const std::regex include(R"re(#include "(compiler/[^"]+)")re");
+  for (std::sregex_iterator header(code.begin(), code.end(), include), end; header != end; ++header)
+    if (auto read = read_file(test::source_dir() + "/" + (*header)[1].str()); read.ok()) text += *read;
+  static const std::regex taker(
+      R"((\w+)\s*(?:=\s*\[[^\]]*\]\s*)?\(([^()]*\bstd::string(?:_view)?&?\s+help\b)[^()]*\))");
+  std::map<std::string, size_t> found;
+  for (std::sregex_iterator one(text.begin(), text.end(), taker), end; one != end; ++one) {
+    const std::string before = (*one)[2].str();
+    found[(*one)[1].str()] = static_cast<size_t>(std::count(before.begin(), before.end(), ','));
+  }
+  return found;
+}
+
+// The literals of all helps that a file hands to such functions.
+std::vector<std::string> helps_handed_over(const std::string& code) {
+  std::vector<std::string> found;
+  for (const auto& [name, which] : takers_of_help(code)) {
+    const std::regex call("\\b" + name + "(?=\\()");
+    for (std::sregex_iterator site(code.begin(), code.end(), call), end; site != end; ++site) {
+      const auto arguments = arguments_at(code, static_cast<size_t>(site->position() + site->length()));
+      if (arguments.size() <= which) continue;
+      const std::vector<std::string> literals = literals_in(arguments[which] + ";", 0);
+      found.insert(found.end(), literals.begin(), literals.end());
+    }
+  }
+  return found;
+}
+
+TEST(EveryHelp, IsFoundWhereAFunctionTakesIt) {
+  const std::string code =
+      "void wrong(Span at, std::string message, std::string help = \"\") {}\n"
+      "auto refuse = [&](std::string_view help) {};\n"
+      "f() { wrong(at, fmt::format(\"a, {} of ()\", ','), x ? \"write b, \" \"or c\" : \"\"); wrong(at, "
+      "\"d\"); "
+      "refuse(\"take e\"); }";
+  EXPECT_EQ(helps_handed_over(code), (std::vector<std::string>{"take e", "", "write b, or c", ""}));
+}
 
 TEST(EveryHelp, HasACase) {
   std::vector<std::string> missing;
@@ -263,16 +327,16 @@ TEST(EveryHelp, HasACase) {
     // Of functions that make help, all that they return.
     static const std::regex calls(R"(with_help(?=\()|\.help = |with_hint(?=\())"), returns("return ");
     const std::regex& begins = path.ends_with("_hints.cc") ? returns : calls;
-    for (std::sregex_iterator site(code.begin(), code.end(), begins), end; site != end; ++site) {
-      for (const std::string& literal :
-           literals_in(code, static_cast<size_t>(site->position() + site->length()))) {
-        const std::string piece = longest_piece(literal);
-        if (piece.size() < 8 || piece.find(' ') == piece.npos || kNotOfPrograms.contains(piece)) continue;
-        const bool known = std::any_of(cases().begin(), cases().end(), [&](const Case& one) {
-          return one.help.find(piece) != one.help.npos;
-        });
-        if (!known) missing.push_back(entry.path().filename().string() + ": " + piece);
-      }
+    std::vector<std::string> helps = helps_handed_over(code);
+    for (std::sregex_iterator site(code.begin(), code.end(), begins), end; site != end; ++site)
+      for (std::string& literal : literals_in(code, static_cast<size_t>(site->position() + site->length())))
+        helps.push_back(std::move(literal));
+    for (const std::string& literal : helps) {
+      const std::string piece = longest_piece(literal);
+      if (piece.size() < 8 || piece.find(' ') == piece.npos || kNotOfPrograms.contains(piece)) continue;
+      const bool known = std::any_of(cases().begin(), cases().end(),
+                                     [&](const Case& one) { return one.help.find(piece) != one.help.npos; });
+      if (!known) missing.push_back(entry.path().filename().string() + ": " + piece);
     }
   }
   EXPECT_EQ(missing, std::vector<std::string>()) << "tests/lang/advice has no case";
