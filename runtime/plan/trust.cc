@@ -1,5 +1,6 @@
-// Notes of what lets others in: host keys that are trusted on first use, SSH that is open to everybody.
+// Notes of what lets others in: host keys that are trusted on first use, SSH that is open to many addresses.
 #include <algorithm>
+#include <charconv>
 
 #include "runtime/clouds/port_rules.h"
 #include "runtime/plan/build.h"
@@ -25,9 +26,22 @@ bool was_trusted(const PlanInput& input, const std::string& address) {
   return is_trusted_on_first_use(record->second.attributes);
 }
 
-// SSH is opened for everybody by RADL_CALLER_CIDR.
-bool opens_ssh_to_all(const Draft& draft) {
-  if (!draft.input.options.caller.ends_with("/0")) return false;
+// The widest ranges that one organisation usually has (docs/clouds.md).
+constexpr int kWidestV4 = 16, kWidestV6 = 32;
+
+// Whether RADL_CALLER_CIDR means far more than one computer and the network that it is in.
+bool is_wide(const std::string& cidr) {
+  const size_t slash = cidr.find('/');
+  if (slash == cidr.npos) return false;
+  int length = -1;
+  const char* end = cidr.data() + cidr.size();
+  const auto [read, error] = std::from_chars(cidr.data() + slash + 1, end, length);
+  if (error != std::errc() || read != end) return false;  // the clouds refuse it
+  return length < (cidr.find(':') == cidr.npos ? kWidestV4 : kWidestV6);
+}
+
+bool opens_ssh_widely(const Draft& draft) {
+  if (!is_wide(draft.input.options.caller)) return false;
   const auto& resources = draft.desired.resources;
   return std::any_of(resources.begin(), resources.end(), [](const Desired& desired) {
     return desired.wanted.spec.dump().find(kSshFromThisComputer) != std::string::npos;
@@ -37,9 +51,12 @@ bool opens_ssh_to_all(const Draft& draft) {
 }  // namespace
 
 void plan_trust(Draft& draft) {
-  if (opens_ssh_to_all(draft))
-    draft.plan.notes.push_back("warning: RADL_CALLER_CIDR=" + draft.input.options.caller +
-                               " opens SSH of the machines to every address; name that of this computer");
+  if (opens_ssh_widely(draft)) {
+    const std::string& caller = draft.input.options.caller;
+    draft.plan.notes.push_back("warning: RADL_CALLER_CIDR=" + caller + " opens SSH of the machines to " +
+                               (caller.ends_with("/0") ? "every address" : "all addresses of that range") +
+                               "; name the address of this computer");
+  }
   std::vector<std::string> first_uses, unconfirmed;
   for (const Desired& desired : draft.desired.resources) {
     const std::string& address = desired.wanted.address;

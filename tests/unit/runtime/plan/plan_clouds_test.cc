@@ -130,11 +130,14 @@ TEST_F(PlanOfClouds, ThePlanWarnsWhereSshIsOpenedToEverybody) {
   bench.options.caller = "0.0.0.0/0";
   EXPECT_FALSE(warned()) << "this cloud opens SSH to nobody";
   bench.cloud.group_rules = {"tcp 22 from this computer"};
-  EXPECT_TRUE(warned());
-  bench.options.caller = "203.0.113.5/32";
-  EXPECT_FALSE(warned());
-  bench.options.caller = "";
-  EXPECT_FALSE(warned());
+  for (const char* wide : {"0.0.0.0/0", "0.0.0.0/1", "203.0.0.0/15", "::/0", "2001:db8::/31"}) {
+    bench.options.caller = wide;
+    EXPECT_TRUE(warned()) << wide;
+  }
+  for (const char* narrow : {"203.0.113.5/32", "203.0.0.0/16", "2001:db8::/32", "2001:db8::7", ""}) {
+    bench.options.caller = narrow;
+    EXPECT_FALSE(warned()) << narrow;
+  }
 }
 
 TEST_F(PlanOfClouds, AmountsOfSeveralCurrenciesStandSideBySide) {
