@@ -15,7 +15,8 @@ void CommonNetwork::say_once(const Context& context, const std::string& line) {
 
 Result<bool> CommonNetwork::isolated(const Context& context) {
   if (options_.isolation == Isolation::Off) return false;
-  std::string why = why_not_isolated(context.work_directory);
+  std::string why = why_not_isolated(context.work_directory, context.stop);
+  if (Status stopped = context.stop.check(); !stopped.ok()) return stopped;
   if (why.empty()) return true;
   if (options_.isolation == Isolation::Required)
     return Status(Code::Unsupported, "nodes cannot be isolated here: " + why);
@@ -31,7 +32,9 @@ Result<Network> CommonNetwork::choose(const Context& context) {
               (options_.network == Auto && options_.isolation == Isolation::Required);
   if (options_.network == Shared || (!*isolated_nodes && !must)) return Network();
   Egress egress = options_.network == Closed ? Egress::Closed : Egress::Open;
-  std::string why = *isolated_nodes ? why_no_network(egress) : "the nodes themselves are not isolated";
+  std::string why =
+      *isolated_nodes ? why_no_network(egress, context.stop) : "the nodes themselves are not isolated";
+  if (Status stopped = context.stop.check(); !stopped.ok()) return stopped;
   if (why.empty()) return new_network(context.infrastructure, egress);
   if (must) return Status(Code::Unsupported, "nodes cannot have a network of their own here: " + why);
   say_once(context,

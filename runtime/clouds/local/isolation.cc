@@ -33,7 +33,7 @@ void remove_probes(const std::string& work_directory) {
   for (const auto& path : old) fs::remove_all(path, error);
 }
 
-std::string try_overlay(const std::string& work_directory) {
+std::string try_overlay(const std::string& work_directory, const Stop& stop) {
   if (geteuid() != 0) return "not root";
   // These stand for something in mount's options or in mountinfo.
   if (work_directory.find_first_of(",:\\\" \t\n") != std::string::npos)
@@ -50,7 +50,8 @@ std::string try_overlay(const std::string& work_directory) {
       shell_quote(probe));
   auto tried =
       run_process({.argv = {"unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "sh", "-c", script},
-                   .deadline = std::chrono::seconds(5)});
+                   .deadline = std::chrono::seconds(5),
+                   .stop = stop});
   std::error_code ignored;
   fs::remove_all(probe, ignored);
   if (!tried) return tried.status().message();
@@ -175,13 +176,14 @@ std::string disk_mounts(const Record& record) {
 
 }  // namespace
 
-std::string why_not_isolated(const std::string& work_directory) {
+std::string why_not_isolated(const std::string& work_directory, const Stop& stop) {
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
   std::lock_guard lock(mutex);
-  auto found = known.find(work_directory);
-  if (found == known.end()) found = known.emplace(work_directory, try_overlay(work_directory)).first;
-  return found->second;
+  if (auto found = known.find(work_directory); found != known.end()) return found->second;
+  std::string why = try_overlay(work_directory, stop);
+  if (!stop.asked()) known[work_directory] = why;
+  return why;
 }
 
 Status write_boot_script(const NodeDirectory& node, const Record& record) {

@@ -41,14 +41,15 @@ std::string plain(std::string text) {
   return text.substr(0, 200);
 }
 
-Status run_script(const std::string& script, const std::string& what) {
-  auto ran = run_process({.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(20)});
+Status run_script(const std::string& script, const std::string& what, const Stop& stop = {}) {
+  auto ran =
+      run_process({.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(20), .stop = stop});
   if (!ran) return std::move(ran).status().at(what);
   if (ran->exit_status == 0) return {};
   return {Code::Unsupported, fmt::format("{}: {}", what, ran->err.substr(0, ran->err.find('\n')))};
 }
 
-std::string try_network(Egress egress) {
+std::string try_network(Egress egress, const Stop& stop) {
   for (const char* program : {"ip", "unshare", "nsenter"}) {
     if (find_program(program).empty())
       return fmt::format("no program '{}' (packages iproute2, util-linux)", program);
@@ -64,7 +65,7 @@ std::string try_network(Egress egress) {
   Status tried = run_script(
       "exec unshare --net --mount /bin/sh -c 'set -e; mount -t tmpfs tmpfs /run; ip netns add probe; "
       "ip -n probe link add br0 type bridge; ip link add up0 type veth peer name up1 netns probe'",
-      "the kernel refuses");
+      "the kernel refuses", stop);
   return tried.message();
 }
 
@@ -198,13 +199,15 @@ std::string hardware_address(const std::string& host) {
 
 }  // namespace
 
-std::string why_no_network(Egress egress) {
+std::string why_no_network(Egress egress, const Stop& stop) {
   static std::mutex mutex;
   static std::optional<std::string> known[2];
   std::lock_guard lock(mutex);
   auto& answer = known[egress == Egress::Open ? 0 : 1];
-  if (!answer) answer = geteuid() != 0 ? "not root" : try_network(egress);
-  return *answer;
+  if (answer) return *answer;
+  std::string why = geteuid() != 0 ? "not root" : try_network(egress, stop);
+  if (!stop.asked()) answer = why;
+  return why;
 }
 
 Result<std::optional<Network>> load_network(const std::string& work_directory) {

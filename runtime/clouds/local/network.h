@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
@@ -32,7 +33,8 @@ struct Network {
 };
 
 // Empty when such networks can be made here; else why not, in one line. Tried for real, once.
-std::string why_no_network(Egress egress);
+// Once `stop` is asked the answer means nothing, and is not kept.
+std::string why_no_network(Egress egress, const Stop& stop = {});
 
 Result<std::optional<Network>> load_network(const std::string& work_directory);
 Status save_network(const std::string& work_directory, const Network& network);

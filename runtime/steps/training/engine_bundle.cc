@@ -45,12 +45,12 @@ std::vector<std::string> choose_program(const std::string& engine, Bundle& bundl
 
 // Reads lines of ldd: "libdnnl.so.2 => /lib/.../libdnnl.so.2 (0x...)" or "/lib64/ld-linux-x86-64.so.2
 // (0x...)".
-Result<Bundle> find_bundle() {
+Result<Bundle> find_bundle(const Stop& stop) {
   auto program = find_engine();
   if (!program) return program.status();
   Bundle bundle;
   const std::vector<std::string> list = choose_program(*program, bundle);
-  auto listed = run_process({.argv = list, .deadline = std::chrono::seconds(20)});
+  auto listed = run_process({.argv = list, .deadline = std::chrono::seconds(20), .stop = stop});
   if (!listed) return listed.status();
   // It fails for a program without libraries too.
   if (listed->exit_status != 0 && (listed->out + listed->err).find("not a dynamic") == std::string::npos)
@@ -82,7 +82,7 @@ Result<Bundle> find_bundle() {
   return bundle;
 }
 
-Result<Bundle> bundle_once() {
+Result<Bundle> bundle_once(const Stop& stop) {
   static std::mutex mutex;
   static std::map<std::string, Bundle> known;  // by program and its digest
   std::lock_guard lock(mutex);
@@ -92,7 +92,7 @@ Result<Bundle> bundle_once() {
   if (!digest) return digest.status();
   auto found = known.find(*program + *digest);
   if (found != known.end()) return found->second;
-  auto bundle = find_bundle();
+  auto bundle = find_bundle(stop);
   if (bundle) known[*program + *digest] = *bundle;
   return bundle;
 }
@@ -119,7 +119,7 @@ Status check_architecture(Remote& remote, const Stop& stop) {
 }  // namespace
 
 Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
-  auto bundle = bundle_once();
+  auto bundle = bundle_once(context.stop);
   if (!bundle) return bundle.status();
   bool local = !node.attributes.value("local_directory", "").empty();
   // A package's libraries need the package's loader, whatever the node has.
