@@ -22,6 +22,7 @@ constexpr const char* kHome = "home";  // of `meta`
 
 struct Home {
   std::string machine, host, folder;
+  std::string url;               // of a state in a bucket, which has none of the others
   unsigned long long inode = 0;  // of state.db: a copy has another one, on whatever computer
 };
 
@@ -44,7 +45,7 @@ Home home_at(const std::string& folder) {
   struct stat info {};
   const bool there = ::stat((folder + "/state.db").c_str(), &info) == 0;
   const std::string host = name_of_this_host();
-  return {machine_id(host), host, error ? folder : whole.string(),
+  return {machine_id(host), host, error ? folder : whole.string(), "",
           there ? static_cast<unsigned long long>(info.st_ino) : 0};
 }
 
@@ -55,7 +56,7 @@ Result<std::optional<Home>> recorded_home(Database& db) {
   const Json json = Json::parse(*text, nullptr, false);
   if (!json.is_object()) return std::optional<Home>();
   return std::optional<Home>(Home{json.value("machine", ""), json.value("host", ""), json.value("folder", ""),
-                                  json.value("inode", 0ULL)});
+                                  json.value("url", ""), json.value("inode", 0ULL)});
 }
 
 Result<std::string> tag_in(Database& db) {
@@ -80,6 +81,7 @@ Result<std::string> original_of(Database& db, const std::string& folder) {
   if (!*home) return std::string();
   const Home here = home_at(folder);
   if (is_same_place(**home, here)) return std::string();
+  if (!(*home)->url.empty()) return (*home)->url;
   const std::string where = (*home)->folder + " on " + (*home)->host;
   // Of another computer nobody here can say whether it still has it.
   if ((*home)->machine != here.machine) return where;
@@ -92,7 +94,11 @@ Status settle_in(Database& db, const std::string& folder) {
   Result<std::string> original = original_of(db, folder);
   if (!original.ok()) return original.status();
   if (original->empty()) return record_home(db, folder);
-  return Status(Code::Exists, folder + ": this state is a copy of " + *original +
+  return is_a_copy(folder, *original);
+}
+
+Status is_a_copy(const std::string& place, const std::string& original) {
+  return Status(Code::Exists, place + ": this state is a copy of " + original +
                                   ": both are the state of the same resources")
       .with_hint(
           "if the project was moved here: `radlc state adopt`; if this is to be an infrastructure of its "
@@ -107,6 +113,16 @@ Status record_home(Database& db, const std::string& folder) {
   Result<std::string> before = read_meta(db, kHome);
   if (before.ok() && *before == json.dump()) return {};
   return write_meta(db, kHome, json.dump());
+}
+
+Result<std::string> recorded_url(Database& db) {
+  Result<std::optional<Home>> home = recorded_home(db);
+  if (!home.ok()) return home.status();
+  return *home ? (*home)->url : std::string();
+}
+
+Status record_url(Database& db, const std::string& url) {
+  return write_meta(db, kHome, Json{{"url", url}}.dump());
 }
 
 }  // namespace radl

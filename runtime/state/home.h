@@ -1,8 +1,9 @@
-// Where a state lives: recorded in it, so that a copy of its folder differs from the original. Internal to
-// runtime/state.
+// Where a state lives: recorded in it, so that a copy of its folder, or of its objects in a bucket, differs
+// from the original. Internal to runtime/state.
 //
 // The original and a copy share one identity: whatever one of them destroys is destroyed for both. A folder
-// that was moved is no copy; neither is one that another computer sees on a shared file system.
+// that was moved is no copy; neither is one that another computer sees on a shared file system. A disk that
+// was cloned with its machine-id, host name and folders cannot be told from the original (docs/state.md).
 #pragma once
 
 #include <string>
@@ -20,5 +21,12 @@ Result<std::string> original_of(Database& db, const std::string& folder);
 Status settle_in(Database& db, const std::string& folder);
 // This is the state's place from now on, whatever it says. Within a transaction.
 Status record_home(Database& db, const std::string& folder);
+
+// Exists: what is in `place` is a copy of `original`; says how to go on.
+Status is_a_copy(const std::string& place, const std::string& original);
+
+// Of a state in a bucket: the URL of its object, "" where it says none.
+Result<std::string> recorded_url(Database& db);
+Status record_url(Database& db, const std::string& url);
 
 }  // namespace radl

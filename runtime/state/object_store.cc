@@ -7,6 +7,7 @@
 #include "common/files.h"
 #include "runtime/state/apply_change.h"
 #include "runtime/state/document.h"
+#include "runtime/state/home.h"
 #include "runtime/state/lock.h"
 #include "runtime/state/rows.h"
 
@@ -100,7 +101,29 @@ Result<bool> ObjectStore::load() {
   if (!db.ok()) return db.status();
   db_ = std::move(*db);
   etag_ = (*object)->etag;
+  Result<std::string> original = this->original();
+  if (!original.ok()) return original.status();
+  copy_of_ = std::move(*original);
   return true;
+}
+
+Result<std::string> ObjectStore::original() {
+  Result<std::string> url = recorded_url(db_);
+  if (!url.ok() || url->empty() || *url == path()) return url.ok() ? std::string() : std::move(url);
+  // "s3://bucket/prefix/NAME/state.db.gz": what is asked for is an object of the folder above it.
+  const size_t object = url->rfind('/');
+  Result<BucketPlace> place = bucket_place(url->substr(0, object));
+  if (!place.ok()) return url;
+  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
+  if (!bucket.ok()) return url;
+  Result<std::optional<BucketObject>> there =
+      (*bucket)->get(place->prefix + url->substr(object), stop_.within(kRead));
+  if (!there.ok()) return url;
+  if (!*there) return std::string();  // it was moved here
+  Result<Database> other = from_document((*there)->body, *url);
+  if (!other.ok()) return url;
+  const Result<std::string> ours = read_meta(db_, "lineage"), theirs = read_meta(*other, "lineage");
+  return ours.ok() && theirs.ok() && *ours != *theirs ? std::string() : url;
 }
 
 Status ObjectStore::lock(const std::string& command, milliseconds timeout,
@@ -158,11 +181,13 @@ Status ObjectStore::claim() {
     if (was_there) return {Code::Lost, "the state was removed while this run waited for its lock"};
     if (Status made = make_empty_state(db_, name_, world_); !made.ok()) return made;
   }
+  if (!copy_of_.empty()) return is_a_copy(path(), copy_of_);
   Result<std::string> before = read_meta(db_, "lock_generation");
   if (!before.ok()) return before.status();
   const long long generation = std::max(lock_->generation(), std::atoll(before->c_str()) + 1);
   if (Status put = write_meta(db_, "lock_generation", std::to_string(generation)); !put.ok()) return put;
   if (Status put = write_meta(db_, "lock_id", lock_id_); !put.ok()) return put;
+  if (Status put = record_url(db_, path()); !put.ok()) return put;
   if (Status tidy = db_.exec("VACUUM"); !tidy.ok()) return tidy;  // each write sends all of it
   if (Status written = put_document(); !written.ok()) return written;
   Result<std::string> lineage = read_meta(db_, "lineage");
@@ -259,6 +284,13 @@ Result<std::optional<LockInfo>> ObjectStore::at_work(size_t open_intents) {
 
 Status ObjectStore::force_unlock(const std::string& lock_id) { return lock_->force(lock_id); }
 
+// Under the condition that the document is still the one that was read: no lock is needed.
+Status ObjectStore::adopt() {
+  if (Status put = record_url(db_, path()); !put.ok()) return put;
+  copy_of_.clear();
+  return put_document();
+}
+
 Status ObjectStore::replace(Database db) {
   if (Status held = check_held(); !held.ok()) return held;
   Result<std::string> generation = read_meta(db_, "lock_generation");
@@ -266,6 +298,7 @@ Status ObjectStore::replace(Database db) {
   db_ = std::move(db);
   if (Status put = write_meta(db_, "lock_generation", *generation); !put.ok()) return put;
   if (Status put = write_meta(db_, "lock_id", lock_id_); !put.ok()) return put;
+  if (Status put = record_url(db_, path()); !put.ok()) return put;
   if (Status written = put_document(); !written.ok()) return written;
   std::error_code ignored;
   std::filesystem::remove(copy_path(), ignored);
@@ -273,12 +306,16 @@ Status ObjectStore::replace(Database db) {
   return lineage.ok() ? lock_->mark(infrastructure_tag(name_, *lineage)) : lineage.status();
 }
 
+// A copy is never locked, and its lock is a copy as well.
 Status ObjectStore::remove() {
-  if (Status held = lock_->check(); !held.ok()) return held;
-  // From here on nothing says that there has to be a state.
-  Result<std::string> lineage = read_meta(db_, "lineage");
-  if (!lineage.ok()) return lineage.status();
-  if (Status marked = lock_->mark(""); !marked.ok()) return marked;
+  if (!copy_of_.empty()) {
+    const std::string lock = key_.substr(0, key_.rfind('/') + 1) + kLock;
+    if (Status gone = bucket_->remove(lock, for_a_write(stop_, kRead)); !gone.ok()) return gone;
+  } else {
+    // From here on nothing says that there has to be a state.
+    if (Status held = lock_->check(); !held.ok()) return held;
+    if (Status marked = lock_->mark(""); !marked.ok()) return marked;
+  }
   if (Status gone = bucket_->remove(key_, for_a_write(stop_, kRead)); !gone.ok()) return gone;
   etag_.clear();
   lock_id_.clear();

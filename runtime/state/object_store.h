@@ -34,11 +34,13 @@ class ObjectStore : public DatabaseStore {
     return Stop::when([this] { return !still_held().ok(); });
   }
 
+  Status adopt() override;
   Status replace(Database db) override;
   Status remove() override;
 
  protected:
   Result<std::optional<LockInfo>> at_work(size_t open_intents) override;
+  Result<std::string> copy_of() override { return copy_of_; }
   Status check_held() override;
   Status persist() override;
 
@@ -48,6 +50,9 @@ class ObjectStore : public DatabaseStore {
 
   // Reads the document into db_; false where there is none.
   Result<bool> load();
+  // Of what was read: where the state is that it is a copy of, as far as that is still there. A place that
+  // cannot be asked counts as there.
+  Result<std::string> original();
   // The lock is ours: reads what was written last, and writes it as this owner's, so that nothing that an
   // earlier owner still sends fits any more.
   Status never_there();
@@ -63,8 +68,9 @@ class ObjectStore : public DatabaseStore {
   const std::string key_, folder_;
   const Stop stop_;  // of every wait for the bucket
   bool writable_ = false;
-  std::string etag_;  // of the document that was read or written last; empty: there is none
-  Status fenced_;     // not ok: somebody else wrote it, and this run may not any more
+  std::string etag_;     // of the document that was read or written last; empty: there is none
+  std::string copy_of_;  // as load() has found it
+  Status fenced_;        // not ok: somebody else wrote it, and this run may not any more
   std::atomic<bool> unreachable_{false};  // what was committed last is only here
   std::unique_ptr<ObjectLock> lock_;
 };

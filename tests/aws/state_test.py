@@ -150,6 +150,44 @@ class StateInABucket(StateCase):
         self.radlc("plan", self.file, code=1)
         self.assertIn("NoSuchBucket", self.err)
 
+    def test_a_copied_prefix_is_no_second_state_of_the_same_nodes(self):
+        self.apply("--input", "count=1")
+        elsewhere = ("--state", "s3://states/copy")
+
+        def copied():
+            for key in self.keys():
+                if key.startswith("team/"):
+                    self.s3.copy_object(Bucket="states", Key=key.replace("team/", "copy/"), CopySource={"Bucket": "states", "Key": key})
+        copied()
+        nodes = self.nodes_that_run()
+        self.assertEqual(len(nodes), 1)
+        self.radlc("destroy", "--auto-approve", self.file, *elsewhere, code=1)
+        self.assertIn("is a copy of s3://states/team/demo/state.db.gz", self.err)
+        self.radlc("state", "rm", self.file, "node[0]/tools", *elsewhere, code=1)
+        self.assertIn("is a copy of", self.err)
+        self.assertEqual(self.nodes_that_run(), nodes)
+        self.assertTrue([n for n in self.plan(self.file, "--input", "count=1", *elsewhere)["notes"] if "s3://states/team/demo/state.db.gz" in n])
+        # The copy goes, and nothing else.
+        self.radlc("state", "discard", self.file, *elsewhere)
+        self.assertEqual([key for key in self.keys() if key.startswith("copy/")], [])
+        # Or it is the state from now on, and the other one is the copy.
+        copied()
+        self.radlc("state", "adopt", self.file, *elsewhere)
+        self.radlc("state", "rm", self.file, "node[0]/tools", *elsewhere)
+        self.radlc("state", "adopt", self.file)
+        self.radlc("plan", "--input", "count=1", "--detailed-exitcode", self.file)
+        for key in [key for key in self.keys() if key.startswith("copy/")]:
+            self.s3.delete_object(Bucket="states", Key=key)
+        # A prefix that was moved is no copy.
+        copied()
+        for key in [key for key in self.keys() if key.startswith("team/")]:
+            self.s3.delete_object(Bucket="states", Key=key)
+        self.radlc("state", "rm", self.file, "node[0]/tools", *elsewhere)
+        for key in [key for key in self.keys() if key.startswith("copy/")]:
+            self.s3.copy_object(Bucket="states", Key=key.replace("copy/", "team/"), CopySource={"Bucket": "states", "Key": key})
+            self.s3.delete_object(Bucket="states", Key=key)
+        self.destroy()
+
     def test_a_lost_document_is_not_started_over(self):
         self.apply()
         saved = self.body("team/demo/state.db.gz")
