@@ -62,15 +62,6 @@ struct Trait {
   std::function<std::string(const InstanceType&)> text;  // "" where the type has none of it
 };
 
-// As people write it: cpu.arch = 'amd64' is what the kernel calls x86_64.
-std::string architecture_name(const std::string& text) {
-  std::string name = to_lower(text);
-  if (name == "amd64") return "x86_64";
-  if (name == "aarch64") return "arm64";
-  if (name == "i686") return "i386";
-  return name;
-}
-
 std::vector<Trait> traits() {
   return {
       {"cpu.arch",
@@ -401,6 +392,39 @@ Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, c
     offers.push_back(std::move(offer));
   }
   return offers;
+}
+
+// As people write it: cpu.arch = 'amd64' is what the kernel calls x86_64.
+std::string architecture_name(const std::string& text) {
+  std::string name = to_lower(text);
+  if (name == "amd64" || name == "x64") return "x86_64";
+  if (name == "aarch64") return "arm64";
+  if (name == "i686") return "i386";
+  return name;
+}
+
+Status image_boots(const ir::Node& node, const Survey& survey, const std::string& image,
+                   const std::string& type, const std::string& architectures) {
+  const Json known = survey.facts.value("image_architectures", Json::object());
+  const std::string has = known.value(image, "");
+  InstanceType machine;
+  machine.architectures = architectures;
+  if (has.empty() || machine.runs(has)) return {};
+  return invalid(fmt::format("{}: image '{}' is for {}, and {} is a machine of {}", node.address, image, has,
+                             type, architectures))
+      .with_hint(fmt::format("cpu.arch = '{}', or an image for the other architecture", has));
+}
+
+Status keep_bootable(const ir::Node& node, const Survey& survey, const std::string& image,
+                     bool (*is_arm)(const std::string& type), std::vector<Offer>& offers) {
+  Status other;
+  std::erase_if(offers, [&](const Offer& offer) {
+    Status boots = image_boots(node, survey, offer.spec.value("image", image), offer.name,
+                               is_arm(offer.name) ? "arm64" : "x86_64,i386");
+    if (!boots.ok()) other = boots;
+    return !boots.ok();
+  });
+  return offers.empty() ? other : Status();
 }
 
 }  // namespace radl

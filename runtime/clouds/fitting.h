@@ -57,6 +57,17 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
 // The same in another market: `price` bounds the price there.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market);
 
+// "x86_64" of "amd64" and "x64", "arm64" of "aarch64": as catalogues and `cpu.arch` have it.
+std::string architecture_name(const std::string& text);
+// Invalid: a survey knows the image (`image_architectures` of its facts), and it is for none of the machine
+// type's architectures ("x86_64,i386").
+Status image_boots(const ir::Node& node, const Survey& survey, const std::string& image,
+                   const std::string& type, const std::string& architectures);
+// Leaves out the offers whose image does not boot on their type, as far as a survey knows. `is_arm`: whether
+// a type is one of arm64 and not of x86_64. Invalid: none is left.
+Status keep_bootable(const ir::Node& node, const Survey& survey, const std::string& image,
+                     bool (*is_arm)(const std::string& type), std::vector<Offer>& offers);
+
 // What a reviewer should know of a node that asks for GPUs and names neither gpu.vendor, gpu.model nor
 // instance_type;
 // "" of another.

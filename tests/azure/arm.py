@@ -241,7 +241,7 @@ class Manager(Resources):
         if parameters["version"] not in versions:
             raise Refused(404, "NotFound", "no such version")
         return document(200, {"name": parameters["version"], "location": REGION,
-                              "properties": {"hyperVGeneration": "V2", "osDiskImage": {"operatingSystem": "Linux", "sizeInGb": 30}}})
+                              "properties": {"hyperVGeneration": "V2", "architecture": "Arm64" if "arm64" in name else "x64", "osDiskImage": {"operatingSystem": "Linux", "sizeInGb": 30}}})
 
     def _progress(self, path):
         one = self.operations.get(path.rpartition("/")[2])

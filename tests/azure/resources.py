@@ -9,7 +9,7 @@ from proxy import Answer
 
 SUBSCRIPTION, TENANT, REGION = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-000000000000", "eastus"
 KEEPS_INTERFACE = 0.5  # seconds; Azure's 180
-IMAGES = {"Debian/debian-12/12": ["0.20250310.2"], "Debian/debian-12/12-gen2": ["0.20250101.1", "0.20250310.2"], "Canonical/0001-com-ubuntu-server-jammy/22_04-lts-gen2": ["22.04.202501010"]}
+IMAGES = {"Debian/debian-12/12": ["0.20250310.2"], "Debian/debian-12/12-arm64": ["0.20250310.2"], "Debian/debian-12/12-gen2": ["0.20250101.1", "0.20250310.2"], "Canonical/0001-com-ubuntu-server-jammy/22_04-lts-gen2": ["22.04.202501010"]}
 VCPUS = {"Standard_B1s": 1, "Standard_B1ms": 1, "Standard_B2s": 2, "Standard_D2s_v5": 2}
 RESERVED = {"root", "admin", "administrator", "user", "guest", "test"}
 

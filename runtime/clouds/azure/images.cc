@@ -80,6 +80,7 @@ Result<Image> in_marketplace(Asking& call, const std::string& text) {
                   {"publisher", text_of(plan, "publisher")},
                   {"product", text_of(plan, "product")}};
   image.disk_gib = number_of(member(properties, "osDiskImage"), "sizeInGb");
+  image.architecture = text_of(properties, "architecture");
   return image;
 }
 
@@ -90,9 +91,11 @@ Result<Image> of_ones_own(Asking& call, const std::string& id) {
     return found.status();
   Image image;
   image.reference = {{"id", call.full(id)}};
-  if (found.ok())
-    image.disk_gib =
-        number_of(member(member(member(*found, "properties"), "storageProfile"), "osDisk"), "diskSizeGB");
+  if (found.ok()) {
+    const Json& properties = member(*found, "properties");
+    image.disk_gib = number_of(member(member(properties, "storageProfile"), "osDisk"), "diskSizeGB");
+    image.architecture = text_of(properties, "architecture");  // of a gallery's image
+  }
   return image;
 }
 

@@ -9,9 +9,10 @@
 namespace radl::azure {
 
 struct Image {
-  Json reference;       // of storageProfile: {"publisher", ..} or {"id"}
-  Json plan;            // of an image that is bought in the marketplace; null: none
-  double disk_gib = 0;  // 0: not known
+  Json reference;            // of storageProfile: {"publisher", ..} or {"id"}
+  Json plan;                 // of an image that is bought in the marketplace; null: none
+  double disk_gib = 0;       // 0: not known
+  std::string architecture;  // "x64", "Arm64"; "": not said
 };
 
 class Memory : public CloudMemory {

@@ -135,6 +135,9 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
                                  node.address, offer.name, *image))
           .with_hint("name one: disk.0.image.url = 'azr://PUBLISHER/OFFER/SKU/VERSION'");
   }
+  Status boots = keep_bootable(
+      node, input.survey, *image, [](const std::string& type) { return is_arm(type); }, *offers);
+  if (!boots.ok()) return boots;
   std::vector<Offer> all = in_zones(*offers, zones_for(node));
   std::erase_if(all, [&](const Offer& offer) { return !restricted(input, offer.name, offer.zone).empty(); });
   return all;

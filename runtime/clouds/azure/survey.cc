@@ -8,6 +8,7 @@
 #include "common/text.h"
 #include "runtime/clouds/azure/images.h"
 #include "runtime/clouds/azure/places.h"
+#include "runtime/clouds/fitting.h"
 
 namespace radl::azure {
 namespace {
@@ -23,6 +24,7 @@ Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
     auto image = find_image(call, *wanted);
     if (!image.ok()) return Status(image.status()).at(node.address);
     facts["images"][*wanted] = image->reference;
+    facts["image_architectures"][*wanted] = architecture_name(image->architecture);
   }
   return {};
 }

@@ -24,17 +24,11 @@ std::optional<double> highest_price(const ir::Node& node) {
   return price == node.requirements.end() ? std::nullopt : price->second.max;
 }
 
-// Invalid: a survey knows the node's image, and it is for another architecture than the type.
-Status image_boots(const ir::Node& node, const InstanceType& type, const Survey& survey,
-                   const std::string& region) {
+Status image_boots_on(const ir::Node& node, const InstanceType& type, const Survey& survey,
+                      const std::string& region) {
   auto image = image_wanted(node, type.runs("x86_64") ? "x86_64" : "arm64", region);
-  const Json known = survey.facts.value("image_architectures", Json::object());
-  if (!image.ok() || !known.contains(image->text)) return {};
-  const std::string has = known[image->text].get<std::string>();
-  if (has.empty() || type.runs(has)) return {};
-  return invalid(fmt::format("{}: image '{}' is for {}, and {} is a machine of {}", node.address, image->text,
-                             has, type.name, type.architectures))
-      .with_hint(fmt::format("cpu.arch = '{}', or an image for the other architecture", has));
+  if (!image.ok()) return {};
+  return image_boots(node, survey, image->text, type.name, type.architectures);
 }
 
 Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, const DesignInput& input,
@@ -48,7 +42,7 @@ Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, cons
   Status other;
   for (const InstanceType* type : *types) {
     if (offered.full()) break;
-    if (Status boots = image_boots(fitting.node, *type, input.survey, region); !boots.ok()) {
+    if (Status boots = image_boots_on(fitting.node, *type, input.survey, region); !boots.ok()) {
       other = std::move(boots);
       continue;
     }

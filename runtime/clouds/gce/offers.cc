@@ -92,7 +92,11 @@ Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, c
     if (market == Market::Spot) offer.spec["market"] = "spot";
     if (is_arm(offer.name)) offer.spec["image"] = *arm_image;
   }
-  return offers;
+  auto image = image_wanted(node);
+  if (!image.ok()) return image.status();
+  Status boots = keep_bootable(
+      node, input.survey, *image, [](const std::string& type) { return is_arm(type); }, *offers);
+  return boots.ok() ? std::move(offers) : Result<std::vector<Offer>>(boots);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
     auto image = find_image(call, *wanted);
     if (!image.ok()) return Status(image.status()).at(node.address);
     facts["images"][*wanted] = image->path;
+    facts["image_architectures"][*wanted] = architecture_name(image->architecture);
   }
   return {};
 }

@@ -82,6 +82,8 @@ Candidate candidate_in(const Json& item) {
   one.image.system = distribution + " " + text_of(item, "os_version");
   one.image.user = text_of(item, "os_admin_user");
   if (one.image.user.empty()) one.image.user = user_of_image(distribution + " " + one.image.name);
+  one.image.architecture = text_of(item, "hw_architecture");
+  if (one.image.architecture.empty()) one.image.architecture = text_of(item, "architecture");
   one.image.min_disk_gib =
       std::max(number_of(item, "min_disk"), std::ceil(number_of(item, "virtual_size") / kGiB));
   one.image.min_memory_bytes = number_of(item, "min_ram") * kMiB;

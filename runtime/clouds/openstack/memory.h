@@ -19,6 +19,7 @@ inline constexpr double kMiB = 1024.0 * 1024, kGiB = 1024 * kMiB;
 
 struct Image {
   std::string id, name, user, system;  // login, "debian 12"
+  std::string architecture;            // "x86_64", "aarch64"; "": not said
   double min_disk_gib = 0, min_memory_bytes = 0;
   bool is_volume = false;  // one that is there already, from which the machine starts
 };

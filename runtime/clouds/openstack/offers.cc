@@ -54,6 +54,14 @@ const Flavor& started(const Place& place, const ir::Node& node, const Survey& su
   return found ? *found : *fit.front();
 }
 
+// A flavor does not say which processors its machines have: the file does, by cpu.arch.
+Status check_architecture(const Place& place, const ir::Node& node, const Survey& survey) {
+  const std::string wanted = text_wanted(node, "cpu.arch");
+  auto image = image_wanted(node, place.host, place.egi_site);
+  if (wanted.empty() || !image.ok()) return {};
+  return image_boots(node, survey, image->text, "a flavor", architecture_name(wanted));
+}
+
 Status check_market(const ir::Node& node) {
   if (market_wanted(node) == Market::Spot && !says_yes(node, "spot.fallback"))
     return invalid(fmt::format("{}: spot = 'yes': OpenStack has no spot machines", node.address))
@@ -78,6 +86,7 @@ std::string catalog_region(const CloudId& cloud) {
 
 Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& written, const DesignInput& input) {
   if (Status market = check_market(written); !market.ok()) return market;
+  if (Status right = check_architecture(place, written, input.survey); !right.ok()) return right;
   const ir::Node node = on_demand(written);
   const std::string cloud = place.cloud.text();
   auto types = input.catalog.types("openstack", catalog_region(place.cloud));

@@ -7,6 +7,7 @@
 
 #include "common/http/url.h"
 #include "common/human.h"
+#include "runtime/clouds/fitting.h"
 #include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/flavors.h"
 #include "runtime/clouds/openstack/group_rules.h"
@@ -39,6 +40,7 @@ Status survey_images(Asking& call, const ir::Program& program, const std::string
     auto image = find_image(call, wanted->text);
     if (!image.ok()) return Status(image.status()).at(node.address);
     facts["images"][wanted->text] = image->id;
+    facts["image_architectures"][wanted->text] = architecture_name(image->architecture);
     facts["needs"][wanted->text] = {{"memory_bytes", image->min_memory_bytes},
                                     {"disk_gib", image->min_disk_gib}};
   }
