@@ -30,6 +30,7 @@ class Extras:
     def __init__(self, machines=None, tokens=True):
         self.machines, self.tokens = machines, tokens
         self.groups = {}  # placement groups: name -> (strategy, tags)
+        self.lacking = set()  # actions that moto answers itself: most of these as it answers what it does not know
         self.forward = None  # set by whoever makes the proxy
         self._launched = {}  # client token -> (parameters, answer)
         self._lock = threading.Lock()
@@ -39,7 +40,9 @@ class Extras:
             return None
         known = {"GetConsoleOutput": self._console, "CreatePlacementGroup": self._create, "DeletePlacementGroup": self._delete,
                  "DescribePlacementGroups": self._describe, "RunInstances": self._run}.get(request.action)
-        if not known or request.parameter("DryRun") == "true":
+        if request.action in ("CreateTags", "DeleteTags") and request.parameter("ResourceId.1", "").startswith("pg-"):
+            known = self._tag
+        if not known or request.action in self.lacking or request.parameter("DryRun") == "true":
             return None
         return known(request)
 
@@ -61,6 +64,20 @@ class Extras:
                 return ec2_error("InvalidPlacementGroup.Duplicate", f"The Placement Group '{name}' already exists.", 400)
             self.groups[name] = (request.parameter("Strategy", "cluster"), tags_in(request))
         return answer("CreatePlacementGroup", f"<return>true</return><placementGroup>{self._text(name)}</placementGroup>")
+
+    def _tag(self, request):
+        name = request.parameter("ResourceId.1").removeprefix("pg-")
+        keys = [v for k, v in request.parameters.items() if k.startswith("Tag.") and k.endswith(".Key")]
+        values = {request.parameters[k]: request.parameter(k[:-3] + "Value") for k in request.parameters if k.startswith("Tag.") and k.endswith(".Key")}
+        with self._lock:
+            if name not in self.groups:
+                return ec2_error("InvalidPlacementGroupId.NotFound", f"The placement group ID 'pg-{name}' does not exist", 400)
+            tags = self.groups[name][1]
+            for key in keys:
+                tags.pop(key, None)
+            if request.action == "CreateTags":
+                tags.update(values)
+        return answer(request.action, "<return>true</return>")
 
     def _delete(self, request):
         name = request.parameter("GroupName")

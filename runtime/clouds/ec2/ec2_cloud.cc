@@ -11,6 +11,7 @@
 #include "runtime/clouds/caller.h"
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/ec2/design.h"
+#include "runtime/clouds/ec2/disk_tags.h"
 #include "runtime/clouds/ec2/kind.h"
 #include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/survey.h"
@@ -94,7 +95,6 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return take_over(context, order);
   }
   Json marks_of(const Context& context, const Order& order) const override {
-    if (order.type == "placement_group") return Json::object();
     return ec2::marks_of(context, order);
   }
   std::optional<Impact> impact_of_lost(const std::string& type, const std::string& needed) const override {
@@ -166,6 +166,8 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return asked;
   }
 
+  Result<std::string> tagged_id(const Context& context, const Order& order);
+
   const CloudId id_;
   const Options options_;
   aws::QueryClient query_, sts_;
@@ -208,14 +210,25 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
       }
     }
   }
+  if (Status compared = add_disk_tags(call, query.names, found); !compared.ok()) return compared;
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
 }
 
+// A placement group is known by its name, and carries tags by its id.
+Result<std::string> Ec2Cloud::tagged_id(const Context& context, const Order& order) {
+  if (order.type != "placement_group") return order.id;
+  auto seen = look(context, {.tokens = {}, .ids = {order.id}, .everything = false, .names = {}});
+  if (!seen.ok()) return seen.status();
+  if (seen->empty()) return not_found(order.id + " is gone");
+  return seen->front().attributes.value("group_id", "");
+}
+
 Status Ec2Cloud::take_over(const Context& context, const Order& order) {
-  if (order.type == "placement_group") return {};  // known by its name
-  Parameters parameters = {{"ResourceId.1", order.id}};
+  auto id = tagged_id(context, order);
+  if (!id.ok()) return id.status();
+  Parameters parameters = {{"ResourceId.1", *id}};
   size_t number = 0;
   for (const auto& [name, value] : ec2::marks_of(context, order)) {
     parameters.emplace_back(fmt::format("Tag.{}.Key", ++number), name);
@@ -226,11 +239,11 @@ Status Ec2Cloud::take_over(const Context& context, const Order& order) {
 
 // A machine's disks carry the same tags.
 Status Ec2Cloud::release(const Context& context, const Order& order) {
-  if (order.type == "placement_group")
-    return Status(Code::Unsupported, order.id + ": a placement group keeps radlc's tags until it is deleted");
-  std::vector<std::string> ids = {order.id};
+  auto id = tagged_id(context, order);
+  if (!id.ok()) return id.status();
+  std::vector<std::string> ids = {std::move(*id)};
   if (order.type == "instance") {
-    auto seen = look(context, {.tokens = {}, .ids = {order.id}});
+    auto seen = look(context, {.tokens = {}, .ids = {order.id}, .everything = false, .names = {}});
     if (!seen.ok()) return seen.status();
     if (seen->empty()) return not_found(order.id + " is gone");
     const Json volumes = seen->front().attributes.value("volumes", Json::object());

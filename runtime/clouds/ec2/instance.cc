@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/clouds/ec2/disk_tags.h"
 #include "runtime/clouds/ec2/together.h"
 #include "runtime/clouds/user_data.h"
 
@@ -64,6 +65,7 @@ class Instance : public Kind {
     }
     Asked asked = update_groups(call, order, *now);
     if (asked.answer == Asked::Answer::Accepted) asked = update_tags(call, order, *now);
+    if (asked.answer == Asked::Answer::Accepted) asked = write_disk_tags(call, order, now->disks);
     if (asked.answer == Asked::Answer::Accepted) asked = update_address(call, order, *now);
     if (asked.answer != Asked::Answer::Accepted || now->state == "running") return asked;
     return plain(call, "StartInstances", {{"InstanceId.1", order.id}}, order.id);

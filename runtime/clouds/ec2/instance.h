@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct InstanceNow {
   std::vector<std::string> groups;                 // ids, sorted
   std::map<std::string, std::string> tags;
   std::map<char, std::string> volumes;  // by the last letter of the device, the root's among them
+  std::set<std::string> disks;          // of volumes: those that end with the machine, as launched
 };
 InstanceNow instance_in(pugi::xml_node item);
 // nullopt: it is gone (terminated). `by_token`: one that nobody ended is Broken, and says why.

@@ -54,7 +54,9 @@ InstanceNow instance_in(pugi::xml_node item) {
   std::sort(now.groups.begin(), now.groups.end());
   for (pugi::xml_node disk : item.child("blockDeviceMapping").children("item")) {
     const std::string device = text_of(disk, "deviceName"), volume = text_of(disk.child("ebs"), "volumeId");
-    if (!device.empty() && !volume.empty()) now.volumes[device.back()] = volume;
+    if (device.empty() || volume.empty()) continue;
+    now.volumes[device.back()] = volume;
+    if (text_of(disk.child("ebs"), "deleteOnTermination") == "true") now.disks.insert(volume);
   }
   now.tags = tags_of(item);
   return now;
@@ -113,6 +115,7 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
   auto address = call.memory.name_of(now.association.empty() ? now.public_ip : now.association);
   seen.spec["address"] = address ? Json(*address) : Json();
   seen.attributes = attributes_of(now);
+  call.memory.note_disks(now.id, now.disks);
   return seen;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,21 @@ class Memory : public CloudMemory {
     auto found = made_.find(token);
     return found == made_.end() ? std::nullopt : std::optional<std::string>(found->second);
   }
+  // Volumes that were created with a machine: those that somebody attached are no concern of radlc's.
+  void note_disks(const std::string& machine, std::set<std::string> disks) {
+    std::lock_guard guard(made_mutex_);
+    disks_[machine] = std::move(disks);
+  }
+  std::set<std::string> disks_of(const std::string& machine) const {
+    std::lock_guard guard(made_mutex_);
+    auto found = disks_.find(machine);
+    return found == disks_.end() ? std::set<std::string>() : found->second;
+  }
 
  private:
   mutable std::mutex made_mutex_;
   std::map<std::string, std::string> made_;
+  std::map<std::string, std::set<std::string>> disks_;  // by machine
 };
 
 }  // namespace radl::ec2

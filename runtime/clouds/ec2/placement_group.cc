@@ -20,7 +20,7 @@ class PlacementGroup : public Kind {
   }
 
   Asked update(Call&, const Order&) const override {
-    return Asked::refused(invalid("a placement group is never changed"));
+    return Asked::refused(invalid("a placement group is never changed"));  // its tags: write_marks()
   }
 
   Asked destroy(Call& call, const Order& order) const override {
@@ -38,7 +38,7 @@ class PlacementGroup : public Kind {
           one.phase = phase_of(text_of(item, "state"));
           if (text_of(item, "state") == "deleted") return;
           one.spec = {{"strategy", text_of(item, "strategy")}};
-          one.attributes = {{"name", one.id}};
+          one.attributes = {{"name", one.id}, {"group_id", text_of(item, "groupId")}};
           seen.push_back(std::move(one));
         },
         selection.by != Selection::By::Ids);
