@@ -120,6 +120,17 @@ class Compute:
         with self.lock:
             self._put(path, {"name": path.rpartition("/")[2], "sizeGb": "10", "status": "READY", **more})
 
+    def put_firewall(self, name, network, **more):
+        """Somebody else's; its path."""
+        with self.lock:
+            self._put(f"global/firewalls/{name}", {"name": name, "network": BASE + f"{PROJECT}/{network}", **more})
+        return f"global/firewalls/{name}"
+
+    def remove(self, path):
+        """What somebody deletes behind radlc's back."""
+        with self.lock:
+            del self.resources[path]
+
     def stop(self, path):
         with self.lock:
             self._settle()

@@ -22,6 +22,8 @@ class Disk : public Kind {
     return change(call, order, "/resize", {{"sizeGb", std::to_string(static_cast<long long>(wanted))}});
   }
 
+  Json marks(const Context& context, const Order& order) const override { return labels_for(context, order); }
+
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {{"type", "a disk keeps its type"},
                                      {"zone", "a disk stays in its zone"},
@@ -52,6 +54,7 @@ class Disk : public Kind {
       seen.phase = ResourcePhase::Broken;
       seen.detail = "Compute Engine says of the disk: " + status;
     }
+    seen.marks = member(item, "labels");
     seen.spec = {{"size_gib", static_cast<long long>(count_of(item, "sizeGb"))}};
     return true;
   }

@@ -12,6 +12,7 @@
 #include "runtime/clouds/caller.h"
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/gce/design.h"
+#include "runtime/clouds/gce/foreign_rules.h"
 #include "runtime/clouds/gce/kind.h"
 #include "runtime/clouds/gce/operations.h"
 #include "runtime/clouds/gce/survey.h"
@@ -110,6 +111,10 @@ class GceCloud : public Cloud, public TakesOver {
       for (const char* ours : {kInfrastructureLabel, kAddressLabel}) labels.erase(ours);
       labels[kReleasedLabel] = "true";
     });
+  }
+  Status write_marks(const Context& context, const Order& order) override {
+    if (order.type != "disk") return TakesOver::write_marks(context, order);
+    return mark(context, order, [&](Json& labels) { labels.update(labels_for(context, order)); });
   }
   Status take_over(const Context& context, const Order& order) override {
     const Kind* kind = kind_of(order.type);
@@ -243,6 +248,9 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
     for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
   }
   memory_.operations.add_to(context, query, found);
+  if (!query.names.empty()) {
+    if (Status added = add_foreign_rules(**call, found); !added.ok()) return added;
+  }
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;

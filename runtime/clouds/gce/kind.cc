@@ -77,7 +77,12 @@ Asked Kind::destroy(Asking& call, const Order& order) const {
 
 Asked Kind::change(Asking& call, const Order& order, const std::string& action, Json body,
                    const std::string& method, Parameters query) const {
-  Posted posted = post(call, order.id + action, std::move(body), method, std::move(query));
+  return change_other(call, order, order.id + action, std::move(body), method, std::move(query));
+}
+
+Asked Kind::change_other(Asking& call, const Order& order, const std::string& path, Json body,
+                         const std::string& method, Parameters query) const {
+  Posted posted = post(call, path, std::move(body), method, std::move(query));
   if (!posted.accepted()) return posted.asked;
   call.memory.operations.began(
       order.id,

@@ -51,6 +51,9 @@ class Kind {
   // Sends a change of what there is; Accepted is `again`: more may be to do when it is done.
   Asked change(Asking& call, const Order& order, const std::string& action, Json body,
                const std::string& method = "POST", Parameters query = {}) const;
+  // Of something that belongs to it: `path` is the other's.
+  Asked change_other(Asking& call, const Order& order, const std::string& path, Json body,
+                     const std::string& method, Parameters query = {}) const;
 };
 
 std::unique_ptr<Kind> make_network();

@@ -2,6 +2,7 @@
 // router that leads machines without a public address to the outside.
 #include <fmt/format.h>
 
+#include "runtime/clouds/gce/foreign_rules.h"
 #include "runtime/clouds/gce/kind.h"
 
 namespace radl::gce {
@@ -12,6 +13,24 @@ class Network : public Kind {
   const char* type() const override { return "network"; }
   const char* collection() const override { return "networks"; }
   Scope scope() const override { return Scope::Global; }
+
+  // Switches the rules of others off, one after the other. They are not deleted: they are not radlc's.
+  Asked update(Asking& call, const Order& order) const override {
+    if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    auto rules = foreign_rules(call);
+    if (!rules.ok()) return Asked::refused(rules.status());
+    for (const ForeignRule& rule : *rules) {
+      if (rule.network != order.id) continue;
+      return change_other(call, order, rule.id, {{"name", last_part(rule.id)}, {"disabled", true}}, "PATCH");
+    }
+    return Asked::accepted(order.id);
+  }
+
+  Impact impact(const Json& before, const Json& after) const override {
+    Json old = before, wanted = after;
+    for (Json* spec : {&old, &wanted}) spec->erase(kForeignRules);
+    return Kind::impact(old, wanted);
+  }
 
  protected:
   Result<Json> body(Asking&, const Order&) const override {
