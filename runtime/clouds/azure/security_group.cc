@@ -100,7 +100,28 @@ std::vector<std::string> texts(const Json& properties, const char* one, const ch
   return found;
 }
 
-std::vector<InboundRule> rules_of(const Json& properties) {
+// The address of a group that a rule is to name `wanted`; one that is not of this infrastructure keeps its
+// id. An import asks for the rules alone: of ours it knows no addresses.
+std::string name_of_group(Asking& call, const Json& group, const std::string& wanted) {
+  const std::string id = id_in(text_of(group, "id"));
+  if (auto name = call.memory.name_of(id)) return *name;
+  return id.starts_with(group_id(call.context, call.cloud) + "/") ? wanted : id;
+}
+
+// What of a rule of ours somebody changed that a rule's text does not show: where it leads, and the port that
+// it comes from. "": nothing.
+std::string changed_beside(Asking& call, const Json& properties, const std::string& group) {
+  std::vector<std::string> to = texts(properties, "destinationAddressPrefix", "destinationAddressPrefixes");
+  for (const Json& one : list_of(properties, "destinationApplicationSecurityGroups"))
+    to.push_back(name_of_group(call, one, group));
+  std::string changed;
+  if (to != std::vector<std::string>{group.empty() ? "*" : group}) changed += " for " + join(to, ", ");
+  const auto ports = texts(properties, "sourcePortRange", "sourcePortRanges");
+  if (ports != std::vector<std::string>{"*"}) changed += " from port " + join(ports, ", ");
+  return changed;
+}
+
+std::vector<InboundRule> rules_of(Asking& call, const Json& properties, const std::string& group) {
   std::vector<InboundRule> rules;
   InboundRule rule;
   const std::string protocol = text_of(properties, "protocol");
@@ -118,8 +139,9 @@ std::vector<InboundRule> rules_of(const Json& properties) {
       rules.push_back(rule);
     }
     rule.cidr.clear();
-    for (size_t i = 0; i < list_of(properties, "sourceApplicationSecurityGroups").size(); ++i) {
-      rule.group = kThisGroup;
+    for (const Json& one : list_of(properties, "sourceApplicationSecurityGroups")) {
+      const std::string source = name_of_group(call, one, group);
+      rule.group = source == group ? kThisGroup : source;
       rules.push_back(rule);
     }
   }
@@ -144,6 +166,7 @@ class SecurityGroup : public Kind {
         auto id = id_of_reference(order, address);
         if (!id.ok()) return id.status();
         group = call.full(*id);
+        call.memory.note_name(*id, address);
       }
       const auto listed = given.get<std::vector<std::string>>();
       if (names_this_computer(listed)) {
@@ -179,7 +202,11 @@ class SecurityGroup : public Kind {
       }
       // One that somebody else has made bears no group's address: it is shown as what it lets in.
       const std::string group = text_of(properties, "description");
-      for (InboundRule& rule : rules_of(properties)) by_group[group].push_back(std::move(rule));
+      if (const std::string changed = changed_beside(call, properties, group); !changed.empty()) {
+        others.push_back(fmt::format("rule {}{}", text_of(one, "name"), changed));
+        continue;
+      }
+      for (InboundRule& rule : rules_of(call, properties, group)) by_group[group].push_back(std::move(rule));
     }
     std::string caller;
     auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
