@@ -79,8 +79,9 @@ Json marks_in_metadata(const Context& context, const Order& order);
 // Kind::mark() of what Neutron has: a description. `key` is the word of its body: "network".
 Status mark_in_network(Asking& call, const Order& order, const std::string& path, const std::string& key);
 
-// The same of what has metadata. `path`: "/servers".
-Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order);
+// The same of what has metadata. `path`: "/servers". `marks`: as Kind::marks() has them.
+Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order,
+                        Json marks);
 
 // Reads a list of Neutron's with what is marked in the description, and keeps what is wished. `fill` sets the
 // rest of what is seen.

@@ -149,7 +149,7 @@ Status add_disks(Asking& call, const Order& order, const Image& image, const Fla
   for (const auto& [letter, wanted] : further.items()) {
     auto disk = further_disk(call, order, wanted);
     if (!disk.ok()) return disk.status();
-    server["metadata"]["radlc:volume-" + letter] = disk->contains("uuid") ? (*disk)["uuid"] : Json(kOwnDisk);
+    server["metadata"][kVolumeKeys + letter] = disk->contains("uuid") ? (*disk)["uuid"] : Json(kOwnDisk);
     disks.push_back(std::move(*disk));
   }
   if (!disks.empty()) server["block_device_mapping_v2"] = std::move(disks);

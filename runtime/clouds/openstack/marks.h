@@ -32,6 +32,7 @@ inline constexpr const char* kFlavorKey =
     "radlc:flavor";  // the flavor that was chosen for what was asked for
 inline constexpr const char* kAddressOfOthersKey =
     "radlc:floating-address";  // one that was there already, which the file names
+inline constexpr const char* kVolumeKeys = "radlc:volume-";  // with a letter: the id of that disk's volume
 inline constexpr const char* kPublicKey = "radlc:public-network";  // whose addresses are public: its id
 
 Json to_metadata(const Mark& mark);

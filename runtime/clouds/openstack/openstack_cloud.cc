@@ -284,9 +284,10 @@ Status mark_in_network(Asking& call, const Order& order, const std::string& path
       .asked.status;
 }
 
-Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order) {
-  return post(service, call.context, path + "/" + order.id + "/metadata",
-              {{"metadata", marks_in_metadata(call.context, order)}}, true)
+Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order,
+                        Json marks) {
+  return post(service, call.context, path + "/" + order.id + "/metadata", {{"metadata", std::move(marks)}},
+              true)
       .asked.status;
 }
 

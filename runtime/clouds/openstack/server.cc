@@ -41,10 +41,10 @@ class Server : public Kind {
   }
 
   Json marks(const Context& context, const Order& order) const override {
-    return marks_in_metadata(context, order);
+    return server_marks(context, order);
   }
   Status mark(Asking& call, const Order& order) const override {
-    return mark_in_metadata(call, call.services.compute, "/servers", order);
+    return mark_in_metadata(call, call.services.compute, "/servers", order, marks(call.context, order));
   }
 
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {

@@ -34,6 +34,8 @@ PortNow port_in(const Json& item);
 // Adds ports and floating addresses to servers.
 Status add_addresses(Asking& call, std::vector<ServerNow>& servers);
 
+// Kind::marks(): also which volumes it was given, and whose addresses are public.
+Json server_marks(const Context& context, const Order& order);
 std::optional<Seen> seen_server(Asking& call, const ServerNow& now);
 ResourcePhase phase_of_server(const ServerNow& now);
 

@@ -10,6 +10,7 @@ namespace radl::openstack {
 namespace {
 
 constexpr size_t kDevicesInAQuery = 20;
+constexpr const char* kPublicNetwork = "public_network";  // attribute: what kPublicKey says
 
 std::string first_address(const ServerNow& now, const std::string& network, bool of_it) {
   for (const PortNow& port : now.ports) {
@@ -38,8 +39,9 @@ Json attributes_of(Asking& call, const ServerNow& now) {
                      {"zone", now.zone},
                      {"vpc", or_null(token.ok() ? (*token)->project_id : "")},
                      {"state", phase_of_server(now) == ResourcePhase::Stopped ? "stopped" : "running"}};
+  if (!public_network.empty()) attributes[kPublicNetwork] = public_network;
   for (const auto& [name, value] : now.metadata.items())
-    if (name.starts_with("radlc:volume-") && value.is_string())
+    if (name.starts_with(kVolumeKeys) && value.is_string())
       attributes["volumes"][name.substr(name.size() - 1)] = value;
   if (std::string key = text_of(now.metadata, kKeyKey); !key.empty()) attributes["key"] = key;
   return attributes;
@@ -58,6 +60,17 @@ void take_floating(const Json& item, std::vector<ServerNow>& servers) {
 }
 
 }  // namespace
+
+Json server_marks(const Context& context, const Order& order) {
+  Json marks = marks_in_metadata(context, order);
+  if (order.token.empty()) return marks;
+  for (const auto& [letter, volume] : member(order.attributes, "volumes").items())
+    marks[kVolumeKeys + letter] = volume;
+  if (std::string network = text_of(order.attributes, kPublicNetwork); !network.empty())
+    marks[kPublicKey] = std::move(network);
+  if (order.spec.contains("public_ip")) marks[kAddressOfOthersKey] = order.spec["public_ip"];
+  return marks;
+}
 
 std::vector<std::string> ServerNow::groups() const {
   std::set<std::string> all;

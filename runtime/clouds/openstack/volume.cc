@@ -64,7 +64,7 @@ class Volume : public Kind {
     return marks_in_metadata(context, order);
   }
   Status mark(Asking& call, const Order& order) const override {
-    return mark_in_metadata(call, call.services.volume, "/volumes", order);
+    return mark_in_metadata(call, call.services.volume, "/volumes", order, marks(call.context, order));
   }
 
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
