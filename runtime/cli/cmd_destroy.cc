@@ -5,6 +5,7 @@
 #include "runtime/base/sudo_secret.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/from_cloud.h"
+#include "runtime/cli/others.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
@@ -45,19 +46,10 @@ Status add_others(const Options& options, ActiveRun& run, const Others& others, 
                   Plan& plan) {
   std::set<std::string> also(options.also.begin(), options.also.end()), known;
   for (const Released& one : snapshot.released) known.insert(one.id);
-  for (const Unowned& one : others.unowned) {
-    known.insert(one.id);
-    if (also.count(one.id)) {
-      plan.notes.push_back("destroyed as well: " + one.text());
-      continue;
-    }
-    plan.notes.push_back("left alone: " + one.text() + "; --also " + one.id + " destroys it as well");
-    plan.unowned.push_back(one);
-  }
+  for (const Unowned& one : others.unowned) known.insert(one.id);
+  note_others(others, also, plan);
   for (const Released& one : snapshot.released)
     if (also.count(one.id)) plan.notes.push_back("destroyed as well: " + one.address + " (" + one.id + ")");
-  for (const auto& [cloud, why] : others.unseen)
-    plan.notes.push_back(cloud + " could not be asked what else carries the infrastructure's tag: " + why);
   for (const std::string& id : also)
     if (!known.count(id))
       return not_found("--also " + id +

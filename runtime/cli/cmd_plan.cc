@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/others.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
@@ -104,6 +106,33 @@ struct Made {
   std::vector<PriceElsewhere> elsewhere;
 };
 
+// What carries the infrastructure's tag without being in the state, which a destroy leaves alone.
+Status tell_others(const Session& session, const Options& options, const StatePlace& place,
+                   const Snapshot& snapshot, Interruption& interruption, Plan& plan) {
+  if (!options.request.refresh) {
+    const bool local = std::all_of(snapshot.resources.begin(), snapshot.resources.end(),
+                                   [](const auto& entry) { return entry.second.cloud == "local"; });
+    if (!local)
+      plan.notes.push_back(
+          "no cloud was asked what else carries this infrastructure's tag, which destroy leaves alone: "
+          "--refresh lists it");
+    return {};
+  }
+  interruption.guard.emplace(interruption.cancellation);
+  const Stop stop = interruption.cancellation.finishing();
+  auto machinery = make_machinery(session.host, options.run, stop);
+  if (!machinery.ok()) return machinery.status();
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, *session.host.world, stop);
+  if (!store.ok()) return store.status();
+  Run run = (*machinery)->run();
+  run.store = store->get();
+  run.cancellation = &interruption.cancellation;
+  auto others = look_for_others(run, false);
+  if (!others.ok()) return others.status();
+  note_others(*others, {}, plan);
+  return {};
+}
+
 Status make(const Session& session, const Options& options, Interruption& interruption, Made& made) {
   auto& [project, snapshot, plan, forecasts, elsewhere] = made;
   const Stop stop = interruption.cancellation.finishing();
@@ -114,8 +143,9 @@ Status make(const Session& session, const Options& options, Interruption& interr
     if (!snapshot.ok()) return snapshot.status();
     const std::vector<std::string>& targets = options.request.targets;
     plan = make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
-    if (plan.ok()) tell_what_stays(*plan, *snapshot);
-    return plan.status();
+    if (!plan.ok()) return plan.status();
+    tell_what_stays(*plan, *snapshot);
+    return targets.empty() ? tell_others(session, options, *place, *snapshot, interruption, *plan) : Status();
   }
   auto loaded = load_project(session, options.project);
   if (!loaded.ok()) return loaded.status();

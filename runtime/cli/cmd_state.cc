@@ -134,7 +134,8 @@ int write_out(const Session& session, Options& options) {
 }
 
 // Takes radlc's tags off it, so that nothing of radlc's goes by them any more, and forgets it.
-Status release(const Session& session, const Options& options, Store& store, const std::string& address) {
+Result<std::vector<StillMarked>> release(const Session& session, const Options& options, Store& store,
+                                         const std::string& address) {
   auto machinery = make_machinery(session.host, options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   Cancellation cancellation;
@@ -159,6 +160,7 @@ int remove(const Session& session, Options& options) {
   if (!words.ok()) return report(session, words.status());
   const std::string& address = words->front();
   std::string id;  // of a resource, which goes on existing
+  std::vector<StillMarked> marked;
   const int done =
       with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
         if (auto step = snapshot.steps.find(address); step != snapshot.steps.end()) {
@@ -168,7 +170,9 @@ int remove(const Session& session, Options& options) {
         auto record = snapshot.resources.find(address);
         if (record == snapshot.resources.end()) return unknown_name(options, address);
         id = record->second.id;
-        return release(session, options, store, address);
+        auto released = release(session, options, store, address);
+        if (released.ok()) marked = std::move(*released);
+        return released.status();
       });
   if (done != kDone) return done;
   if (id.empty())
@@ -178,6 +182,13 @@ int remove(const Session& session, Options& options) {
         "Released %s: %s stays as it is, and radlc never touches it again unless `radlc import` takes "
         "it back\n",
         shown(address).c_str(), shown(id).c_str());
+  for (const StillMarked& one : marked)
+    std::printf(
+        "%s (%s of %s) keeps radlc's mark, which its cloud never changes: `radlc destroy%s --also %s` "
+        "deletes "
+        "it, or delete it with the cloud's own tools\n",
+        shown(one.address).c_str(), shown(one.id).c_str(), shown(one.cloud).c_str(),
+        project_words(options.project).c_str(), shell_word(one.id).c_str());
   return kDone;
 }
 

@@ -81,6 +81,8 @@ Json attributes_now(const ResourceRecord& record, Json seen) {
 Json with_login_of(const ResourceRecord& record, Json attributes) {
   for (const char* name : {"user", "key"})
     if (record.attributes.contains(name)) attributes[name] = record.attributes[name];
+  for (const auto& [name, value] : record.attributes.items())
+    if (!attributes.contains(name)) attributes[name] = value;
   return attributes;
 }
 

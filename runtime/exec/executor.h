@@ -113,17 +113,23 @@ RunReport apply(const Run& run, const Plan& plan);
 // after a plan for a part. What carries the tag otherwise stays, and is listed (RunReport::unowned).
 RunReport destroy(const Run& run, const Plan& plan);
 
-// What a destroy would leave alone (Plan::unowned); forgets what was released and is gone. Needs the lock.
+// What a destroy would leave alone (Plan::unowned). `forget`: forgets what was released and is gone, which
+// needs the lock; otherwise nothing is written.
 struct Others {
   std::vector<Unowned> unowned;
   std::map<std::string, std::string> unseen;  // clouds that could not be asked, and why
 };
-Result<Others> look_for_others(const Run& run);
+Result<Others> look_for_others(const Run& run, bool forget = true);
 
+// Something released whose mark its cloud never changes: a name, or a description.
+struct StillMarked {
+  std::string address, id, cloud;
+};
 // `radlc state rm`: takes radlc's tags off the resource, which goes on running, and forgets it for good.
-// NotFound: the state has no such resource. `keep_tags`: nothing is asked of its cloud; what carries the tag
-// then is listed by a destroy, and left alone.
-Status release_resource(const Run& run, const std::string& address, bool keep_tags = false);
+// Returns what keeps its mark all the same. NotFound: the state has no such resource. `keep_tags`: nothing is
+// asked of its cloud; what carries the tag then is listed by a destroy, and left alone.
+Result<std::vector<StillMarked>> release_resource(const Run& run, const std::string& address,
+                                                  bool keep_tags = false);
 
 // Looks at the world: the resources by one look at each cloud, the steps through their runners. Changes
 // nothing.

@@ -50,6 +50,7 @@ Status drop_what_is_gone(Session& session, const Cloud& cloud, const std::vector
   return changes.empty() ? Status() : session.store().commit(changes).status();
 }
 
+// Unsupported: its mark stays, and no sweep goes by it any more.
 Status take_tags_off(Session& session, const std::string& id, const Order& order) {
   Result<Cloud*> cloud = cloud_of(session, id);
   if (!cloud.ok()) return cloud.status();
@@ -58,9 +59,7 @@ Status take_tags_off(Session& session, const std::string& id, const Order& order
   Status released =
       with_retries(session.options(), session.world(), retry_hooks(session, order.address),
                    [&](int) -> Status { return marking->release(asking(session, order.address), order); });
-  // Gone is released as well; a mark that stays (a name) is one that no sweep goes by any more.
-  const Code code = released.code();
-  return code == Code::NotFound || code == Code::Unsupported ? Status() : released;
+  return released.code() == Code::NotFound ? Status() : released;  // gone is released as well
 }
 
 // "volume.worker[0].1", "address.worker[0]" of "worker[0]" (part_address()).
@@ -134,7 +133,7 @@ Query Ownership::everything_of(const std::string& cloud) const {
   return query;
 }
 
-Result<Others> look_for_others(const Run& run) {
+Result<Others> look_for_others(const Run& run, bool forget) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Session session(run, std::move(*snapshot));
@@ -161,7 +160,9 @@ Result<Others> look_for_others(const Run& run) {
       others.unseen[id] = session.events.mask(seen.status().text());
       continue;
     }
-    if (Status dropped = drop_what_is_gone(session, *cloud, *seen); !dropped.ok()) return dropped;
+    if (forget) {
+      if (Status dropped = drop_what_is_gone(session, *cloud, *seen); !dropped.ok()) return dropped;
+    }
     for (const Seen& one : *seen) {
       if (one.phase == ResourcePhase::Leaving || ownership->is_released(id, one.id)) continue;
       if (std::string why = ownership->why_foreign(*cloud, one); !why.empty())
@@ -173,7 +174,8 @@ Result<Others> look_for_others(const Run& run) {
 
 // With what was created for it alone: its volumes, its address, its interface. The state first: cut short in
 // between, what is still tagged is listed by a destroy, and left alone.
-Status release_resource(const Run& run, const std::string& address, bool keep_tags) {
+Result<std::vector<StillMarked>> release_resource(const Run& run, const std::string& address,
+                                                  bool keep_tags) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Session session(run, std::move(*snapshot));
@@ -190,14 +192,20 @@ Status release_resource(const Run& run, const std::string& address, bool keep_ta
     released.emplace_back(part->cloud, order_for(session, *part));
     changes.push_back(state_change::Release{need});
   }
-  if (Status done = session.store().commit(changes).status(); !done.ok() || keep_tags) return done;
+  std::vector<StillMarked> marked;
+  if (Status done = session.store().commit(changes).status(); !done.ok()) return done;
+  if (keep_tags) return marked;
   for (const auto& [cloud, order] : released) {
     Status untagged = take_tags_off(session, cloud, order);
     if (untagged.ok()) continue;
+    if (untagged.code() == Code::Unsupported) {
+      marked.push_back({order.address, order.id, cloud});
+      continue;
+    }
     return session.events.mask(
         std::move(untagged).at(order.address + " is released, but its radlc tags could not be removed"));
   }
-  return {};
+  return marked;
 }
 
 }  // namespace radl

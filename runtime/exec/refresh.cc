@@ -228,7 +228,9 @@ class Refresher {
     bool stopped = is_stopped(now);
     Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
     for (const auto& [key, value] : now.items()) {
-      Json before = record.attributes.contains(key) ? record.attributes[key] : Json();
+      // What an older radlc did not record is no drift.
+      if (!record.attributes.contains(key)) continue;
+      const Json& before = record.attributes[key];
       if (before != value) drift.changes.push_back({record.address, key, value, before, ""});
     }
     if (!drift.changes.empty() || stopped) observed_.resources.push_back(std::move(drift));

@@ -126,7 +126,7 @@ Status run_kind(TrialWorld& world, const TrialSubject& subject, const TrialPhase
     case TrialPhase::Kind::Destroy:
       return destroy_once(world, run, outcome);
     case TrialPhase::Kind::Release:
-      return release_resource(run, phase.address);
+      return release_resource(run, phase.address).status();
     case TrialPhase::Kind::Rebuild:
       return rebuild(world, subject, phase, run);
   }

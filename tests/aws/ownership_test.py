@@ -70,6 +70,15 @@ class Ownership(AwsCase):
         identity = self.ec2.run_instances(ImageId=machine["ImageId"], InstanceType="t3.micro", MinCount=1, MaxCount=1,
                                           NetworkInterfaces=[interface], TagSpecifications=[
             {"ResourceType": "instance", "Tags": copied}])["Instances"][0]["InstanceId"]
+        # A plan that asks nobody says so in one line; one that looks lists it, and writes nothing.
+        asked = len(self.proxy.log)
+        offline = self.plan("--destroy", self.file)
+        self.assertEqual(len(self.proxy.log), asked)
+        self.assertEqual(len([note for note in offline["notes"] if "--refresh" in note]), 1)
+        looked = self.plan("--destroy", "--refresh", self.file)
+        self.assertEqual([one["id"] for one in looked["unowned"]], [identity])
+        self.assertEqual([note for note in looked["notes"] if "--refresh" in note], [])
+        self.assertEqual({one["id"] for one in self.plan("--destroy", "--refresh", "--target", "node[0]", self.file).get("unowned", [])}, set())
         out = self.radlc("destroy", "--auto-approve", self.file)
         self.assertNotIn("Nothing is left", out)
         self.assertIn(identity, out)

@@ -127,7 +127,7 @@ struct Bench {
   Status release(const std::string& address) {
     std::unique_ptr<Store> opened = store();
     EXPECT_TRUE(opened->lock("state rm", std::chrono::milliseconds(0)).ok());
-    return release_resource(run(*opened, nullptr), address);
+    return release_resource(run(*opened, nullptr), address).status();
   }
 
   Result<Observed> look(const ir::Program& program) {
