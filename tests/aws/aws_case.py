@@ -11,6 +11,7 @@ from instances import Instances
 from metadata import Metadata
 from moto_site import REGION, Moto
 from node_view import NodeView
+from policy import undocumented
 from proxy import Proxy
 from quick import QUICK
 from radl_case import SOURCE, RadlCase
@@ -65,6 +66,7 @@ class AwsCase(RadlCase):
     def tearDown(self):
         self.machines.close()
         self.assertEqual(self.machines.errors, [])
+        self.assertEqual(undocumented(self.proxy.log), [], "calls that docs/providers/aws-policy.json does not allow")
         super().tearDown()
 
     def ours(self):

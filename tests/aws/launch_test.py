@@ -102,6 +102,29 @@ class Launch(AwsCase):
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
         self.destroy()
 
+    def test_disks_are_encrypted_with_the_key_that_the_file_names(self):
+        key = self.moto.client("kms").create_key()["KeyMetadata"]["KeyId"]
+        self.edit(self.file, ("disk.0.type = 'gp2'", f"disk.0.type = 'gp2' and disk.0.encryption_key = '{key}'"),
+                  ("disk.2.size = 7Gi", "disk.2.size = 7Gi and disk.2.encrypted = 'yes'"))
+        self.radlc("apply", "--auto-approve", self.file)
+        launch = next(r for r in self.proxy.log if r.action == "RunInstances" and r.parameter("DryRun") != "true")
+        asked = {}
+        for name, value in launch.parameters.items():
+            number, _, field = name.removeprefix("BlockDeviceMapping.").partition(".")
+            if name.startswith("BlockDeviceMapping.") and field in ("DeviceName", "Ebs.Encrypted", "Ebs.KmsKeyId"):
+                asked.setdefault(number, {})[field] = value
+        self.assertEqual({one.pop("DeviceName")[-1]: one for one in asked.values()},
+                         {"a": {"Ebs.Encrypted": "true", "Ebs.KmsKeyId": key}, "b": {}, "c": {"Ebs.Encrypted": "true"}})
+        (machine,) = self.ours()
+        ids = {m["DeviceName"][-1]: m["Ebs"]["VolumeId"] for m in machine["BlockDeviceMappings"]}
+        made = {v["VolumeId"]: v for v in self.moto.client("ec2").describe_volumes(VolumeIds=list(ids.values()))["Volumes"]}
+        self.assertEqual([made[ids[letter]]["Encrypted"] for letter in "abc"], [True, False, True])
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        # Another key is for another disk: the plan says that the machine is made anew.
+        self.edit(self.file, (key, self.moto.client("kms").create_key()["KeyMetadata"]["KeyId"]))
+        self.assertEqual({a["id"]: a["verb"] for a in self.plan(self.file)["actions"]}, {"node[0]": "replace"})
+        self.destroy()
+
     def test_recipes_for_cloud_init_run_as_the_machine_boots_and_before_its_steps(self):
         if not self.machines.isolated:
             self.skipTest("cloud-init's commands are run in a view of the file system of its own: not root")
@@ -134,6 +157,15 @@ class Launch(AwsCase):
         self.assertIn("node[0]: recipe 'settings' is for cloud_init, which ended with an error there", self.err)
         self.assertIn("/var/log/cloud-init-output.log", self.err)
         self.destroy()
+
+    def test_an_image_for_another_processor_is_an_error_of_a_plan_that_looks(self):
+        for image, kind, fits in (("ami-0deb12000000000a3", "t3.micro", False), ("ami-0deb12000000000a3", "t4g.micro", True),
+                                  ("ami-0deb12000000000a2", "t4g.micro", False)):
+            file = self.write("other.radl", f"radl 2\nsystem node ( instance_type = '{kind}' and disk.0.image.url = 'aws://{REGION}/{image}' and "
+                                            f"disk.0.os.credentials.username = '{USER}' )\ndeploy node 1 ec2\n")
+            self.radlc("plan", file)
+            self.radlc("plan", "--refresh", file, code=0 if fits else 1)
+            self.assertEqual(f"{kind} is a machine of" in self.err, not fits, self.err)
 
     def test_a_plan_asks_for_no_launch_where_dryrun_is_not_known(self):
         self.radlc("plan", "--refresh", self.file)

@@ -18,14 +18,16 @@ OWN = {"TerminateInstances", "StopInstances", "StartInstances", "ModifyInstanceA
        "ReleaseAddress", "DeletePlacementGroup", "DeleteVolume", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress"}
 # Of files above 16 MiB: parts that are looked up and taken back after something went wrong, which a scenario does not make happen.
 OF_LARGE_FILES = {"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}
-# Of check-auth, which shows quotas as unknown without them; and of destroy, to name what still uses a group.
-OPTIONAL = {("servicequotas", "ListServiceQuotas"), ("ec2", "DescribeAccountAttributes"), ("ec2", "DescribeNetworkInterfaces")}
+# Everything works without them: check-auth shows quotas as unknown, destroy does not name what still uses a group, and a refresh does
+# not compare the tags of disks.
+OPTIONAL = {"servicequotas:ListServiceQuotas", "ec2:DescribeAccountAttributes", "ec2:DescribeNetworkInterfaces", "ec2:DescribeVolumes"}
+APART = {"iam:PassRole"}  # of an instance profile alone: docs/providers/aws.md
 FREE = {("sts", "GetCallerIdentity")}  # needs no permission
 
 
 def actions_of(request):
     """IAM actions that a request needs."""
-    if (request.service, request.action) in FREE | OPTIONAL or not request.action:
+    if (request.service, request.action) in FREE or not request.action:
         return set()
     if request.service == "s3":
         return {"s3:" + OF_S3.get(request.action, request.action)}
@@ -37,7 +39,14 @@ def actions_of(request):
     return needed
 
 
+def undocumented(requests):
+    """What they need and the committed policy does not allow."""
+    allowed = {action for statement in json.loads(PATH.read_text())["Statement"] for action in statement["Action"]}
+    return sorted(set().union(*map(actions_of, requests)) - allowed - APART)
+
+
 def document(actions):
+    actions = set(actions) | OPTIONAL
     def name(action):
         return action.partition(":")[2]
 

@@ -7,11 +7,13 @@ import datetime
 import json
 import os
 import random
+import re
 import shutil
 import unittest
 
 from aws_case import SYSTEM, AwsCase
-from policy import OF_LARGE_FILES, PATH, actions_of, document, for_moto, text
+from policy import FREE, OF_LARGE_FILES, OPTIONAL, PATH, actions_of, document, for_moto, text
+from radl_case import SOURCE
 
 # Every kind of resource that the EC2 cloud makes, and each way to change one in place.
 FILE = f"""radl 2
@@ -33,6 +35,10 @@ deploy cheap 1 ec2
 
 ADDRESS, ID = "address.node[0]", "<its id>"
 CHANGED = ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081", "--input", "team=none")
+# Names of EC2's actions, as its calls are written; and what looks like one, or is STS's.
+ACTION = re.compile(r'"((?:Describe|Get|List|Create|Delete|Run|Start|Stop|Terminate|Modify|Authorize|Revoke|Allocate|Associate|Disassociate|Release|Import|'
+                    r'Attach|Detach)[A-Z][A-Za-z]+)"')
+NO_ACTIONS = {"AssociatePublicIpAddress", "DeleteOnTermination", "StartTime"}
 TAMPER = ()  # somebody changes what may go out
 FORGET, IMPORT = ("state", "rm", "site.radl", ADDRESS), ("import", "site.radl", ADDRESS, ID)
 
@@ -101,7 +107,7 @@ class Policy(AwsCase):
         self.assertEqual(committed, made, f"{PATH} is not what is asked for now: RADL_ACCEPT=1 writes it")
         actions = [action for statement in committed["Statement"] for action in statement["Action"]]
         # moto looks at the request's name alone: tags in a request are not asked for apart.
-        actions = [a for a in actions if a not in {"ec2:CreateTags", "iam:PassRole"} | OF_LARGE_FILES]
+        actions = [a for a in actions if a not in {"ec2:CreateTags", "iam:PassRole"} | OF_LARGE_FILES | OPTIONAL]
         if share := os.environ.get("RADL_POLICY_ALL"):
             number, shares = map(int, share.split("/"))
             actions = actions[number - 1::shares]
@@ -116,6 +122,13 @@ class Policy(AwsCase):
                 self.assertIsNotNone(said, "everything works without it")
                 # S3's own messages name the object, and not the action.
                 self.assertIn("s3://models" if action.startswith("s3:") else action.partition(":")[2], said)
+
+    def test_every_action_in_the_sources_is_in_the_policy(self):
+        """Also those that no test makes radlc call."""
+        named = {name for path in (SOURCE / "runtime/clouds/ec2").glob("*.cc") for name in ACTION.findall(path.read_text())} - NO_ACTIONS
+        self.assertGreater(len(named), 20)
+        allowed = {action.partition(":")[2] for statement in json.loads(PATH.read_text())["Statement"] for action in statement["Action"]}
+        self.assertEqual(named - allowed - {name for _, name in FREE}, set())
 
 
 if __name__ == "__main__":

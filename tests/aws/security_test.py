@@ -1,6 +1,7 @@
 """What somebody changes of an infrastructure's security behind radlc's back: `plan --refresh` shows it, `apply` repairs it, and no machine
 is replaced. Host keys that the console shows late; launches that a policy refuses."""
 import json
+import threading
 import unittest
 
 from aws_case import SYSTEM, AwsCase
@@ -118,6 +119,46 @@ class Security(AwsCase):
         self.assertEqual({t["Key"]: t["Value"] for t in self.machine()["Tags"]}, before)
         self.ended()
 
+    def test_tags_of_disks_and_placement_groups_are_compared_as_well(self):
+        self.file = self.write("site.radl", FILE.replace("instance_tags", "placement_group = 'cluster' and instance_tags"))
+        self.radlc("apply", "--auto-approve", self.file)
+        ((placement, name),) = self.of_type("placement_group").items()
+        (disk,) = [m["Ebs"]["VolumeId"] for m in self.machine()["BlockDeviceMappings"]]
+
+        def tags():
+            return {t["Key"]: t["Value"] for t in self.ec2.describe_volumes(VolumeIds=[disk])["Volumes"][0]["Tags"]}
+        before, of_group = tags(), dict(self.extras.groups[name][1])
+        # One that somebody attached is theirs.
+        theirs = self.ec2.create_volume(Size=1, AvailabilityZone=self.machine()["Placement"]["AvailabilityZone"])["VolumeId"]
+        self.ec2.attach_volume(VolumeId=theirs, InstanceId=self.machine()["InstanceId"], Device="/dev/sdz")
+        self.assertEqual(self.planned()[0], {})
+        self.ec2.delete_tags(Resources=[disk], Tags=[{"Key": "radlc:token"}])
+        del self.extras.groups[name][1]["radlc:infrastructure"]
+        actions, plan = self.planned()
+        self.assertEqual(actions, {"node[0]": "update", placement: "update"})
+        for words in (disk, "radlc:token", "marks.radlc:infrastructure"):
+            self.assertIn(words, json.dumps(plan["drift"]))
+        self.repaired(actions)
+        self.assertEqual((tags(), dict(self.extras.groups[name][1])), (before, of_group))
+        self.assertNotIn("Tags", self.ec2.describe_volumes(VolumeIds=[theirs])["Volumes"][0])
+        # `state rm` takes them off the group as well.
+        self.radlc("state", "rm", self.file, placement)
+        self.assertEqual({k for k in self.extras.groups[name][1] if k.startswith("radlc:")}, set())
+        self.radlc("import", self.file, placement, name)
+        self.ec2.detach_volume(VolumeId=theirs)
+        self.ec2.delete_volume(VolumeId=theirs)
+        self.ended()
+
+    def test_an_api_without_placement_groups_is_nothing_to_report(self):
+        self.extras.lacking = {"CreatePlacementGroup", "DescribePlacementGroups", "DeletePlacementGroup"}
+        for command in ("apply", "destroy"):
+            out = self.radlc(command, "--auto-approve", self.file) + self.err
+            for words in ("HTTP", "PlacementGroup", "placement group"):
+                self.assertNotIn(words, out)
+        asked = [r for r in self.proxy.log if r.action == "DescribePlacementGroups"]
+        self.assertTrue(asked, "destroy looks for them")
+        self.assert_account_is_as_before()
+
     def test_what_still_uses_a_group_is_named(self):
         self.radlc("apply", "--auto-approve", self.file)
         address, group = self.lan()
@@ -199,60 +240,35 @@ class HostKeys(AwsCase):
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
-    def test_types_without_a_live_console_are_asked_for_what_ec2_kept(self):
-        def refuse(request):
-            if request.action != "GetConsoleOutput" or request.parameter("Latest") != "true":
-                return None
-            return Treatment(refuse=ec2_error(
-                "UnsupportedOperation", "This instance type does not support retrieving the latest console logs.", 400))
-        self.proxy.faults = refuse
-        plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file))
-        self.proxy.faults = None
-        (note,) = [n for n in plan["notes"] if "ec2:CreateTags" in n]
-        self.assertNotIn("x7Jk", note)
-        (request,) = asked
-        self.assertEqual(request["InstanceType"], "t3.micro")
-        tags = {request[k]: request[k[:-3] + "Value"] for k in request if k.endswith(".Key")}
-        self.assertEqual(tags["team"], "blue")
-        self.assertIn("radlc:infrastructure", tags)
-        self.assertEqual(self.ours(), [])
-
-
-class HostKeys(AwsCase):
-    """Consoles that show their keys late, or another key than the machine."""
-    def setUp(self):
-        super().setUp()
-        self.file = self.write("site.radl", FILE.replace("contextualize ()", "configure greet ( file '~/greeting' ( content = 'hello' ) )\n"
-                                                         "contextualize ( system node configure greet step 1 )"))
-        self.told = self.machines.console
-
-    def trusted(self):
-        return [r["attributes"].get("host_key_from") for r in self.show(self.file)["resources"] if r["type"] == "instance"]
-
-    def notes(self, *arguments):
-        return [n for n in json.loads(self.radlc("plan", "--json", *arguments, self.file))["notes"] if "first use" in n]
-
-    def test_a_console_that_is_late_is_compared_as_soon_as_it_shows_the_key(self):
-        self.assertEqual(len(self.notes()), 1)
+    def test_another_key_that_the_console_shows_in_the_middle_of_a_run_ends_it(self):
+        wait = "touch ~/begun; for i in $(seq 600); do [ -e ~/go ] && break; sleep 0.1; done"
+        self.file = self.write("site.radl", FILE.replace("contextualize ()", f"""
+configure begin ( command '{wait}' )
+configure greet ( file '~/greeting' ( content = 'hello' ) )
+contextualize ( system node configure begin step 1 system node configure greet step 2 )"""))
         self.machines.console = lambda name: ""
-        self.radlc("apply", "--auto-approve", self.file)
-        self.assertEqual(self.trusted(), ["first use"])
-        self.assertTrue(self.notes()[0].endswith("node[0]"))
-        asked = [r.parameter("Latest") for r in self.proxy.log if r.action == "GetConsoleOutput"]
-        self.assertEqual(set(asked), {"true"})
+        events = self.folder / "events.jsonl"
+        process = self.start("apply", "--auto-approve", "--log-json", events, self.file)
+        self.addCleanup(process.kill)
+
+        def home():
+            (machine,) = self.ours()
+            return self.machines.machine(machine["InstanceId"]).home
+        self.wait_until(lambda: self.ours() and (home() / "begun").exists(), 120)
+        shown = threading.Event()
+
+        def another(name):
+            shown.set()
+            return self.told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
+        self.machines.console = another
+        self.assertTrue(shown.wait(60), "the console is asked while the run goes on")
+        self.wait_until(lambda: "HOST KEY MISMATCH" in events.read_text(), 30)
+        (home() / "go").touch()
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 2, out + err)
+        self.assertIn("HOST KEY MISMATCH", out + err)
+        self.assertFalse((home() / "greeting").exists(), "nothing more was sent")
         self.machines.console = self.told
-        self.assertEqual(self.notes("--refresh"), [])
-        self.radlc("apply", "--auto-approve", self.file)
-        self.assertEqual(self.trusted(), ["cloud"])
-        self.radlc("destroy", "--auto-approve", self.file)
-        self.assert_account_is_as_before()
-
-    def test_a_machine_whose_console_shows_another_key_is_not_connected_to_any_more(self):
-        self.machines.console = lambda name: ""
-        self.radlc("apply", "--auto-approve", self.file)
-        self.machines.console = lambda name: self.told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
-        said = self.radlc("plan", "--refresh", self.file, code=2)
-        self.assertIn("HOST KEY MISMATCH", said + self.err)
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 

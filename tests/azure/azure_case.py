@@ -7,6 +7,7 @@ import tempfile
 import descriptions
 from machines import Machines
 from notices import Notices
+from permissions import undocumented
 from radl_case import SOURCE, RadlCase
 from server import Server
 
@@ -42,6 +43,7 @@ class AzureCase(RadlCase):
         self.machines.close()
         self.assertEqual(self.machines.errors, [])
         self.assertEqual(self.arm.violations, [], "requests that Microsoft's descriptions do not allow")
+        self.assertEqual(undocumented(self.arm), [], "calls that docs/providers/azure-role.json does not allow")
         super().tearDown()
 
     def ours(self, collection="virtualMachines"):

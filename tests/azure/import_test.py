@@ -17,12 +17,20 @@ class Import(AzureCase):
         super().setUp()
         self.file = self.write("site.radl", FILE)
 
+    def ids(self):
+        return {one["address"]: one["id"] for one in self.show(self.file)["resources"]}
+
     def test_what_was_forgotten_is_taken_back(self):
         self.radlc("apply", "--auto-approve", self.file, timeout=200)
-        ids = {one["address"]: one["id"] for one in self.show(self.file)["resources"]}
-        for address, name in ids.items():
+        ids = self.ids()
+        for address in ids:
             self.radlc("state", "rm", self.file, address)
-            self.assertIn(f"{address} is {name} of", self.radlc("import", self.file, address, name))
+            released = {one: name for one, name in ids.items() if one not in self.ids()}
+            self.assertIn(address, released)
+            # The volume and the interface of a machine are released with it.
+            self.assertLessEqual(released.keys() - {address}, {one for one in ids if f".{address}" in one})
+            for one, name in sorted(released.items(), key=lambda item: item[0] == address):  # the machine last
+                self.assertIn(f"{one} is {name} of", self.radlc("import", self.file, one, name))
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()

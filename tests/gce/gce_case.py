@@ -7,6 +7,7 @@ import tempfile
 import discovery
 from machines import Machines
 from notices import Notices
+from permissions import undocumented
 from radl_case import SOURCE, RadlCase
 from server import Server
 
@@ -40,6 +41,7 @@ class GceCase(RadlCase):
         self.machines.close()
         self.assertEqual(self.machines.errors, [])
         self.assertEqual(self.compute.violations, [], "requests that Google's description does not allow")
+        self.assertEqual(undocumented(self.compute.called), [], "calls whose permission docs/providers/gce.md does not list")
         super().tearDown()
 
     def ours(self, collection="instances"):

@@ -34,10 +34,13 @@ class Import(OpenStackCase):
         self.assertTrue(group.description.startswith("radlc "), group.description)
         for address in wanted:
             self.radlc("state", "rm", self.file, address)
-        # What the state has forgotten the marks tell.
+        server, group = self.theirs()
+        self.assertEqual(server.metadata["team"], "theirs", "what it had stays")
+        self.assertEqual(server.metadata["radlc:token"], "", "it is released")
+        self.assertEqual(group.description, "")
         for address, name in wanted.items():
             self.radlc("import", self.file, address, "0" * 8, code=1)
-            self.assertIn(f"{name} (made as {address})", self.err)
+            self.assertNotIn(name, self.err)
             self.assertIn(f"{address} is {name} of", self.radlc("import", self.file, address, name))
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         gone = {name for _, name, _ in self.baseline.changes()[1]}

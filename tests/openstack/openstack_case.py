@@ -7,6 +7,7 @@ import time
 
 from gate import Gate
 from machines import Machines
+from permissions import undocumented
 from radl_case import SOURCE, RadlCase
 from site_of_tests import IMAGE, Baseline, Site
 
@@ -43,6 +44,7 @@ class OpenStackCase(RadlCase):
     def tearDown(self):
         self.machines.close()
         self.assertEqual(self.machines.errors, [])
+        self.assertEqual(undocumented(self.gate.log), [], "calls that docs/providers/openstack.md does not list")
         super().tearDown()
 
     def ours(self):

@@ -180,6 +180,40 @@ class Interrupts(unittest.TestCase):
                     with self.subTest(asked=asked, command=arguments[0], signal=stop.name):
                         self.ends(arguments, reached, stop)
 
+    def test_a_machine_whose_ssh_server_does_not_answer(self):
+        key = self.at / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        known = self.at / "known_hosts"
+        known.write_text(f"[127.0.0.1]:{self.silence.port} " + (self.at / "key.pub").read_text())
+        config = self.at / "config"
+        config.write_text(f"Host *\n  UserKnownHostsFile {known}\n  IdentityFile {key}\n")
+        self.environment["RADL_SSH_CONFIG"] = str(config)
+        (self.at / "hosts.radl").write_text(f"radl 2\nsystem a (disk.0.image.url = 'ssh://root@127.0.0.1:{self.silence.port}')\n"
+                                            "deploy a 1 hosts\ncontextualize ()\n")
+        self.each([("plan", "--refresh", "hosts.radl"), ("apply", "-y", "hosts.radl")], self.asks)
+
+    def test_a_module_whose_server_does_not_answer(self):
+        (self.at / "module.radl").write_text(f"radl 2\nuse 'git::https://127.0.0.1:{self.silence.port}/modules.git//web' as web ()\n")
+        self.each([("vendor", "module.radl")], self.asks)
+
+    def test_a_command_that_does_not_end_on_a_node(self):
+        mark = self.at / "asked"
+        self.well("apply", "-y", "nodes.radl")
+
+        def reached(process):
+            while not mark.exists():
+                if process.poll() is not None:
+                    return False
+            mark.unlink()
+            return True
+        self.each([("exec", "nodes.radl", "a[0]", "-c", f"touch {mark}; sleep 600")], reached)
+        self.well("destroy", "-y", "nodes.radl")
+
+    def well(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, out + err)
+
     def test_a_lock_that_another_run_holds(self):
         self.dataset()
         (self.at / "training.radl").write_text(TRAINING % "out")
