@@ -145,7 +145,7 @@ class Security(AwsCase):
         self.radlc("state", "rm", self.file, placement)
         self.assertEqual({k for k in self.extras.groups[name][1] if k.startswith("radlc:")}, set())
         self.radlc("import", self.file, placement, name)
-        self.ec2.detach_volume(VolumeId=theirs)
+        self.ec2.detach_volume(VolumeId=theirs, InstanceId=self.machine()["InstanceId"], Device="/dev/sdz")
         self.ec2.delete_volume(VolumeId=theirs)
         self.ended()
 

@@ -126,6 +126,21 @@ class Lifecycle(AzureCase):
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_a_host_key_is_compared_once_the_console_shows_it(self):
+        told, file = self.arm.console, self.write("one.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy worker input.workers azure\n", ""))
+        trusted = lambda: {r["attributes"]["host_key_from"] for r in self.show(file)["resources"] if r["type"] == "machine"}  # noqa: E731
+        self.arm.console = lambda name: ""
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual(trusted(), {"first use"})
+        self.arm.console = lambda name: told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
+        said = self.radlc("plan", "--refresh", file, code=2)
+        self.assertIn("HOST KEY MISMATCH", said + self.err)
+        self.arm.console = told
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual(trusted(), {"cloud"})
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_type_without_room_is_left_for_another_and_a_quota_is_told(self):
         file = self.write("spot.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy front 1 azure\n", ""))
         first = json.loads(self.radlc("plan", "--json", file))
@@ -206,7 +221,8 @@ class Lifecycle(AzureCase):
 
     def test_an_image_for_another_processor_is_an_error_of_a_plan_that_looks(self):
         text = "radl 2\nsystem worker ( instance_type = '%s' and disk.0.image.url = 'azr://Debian/debian-12/%s/latest' )\ndeploy worker 1 azure\n"
-        for machine, image, fits in (("Standard_D2s_v5", "12-gen2", True), ("Standard_D2s_v5", "12-arm64", False), ("Standard_D2ps_v5", "12-gen2", False)):
+        for machine, image, fits in (("Standard_D2s_v5", "12-gen2", True), ("Standard_D2s_v5", "12-arm64", False), ("Standard_D2ps_v5", "12-gen2", True),
+                                     ("Standard_D2ps_v5", "12", False)):
             file = self.write("other.radl", text % (machine, image))
             self.radlc("plan", file)
             self.radlc("plan", "--refresh", file, code=0 if fits else 1)

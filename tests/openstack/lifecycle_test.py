@@ -129,6 +129,21 @@ class Whole(OpenStackCase):
         self.assertEqual(network.get_security_group(group.id).description, group.description)
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)
 
+    def test_a_host_key_is_compared_once_the_console_shows_it(self):
+        told, file = self.machines.console, self.write("site.radl", NODES.replace("deploy server 1 openstack\n", "").replace("default = 2", "default = 1"))
+        trusted = lambda: {r["attributes"]["host_key_from"] for r in self.show(file)["resources"] if r["type"] == "server"}  # noqa: E731
+        self.machines.console = lambda name: ""
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual(trusted(), {"first use"})
+        self.machines.console = lambda name: told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
+        said = self.radlc("plan", "--refresh", file, code=2)
+        self.assertIn("HOST KEY MISMATCH", said + self.err)
+        self.machines.console = told
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertEqual(trusted(), {"cloud"})
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_project_is_as_before()
+
     def test_a_resize_that_is_confirmed_already_is_no_failure(self):
         """Servers show for a while what they were: it is asked for a second time then."""
         refused = []
