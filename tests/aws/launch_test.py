@@ -104,8 +104,8 @@ class Launch(AwsCase):
 
     def test_disks_are_encrypted_with_the_key_that_the_file_names(self):
         key = self.moto.client("kms").create_key()["KeyMetadata"]["KeyId"]
-        self.edit(self.file, ("disk.0.type = 'gp2'", f"disk.0.type = 'gp2' and disk.0.encryption_key = '{key}'"),
-                  ("disk.2.size = 7Gi", "disk.2.size = 7Gi and disk.2.encrypted = 'yes'"))
+        self.edit(self.file, ("disk.0.type = 'gp2'", f"disk.0.type = 'gp2', disk.0.encryption_key = '{key}'"),
+                  ("disk.2.size = 7Gi", "disk.2.size = 7Gi, disk.2.encrypted = 'yes'"))
         self.radlc("apply", "--auto-approve", self.file)
         launch = next(r for r in self.proxy.log if r.action == "RunInstances" and r.parameter("DryRun") != "true")
         asked = {}
@@ -161,7 +161,7 @@ class Launch(AwsCase):
     def test_an_image_for_another_processor_is_an_error_of_a_plan_that_looks(self):
         for image, kind, fits in (("ami-0deb12000000000a3", "t3.micro", False), ("ami-0deb12000000000a3", "t4g.micro", True),
                                   ("ami-0deb12000000000a2", "t4g.micro", False)):
-            file = self.write("other.radl", f"radl 2\nsystem node ( instance_type = '{kind}' and disk.0.image.url = 'aws://{REGION}/{image}' and "
+            file = self.write("other.radl", f"radl 2\nsystem node ( instance_type = '{kind}', disk.0.image.url = 'aws://{REGION}/{image}', "
                                             f"disk.0.os.credentials.username = '{USER}' )\ndeploy node 1 ec2\n")
             self.radlc("plan", file)
             self.radlc("plan", "--refresh", file, code=0 if fits else 1)

@@ -120,7 +120,7 @@ class Security(AwsCase):
         self.ended()
 
     def test_tags_of_disks_and_placement_groups_are_compared_as_well(self):
-        self.file = self.write("site.radl", FILE.replace("instance_tags", "placement_group = 'cluster' and instance_tags"))
+        self.file = self.write("site.radl", FILE.replace("instance_tags", "placement_group = 'cluster', instance_tags"))
         self.radlc("apply", "--auto-approve", self.file)
         ((placement, name),) = self.of_type("placement_group").items()
         (disk,) = [m["Ebs"]["VolumeId"] for m in self.machine()["BlockDeviceMappings"]]

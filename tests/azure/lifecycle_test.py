@@ -206,8 +206,8 @@ class Lifecycle(AzureCase):
             self.arm._put(f"{group}/{name}", {"location": "eastus", "properties": {"provisioningState": "Succeeded"}})
         self.before = self.arm.everything()
         key = f"/subscriptions/{SUBSCRIPTION}/{group}/keys"
-        file = self.write("keys.radl", f"radl 2\nsystem worker ( cpu.count >= 1 and disk.0.encryption_key = '{key}' and disk.1.encryption_key = '{key}' and "
-                          f"disk.1.size = 1G and disk.1.device = 'sdc' and {SYSTEM} )\ndeploy worker 1 azure\n")
+        file = self.write("keys.radl", f"radl 2\nsystem worker ( cpu.count >= 1, disk.0.encryption_key = '{key}', disk.1.encryption_key = '{key}', "
+                          f"disk.1.size = 1G, disk.1.device = 'sdc', {SYSTEM} )\ndeploy worker 1 azure\n")
         self.radlc("apply", "--auto-approve", file, timeout=300)
         (disk,) = [one for one in self.ours("disks").values() if "encryption" in one["properties"]]
         self.assertEqual(disk["properties"]["encryption"], {"type": "EncryptionAtRestWithCustomerKey", "diskEncryptionSetId": key})
@@ -220,7 +220,7 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
 
     def test_an_image_for_another_processor_is_an_error_of_a_plan_that_looks(self):
-        text = "radl 2\nsystem worker ( instance_type = '%s' and disk.0.image.url = 'azr://Debian/debian-12/%s/latest' )\ndeploy worker 1 azure\n"
+        text = "radl 2\nsystem worker ( instance_type = '%s', disk.0.image.url = 'azr://Debian/debian-12/%s/latest' )\ndeploy worker 1 azure\n"
         for machine, image, fits in (("Standard_D2s_v5", "12-gen2", True), ("Standard_D2s_v5", "12-arm64", False), ("Standard_D2ps_v5", "12-gen2", True),
                                      ("Standard_D2ps_v5", "12", False)):
             file = self.write("other.radl", text % (machine, image))

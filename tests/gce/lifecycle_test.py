@@ -272,7 +272,7 @@ deploy worker 1 gce
 
     def test_disks_are_encrypted_with_the_key_that_the_file_names(self):
         key = "projects/p/locations/europe-west1/keyRings/r/cryptoKeys/k"
-        file = self.write("site.radl", self.FILE % f" and disk.0.encryption_key = '{key}' and disk.1.encryption_key = '{key}'")
+        file = self.write("site.radl", self.FILE % f", disk.0.encryption_key = '{key}', disk.1.encryption_key = '{key}'")
         self.radlc("apply", "--auto-approve", file, timeout=300)
         (disk,), (machine,) = self.ours("disks").values(), self.ours().values()
         self.assertEqual(disk["diskEncryptionKey"], {"kmsKeyName": key})

@@ -118,15 +118,16 @@ class Whole(OpenStackCase):
         (group,) = [g for g in network.security_groups(project_id=self.project.id) if " network.lan" in g.description]
         removed = [name for name in before if name.startswith("radlc:volume-")] + ["radlc:token"]
         self.assertEqual(len(removed), 2, before)
+        description = group.description
         self.project.cloud.compute.delete_server_metadata(server, removed)
         network.update_security_group(group, description="mine")
         plan = json.loads(self.radlc("plan", "--refresh", "--json", file))
-        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, {"front[0]": "update", group.description.split()[3]: "update"})
+        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, {"front[0]": "update", description.split()[3]: "update"})
         for name in (*removed, "description"):
             self.assertIn(f"marks.{name}", json.dumps(plan["drift"]))
         self.radlc("apply", "--auto-approve", file)
         self.assertEqual(dict(self.project.cloud.compute.get_server(server.id).metadata), before)
-        self.assertEqual(network.get_security_group(group.id).description, group.description)
+        self.assertEqual(network.get_security_group(group.id).description, description)
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)
 
     def test_a_host_key_is_compared_once_the_console_shows_it(self):
