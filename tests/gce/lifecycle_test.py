@@ -132,7 +132,7 @@ class Lifecycle(GceCase):
         self.compute.change(path, of_machine)
         self.compute.change(rules[lan], of_rule)
         plan = json.loads(self.radlc("plan", "--refresh", "--json", self.file, "--input", "workers=0"))
-        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, 
+        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]},
                          {"front[0]": "update", lan: "update", lan.replace("network.", "net."): "update", "volume.front[0].1": "update"})
         shown = json.dumps(plan["drift"])
         for words in ("of-somebody", "marks.radlc-address", "marks.radlc-user", "marks.description", "for all machines", "with priority 65000",
