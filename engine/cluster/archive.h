@@ -39,6 +39,7 @@ class Writer {
   void operator()(bool value) { (*this)(static_cast<uint8_t>(value)); }
   void operator()(Role role) { (*this)(static_cast<uint8_t>(role)); }
   void operator()(Numbers encoding) { (*this)(static_cast<uint8_t>(encoding)); }
+  void operator()(AverageConfig::Kind kind) { (*this)(static_cast<uint8_t>(kind)); }
   void operator()(const std::string& text) {
     (*this)(static_cast<uint32_t>(text.size()));
     out_.append(text);
@@ -83,6 +84,9 @@ class Reader {
   void operator()(Role& role) { role = static_cast<Role>(limited(static_cast<uint8_t>(Role::Worker))); }
   void operator()(Numbers& encoding) {
     encoding = static_cast<Numbers>(limited(static_cast<uint8_t>(Numbers::Fp16)));
+  }
+  void operator()(AverageConfig::Kind& kind) {
+    kind = static_cast<AverageConfig::Kind>(limited(static_cast<uint8_t>(AverageConfig::Kind::Mean)));
   }
   void operator()(std::string& text) {
     uint32_t size;

@@ -151,33 +151,12 @@ class Chief : public ChiefClient {
     return {};
   }
 
-  Status init(const Snapshot& start, const Borders& borders, const std::vector<Segment>& segments,
-              const std::string& optimizer) override {
+  Status init(const Init& whole, const Borders& borders) override {
     borders_ = borders;
     for (uint32_t s = 0; s < sessions_.size(); ++s) {
-      auto [first, end] = borders[s];
-      Init init{.shard = s,
-                .shards = options_.shards,
-                .first = first,
-                .count = end - first,
-                .parameters = options_.parameters};
-      init.optimizer = optimizer;
-      init.version = start.version;
-      init.segments = segments_within(segments, first, end);
-      auto part = [&, first = first, end = end](const std::vector<float>& v) {
-        return std::vector<float>(v.begin() + static_cast<long>(first), v.begin() + static_cast<long>(end));
-      };
-      init.weights = part(start.weights);
-      init.state.steps = start.state.steps;
-      for (const auto& v : start.state.vectors) init.state.vectors.push_back(part(v));
-      init.average = {start.average.kind, start.average.decay, start.average.from, start.average.count, {}};
-      if (start.average.count > 0) init.average.values = part(start.average.values);
-      if (s == 0) {
-        init.statistics = start.statistics;
-        init.keep = start.keep;
-        init.tickets = start.tickets;
-      }
-      if (Status sent = sessions_[s]->send(encode(init)); !sent.ok()) return sent;
+      Result<Init> part = part_of(whole, s, borders);
+      if (!part) return std::move(part).status();
+      if (Status sent = sessions_[s]->send(encode(*part)); !sent.ok()) return sent;
     }
     for (auto& session : sessions_) {
       if (Status got = expect(*session, MessageType::Ready, message_, options_.stop); !got.ok()) return got;
@@ -199,29 +178,16 @@ class Chief : public ChiefClient {
     return out;
   }
 
-  Result<Snapshot> snapshot() override {
-    Snapshot out;
+  Result<TrainingState> snapshot() override {
+    TrainingState out;
     out.weights.resize(options_.parameters);
     for (size_t s = 0; s < sessions_.size(); ++s) {
-      SnapshotPart part;
-      if (Status asked = ask(*sessions_[s], kFetchSnapshot, MessageType::Snapshot); !asked.ok()) return asked;
+      TrainingState part;
+      if (Status asked = ask(*sessions_[s], kFetchSnapshot, MessageType::State); !asked.ok()) return asked;
       if (Status bad = decode(message_, part); !bad.ok()) return bad;
-      if (Status bad = place(s, part.weights, out.weights); !bad.ok()) return bad;
-      out.state.vectors.resize(part.state.vectors.size());
-      for (size_t i = 0; i < part.state.vectors.size(); ++i) {
-        out.state.vectors[i].resize(options_.parameters);
-        if (Status bad = place(s, part.state.vectors[i], out.state.vectors[i]); !bad.ok()) return bad;
-      }
-      if (part.average.count > 0) {
-        out.average.values.resize(options_.parameters);
-        if (Status bad = place(s, part.average.values, out.average.values); !bad.ok()) return bad;
-      }
-      if (s > 0) continue;
-      out.version = part.version;
-      out.state.steps = part.state.steps;
-      out.average.count = part.average.count;
-      out.statistics = std::move(part.statistics);
-      out.tickets = std::move(part.tickets);
+      const auto [first, end] = borders_[s];
+      if (Status bad = put_part(std::move(part), first, end, out); !bad.ok())
+        return std::move(bad).at(sessions_[s]->name());
     }
     return out;
   }
@@ -254,15 +220,6 @@ class Chief : public ChiefClient {
   }
 
  private:
-  // A server's numbers to their place among all.
-  Status place(size_t shard, const std::vector<float>& from, std::vector<float>& to) const {
-    auto [first, end] = borders_[shard];
-    if (from.size() != end - first)
-      return {Code::Corrupt, sessions_[shard]->name() + ": sent numbers of another part of the model"};
-    std::copy(from.begin(), from.end(), to.begin() + static_cast<long>(first));
-    return {};
-  }
-
   Status ask(Session& session, uint8_t flags, MessageType answer) {
     if (Status sent = session.send(encode(Fetch{flags})); !sent.ok()) return sent;
     return expect(session, answer, message_, {});

@@ -57,26 +57,16 @@ class WorkerClient {
   virtual void leave(const Status& why) = 0;
 };
 
-struct Snapshot {
-  uint64_t version = 0;
-  std::vector<float> weights, statistics;
-  std::vector<float> keep;  // as in Init; to servers only
-  OptimizerState state;     // vectors of the whole model
-  TicketState tickets;
-  AverageState average;  // of the whole model
-};
-
 class ChiefClient {
  public:
   static Result<std::unique_ptr<ChiefClient>> connect(const ClientOptions& options,
                                                       const Connector& connector);
   virtual ~ChiefClient() = default;
 
-  // Gives each server its part. `borders` from split_layout, `segments` of the whole layout.
-  virtual Status init(const Snapshot& start, const Borders& borders, const std::vector<Segment>& segments,
-                      const std::string& optimizer) = 0;
+  // Gives each server its part of what the whole model starts from. `borders` from split_layout.
+  virtual Status init(const Init& whole, const Borders& borders) = 0;
   virtual Result<Report> report() = 0;
-  virtual Result<Snapshot> snapshot() = 0;
+  virtual Result<TrainingState> snapshot() = 0;
   // `averaged`: the mean of weights where the job asks for one and it has begun.
   virtual Status weights(std::span<float> weights, std::span<float> statistics, bool averaged = false) = 0;
   virtual void stop(const Status& outcome) = 0;

@@ -1,9 +1,7 @@
-// What chief, servers and workers must agree on beyond messages: the shards' borders and the optimizer's
-// text.
+// How a model is shared out among servers.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "engine/cluster/shard.h"
 
@@ -75,8 +73,6 @@ Borders split_tensors(const std::vector<ParameterInfo>& layout, size_t shards) {
 
 }  // namespace
 
-bool needs_whole_tensors(const std::string& optimizer) { return optimizer == "lars" || optimizer == "muon"; }
-
 Result<Borders> split_layout(const std::vector<ParameterInfo>& layout, size_t shards, bool whole) {
   const uint64_t total = layout.empty() ? 0 : layout.back().offset + layout.back().size;
   if (whole) {
@@ -88,49 +84,21 @@ Result<Borders> split_layout(const std::vector<ParameterInfo>& layout, size_t sh
   return split_numbers(total, shards);
 }
 
-std::vector<Segment> segments_within(const std::vector<Segment>& segments, uint64_t first, uint64_t end) {
-  std::vector<Segment> out;
-  for (const Segment& s : segments) {
-    const uint64_t from = std::max(first, s.offset), to = std::min(end, s.offset + s.size);
-    if (from < to) out.push_back({from - first, to - from, s.decays, s.frozen});
-  }
+Result<Init> part_of(const Init& whole, uint32_t shard, const Borders& borders) {
+  const auto [first, end] = borders[shard];
+  Result<OptimizerPlan> optimizer = whole.optimizer.within(first, end);
+  if (!optimizer) return std::move(optimizer).status();
+  Init out{.shard = shard,
+           .shards = static_cast<uint32_t>(borders.size()),
+           .first = first,
+           .count = end - first,
+           .parameters = whole.parameters,
+           .batches = whole.batches,
+           .optimizer = std::move(*optimizer),
+           .average = whole.average};
+  if (shard == 0) out.keep = whole.keep;
+  out.state = engine::part_of(whole.state, first, end);
   return out;
-}
-
-std::string write_optimizer(const OptimizerConfig& c) {
-  nlohmann::ordered_json out = {{"name", c.name},
-                                {"momentum", c.momentum},
-                                {"nesterov", c.nesterov},
-                                {"weight_decay", c.weight_decay},
-                                {"beta1", c.beta1},
-                                {"beta2", c.beta2},
-                                {"eps", c.eps},
-                                {"trust", c.trust},
-                                {"clip_norm", c.clip_norm},
-                                {"bias_rate", c.bias_rate},
-                                {"bias_decay", c.bias_decay}};
-  return out.dump();
-}
-
-Result<OptimizerConfig> read_optimizer(const std::string& json) {
-  try {
-    nlohmann::json in = nlohmann::json::parse(json);
-    OptimizerConfig c;
-    in.at("name").get_to(c.name);
-    in.at("momentum").get_to(c.momentum);
-    in.at("nesterov").get_to(c.nesterov);
-    in.at("weight_decay").get_to(c.weight_decay);
-    in.at("beta1").get_to(c.beta1);
-    in.at("beta2").get_to(c.beta2);
-    in.at("eps").get_to(c.eps);
-    in.at("trust").get_to(c.trust);
-    in.at("clip_norm").get_to(c.clip_norm);
-    in.at("bias_rate").get_to(c.bias_rate);
-    in.at("bias_decay").get_to(c.bias_decay);
-    return c;
-  } catch (const nlohmann::json::exception& error) {
-    return Status(Code::Corrupt, fmt::format("the optimizer's description: {}", error.what()));
-  }
 }
 
 }  // namespace radl::engine::cluster

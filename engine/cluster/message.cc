@@ -9,7 +9,7 @@
 namespace radl::engine::cluster {
 
 template <>
-inline constexpr size_t kLeastBytes<Segment> = 18;
+inline constexpr size_t kLeastBytes<Run> = 29;
 template <>
 inline constexpr size_t kLeastBytes<std::vector<float>> = 8;
 template <>
@@ -29,26 +29,31 @@ template <class A, Is<Refuse> M>
 void fields(A& a, M& m) {
   a(m.code), a(m.text);
 }
-template <class A, Is<Segment> M>
+template <class A, Is<Run> M>
 void fields(A& a, M& m) {
-  a(m.offset), a(m.size), a(m.decays), a(m.frozen);
+  a(m.begin), a(m.end), a(m.decays), a(m.decay), a(m.rate), a(m.rows);
 }
-template <class A, Is<TicketState> M>
+template <class A, Is<OptimizerConfig> M>
 void fields(A& a, M& m) {
-  a(m.total), a(m.next), a(m.again);
+  for_settings(m, [&a](const char*, auto& setting, auto...) { a(setting); });
 }
-template <class A, Is<OptimizerState> M>
+template <class A, Is<OptimizerPlan> M>
 void fields(A& a, M& m) {
-  a(m.steps), a(m.vectors);
+  a(m.config), a(m.size), a(m.runs);
 }
-template <class A, Is<AverageState> M>
+template <class A, Is<AverageConfig> M>
 void fields(A& a, M& m) {
-  a(m.kind), a(m.decay), a(m.from), a(m.count), a(m.values);
+  a(m.kind), a(m.decay), a(m.from);
+}
+template <class A, Is<TrainingState> M>
+void fields(A& a, M& m) {
+  a(m.next), a(m.again), a(m.version), a(m.weights), a(m.statistics), a(m.average), a(m.averaged);
+  a(m.optimizer_steps), a(m.optimizer);
 }
 template <class A, Is<Init> M>
 void fields(A& a, M& m) {
-  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.version), a(m.optimizer);
-  a(m.segments), a(m.weights), a(m.statistics), a(m.keep), a(m.state), a(m.tickets), a(m.average);
+  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.batches);
+  a(m.optimizer), a(m.average), a(m.keep), a(m.state);
 }
 template <class A, Is<Fetch> M>
 void fields(A& a, M& m) {
@@ -66,10 +71,6 @@ void fields(A& a, M& m) {
 template <class A, Is<Update> M>
 void fields(A& a, M& m) {
   a(m.version), a(m.assignment), a(m.encoding);
-}
-template <class A, Is<SnapshotPart> M>
-void fields(A& a, M& m) {
-  a(m.version), a(m.weights), a(m.statistics), a(m.state), a(m.tickets), a(m.average);
 }
 template <class A, Is<MemberReport> M>
 void fields(A& a, M& m) {
@@ -147,9 +148,8 @@ Status read_message(const Message& message, MessageType type, M& out, std::strin
   return finish_reading(message, r);
 }
 
-size_t size_of_state(const std::vector<float>& weights, const OptimizerState& state,
-                     const AverageState& average) {
-  return 512 + 4 * (weights.size() * (1 + state.vectors.size()) + average.values.size());
+size_t size_of(const TrainingState& s) {
+  return 1024 + 4 * (s.weights.size() * (1 + s.optimizer.size()) + s.average.size() + s.statistics.size());
 }
 
 }  // namespace
@@ -159,9 +159,9 @@ std::string_view role_name(Role role) {
 }
 
 std::string_view type_name(MessageType type) {
-  static constexpr std::string_view names[] = {"?",        "Heartbeat", "Hello", "Welcome", "Refuse",
-                                               "Init",     "Ready",     "Fetch", "Push",    "Update",
-                                               "Snapshot", "Report",    "Stop",  "Leave",   "Block"};
+  static constexpr std::string_view names[] = {"?",     "Heartbeat", "Hello", "Welcome", "Refuse",
+                                               "Init",  "Ready",     "Fetch", "Push",    "Update",
+                                               "State", "Report",    "Stop",  "Leave",   "Block"};
   size_t at = static_cast<size_t>(type);
   return at < std::size(names) ? names[at] : names[0];
 }
@@ -199,13 +199,9 @@ Status read_header(const char header[kHeaderSize], size_t limit, MessageType& ty
 Message encode(const Hello& m) { return write_message(MessageType::Hello, m); }
 Message encode(const Welcome& m) { return write_message(MessageType::Welcome, m); }
 Message encode(const Refuse& m) { return write_message(MessageType::Refuse, m); }
-Message encode(const Init& m) {
-  return write_message(MessageType::Init, m, size_of_state(m.weights, m.state, m.average));
-}
+Message encode(const Init& m) { return write_message(MessageType::Init, m, size_of(m.state)); }
 Message encode(const Fetch& m) { return write_message(MessageType::Fetch, m); }
-Message encode(const SnapshotPart& m) {
-  return write_message(MessageType::Snapshot, m, size_of_state(m.weights, m.state, m.average));
-}
+Message encode(const TrainingState& m) { return write_message(MessageType::State, m, size_of(m)); }
 Message encode(const Report& m) { return write_message(MessageType::Report, m); }
 Message encode(const Stop& m, MessageType type) { return write_message(type, m); }
 
@@ -226,7 +222,7 @@ Status decode(const Message& m, Welcome& out) { return read_message(m, MessageTy
 Status decode(const Message& m, Refuse& out) { return read_message(m, MessageType::Refuse, out); }
 Status decode(const Message& m, Init& out) { return read_message(m, MessageType::Init, out); }
 Status decode(const Message& m, Fetch& out) { return read_message(m, MessageType::Fetch, out); }
-Status decode(const Message& m, SnapshotPart& out) { return read_message(m, MessageType::Snapshot, out); }
+Status decode(const Message& m, TrainingState& out) { return read_message(m, MessageType::State, out); }
 Status decode(const Message& m, Report& out) { return read_message(m, MessageType::Report, out); }
 Status decode(const Message& m, Push& out) {
   return read_message(m, MessageType::Push, out, out.gradients, out.statistics);

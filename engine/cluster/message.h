@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "common/status.h"
+#include "engine/optim/training_state.h"
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 4;
+inline constexpr uint16_t kWireVersion = 5;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -31,7 +32,7 @@ enum class MessageType : uint16_t {
   Fetch,
   Push,
   Update,
-  Snapshot,
+  State,
   Report,
   Stop,
   Leave,
@@ -75,46 +76,15 @@ struct Refuse {
   std::string text;
 };
 
-struct Segment {
-  uint64_t offset = 0, size = 0;  // in the shard's part
-  bool decays = true;
-  bool frozen = false;  // the optimizer leaves it alone
-  friend bool operator==(const Segment&, const Segment&) = default;
-};
-
-// Which batches of the run are done, given out, or waiting to be given again (see tickets.h).
-struct TicketState {
-  uint64_t total = 0, next = 0;
-  std::vector<uint64_t> again;  // handed out and not done
-  friend bool operator==(const TicketState&, const TicketState&) = default;
-};
-
-struct OptimizerState {
-  uint64_t steps = 0;
-  std::vector<std::vector<float>> vectors;  // momentum and the like, each as long as the shard's part
-};
-
-// Averaged weights, as train/job.h asks for them (the values are those of radl::engine::AverageConfig).
-struct AverageState {
-  uint8_t kind = 0;
-  float decay = 0;
-  uint64_t from = 0, count = 0;
-  std::vector<float> values;  // empty before the first
-};
-
-// From the chief: everything a server starts from. In a ring: everything that its members start from.
+// From the chief: everything that a server starts from. Of the whole model (shard 0 of 1), too.
 struct Init {
   uint32_t shard = 0, shards = 1;
   uint64_t first = 0, count = 0, parameters = 0;
-  std::string optimizer;  // the job's optimizer object, JSON
-  std::vector<Segment> segments;
-  std::vector<float> weights;
-  std::vector<float> statistics;  // shard 0; empty elsewhere
-  std::vector<float> keep;        // of each statistic, what an update of it leaves: 1 - momentum
-  OptimizerState state;
-  TicketState tickets;  // shard 0
-  AverageState average;
-  uint64_t version = 0;
+  uint64_t batches = 0;  // of the run
+  OptimizerPlan optimizer;
+  AverageConfig average;
+  std::vector<float> keep;  // of each statistic, what an update of it leaves: 1 - momentum
+  TrainingState state;
 };
 
 // kFetchAverage: the averaged weights where there are any.
@@ -160,15 +130,6 @@ struct Update {
   Numbers encoding = Numbers::Fp32;
   std::string_view weights;
   std::string_view statistics;
-};
-
-// Answer to Fetch with kFetchSnapshot: what a checkpoint needs.
-struct SnapshotPart {
-  uint64_t version = 0;
-  std::vector<float> weights, statistics;
-  OptimizerState state;
-  TicketState tickets;
-  AverageState average;
 };
 
 struct MemberReport {
@@ -220,7 +181,7 @@ Message encode(const Welcome& m);
 Message encode(const Refuse& m);
 Message encode(const Init& m);
 Message encode(const Fetch& m);
-Message encode(const SnapshotPart& m);
+Message encode(const TrainingState& m);
 Message encode(const Report& m);
 Message encode(const Stop& m, MessageType type = MessageType::Stop);
 // Into a message whose buffer is kept: these carry the large spans of every step, which are packed here; the
@@ -238,7 +199,7 @@ Status decode(const Message& message, Fetch& out);
 Status decode(const Message& message, Push& out);
 Status decode(const Message& message, Update& out);
 Status decode(const Message& message, Block& out);
-Status decode(const Message& message, SnapshotPart& out);
+Status decode(const Message& message, TrainingState& out);
 Status decode(const Message& message, Report& out);
 Status decode(const Message& message, Stop& out);
 

@@ -23,11 +23,11 @@ class LinkedRing : public Ring {
   LinkedRing(const RingOptions& options, std::unique_ptr<Session> previous, std::unique_ptr<Session> next)
       : options_(options), previous_(std::move(previous)), next_(std::move(next)) {}
 
-  Status start(Init& state) override {
+  Status start(TrainingState& state) override {
     if (!previous_) return {};
     if (options_.rank == 0) return tell_all(next_->send(encode(state)));
     Message message;
-    Status got = expect(*previous_, MessageType::Init, message, options_.stop);
+    Status got = expect(*previous_, MessageType::State, message, options_.stop);
     if (got.ok()) got = decode(message, state);
     if (got.ok() &&
         (state.weights.size() != options_.parameters || state.statistics.size() != options_.statistics))
@@ -159,7 +159,7 @@ class LinkedRing : public Ring {
 }  // namespace
 
 std::unique_ptr<Session> ring_session(const RingOptions& options, std::unique_ptr<Link> link) {
-  // Init is the largest message: weights, optimizer state (at most twice as much) and averaged weights.
+  // State is the largest message: weights, optimizer state (at most twice as much) and averaged weights.
   link->set_limit((options.parameters * 4 + options.statistics) * sizeof(float) + kSmallMessage);
   return std::make_unique<Session>(std::move(link), options.peer_timeout, Session::LostCall(),
                                    std::max<size_t>(4, 2 * options.size));

@@ -38,7 +38,7 @@ class Ring {
   virtual ~Ring() = default;
 
   // What all start from: rank 0's `state` is handed around to the others.
-  virtual Status start(Init& state) = 0;
+  virtual Status start(TrainingState& state) = 0;
   // Replaces both spans by the sums over all members (of equal sizes everywhere, at most as much as start()
   // hands around) and gives everybody's note in the order of ranks. Lost: a member is gone. Else the reason
   // for which somebody ended the job.

@@ -7,73 +7,42 @@
 
 namespace radl::engine::cluster {
 
-AverageConfig average_config(const AverageState& state) {
-  return {static_cast<AverageConfig::Kind>(state.kind), state.decay, state.from};
-}
-
 Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions& options) {
-  if (init.weights.size() != init.count || init.first + init.count > init.parameters ||
-      init.shard >= init.shards) {
+  const TrainingState& state = init.state;
+  if (state.weights.size() != init.count || init.optimizer.size != init.count ||
+      init.first + init.count > init.parameters || init.shard >= init.shards) {
     return Status(Code::Corrupt, "the chief's description of this shard contradicts itself");
   }
   const auto within = [](float keep) { return keep >= 0 && keep <= 1; };
-  if (init.keep.size() != init.statistics.size() ||
-      !std::all_of(init.keep.begin(), init.keep.end(), within) || !all_finite(init.weights) ||
-      !all_finite(init.statistics)) {
+  if (init.keep.size() != state.statistics.size() ||
+      !std::all_of(init.keep.begin(), init.keep.end(), within) || !all_finite(state.weights) ||
+      !all_finite(state.statistics)) {
     return Status(Code::Corrupt, "the chief's weights or statistics cannot be trained");
   }
-  if (init.average.kind > static_cast<uint8_t>(AverageConfig::Kind::Mean) ||
-      init.average.values.size() != (init.average.count > 0 ? init.count : 0)) {
-    return Status(Code::Corrupt, "the chief's averaged weights do not fit this shard");
-  }
-  std::vector<ParameterInfo> layout;
-  uint64_t end = 0;
-  for (const Segment& s : init.segments) {
-    if (s.offset != end || s.size > init.count - end)
-      return Status(Code::Corrupt, "the shard's parameters do not fill it");
-    end += s.size;
-    layout.push_back({.name = "",
-                      .shape = {static_cast<int>(s.size)},
-                      .offset = s.offset,
-                      .size = s.size,
-                      .decays = s.decays,
-                      .frozen = s.frozen});
-  }
-  if (end != init.count) return Status(Code::Corrupt, "the shard's parameters do not fill it");
-  Result<OptimizerConfig> config = read_optimizer(init.optimizer);
-  if (!config) return std::move(config).status();
-  config->threads = options.threads;
+  if (Status wrong = init.optimizer.check(); !wrong.ok())
+    return Status(Code::Corrupt, "the chief's description of the optimizer: " + wrong.message());
   auto shard = std::unique_ptr<Shard>(new Shard(init, options));
-  Result<std::unique_ptr<Optimizer>> optimizer = Optimizer::make(*config, layout);
+  OptimizerPlan plan = init.optimizer;
+  plan.config.threads = options.threads;
+  Result<std::unique_ptr<Optimizer>> optimizer = Optimizer::make(plan);
   if (!optimizer) return std::move(optimizer).status();
   shard->optimizer_ = std::move(*optimizer);
-  std::span<float> state = shard->optimizer_->state();
-  if (!init.state.vectors.empty()) {
-    if (init.state.vectors.size() * init.count != state.size())
-      return Status(Code::Corrupt, "the optimizer's state has another size");
-    for (size_t i = 0; i < init.state.vectors.size(); ++i) {
-      if (init.state.vectors[i].size() != init.count)
-        return Status(Code::Corrupt, "the optimizer's state has another size");
-      std::copy(init.state.vectors[i].begin(), init.state.vectors[i].end(),
-                state.begin() + static_cast<long>(i * init.count));
-    }
-    shard->optimizer_->set_steps(init.state.steps);
-  }
+  TrainingState begin = state;
+  if (begin.optimizer.empty()) begin.optimizer = shard->trainee().capture().optimizer;
+  if (Status fits = shard->trainee().restore(begin); !fits.ok()) return fits;
   return shard;
 }
 
 Shard::Shard(const Init& init, const ShardOptions& options)
     : options_(options),
-      welcome_{init.shard, init.shards, init.first, init.count, init.parameters, init.statistics.size()},
-      weights_(init.weights),
-      statistics_(init.statistics),
+      welcome_{init.shard, init.shards,     init.first,
+               init.count, init.parameters, init.state.statistics.size()},
+      weights_(init.state.weights),
+      statistics_(init.state.statistics),
       keep_(init.keep),
-      average_config_{init.average.kind, init.average.decay, init.average.from, 0, {}},
-      average_(average_config(init.average)),
-      tickets_(init.tickets),
-      version_(init.version) {
-  average_.restore(init.average.values, init.average.count);
-}
+      average_(init.average),
+      tickets_(init.batches, init.state),
+      version_(init.state.version) {}
 
 uint64_t Shard::join(uint32_t worker, uint64_t incarnation) {
   std::lock_guard lock(mutex_);
@@ -265,22 +234,11 @@ void Shard::read(const Assignment& assignment, Numbers encoding, Message& out, b
   encode(update, averaged && !mean.empty() ? mean : std::span<const float>(weights_), statistics_, out);
 }
 
-SnapshotPart Shard::snapshot() {
+TrainingState Shard::snapshot() {
   std::lock_guard lock(mutex_);
-  SnapshotPart out;
+  TrainingState out = trainee().capture();
   out.version = version_;
-  out.weights = weights_;
-  out.statistics = statistics_;
-  out.tickets = tickets_.state();
-  out.average = average_config_;
-  out.average.count = average_.count();
-  out.average.values.assign(average_.values().begin(), average_.values().end());
-  out.state.steps = optimizer_->steps();
-  std::span<float> state = optimizer_->state();
-  for (size_t at = 0; !weights_.empty() && at + weights_.size() <= state.size(); at += weights_.size()) {
-    out.state.vectors.emplace_back(state.begin() + static_cast<long>(at),
-                                   state.begin() + static_cast<long>(at + weights_.size()));
-  }
+  tickets_.store(out);
   return out;
 }
 

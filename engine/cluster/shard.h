@@ -59,7 +59,7 @@ class Shard {
   // one.
   void read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged = false);
 
-  SnapshotPart snapshot();
+  TrainingState snapshot();
   Report report();
   // Wakes everybody who waits; they get this status.
   void stop(Status status);
@@ -90,6 +90,7 @@ class Shard {
   using Lock = std::unique_lock<std::mutex>;
 
   Shard(const Init& init, const ShardOptions& options);
+  Trainee trainee() { return {weights_, statistics_, *optimizer_, average_}; }
   Status check(uint32_t worker, uint64_t pass) const;
   Status check_push(const Push& push) const;
   Part unpack(const Push& push);
@@ -116,7 +117,6 @@ class Shard {
   std::condition_variable changed_;
   std::vector<float> weights_, statistics_, keep_, scratch_;
   std::unique_ptr<Optimizer> optimizer_;
-  AverageState average_config_;
   WeightAverage average_;
   Tickets tickets_;
   std::map<uint32_t, Member> members_;
@@ -133,15 +133,7 @@ class Shard {
 // allow. Invalid when there are more shards than numbers, or tensors.
 using Borders = std::vector<std::pair<uint64_t, uint64_t>>;
 Result<Borders> split_layout(const std::vector<ParameterInfo>& layout, size_t shards, bool whole = false);
-// Whether the optimizer of this name takes tensors as a whole.
-bool needs_whole_tensors(const std::string& optimizer);
-// What of the whole layout's segments lies within [first, end), counted from `first`.
-std::vector<Segment> segments_within(const std::vector<Segment>& segments, uint64_t first, uint64_t end);
-
-AverageConfig average_config(const AverageState& state);
-
-// The optimizer object of a job as the servers get it, and back.
-std::string write_optimizer(const OptimizerConfig& config);
-Result<OptimizerConfig> read_optimizer(const std::string& json);
+// What server `shard` starts from, of what the whole model does.
+Result<Init> part_of(const Init& whole, uint32_t shard, const Borders& borders);
 
 }  // namespace radl::engine::cluster

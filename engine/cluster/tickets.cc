@@ -4,10 +4,8 @@
 
 namespace radl::engine::cluster {
 
-Tickets::Tickets(const TicketState& state)
-    : total_(state.total),
-      next_(std::min(state.next, state.total)),
-      free_(state.again.begin(), state.again.end()) {
+Tickets::Tickets(uint64_t total, const TrainingState& state)
+    : total_(total), next_(std::min(state.next, total)), free_(state.again.begin(), state.again.end()) {
   free_.erase(free_.lower_bound(next_), free_.end());
   done_ = next_ - free_.size();
 }
@@ -76,14 +74,13 @@ void Tickets::give_back(uint32_t worker) {
   held_.erase(found);
 }
 
-TicketState Tickets::state() const {
+void Tickets::store(TrainingState& out) const {
   std::set<uint64_t> open = free_;
   for (const auto& [worker, tickets] : held_) open.insert(tickets.begin(), tickets.end());
   open.insert(handed_in_.begin(), handed_in_.end());
-  TicketState out{total_, next_, {}};
+  out.next = next_;
   for (; !open.empty() && *open.rbegin() + 1 == out.next; --out.next) open.erase(out.next - 1);
   out.again.assign(open.begin(), open.end());
-  return out;
 }
 
 }  // namespace radl::engine::cluster

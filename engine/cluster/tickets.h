@@ -10,13 +10,14 @@
 #include <optional>
 #include <set>
 
-#include "engine/cluster/message.h"
+#include "engine/optim/training_state.h"
 
 namespace radl::engine::cluster {
 
 class Tickets {
  public:
-  explicit Tickets(const TicketState& state);
+  // Of `total` batches, those done that `state` says.
+  explicit Tickets(uint64_t total, const TrainingState& state = {});
 
   // The ticket that is reserved for this worker, or a lower one that was given back; without either the
   // lowest that nobody has, and what is reserved for others when nothing else is left. Nothing when all are
@@ -37,7 +38,8 @@ class Tickets {
   uint64_t total() const { return total_; }
   uint64_t done() const { return done_; }
   bool finished() const { return done_ == total_; }
-  TicketState state() const;  // what is held or handed in counts as not done
+  // Which batches are done; what is held or handed in counts as not done.
+  void store(TrainingState& out) const;
 
  private:
   bool is_reserved(uint64_t ticket) const;

@@ -88,6 +88,8 @@ class Op {
   virtual double backward_flop() const { return 2 * flop(); }
 
   std::string name;  // of its layers: "layer1.0.bn1+relu"
+  std::vector<size_t>
+      parameters;  // numbers in Graph::parameters; backward() writes their gradients, and no other does
 };
 
 }  // namespace radl::engine

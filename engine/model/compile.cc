@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <utility>
 
 #include "engine/layers/ops.h"
 #include "engine/model/geometry.h"
@@ -63,6 +64,7 @@ class Compiler {
     if (op->name.empty()) op->name = graph_.layers[layer].name;
     plan_.set_time(static_cast<int>(out_.ops.size()));
     op->plan_forward(plan_);
+    op->parameters = std::exchange(parameters_, {});
     out_.ops.push_back(std::move(op));
   }
 
@@ -78,8 +80,11 @@ class Compiler {
   }
 
   Tensor* output(int layer) { return tensors_[layer] = plan_.make(graph_.layers[layer].out, type_of(layer)); }
-  int64_t offset(int parameter) const {
-    return parameter < 0 ? -1 : static_cast<int64_t>(graph_.parameters[parameter].offset);
+  // Of a parameter of the operation that is added next.
+  int64_t offset(int parameter) {
+    if (parameter < 0) return -1;
+    parameters_.push_back(static_cast<size_t>(parameter));
+    return static_cast<int64_t>(graph_.parameters[parameter].offset);
   }
   int64_t statistic(int index) const {
     return index < 0 ? -1 : static_cast<int64_t>(graph_.statistics[index].offset);
@@ -149,7 +154,7 @@ class Compiler {
       case Kind::GroupNorm:
         return add(make_group_norm_op(norm, in, out, settings_), i);
       case Kind::Position:
-        return add(make_position_op(offset(l.weight), in, out, settings_), i);
+        return add(make_position_op(norm.gamma, in, out, settings_), i);
       default:
         assert(false && "every kind is compiled somewhere");
     }
@@ -229,7 +234,7 @@ class Compiler {
     add(std::move(op), i);
   }
 
-  BatchNormSpec batch_norm(const Layer& l, const PointwiseSpec& pointwise) const {
+  BatchNormSpec batch_norm(const Layer& l, const PointwiseSpec& pointwise) {
     return {pointwise,
             l.eps,
             l.momentum,
@@ -268,6 +273,7 @@ class Compiler {
   std::vector<ConvOp*> producers_;
   std::vector<int> consumers_, last_reader_;
   std::vector<bool> done_, fp32_;
+  std::vector<size_t> parameters_;  // of the operation that is added next
   Compiled out_;
 };
 

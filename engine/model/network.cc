@@ -37,11 +37,12 @@ class PlainNetwork : public Network {
   const std::vector<ParameterInfo>& statistics_layout() const override { return graph_.statistics; }
   void parameters_changed() override {}
 
-  StepResult forward_backward(const Batch& batch) override {
+  StepResult forward_backward(const Batch& batch, const GradientsReady& ready) override {
     const StepResult result =
         network_.forward(batch.images, batch.labels, batch.size, true, step_, parameters_, statistics_);
     std::fill(gradients_.begin(), gradients_.end(), 0.0f);
     network_.backward(batch.labels, gradients_);
+    if (ready) ready(0, gradients_.size());
     ++step_;
     return result;
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,6 +61,9 @@ struct OperationTime {
 
 struct Graph;  // engine/model/graph.h
 
+// Told that the gradients [begin, end) of a step are final, while its backward pass goes on with others.
+using GradientsReady = std::function<void(size_t begin, size_t end)>;
+
 class Network {
  public:
   // `model`: a zoo name ("resnet20") or the text of a description. Invalid names the line and what is wrong;
@@ -76,8 +80,9 @@ class Network {
   // To be called after parameters() were written from outside (reduced-precision copies are refreshed).
   virtual void parameters_changed() = 0;
 
-  // Forward and backward; gradients() = gradient of the mean loss (set, not added).
-  virtual StepResult forward_backward(const Batch& batch) = 0;
+  // Forward and backward; gradients() = gradient of the mean loss (set, not added). `ready` is called once
+  // for each gradient, from this thread, in the order in which they become final.
+  virtual StepResult forward_backward(const Batch& batch, const GradientsReady& ready = {}) = 0;
   // Forward only, with running statistics; writes size x classes logits when `logits` is not empty.
   virtual StepResult evaluate(const Batch& batch, std::span<float> logits) = 0;
 

@@ -54,7 +54,7 @@ class PlannedNetwork : public Network {
   const std::vector<ParameterInfo>& statistics_layout() const override { return graph_.statistics; }
   void parameters_changed() override { stale_ = true; }
 
-  StepResult forward_backward(const Batch& batch) override {
+  StepResult forward_backward(const Batch& batch, const GradientsReady& ready) override {
     assert(options_.training && "the network was built for inference");
     const StepContext s = context(batch, true);
     run_forward(s);
@@ -68,6 +68,10 @@ class PlannedNetwork : public Network {
     for (size_t i = compiled_.ops.size(); i-- > 0;) {
       Op& op = *compiled_.ops[i];
       timed(times_[i].backward, [&] { op.backward(s); });
+      for (size_t p = 0; ready && p < op.parameters.size(); ++p) {
+        const ParameterInfo& info = graph_.parameters[op.parameters[p]];
+        ready(info.offset, info.offset + info.size);
+      }
       if (!profiling_) continue;
       times_[i].backward_flop += op.backward_flop() * s.n;
       times_[i].backward_bytes += plan_.touched(backward_time(i)) * s.n / options_.batch_size;

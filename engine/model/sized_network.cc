@@ -27,12 +27,12 @@ class SizedNetwork : public Network {
     stale_.assign(stale_.size(), true);
   }
 
-  StepResult forward_backward(const Batch& batch) override {
+  StepResult forward_backward(const Batch& batch, const GradientsReady& ready) override {
     const size_t values = batch.images.size() / static_cast<size_t>(batch.size);
     for (size_t i = 0; i < smaller_.size(); ++i)
-      if (values_of(smaller_[i]->input()) == values) return step_smaller(i, batch);
+      if (values_of(smaller_[i]->input()) == values) return step_smaller(i, batch, ready);
     last_ = full_.get();
-    return full_->forward_backward(batch);
+    return full_->forward_backward(batch, ready);
   }
   StepResult evaluate(const Batch& batch, std::span<float> logits) override {
     return full_->evaluate(batch, logits);
@@ -58,7 +58,7 @@ class SizedNetwork : public Network {
   std::vector<OperationTime> profile() const override { return full_->profile(); }
 
  private:
-  StepResult step_smaller(size_t i, const Batch& batch) {
+  StepResult step_smaller(size_t i, const Batch& batch, const GradientsReady& ready) {
     Network& network = *smaller_[i];
     last_ = &network;
     if (stale_[i]) {
@@ -68,7 +68,7 @@ class SizedNetwork : public Network {
     }
     std::copy(statistics().begin(), statistics().end(), network.statistics().begin());
     network.set_step(full_->step());
-    const StepResult result = network.forward_backward(batch);
+    const StepResult result = network.forward_backward(batch, ready);
     full_->set_step(network.step());
     std::copy(network.statistics().begin(), network.statistics().end(), statistics().begin());
     return result;

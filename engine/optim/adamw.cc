@@ -27,20 +27,16 @@ class AdamW : public OptimizerBase {
   using OptimizerBase::OptimizerBase;
   void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
     const float factor = gradient_factor(g, scale);
+    const float beta1 = static_cast<float>(config_.beta1), beta2 = static_cast<float>(config_.beta2),
+                epsilon = static_cast<float>(config_.epsilon);
     ++steps_;
     const double t = static_cast<double>(steps_);
-    const double correction1 = 1 - std::pow(static_cast<double>(config_.beta1), t);
-    const float correction2 =
-        static_cast<float>(1 / std::sqrt(1 - std::pow(static_cast<double>(config_.beta2), t)));
+    const double correction1 = 1 - std::pow(static_cast<double>(beta1), t);
+    const float correction2 = static_cast<float>(1 / std::sqrt(1 - std::pow(static_cast<double>(beta2), t)));
     for_pieces([&](size_t begin, size_t end, const Run& run) {
       const float own = rate * run.rate;
-      const Factors f{factor,
-                      config_.beta1,
-                      config_.beta2,
-                      1 - own * run.decay,
-                      static_cast<float>(own / correction1),
-                      correction2,
-                      config_.eps};
+      const Factors f{factor,      beta1,  beta2, 1 - own * run.decay, static_cast<float>(own / correction1),
+                      correction2, epsilon};
       update(w.data() + begin, g.data() + begin, state_.data() + begin, state_.data() + size_ + begin,
              end - begin, f);
     });
@@ -49,8 +45,6 @@ class AdamW : public OptimizerBase {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adamw(const OptimizerConfig& config, std::vector<Run> runs, size_t size) {
-  return std::make_unique<AdamW>(config, std::move(runs), size, 2 * size);
-}
+std::unique_ptr<Optimizer> make_adamw(const OptimizerPlan& plan) { return std::make_unique<AdamW>(plan, 2); }
 
 }  // namespace radl::engine

@@ -8,19 +8,10 @@
 
 namespace radl::engine {
 
-// Consecutive elements of the span with the same treatment.
-struct Run {
-  size_t begin = 0, end = 0;
-  bool decays = false;
-  float decay = 0;  // weight decay
-  float rate = 1;   // factor on the learning rate
-  int rows = 0;     // above 0: a matrix of so many rows, a run of its own (muon only)
-};
-
 class OptimizerBase : public Optimizer {
  public:
-  OptimizerBase(OptimizerConfig config, std::vector<Run> runs, size_t size, size_t state_size)
-      : config_(std::move(config)), runs_(std::move(runs)), size_(size), state_(state_size) {}
+  OptimizerBase(const OptimizerPlan& plan, size_t vectors)
+      : config_(plan.config), runs_(plan.runs), size_(plan.size), state_(plan.size * vectors) {}
   size_t size() const override { return size_; }
   std::span<float> state() override { return state_; }
   uint64_t steps() const override { return steps_; }
@@ -29,9 +20,9 @@ class OptimizerBase : public Optimizer {
  protected:
   // The factor on the gradient: the caller's, less when the norm is clipped.
   float gradient_factor(std::span<const float> gradients, float scale) const {
-    if (config_.clip_norm <= 0) return scale;
-    const double norm = norm2(gradients) * scale;
-    return norm > config_.clip_norm ? static_cast<float>(scale * (config_.clip_norm / norm)) : scale;
+    if (config_.clip <= 0) return scale;
+    const double norm = norm2(gradients) * scale, most = static_cast<float>(config_.clip);
+    return norm > most ? static_cast<float>(scale * (most / norm)) : scale;
   }
   // Calls f(begin, end, run) over disjoint pieces, in parallel: elements do not depend on each other.
   template <class F>
@@ -39,7 +30,7 @@ class OptimizerBase : public Optimizer {
     const int threads = size_ < 65536 ? 1 : std::max(1, config_.threads);
     parallel_for(threads, size_, 1024, [&](size_t from, size_t to, int) {
       for (const Run& run : runs_) {
-        const size_t begin = std::max(run.begin, from), end = std::min(run.end, to);
+        const size_t begin = std::max<size_t>(run.begin, from), end = std::min<size_t>(run.end, to);
         if (begin < end) f(begin, end, run);
       }
     });
@@ -52,9 +43,9 @@ class OptimizerBase : public Optimizer {
   uint64_t steps_ = 0;
 };
 
-std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig&, std::vector<Run> runs, size_t size);
-std::unique_ptr<Optimizer> make_adamw(const OptimizerConfig&, std::vector<Run> runs, size_t size);
-std::unique_ptr<Optimizer> make_lars(const OptimizerConfig&, std::vector<Run> parameters, size_t size);
-std::unique_ptr<Optimizer> make_muon(const OptimizerConfig&, std::vector<Run> runs, size_t size);
+std::unique_ptr<Optimizer> make_sgd(const OptimizerPlan& plan);
+std::unique_ptr<Optimizer> make_adamw(const OptimizerPlan& plan);
+std::unique_ptr<Optimizer> make_lars(const OptimizerPlan& plan);
+std::unique_ptr<Optimizer> make_muon(const OptimizerPlan& plan);
 
 }  // namespace radl::engine

@@ -13,6 +13,7 @@ class Lars : public OptimizerBase {
   using OptimizerBase::OptimizerBase;
   void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
     const float factor = gradient_factor(g, scale);
+    const float momentum = static_cast<float>(config_.momentum), trust = static_cast<float>(config_.trust);
     ++steps_;
     for (const Run& run : runs_) {
       const size_t n = run.end - run.begin;
@@ -21,13 +22,13 @@ class Lars : public OptimizerBase {
         const double weight = norm2(w.subspan(run.begin, n)),
                      gradient = norm2(g.subspan(run.begin, n)) * factor;
         if (weight > 0 && gradient > 0)
-          local = static_cast<float>(local * config_.trust * weight / (gradient + run.decay * weight));
+          local = static_cast<float>(local * trust * weight / (gradient + run.decay * weight));
       }
       const float decay = run.decay;
       float *weights = w.data() + run.begin, *velocity = state_.data() + run.begin;
       const float* gradients = g.data() + run.begin;
       for (size_t i = 0; i < n; ++i) {
-        velocity[i] = config_.momentum * velocity[i] + local * (gradients[i] * factor + decay * weights[i]);
+        velocity[i] = momentum * velocity[i] + local * (gradients[i] * factor + decay * weights[i]);
         weights[i] -= velocity[i];
       }
     }
@@ -36,9 +37,6 @@ class Lars : public OptimizerBase {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_lars(const OptimizerConfig& config, std::vector<Run> parameters,
-                                     size_t size) {
-  return std::make_unique<Lars>(config, std::move(parameters), size, size);
-}
+std::unique_ptr<Optimizer> make_lars(const OptimizerPlan& plan) { return std::make_unique<Lars>(plan, 1); }
 
 }  // namespace radl::engine

@@ -19,8 +19,7 @@ constexpr float kLinear = 3.4445f, kCubic = -4.7750f, kQuintic = 2.0315f;
 
 class Muon : public OptimizerBase {
  public:
-  Muon(OptimizerConfig config, std::vector<Run> runs, size_t size)
-      : OptimizerBase(std::move(config), std::move(runs), size, size) {
+  explicit Muon(const OptimizerPlan& plan) : OptimizerBase(plan, 1) {
     size_t largest = 0, square = 0;
     for (const Run& run : runs_) {
       if (run.rows == 0) continue;
@@ -57,7 +56,7 @@ class Muon : public OptimizerBase {
 
   void step_rest(const Run& run, float* w, const float* g, float rate, float factor) {
     float* v = state_.data() + run.begin;
-    const float momentum = config_.rest_momentum;
+    const float momentum = static_cast<float>(config_.rest_momentum);
     for (size_t i = 0; i < run.end - run.begin; ++i) {
       const float d = g[i] * factor + run.decay * w[i];
       v[i] = momentum * v[i] + d;
@@ -69,7 +68,7 @@ class Muon : public OptimizerBase {
     const size_t n = run.end - run.begin;
     const Shape s = shape_of(run);
     float* v = state_.data() + run.begin;
-    const float momentum = config_.momentum;
+    const float momentum = static_cast<float>(config_.momentum);
     const bool nesterov = config_.nesterov;
     for_each(n, [=, to = s.turned ? turned_.data() : update_.data()](size_t i) {
       const float d = g[i] * factor;
@@ -119,8 +118,6 @@ class Muon : public OptimizerBase {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_muon(const OptimizerConfig& config, std::vector<Run> runs, size_t size) {
-  return std::make_unique<Muon>(config, std::move(runs), size);
-}
+std::unique_ptr<Optimizer> make_muon(const OptimizerPlan& plan) { return std::make_unique<Muon>(plan); }
 
 }  // namespace radl::engine

@@ -10,27 +10,16 @@ namespace radl::engine {
 
 namespace {
 
-Status check(const OptimizerConfig& c) {
-  const auto in = [](float value, float low, float high) { return value >= low && value <= high; };
-  if (!in(c.momentum, 0, 0.99999f))
-    return invalid(fmt::format("momentum is from 0 to 1, not {}", c.momentum));
-  if (!in(c.weight_decay, 0, 100))
-    return invalid(fmt::format("weight_decay is from 0 to 100, not {}", c.weight_decay));
-  if (!in(c.beta1, 0, 0.99999f) || !in(c.beta2, 0, 0.9999999f))
-    return invalid("beta1 and beta2 are from 0 to 1");
-  if (!in(c.eps, 1e-30f, 1)) return invalid(fmt::format("eps is from 1e-30 to 1, not {}", c.eps));
-  if (!in(c.trust, 1e-9f, 10)) return invalid(fmt::format("trust is from 1e-9 to 10, not {}", c.trust));
-  if (!in(c.clip_norm, 0, 1e9f))
-    return invalid(fmt::format("clip_norm is 0 or positive, not {}", c.clip_norm));
-  if (c.iterations < 1 || c.iterations > 20)
-    return invalid(fmt::format("iterations is from 1 to 20, not {}", c.iterations));
-  if (!in(c.rest_momentum, 0, 0.99999f))
-    return invalid(fmt::format("rest_momentum is from 0 to 1, not {}", c.rest_momentum));
-  if (!in(c.bias_rate, 0, 1e6f) || !in(c.head_rate, 0, 1e6f))
-    return invalid("bias_rate and head_rate are from 0 to 1e6");
-  if (!in(c.bias_decay, 0, 100))
-    return invalid(fmt::format("bias_decay is from 0 to 100, not {}", c.bias_decay));
-  return ok_status();
+Status check_settings(const OptimizerConfig& c) {
+  Status wrong;
+  const auto check = [&wrong](const char* key, double value, Bounds b) {
+    if (!wrong.ok() || (value >= b.low && value <= b.high && !(b.low_open && value == b.low))) return;
+    wrong = invalid(fmt::format("{} is from {} to {}, not {}", key, b.low, b.high, value));
+  };
+  for_settings(c, [&check]<class... B>(const char* key, const auto& value, B... bounds) {
+    if constexpr (sizeof...(B) > 0) check(key, value, bounds...);
+  });
+  return wrong;
 }
 
 bool is_matrix(const ParameterInfo& p) { return p.decays && p.shape.size() > 1; }
@@ -48,63 +37,77 @@ bool alike(const Run& a, const Run& b) {
   return a.decays == b.decays && a.decay == b.decay && a.rate == b.rate && a.rows == 0 && b.rows == 0;
 }
 
-// The parts of the layout within [begin, end), relative to begin; neighbours that are treated alike are
-// joined, but for lars.
-std::vector<Run> runs_within(const OptimizerConfig& config, const std::vector<ParameterInfo>& layout,
-                             size_t begin, size_t end) {
-  std::vector<Run> runs;
+}  // namespace
+
+bool needs_whole_tensors(const std::string& optimizer) { return optimizer == "lars" || optimizer == "muon"; }
+
+// Neighbours that are treated alike are joined, but for lars.
+Result<OptimizerPlan> OptimizerPlan::make(const OptimizerConfig& config,
+                                          const std::vector<ParameterInfo>& layout) {
+  if (Status wrong = check_settings(config); !wrong.ok()) return wrong;
+  OptimizerPlan out{config, 0, {}};
   const ParameterInfo* head = head_of(layout);
   for (const ParameterInfo& p : layout) {
-    const size_t from = std::max(begin, p.offset), to = std::min(end, p.offset + p.size);
-    if (from >= to || p.frozen) continue;
-    Run run{from - begin, to - begin, p.decays};
-    run.decay = p.decays ? config.weight_decay : config.bias_decay;
-    run.rate = &p == head ? config.head_rate : p.decays ? 1 : config.bias_rate;
+    out.size = std::max<uint64_t>(out.size, p.offset + p.size);
+    if (p.frozen || p.size == 0) continue;
+    Run run{p.offset, p.offset + p.size, p.decays};
+    run.decay = static_cast<float>(p.decays ? config.weight_decay : config.bias_decay);
+    run.rate = static_cast<float>(&p == head ? config.head_rate : p.decays ? 1 : config.bias_rate);
     run.rows = config.name == "muon" && is_matrix(p) && &p != head ? p.shape[0] : 0;
-    if (config.name != "lars" && !runs.empty() && alike(runs.back(), run) && runs.back().end == run.begin)
-      runs.back().end = run.end;
+    if (config.name != "lars" && !out.runs.empty() && alike(out.runs.back(), run) &&
+        out.runs.back().end == run.begin)
+      out.runs.back().end = run.end;
     else
-      runs.push_back(run);
+      out.runs.push_back(run);
   }
-  return runs;
+  return out;
 }
 
-// What takes a tensor as a whole must not be given a part of one.
-Status check_whole(const std::vector<ParameterInfo>& layout, size_t begin, size_t end) {
-  for (const ParameterInfo& p : layout) {
-    const size_t from = std::max(begin, p.offset), to = std::min(end, p.offset + p.size);
-    if (from < to && to - from != p.size)
-      return invalid(fmt::format("[{}, {}) holds only a part of {}", begin, end, p.name));
+Result<OptimizerPlan> OptimizerPlan::within(uint64_t begin, uint64_t end) const {
+  if (begin >= end || end > size)
+    return invalid(fmt::format("no parameters in [{}, {}) of {}", begin, end, size));
+  OptimizerPlan out{config, end - begin, {}};
+  for (Run run : runs) {
+    const uint64_t from = std::max(begin, run.begin), to = std::min(end, run.end);
+    if (from >= to) continue;
+    if (to - from != run.end - run.begin && (run.rows > 0 || config.name == "lars"))
+      return invalid(fmt::format("[{}, {}) holds only a part of a tensor", begin, end));
+    run.begin = from - begin;
+    run.end = to - begin;
+    out.runs.push_back(run);
   }
-  return ok_status();
+  return out;
 }
 
-}  // namespace
+Status OptimizerPlan::check() const {
+  uint64_t end = 0;
+  for (const Run& run : runs) {
+    const uint64_t rows = static_cast<uint64_t>(std::max(run.rows, 1));
+    if (run.begin < end || run.end <= run.begin || run.end > size || run.rows < 0 ||
+        (run.end - run.begin) % rows != 0 || !std::isfinite(run.rate) || !std::isfinite(run.decay))
+      return invalid("the optimizer's runs of parameters contradict each other");
+    end = run.end;
+  }
+  return check_settings(config);
+}
+
+Result<std::unique_ptr<Optimizer>> Optimizer::make(const OptimizerPlan& plan) {
+  if (Status wrong = plan.check(); !wrong.ok()) return wrong;
+  const std::string& name = plan.config.name;
+  if (name == "sgd") return make_sgd(plan);
+  if (name == "adamw") return make_adamw(plan);
+  if (name == "lars") return make_lars(plan);
+  if (name == "muon") return make_muon(plan);
+  return invalid(fmt::format("unknown optimizer \"{}\"", name)).with_hint("known are sgd, adamw, lars, muon");
+}
 
 Result<std::unique_ptr<Optimizer>> Optimizer::make(const OptimizerConfig& config,
                                                    const std::vector<ParameterInfo>& layout, size_t begin,
                                                    size_t end) {
-  size_t total = 0;
-  for (const ParameterInfo& p : layout) total = std::max(total, p.offset + p.size);
-  if (end == 0) end = total;
-  if (begin >= end || end > total)
-    return invalid(fmt::format("no parameters in [{}, {}) of {}", begin, end, total));
-  if (Status s = check(config); !s.ok()) return s;
-  const size_t size = end - begin;
-  std::vector<Run> runs = runs_within(config, layout, begin, end);
-  if (config.name == "sgd" || config.name == "nesterov") {
-    OptimizerConfig sgd = config;
-    sgd.nesterov = config.nesterov || config.name == "nesterov";
-    return make_sgd(sgd, std::move(runs), size);
-  }
-  if (config.name == "adamw") return make_adamw(config, std::move(runs), size);
-  if (config.name == "lars" || config.name == "muon") {
-    if (Status whole = check_whole(layout, begin, end); !whole.ok()) return whole;
-    return config.name == "lars" ? make_lars(config, std::move(runs), size)
-                                 : make_muon(config, std::move(runs), size);
-  }
-  return invalid(fmt::format("unknown optimizer \"{}\"", config.name))
-      .with_hint("known are sgd, nesterov, adamw, lars, muon");
+  Result<OptimizerPlan> plan = OptimizerPlan::make(config, layout);
+  if (!plan) return std::move(plan).status();
+  if (end != 0) plan = plan->within(begin, end);
+  return plan ? make(*plan) : Result<std::unique_ptr<Optimizer>>(std::move(plan).status());
 }
 
 double norm2(std::span<const float> values) {

@@ -1,8 +1,7 @@
 // Optimizers over flat fp32 spans: one fused pass over parameters, gradients and state.
 //
-// The spans given to step() cover the layout given to make(), or a shard of it (whole parameters or, for
-// every optimizer but LARS and Muon, any range): a parameter server makes one optimizer for the range that it
-// owns.
+// The spans given to step() cover the plan's range: all parameters, or a part of them (for LARS and Muon, of
+// whole tensors): a parameter server makes one optimizer for the range that it owns.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +12,43 @@
 
 #include "common/status.h"
 #include "engine/model/network.h"
+#include "engine/optim/optimizer_config.h"
 
 namespace radl::engine {
 
-struct OptimizerConfig {
-  std::string name = "sgd";  // sgd, nesterov (sgd with nesterov), adamw, lars, muon
-  float momentum = 0.9f;     // sgd, lars, muon
-  bool nesterov = false;     // sgd, muon
-  float weight_decay =
-      0;  // only where ParameterInfo::decays; sgd and lars add it to the gradient, adamw decouples it
-  float beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;  // adamw (Loshchilov and Hutter 2019)
-  float trust = 0.001f;                             // lars (You et al. 2017)
-  int iterations = 5;          // muon: Newton-Schulz steps that make an update orthogonal
-  float rest_momentum = 0.9f;  // muon: of the parameters that are no matrices, and of the last one's
-  float bias_rate = 1;         // factors on the learning rate: of biases and normalisation,
-  float head_rate = 1;         // of the last layer's weights
-  float bias_decay = 0;        // weight decay where !ParameterInfo::decays; frozen ones have none
-  float clip_norm = 0;         // > 0: scales the gradient of this span so that its 2-norm is at most this
-  int threads = 1;
+// Consecutive parameters that an optimizer treats alike.
+struct Run {
+  uint64_t begin = 0, end = 0;  // elements of the range that the plan is of
+  bool decays = false;
+  float decay = 0;  // weight decay
+  float rate = 1;   // factor on the learning rate
+  int rows = 0;     // above 0: a matrix of so many rows, a run of its own (muon only)
+  friend bool operator==(const Run&, const Run&) = default;
 };
+
+// All that an optimizer of a range of parameters is made from, but for its state. Runs rise and do not
+// overlap; a parameter that is in none of them is frozen.
+struct OptimizerPlan {
+  OptimizerConfig config;
+  uint64_t size = 0;
+  std::vector<Run> runs;
+
+  // For all that `layout` describes. Invalid names the setting that is out of bounds.
+  static Result<OptimizerPlan> make(const OptimizerConfig& config, const std::vector<ParameterInfo>& layout);
+  // For the elements [begin, end). Invalid when that takes a part of a tensor that the optimizer takes as a
+  // whole.
+  Result<OptimizerPlan> within(uint64_t begin, uint64_t end) const;
+  // Whether an optimizer can be made from it, whoever wrote it.
+  Status check() const;
+};
+
+// Whether the optimizer of this name takes tensors as a whole.
+bool needs_whole_tensors(const std::string& optimizer);
 
 class Optimizer {
  public:
+  // Invalid when the plan is not one.
+  static Result<std::unique_ptr<Optimizer>> make(const OptimizerPlan& plan);
   // The range [begin, end) of the flat buffer that `layout` describes; end = 0: all of it.
   static Result<std::unique_ptr<Optimizer>> make(const OptimizerConfig& config,
                                                  const std::vector<ParameterInfo>& layout, size_t begin = 0,

@@ -25,9 +25,10 @@ class Sgd : public OptimizerBase {
   using OptimizerBase::OptimizerBase;
   void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
     const float factor = gradient_factor(g, scale);
+    const float momentum = static_cast<float>(config_.momentum);
     ++steps_;
     for_pieces([&](size_t begin, size_t end, const Run& run) {
-      const Factors f{factor, run.decay, config_.momentum, rate * run.rate};
+      const Factors f{factor, run.decay, momentum, rate * run.rate};
       const auto apply = config_.nesterov ? update<true> : update<false>;
       apply(w.data() + begin, g.data() + begin, state_.data() + begin, end - begin, f);
     });
@@ -36,8 +37,6 @@ class Sgd : public OptimizerBase {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig& config, std::vector<Run> runs, size_t size) {
-  return std::make_unique<Sgd>(config, std::move(runs), size, size);
-}
+std::unique_ptr<Optimizer> make_sgd(const OptimizerPlan& plan) { return std::make_unique<Sgd>(plan, 1); }
 
 }  // namespace radl::engine

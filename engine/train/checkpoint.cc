@@ -65,7 +65,7 @@ std::vector<std::span<const float>> arrays_of(const Checkpoint& c) {
 }
 
 std::string header_of(const Checkpoint& c) {
-  Json h = {{"step", c.step},
+  Json h = {{"step", c.done()},
             {"next", c.next},
             {"again", c.again},
             {"version", c.version},
@@ -133,7 +133,7 @@ std::string_view take(std::string_view& rest, size_t size) {
 Status read_header(const std::string& path, std::string_view text, std::string_view rest, Checkpoint& c) {
   try {
     nlohmann::json h = nlohmann::json::parse(text);
-    h.at("step").get_to(c.step);
+    const uint64_t step = h.at("step");
     h.at("next").get_to(c.next);
     h.at("again").get_to(c.again);
     h.at("version").get_to(c.version);
@@ -142,6 +142,7 @@ Status read_header(const std::string& path, std::string_view text, std::string_v
     h.at("numbers").get_to(c.numbers);
     h.at("averaged").get_to(c.averaged);
     h.at("optimizer_steps").get_to(c.optimizer_steps);
+    if (c.again.size() > c.next || c.done() != step) return corrupt(path, "its batches do not add up");
     std::vector<std::pair<std::vector<float>*, uint64_t>> parts = {
         {&c.weights, h.at("weights").get<uint64_t>()},
         {&c.statistics, h.at("statistics").get<uint64_t>()},
@@ -236,7 +237,7 @@ Result<std::string> save_checkpoint(const std::string& directory, const Checkpoi
   if (Status made = disk.make_directory(directory); !made.ok()) return made;
   Result<uint64_t> run = last_run(directory);
   if (!run) return std::move(run).status();
-  std::string path = directory + "/" + CheckpointName{*run, c.step}.text(), temporary = path + ".part";
+  std::string path = directory + "/" + CheckpointName{*run, c.done()}.text(), temporary = path + ".part";
   Status status = write_file(c, temporary, disk);
   if (status.ok()) status = disk.rename(temporary, path);
   if (status.ok()) status = disk.sync_directory(directory);
@@ -274,8 +275,6 @@ Result<Checkpoint> load_checkpoint(const std::string& path) {
   std::string_view header = take(rest, length);
   Checkpoint c;
   if (Status bad = read_header(path, header, rest, c); !bad.ok()) return bad;
-  if (c.again.size() > c.next || c.next - c.again.size() != c.step)
-    return corrupt(path, "its batches do not add up");
   return c;
 }
 

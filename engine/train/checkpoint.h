@@ -17,22 +17,14 @@
 #include <vector>
 
 #include "common/status.h"
+#include "engine/optim/training_state.h"
 
 namespace radl::engine {
 
-struct Checkpoint {
-  uint64_t step = 0;            // batches done, of all workers together
-  uint64_t next = 0;            // first batch that was never given out; next - again.size() == step
-  std::vector<uint64_t> again;  // batches before `next` that are not done
-  uint64_t version = 0;         // updates applied
-  std::string settings;         // resume_settings() of train/job.h
-  std::string model;            // canonical text of the model
-  std::string numbers;          // JSON of what the report needs to go on: curves, best accuracy, seconds
-  std::vector<float> weights, statistics, average;  // average is empty without weight averaging
-  uint64_t averaged = 0;                            // updates in it
-  uint64_t optimizer_steps = 0;
-  std::vector<std::vector<float>> optimizer;  // as long as weights, each
-  double capture_seconds = 0;                 // that copying all this took; not written
+struct Checkpoint : TrainingState {
+  std::string settings;  // resume_settings() of train/job.h
+  std::string model;     // canonical text of the model
+  std::string numbers;   // JSON of what the report needs to go on: curves, best accuracy, seconds
 };
 
 // The file operations that writing needs. Tests put one in that stops at the n-th.

@@ -43,7 +43,7 @@ Result<std::string> CheckpointKeeper::write(const Checkpoint& checkpoint) {
     path = save_checkpoint(directory_, checkpoint, keep_, disk);
   if (path.status().code() != Code::Quota) return path;
   const std::string why =
-      fmt::format("{}; step {} could not be saved, {}", path.status().message(), checkpoint.step, kept());
+      fmt::format("{}; step {} could not be saved, {}", path.status().message(), checkpoint.done(), kept());
   warn(why);
   return Status(Code::Quota, why);
 }

@@ -22,7 +22,7 @@ void CheckpointWriter::write(Checkpoint checkpoint, double stall) {
     writing_ = false;
     if (path.ok())
       progress_.emit("checkpoint",
-                     {{"step", checkpoint.step}, {"path", *path}, {"seconds", seconds_since(begin)}});
+                     {{"step", checkpoint.done()}, {"path", *path}, {"seconds", seconds_since(begin)}});
   });
 }
 

@@ -30,29 +30,27 @@ class ClusterRun {
   Status start() {
     Result<std::optional<Checkpoint>> found = overseer_.resume();
     if (!found) return std::move(found).status();
-    cluster::Snapshot start;
+    Result<OptimizerPlan> optimizer =
+        OptimizerPlan::make(optimizer_config(job_), network_.parameter_layout());
+    if (!optimizer) return std::move(optimizer).status().at("optimizer");
+    cluster::Init whole{.count = network_.parameters().size(),
+                        .parameters = network_.parameters().size(),
+                        .batches = setup_.length.total,
+                        .optimizer = std::move(*optimizer),
+                        .average = average_config(job_, setup_.length),
+                        .keep = statistics_keep(network_)};
     if (*found) {
-      start = from_checkpoint(std::move(**found));
+      whole.state = std::move(**found);
     } else {
       if (Status whitened = whiten_from_data(setup_, job_); !whitened.ok()) return whitened;
-      start.weights.assign(network_.parameters().begin(), network_.parameters().end());
-      start.statistics.assign(network_.statistics().begin(), network_.statistics().end());
+      whole.state.weights.assign(network_.parameters().begin(), network_.parameters().end());
+      whole.state.statistics.assign(network_.statistics().begin(), network_.statistics().end());
     }
-    start.tickets.total = setup_.length.total;
-    AverageConfig average = average_config(job_, setup_.length);
-    start.average.kind = static_cast<uint8_t>(average.kind);
-    start.average.decay = average.decay;
-    start.average.from = average.from;
-    from_ = start.tickets.next - start.tickets.again.size();
-    std::vector<cluster::Segment> segments;
-    for (const ParameterInfo& p : network_.parameter_layout())
-      segments.push_back({p.offset, p.size, p.decays, p.frozen});
-    start.keep = statistics_keep(network_);
-    Result<cluster::Borders> borders =
-        cluster::split_layout(network_.parameter_layout(), job_.cluster.ps.size(),
-                              cluster::needs_whole_tensors(job_.optimizer.name));
+    from_ = whole.state.done();
+    Result<cluster::Borders> borders = cluster::split_layout(
+        network_.parameter_layout(), job_.cluster.ps.size(), needs_whole_tensors(job_.optimizer.name));
     if (!borders) return std::move(borders).status();
-    return client_.init(start, *borders, segments, cluster::write_optimizer(optimizer_config(job_)));
+    return client_.init(whole, *borders);
   }
 
   Result<RunSummary> watch() {
@@ -124,39 +122,8 @@ class ClusterRun {
   }
 
   Status save_now() {
-    Result<Checkpoint> now = snapshot();
-    return now ? overseer_.save(std::move(*now)) : std::move(now).status();
-  }
-
-  Result<Checkpoint> snapshot() {
-    Result<cluster::Snapshot> snapshot = client_.snapshot();
-    if (!snapshot) return std::move(snapshot).status();
-    Checkpoint c;
-    c.next = snapshot->tickets.next;
-    c.again = std::move(snapshot->tickets.again);
-    c.step = c.next - c.again.size();
-    c.version = snapshot->version;
-    c.weights = std::move(snapshot->weights);
-    c.statistics = std::move(snapshot->statistics);
-    c.optimizer_steps = snapshot->state.steps;
-    c.optimizer = std::move(snapshot->state.vectors);
-    c.averaged = snapshot->average.count;
-    c.average = std::move(snapshot->average.values);
-    return c;
-  }
-
-  static cluster::Snapshot from_checkpoint(Checkpoint c) {
-    cluster::Snapshot out;
-    out.version = c.version;
-    out.weights = std::move(c.weights);
-    out.statistics = std::move(c.statistics);
-    out.state.steps = c.optimizer_steps;
-    out.state.vectors = std::move(c.optimizer);
-    out.average.count = c.averaged;
-    out.average.values = std::move(c.average);
-    out.tickets.next = c.next;
-    out.tickets.again = std::move(c.again);
-    return out;
+    Result<TrainingState> now = client_.snapshot();
+    return now ? overseer_.save(std::move(*now), 0) : std::move(now).status();
   }
 
   Status interrupted() {
@@ -168,7 +135,7 @@ class ClusterRun {
 
   Result<RunSummary> finish(const cluster::Report& report) {
     if (Status fetched = fetch(); !fetched.ok()) return fetched;
-    return overseer_.finish(report.tickets_done, {}, [this] { return snapshot(); });
+    return overseer_.finish(report.tickets_done, {}, [this] { return client_.snapshot(); });
   }
 
   const Job& job_;

@@ -6,7 +6,7 @@
 #include "engine/cluster/client.h"
 #include "engine/cluster/server.h"
 #include "engine/train/setup.h"
-#include "engine/train/tasks.h"
+#include "engine/train/training.h"
 
 namespace radl::engine {
 

@@ -46,22 +46,16 @@ void read_dataset(const Json& json, DatasetSpec& out, Problems& problems) {
   if (!shape.empty() && shape.size() != 3) problems.add("dataset.shape", "must be [height, width, channels]");
 }
 
-void read_optimizer(const Json& json, OptimizerSpec& out, Problems& problems) {
+void read_optimizer(const Json& json, OptimizerConfig& out, Problems& problems) {
   Fields f(json, "optimizer", problems);
-  f.get_name("name", kOptimizers, out.name);
-  f.get("momentum", out.momentum, {.low = 0, .high = 0.9999});
-  f.get("nesterov", out.nesterov);
-  f.get("weight_decay", out.weight_decay, kShare);
-  f.get("beta1", out.beta1, {.low = 0, .high = 0.9999});
-  f.get("beta2", out.beta2, {.low = 0, .high = 0.999999});
-  f.get("epsilon", out.epsilon, {.low = 0, .high = 1, .low_open = true});
-  f.get("trust", out.trust, {.low = 0, .high = 1, .low_open = true});
-  f.get("iterations", out.iterations, {.low = 1, .high = 20});
-  f.get("rest_momentum", out.rest_momentum, {.low = 0, .high = 0.9999});
-  f.get("bias_rate", out.bias_rate, {.low = 0, .high = 1e6});
-  f.get("head_rate", out.head_rate, {.low = 0, .high = 1e6});
-  f.get("bias_decay", out.bias_decay, kShare);
-  f.get("clip", out.clip, kCount);
+  for_settings(out, [&f]<class... B>(const char* key, auto& value, B... bounds) {
+    if constexpr (std::is_same_v<decltype(value), std::string&>)
+      f.get_name(key, kOptimizers, value);
+    else if constexpr (sizeof...(B) == 0)
+      f.get(key, value);
+    else
+      f.get(key, value, Range{bounds.low..., bounds.high..., bounds.low_open...});
+  });
 }
 
 void read_schedule(const Json& json, ScheduleSpec& out, Problems& problems) {
@@ -271,17 +265,6 @@ std::string address_problem(const std::string& address) {
   return "";
 }
 
-// Servers know ranges of weights and no layers.
-void check_whole_optimizer(const Job& job, Problems& problems) {
-  const OptimizerSpec& o = job.optimizer;
-  if (job.sync.mode == SyncMode::AllReduce) return;
-  if (o.name == "muon")
-    problems.add("optimizer.name",
-                 "\"muon\" does not work with parameter servers, only without or in mode "
-                 "\"allreduce\"");
-  if (o.head_rate != 1) problems.add("optimizer.head_rate", "does not work with parameter servers");
-}
-
 void check_cluster(const Job& job, Problems& problems) {
   const ClusterSpec& c = job.cluster;
   std::set<std::string> seen;
@@ -302,7 +285,6 @@ void check_cluster(const Job& job, Problems& problems) {
     problems.add("cluster.ps",
                  fmt::format("mode \"{}\" needs a parameter server", sync_mode_name(job.sync.mode)));
   }
-  check_whole_optimizer(job, problems);
   if (reduce && !c.ps.empty()) problems.add("cluster.ps", "mode \"allreduce\" has no parameter server");
   if (reduce && !c.chief.empty())
     problems.add("cluster.chief", "in mode \"allreduce\" worker 0 is the chief");

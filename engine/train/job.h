@@ -14,6 +14,7 @@
 
 #include "common/eviction_notice.h"
 #include "common/status.h"
+#include "engine/optim/optimizer_config.h"
 
 namespace radl::engine {
 
@@ -31,20 +32,6 @@ struct DatasetSpec {
   int64_t validation = 0;  // held out from the end of the training set and evaluated instead of the test set
   bool skip_corrupt = false;  // leave corrupt images out and count them instead of failing
   std::vector<int> shape;     // [height, width, channels] to which images of a folder are scaled
-};
-
-struct OptimizerSpec {
-  std::string name = "auto";  // sgd, adamw, lars, muon; auto: chosen (defaults.h)
-  double momentum = 0.9;      // sgd, lars, muon
-  bool nesterov = true;       // sgd, muon
-  double weight_decay = 5e-4;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
-  double trust = 0.001;                               // lars
-  int iterations = 5;                                 // muon: Newton-Schulz steps of an update
-  double rest_momentum = 0.9;                         // muon: where it is plain SGD
-  double bias_rate = 1, head_rate = 1;  // factors on the rate: of biases and norms, of the last layer
-  double bias_decay = 0;                // weight decay of biases and norms
-  double clip = 0;                      // largest norm of a gradient; 0: no clipping
 };
 
 struct ScheduleSpec {
@@ -140,7 +127,7 @@ struct Job {
   uint64_t seed = 1;
   int threads = 0;               // 0: all cores this process may use
   std::string kernels = "auto";  // auto, ref, eigen, onednn, own
-  OptimizerSpec optimizer;
+  OptimizerConfig optimizer{.name = "auto", .nesterov = true, .weight_decay = 5e-4};
   ScheduleSpec schedule;
   double label_smoothing = 0;
   int accumulate = 1;  // a batch is computed in so many pieces, their gradients added: less memory

@@ -19,7 +19,6 @@ std::string_view resume_name(Resume resume) {
 
 // What decides the result of the training.
 OrderedJson result_part(const Job& job) {
-  const OptimizerSpec& o = job.optimizer;
   const ScheduleSpec& s = job.schedule;
   OrderedJson out;
   out["job"] = kJobVersion;
@@ -35,20 +34,8 @@ OrderedJson result_part(const Job& job) {
   out["epochs"] = job.epochs;
   out["precision"] = job.precision;
   out["seed"] = job.seed;
-  out["optimizer"] = {{"name", o.name},
-                      {"momentum", o.momentum},
-                      {"nesterov", o.nesterov},
-                      {"weight_decay", o.weight_decay},
-                      {"beta1", o.beta1},
-                      {"beta2", o.beta2},
-                      {"epsilon", o.epsilon},
-                      {"trust", o.trust},
-                      {"clip", o.clip},
-                      {"bias_rate", o.bias_rate},
-                      {"head_rate", o.head_rate},
-                      {"bias_decay", o.bias_decay},
-                      {"iterations", o.iterations},
-                      {"rest_momentum", o.rest_momentum}};
+  for_settings(job.optimizer,
+               [&out](const char* key, const auto& value, auto...) { out["optimizer"][key] = value; });
   out["schedule"]["name"] = s.name;
   if (s.peak != kChosen) out["schedule"]["peak"] = s.peak;
   if (s.warmup != kChosen) out["schedule"]["warmup"] = s.warmup;

@@ -134,16 +134,13 @@ class JobOverseer : public Overseer {
            writer_.affordable(job_.checkpoint.share, seconds_since(last_save_));
   }
 
-  Status save(Checkpoint checkpoint) override {
+  Status save(TrainingState state, double stalled) override {
     if (job_.directories.checkpoint.empty()) return {};
     saved_for_notice_ = hooks_.taken_back != nullptr && *hooks_.taken_back;
-    last_saved_ = checkpoint.step;
+    last_saved_ = state.done();
     last_save_ = SteadyClock::now();
-    const double captured = checkpoint.capture_seconds;
     // A full disk does not end the training: the last checkpoint is still there, and the next may fit.
     if (Status before = settle(); !before.ok() && before.code() != Code::Quota) return before;
-    checkpoint.settings = resume_settings(job_);
-    checkpoint.model = setup_.network->description();
     History history = history_;
     history.seconds += seconds_since(begin_);
     history.images += sums_.images;
@@ -151,8 +148,9 @@ class JobOverseer : public Overseer {
       history.train_loss = mean_loss(window);
       history.train_accuracy = accuracy(window);
     }
-    checkpoint.numbers = write_history(history);
-    writer_.write(std::move(checkpoint), captured + seconds_since(last_save_));
+    writer_.write(
+        {std::move(state), resume_settings(job_), setup_.network->description(), write_history(history)},
+        stalled + seconds_since(last_save_));
     return {};
   }
 
@@ -169,7 +167,7 @@ class JobOverseer : public Overseer {
   void note(const char* key, double value) override { notes_[key] = value; }
 
   Result<RunSummary> finish(uint64_t done, std::span<const float> average,
-                            const std::function<Result<Checkpoint>()>& last) override {
+                            const std::function<Result<TrainingState>()>& last) override {
     double train_seconds = seconds_since(begin_);
     if (sums_.steps > line_sums_.steps) write_line(done);
     Result<Evaluation> result = run_evaluation(average, true);
@@ -203,14 +201,14 @@ class JobOverseer : public Overseer {
   // Records the last evaluation and writes the last checkpoint with it. If the evaluation was interrupted,
   // only the checkpoint is written.
   Status keep_last(uint64_t done, const Result<Evaluation>& result,
-                   const std::function<Result<Checkpoint>()>& last) {
+                   const std::function<Result<TrainingState>()>& last) {
     const bool interrupted = result.status().code() == Code::Cancelled;
     Status recorded = result ? record(done, *result) : result.status();
     if (!recorded.ok() && !interrupted) return recorded;
     if (!job_.directories.checkpoint.empty() && done != last_saved_) {
-      Result<Checkpoint> checkpoint = last();
-      if (!checkpoint) return std::move(checkpoint).status();
-      if (Status saved = save(std::move(*checkpoint)); !saved.ok()) return saved;
+      Result<TrainingState> state = last();
+      if (!state) return std::move(state).status();
+      if (Status saved = save(std::move(*state), 0); !saved.ok()) return saved;
     }
     if (!interrupted) return {};
     Status settled = settle();

@@ -43,14 +43,15 @@ class Overseer {
   virtual Status evaluate(uint64_t done, std::span<const float> average) = 0;
   // Never at the run's end: finish() writes that one.
   virtual bool checkpoint_due(uint64_t done) const = 0;
-  // Writes it in the background; waits for the one before. Adds the job's and the run's part to it.
-  virtual Status save(Checkpoint checkpoint) = 0;
+  // Writes it in the background, with the job's and the run's part; waits for the one before. `stalled`:
+  // seconds for which the training stood still for it.
+  virtual Status save(TrainingState state, double stalled) = 0;
   virtual void peer(const char* kind, const std::string& name, const std::string& text, double silent) = 0;
   // Training is over: final evaluation, last checkpoint, model, report. The network holds the final weights.
-  // `last` makes the checkpoint, with which more epochs resume; it is called once at most, after an
+  // `last` gives the state, with which more epochs resume; it is called once at most, after an
   // evaluation that has not diverged.
   virtual Result<RunSummary> finish(uint64_t done, std::span<const float> average,
-                                    const std::function<Result<Checkpoint>()>& last) = 0;
+                                    const std::function<Result<TrainingState>()>& last) = 0;
   // For the report.
   virtual void note(const char* key, double value) = 0;
   // Waits until what save() began is on the disk.

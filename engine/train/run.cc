@@ -4,17 +4,15 @@
 
 #include "engine/train/interruption.h"
 #include "engine/train/progress.h"
-#include "engine/train/tasks.h"
+#include "engine/train/training.h"
 
 namespace radl::engine {
 namespace {
 
 Result<RunSummary> dispatch(const Job& job, const RunHooks& hooks, Progress& progress) {
-  if (job.cluster.empty()) return run_local(job, hooks, progress);
-  if (job.sync.mode == SyncMode::AllReduce) return run_ring_worker(job, hooks, progress);
-  if (job.task.type == "worker") return run_worker(job, hooks, progress);
   if (job.task.type == "ps") return run_server(job, hooks, progress);
-  return run_chief(job, hooks, progress);
+  if (job.task.type == "chief") return run_chief(job, hooks, progress);
+  return run_training(job, hooks, progress);
 }
 
 }  // namespace

@@ -65,22 +65,7 @@ Precision resolve_precision(const std::string& name) {
 int threads_of(const Job& job) { return job.threads > 0 ? job.threads : usable_cores(); }
 
 OptimizerConfig optimizer_config(const Job& job) {
-  const OptimizerSpec& spec = job.optimizer;
-  OptimizerConfig out;
-  out.name = spec.name;
-  out.momentum = static_cast<float>(spec.momentum);
-  out.nesterov = spec.nesterov;
-  out.weight_decay = static_cast<float>(spec.weight_decay);
-  out.beta1 = static_cast<float>(spec.beta1);
-  out.beta2 = static_cast<float>(spec.beta2);
-  out.eps = static_cast<float>(spec.epsilon);
-  out.trust = static_cast<float>(spec.trust);
-  out.iterations = spec.iterations;
-  out.rest_momentum = static_cast<float>(spec.rest_momentum);
-  out.bias_rate = static_cast<float>(spec.bias_rate);
-  out.head_rate = static_cast<float>(spec.head_rate);
-  out.bias_decay = static_cast<float>(spec.bias_decay);
-  out.clip_norm = static_cast<float>(spec.clip);
+  OptimizerConfig out = job.optimizer;
   out.threads = threads_of(job);
   return out;
 }

@@ -20,16 +20,4 @@ std::vector<float> statistics_keep(const Network& network) {
   return out;
 }
 
-void StatisticsProbe::begin() {
-  std::span<float> statistics = network_.statistics();
-  for (size_t i = 0; i < statistics.size(); ++i)
-    if (keep_[i] < 1) statistics[i] = 0;
-}
-
-void StatisticsProbe::read(std::vector<float>& added) const {
-  std::span<const float> statistics = network_.statistics();
-  added.resize(statistics.size());
-  for (size_t i = 0; i < added.size(); ++i) added[i] = keep_[i] < 1 ? statistics[i] : 0;
-}
-
 }  // namespace radl::engine

@@ -22,13 +22,17 @@ StepResult BatchStep::wait(const Batch& batch, uint64_t ticket) {
   return {};
 }
 
-StepResult BatchStep::run(const Batch& batch, uint64_t ticket) {
-  if (pace_.given()) return wait(batch, ticket);
+StepResult BatchStep::run(const Batch& batch, uint64_t ticket, const GradientsReady& ready) {
+  if (pace_.given()) {
+    const StepResult waited = wait(batch, ticket);
+    if (ready) ready(0, network_.gradients().size());
+    return waited;
+  }
   sum_.clear();
   pieces_ = 1;
   if (batch.size <= piece_) {
     network_.set_step(ticket);
-    return network_.forward_backward(batch);
+    return network_.forward_backward(batch, ready);
   }
   const size_t pixels = batch.images.size() / static_cast<size_t>(batch.size);
   const uint64_t pieces = static_cast<uint64_t>((batch.size + piece_ - 1) / piece_);
@@ -50,6 +54,7 @@ StepResult BatchStep::run(const Batch& batch, uint64_t ticket) {
     total.correct += part.correct;
   }
   total.loss = static_cast<decltype(total.loss)>(loss / batch.size);
+  if (ready) ready(0, sum_.size());
   return total;
 }
 

@@ -20,8 +20,9 @@ class BatchStep {
  public:
   BatchStep(Network& network, const Job& job)
       : network_(network), piece_(piece_size(job)), pace_(job.pace), seed_(job.seed) {}
-  // Forward and backward over the whole batch, which is number `ticket` of the run.
-  StepResult run(const Batch& batch, uint64_t ticket);
+  // Forward and backward over the whole batch, which is number `ticket` of the run. `ready` is called for
+  // gradients() that are final, as in Network::forward_backward.
+  StepResult run(const Batch& batch, uint64_t ticket, const GradientsReady& ready = {});
   // Of the mean loss over the batch; valid until the next run().
   std::span<float> gradients();
   // How often the last run() updated the network's statistics.

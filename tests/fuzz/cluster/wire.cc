@@ -30,7 +30,7 @@ void decode_all(const Message& m) {
   Fetch fetch;
   Push push;
   Update update;
-  SnapshotPart snapshot;
+  TrainingState snapshot;
   Report report;
   Stop stop;
   Block block;

@@ -93,19 +93,19 @@ TEST(Layout, WholeTensorsAreSplitAsEquallyAsTheyAllow) {
 TEST(Layout, ServersWithPartsOfTensorsTrainAsOneDoes) {
   Model m = model_of({590, 7, 30, 3});
   OptimizerConfig config;
-  config.momentum = 0.9f;
-  config.weight_decay = 0.1f;
+  config.weight_decay = 0.1;
   config.bias_rate = 2;
-  std::vector<Segment> segments;
-  for (const ParameterInfo& p : m.layout) segments.push_back({p.offset, p.size, p.decays});
+  config.head_rate = 3;
+  m.layout[2].frozen = true;
+  Init model{.count = m.total, .parameters = m.total, .batches = 3};
+  model.optimizer = *OptimizerPlan::make(config, m.layout);
+  for (uint64_t i = 0; i < m.total; ++i) model.state.weights.push_back(static_cast<float>(i % 5));
   auto train = [&](size_t shards) {
     std::vector<float> out;
-    for (auto [first, end] : *split_layout(m.layout, shards)) {
-      Init init{.count = end - first, .parameters = end - first, .optimizer = write_optimizer(config)};
-      init.segments = segments_within(segments, first, end);
-      init.tickets.total = 3;
-      for (uint64_t i = first; i < end; ++i) init.weights.push_back(static_cast<float>(i % 5));
-      auto shard = std::move(*Shard::make(init, {}));
+    const Borders borders = *split_layout(m.layout, shards);
+    for (uint32_t s = 0; s < borders.size(); ++s) {
+      const auto [first, end] = borders[s];
+      auto shard = std::move(*Shard::make(*part_of(model, s, borders), {}));
       uint64_t pass = shard->join(0, 1);
       for (int step = 0; step < 3; ++step) {
         std::vector<float> gradient;
@@ -120,7 +120,31 @@ TEST(Layout, ServersWithPartsOfTensorsTrainAsOneDoes) {
     return out;
   };
   const std::vector<float> alone = train(1);
+  EXPECT_EQ(std::vector<float>(alone.begin() + 597, alone.begin() + 627),
+            std::vector<float>(model.state.weights.begin() + 597, model.state.weights.begin() + 627))
+      << "frozen";
   for (size_t shards : {2, 3, 5, 100}) EXPECT_EQ(alone, train(shards)) << shards;
+}
+
+// A part of the state goes back to where it came from.
+TEST(Layout, PartsOfAStateMakeItUpAgain) {
+  TrainingState whole;
+  whole.next = 9;
+  whole.again = {3, 5};
+  whole.version = 7;
+  whole.statistics = {1, 2};
+  whole.averaged = 4;
+  whole.optimizer_steps = 6;
+  for (int i = 0; i < 10; ++i) whole.weights.push_back(static_cast<float>(i));
+  whole.average.assign(10, 0.5f);
+  whole.optimizer = {std::vector<float>(10, 2), std::vector<float>(10, 3)};
+  EXPECT_EQ(whole.done(), 7u);
+  TrainingState again;
+  again.weights.resize(10);
+  for (auto [first, end] : Borders{{0, 4}, {4, 5}, {5, 10}})
+    ASSERT_TRUE(put_part(engine::part_of(whole, first, end), first, end, again).ok());
+  EXPECT_EQ(again, whole);
+  EXPECT_EQ(put_part(engine::part_of(whole, 0, 4), 0, 5, again).code(), Code::Corrupt);
 }
 
 }  // namespace

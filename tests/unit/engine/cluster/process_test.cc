@@ -58,8 +58,7 @@ bool serve(const std::string& address, Mode mode, uint64_t total) {
   auto link = std::make_shared<std::unique_ptr<Link>>((*server)->local_link({Role::Chief, 0}));
   auto chief = ChiefClient::connect(
       client_options(0, 1), [link](uint32_t) -> Result<std::unique_ptr<Link>> { return std::move(*link); });
-  if (!chief.ok() || !(*chief)->init(start(total), *split_layout(layout(), 1), segments(), optimizer()).ok())
-    return false;
+  if (!chief.ok() || !(*chief)->init(start(total), *split_layout(layout(), 1)).ok()) return false;
   for (;;) {
     Result<Report> report = (*chief)->report();
     if (!report.ok()) return false;

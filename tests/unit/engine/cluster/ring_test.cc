@@ -116,35 +116,36 @@ TEST(Ring, RoundedSumsAreTheSameBitsEverywhere) {
 
 TEST(Ring, HandsTheStateAround) {
   auto rings = make_rings(3);
-  std::vector<std::future<Init>> members;
+  std::vector<std::future<TrainingState>> members;
   for (uint32_t r = 0; r < 3; ++r) {
     members.push_back(std::async(std::launch::async, [&, r] {
-      Init state;
+      TrainingState state;
       if (r == 0) {
         state.weights.assign(50001, 2.5f);
         state.statistics = {4, 5, 6};
-        state.state = {9, {std::vector<float>(50001, 3.5f), std::vector<float>(50001, 4.5f)}};
-        state.tickets.next = 12;
+        state.optimizer_steps = 9;
+        state.optimizer = {std::vector<float>(50001, 3.5f), std::vector<float>(50001, 4.5f)};
+        state.next = 12;
       }
       EXPECT_TRUE(rings[r]->start(state).ok());
       return state;
     }));
   }
   for (auto& m : members) {
-    Init state = m.get();
+    TrainingState state = m.get();
     EXPECT_EQ(state.weights, std::vector<float>(50001, 2.5f));
-    EXPECT_EQ(state.state.vectors.at(1), std::vector<float>(50001, 4.5f));
-    EXPECT_EQ(state.tickets.next, 12u);
+    EXPECT_EQ(state.optimizer.at(1), std::vector<float>(50001, 4.5f));
+    EXPECT_EQ(state.next, 12u);
   }
 }
 
 TEST(Ring, TheStateOfAnotherModelIsRefusedByAll) {
   auto rings = make_rings(2);
   auto other = std::async(std::launch::async, [&] {
-    Init state;
+    TrainingState state;
     return rings[1]->start(state).code();
   });
-  Init state;
+  TrainingState state;
   state.weights = {1, 2, 3};
   state.statistics = {4};
   EXPECT_TRUE(rings[0]->start(state).ok());

@@ -31,7 +31,7 @@ class Job {
         ChiefClient::connect(client_options(0, shards_()), connect({Role::Chief, 0}));
     EXPECT_TRUE(made.ok()) << made.status().text();
     chief = std::move(*made);
-    Status begun = chief->init(start(total), *split_layout(layout(), shards), segments(), optimizer());
+    Status begun = chief->init(start(total), *split_layout(layout(), shards));
     EXPECT_TRUE(begun.ok()) << begun.text();
   }
 
@@ -106,7 +106,7 @@ TEST_P(JobTest, TrainsToTheGoalWithEveryBatchDoneOnce) {
   Report report = *job.chief->report();
   EXPECT_EQ(report.tickets_done, 300u);
   EXPECT_EQ(report.images, 600u);
-  Result<Snapshot> end = job.chief->snapshot();
+  Result<TrainingState> end = job.chief->snapshot();
   ASSERT_TRUE(end.ok());
   EXPECT_LT(distance_from_goal(end->weights), 0.05);
   double rounds = k.mode == Mode::Sync ? 300.0 / static_cast<double>(k.workers) : 300;
@@ -280,7 +280,7 @@ TEST(Job, WorkersThatComeBeforeTheChiefWait) {
       << "longer than the peer timeout: heartbeats keep it";
   auto chief = std::move(
       *ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
-  ASSERT_TRUE(chief->init(start(20), *split_layout(layout(), 1), segments(), optimizer()).ok());
+  ASSERT_TRUE(chief->init(start(20), *split_layout(layout(), 1)).ok());
   Status done = early.get();
   EXPECT_TRUE(done.ok()) << done.text();
 }
@@ -299,7 +299,7 @@ TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {
     auto server = std::move(*ParameterServer::start(so, {}));
     auto chief = std::move(
         *ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
-    ASSERT_TRUE(chief->init(start(300), *split_layout(layout(), 1), segments(), optimizer()).ok());
+    ASSERT_TRUE(chief->init(start(300), *split_layout(layout(), 1)).ok());
     ClientOptions co = client_options(0, 1);
     co.gradients = encoding;
     auto client = std::move(*WorkerClient::connect(co, connector({server->address()}, {Role::Worker, 0})));

@@ -14,15 +14,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
+OptimizerPlan plan_of(const OptimizerConfig& config, size_t size) {
+  return *OptimizerPlan::make(config,
+                              {{.name = "p", .shape = {static_cast<int>(size)}, .offset = 0, .size = size}});
+}
+
 Init init_of(uint64_t total, std::vector<float> weights = {1, 1, 1, 1}) {
-  OptimizerConfig sgd;
-  sgd.momentum = 0;
-  Init init{.count = weights.size(), .parameters = weights.size(), .optimizer = write_optimizer(sgd)};
-  init.segments = {{0, weights.size(), true}};
-  init.weights = std::move(weights);
-  init.statistics = {10};
-  init.keep = {1};
-  init.tickets.total = total;
+  Init init{.count = weights.size(), .parameters = weights.size(), .batches = total, .keep = {1}};
+  init.optimizer = plan_of({.momentum = 0}, weights.size());
+  init.state.weights = std::move(weights);
+  init.state.statistics = {10};
   return init;
 }
 
@@ -52,8 +53,14 @@ Status push(Shard& shard, uint32_t worker, uint64_t pass, const Assignment& a, f
   return shard.push(worker, pass, p);
 }
 
+TrainingState state_of(const Tickets& tickets) {
+  TrainingState out;
+  tickets.store(out);
+  return out;
+}
+
 TEST(Tickets, EachIsDoneOnceWhoeverIsLost) {
-  Tickets t({.total = 5, .next = 0, .again = {}});
+  Tickets t(5);
   EXPECT_EQ(t.take(0), 0u);
   EXPECT_EQ(t.take(1), 1u);
   EXPECT_TRUE(t.finish(0, 0));
@@ -65,14 +72,14 @@ TEST(Tickets, EachIsDoneOnceWhoeverIsLost) {
   EXPECT_EQ(t.take(0), 4u);
   EXPECT_FALSE(t.take(0).has_value());
   EXPECT_FALSE(t.finished());
-  EXPECT_EQ(t.state(), (TicketState{.total = 5, .next = 1, .again = {}})) << "1 to 4 are not done";
+  EXPECT_EQ(state_of(t), (TrainingState{.next = 1})) << "1 to 4 are not done";
   for (uint64_t n : {1, 3}) EXPECT_TRUE(t.finish(2, n));
   for (uint64_t n : {2, 4}) EXPECT_TRUE(t.finish(0, n));
   EXPECT_TRUE(t.finished());
 }
 
 TEST(Tickets, ResumeWhereTheyWere) {
-  Tickets t({.total = 10, .next = 6, .again = {2, 4}});
+  Tickets t(10, {.next = 6, .again = {2, 4}});
   EXPECT_EQ(t.done(), 4u);
   EXPECT_EQ(t.take(0), 2u);
   EXPECT_EQ(t.take(0), 4u);
@@ -88,7 +95,7 @@ TEST(Shard, AsyncAppliesEveryGradientAndEveryChange) {
   EXPECT_EQ(second.ticket, 2u);
   ASSERT_TRUE(push(*shard, 1, b, second, 0.5f).ok());
   ASSERT_TRUE(push(*shard, 0, a, first, 0.25f).ok());
-  SnapshotPart s = shard->snapshot();
+  TrainingState s = shard->snapshot();
   EXPECT_EQ(s.weights, std::vector<float>(4, 0.25f));
   EXPECT_EQ(s.statistics, std::vector<float>{10.75f});
   Report report = shard->report();
@@ -112,7 +119,7 @@ TEST(Shard, SyncAppliesTheMeanOnceAllAreThere) {
   EXPECT_EQ(shard->report().tickets_done, 0u) << "a batch whose gradient is not applied is not done";
   ASSERT_TRUE(push(*shard, 1, b, second, 0.5f).ok());
   ASSERT_TRUE(waiting.get().ok());
-  SnapshotPart s = shard->snapshot();
+  TrainingState s = shard->snapshot();
   EXPECT_EQ(s.version, 1u);
   EXPECT_EQ(s.weights, std::vector<float>(4, 0.25f));
   EXPECT_EQ(s.statistics, std::vector<float>{10.75f});
@@ -218,27 +225,26 @@ TEST(Shard, GradientsOfAnotherSizeAreRefused) {
 
 TEST(Shard, ADescriptionThatContradictsItselfIsRefused) {
   Init init = init_of(10);
-  init.segments = {{0, 3, true}};
+  init.optimizer.size = 3;
   EXPECT_EQ(Shard::make(init, {}).status().code(), Code::Corrupt);
   init = init_of(10);
-  init.weights.pop_back();
+  init.state.weights.pop_back();
   EXPECT_EQ(Shard::make(init, {}).status().code(), Code::Corrupt);
   init = init_of(10);
-  init.optimizer = "{}";
+  init.optimizer.config.name = "adam2";
+  EXPECT_FALSE(Shard::make(init, {}).ok());
+  init = init_of(10);
+  init.optimizer.runs.push_back({2, 4});
   EXPECT_EQ(Shard::make(init, {}).status().code(), Code::Corrupt);
   init = init_of(10);
-  init.state.vectors = {{1}, {2}, {3}};
+  init.state.optimizer = {{1}, {2}, {3}};
   EXPECT_EQ(Shard::make(init, {}).status().code(), Code::Corrupt);
 }
 
 // A shard that goes on from a snapshot goes on exactly.
 TEST(Shard, ASnapshotContinuesBitIdentically) {
-  OptimizerConfig config;
-  config.momentum = 0.9f;
-  config.nesterov = true;
-  config.weight_decay = 0.01f;
   Init init = init_of(20);
-  init.optimizer = write_optimizer(config);
+  init.optimizer = plan_of({.nesterov = true, .weight_decay = 0.01}, 4);
   auto run = [](Shard& shard, int steps) {
     uint64_t pass = shard.join(0, 10);
     for (int i = 0; i < steps; ++i) {
@@ -249,16 +255,11 @@ TEST(Shard, ASnapshotContinuesBitIdentically) {
   auto whole = std::move(*Shard::make(init, {})), half = std::move(*Shard::make(init, {}));
   run(*whole, 10);
   run(*half, 5);
-  SnapshotPart s = half->snapshot();
-  init.weights = s.weights;
-  init.statistics = s.statistics;
-  init.state = s.state;
-  init.tickets = s.tickets;
-  init.version = s.version;
+  init.state = half->snapshot();
   auto rest = std::move(*Shard::make(init, {}));
   run(*rest, 5);
   EXPECT_EQ(whole->snapshot().weights, rest->snapshot().weights);
-  EXPECT_EQ(whole->snapshot().state.vectors, rest->snapshot().state.vectors);
+  EXPECT_EQ(whole->snapshot().optimizer, rest->snapshot().optimizer);
   EXPECT_EQ(whole->snapshot().version, rest->snapshot().version);
 }
 
@@ -268,7 +269,7 @@ TEST(Shard, StatisticsStayAMeanOfTheBatchesWithAnyNumberOfWorkers) {
   for (float momentum : {0.1f, 0.4f, 1.0f}) {
     for (uint32_t workers : {1, 2, 8, 24, 64}) {
       Init init = init_of(100000);
-      init.statistics = {0};
+      init.state.statistics = {0};
       init.keep = {1 - momentum};
       auto shard = std::move(*Shard::make(init, {}));
       std::vector<uint64_t> pass;
@@ -292,7 +293,7 @@ TEST(Shard, StatisticsStayAMeanOfTheBatchesWithAnyNumberOfWorkers) {
 
 TEST(Shard, ABatchInPiecesUpdatesTheStatisticsOncePerPiece) {
   Init init = init_of(10);
-  init.statistics = {8};
+  init.state.statistics = {8};
   init.keep = {0.5f};
   auto shard = std::move(*Shard::make(init, {}));
   uint64_t pass = shard->join(0, 1);
@@ -392,7 +393,7 @@ TEST(Shard, TheNextBatchIsNamedAhead) {
 
 // What is announced to a worker of its next batch holds as long as nobody is in need of it.
 TEST(Tickets, AReservationHoldsUntilNothingElseIsLeft) {
-  Tickets t({.total = 5, .next = 0, .again = {}});
+  Tickets t(5);
   EXPECT_EQ(t.take(0), 0u);
   EXPECT_EQ(t.reserve(0), 1u);
   EXPECT_EQ(t.take(1), 2u);
@@ -406,7 +407,7 @@ TEST(Tickets, AReservationHoldsUntilNothingElseIsLeft) {
   EXPECT_TRUE(t.finish(1, 4));
   EXPECT_EQ(t.take(1), 1u) << "nothing else is left";
   EXPECT_FALSE(t.take(0));
-  EXPECT_EQ(t.state(), (TicketState{.total = 5, .next = 5, .again = {0, 1}}));
+  EXPECT_EQ(state_of(t), (TrainingState{.next = 5, .again = {0, 1}}));
 }
 
 }  // namespace

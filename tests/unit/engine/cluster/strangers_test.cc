@@ -148,7 +148,7 @@ TEST_P(StrangersTest, DoNotStopAJobOrHoldItsEndUp) {
   };
   auto chief = ChiefClient::connect(client_options(0, 1), patient({Role::Chief, 0}));
   ASSERT_TRUE(chief.ok()) << chief.status().text();
-  ASSERT_TRUE((*chief)->init(start(90), *split_layout(layout(), 1), segments(), optimizer()).ok());
+  ASSERT_TRUE((*chief)->init(start(90), *split_layout(layout(), 1)).ok());
   std::vector<std::future<Status>> workers;
   for (uint32_t w = 0; w < 3; ++w) {
     workers.push_back(std::async(std::launch::async, [&, w] {

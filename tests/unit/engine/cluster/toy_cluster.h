@@ -57,25 +57,16 @@ inline std::vector<ParameterInfo> layout() {
   return out;
 }
 
-inline std::vector<Segment> segments() {
-  std::vector<Segment> out;
-  for (const ParameterInfo& p : layout()) out.push_back({p.offset, p.size, true});
+inline OptimizerPlan optimizer() {
+  return *OptimizerPlan::make({.momentum = 0.5, .nesterov = false}, layout());
+}
+
+inline Init start(uint64_t batches) {
+  Init out{.count = kSize, .parameters = kSize, .batches = batches, .optimizer = optimizer()};
+  out.state.weights.assign(kSize, 0.0f);
+  out.state.statistics = {0, 0};
+  out.keep = {1, 1};  // sums, not means
   return out;
-}
-
-inline Snapshot start(uint64_t total) {
-  Snapshot s;
-  s.weights.assign(kSize, 0.0f);
-  s.statistics = {0, 0};
-  s.keep = {1, 1};  // sums, not means
-  s.tickets.total = total;
-  return s;
-}
-
-inline std::string optimizer() {
-  OptimizerConfig c;
-  c.momentum = 0.5f;
-  return write_optimizer(c);
 }
 
 // Gradient of |w - target|^2 / 2, the target depending on the batch.

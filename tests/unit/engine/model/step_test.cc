@@ -78,7 +78,7 @@ std::unique_ptr<Network> build(const std::string& model, BuildOptions options) {
 
 std::vector<float> train(Network& network, const Data& data, int steps, StepResult* last = nullptr) {
   auto optimizer =
-      Optimizer::make({.name = "nesterov", .weight_decay = 5e-4f, .threads = 2}, network.parameter_layout());
+      Optimizer::make({.name = "sgd", .nesterov = true, .weight_decay = 5e-4f, .threads = 2}, network.parameter_layout());
   const Batch batch{data.images, data.labels, static_cast<int>(data.labels.size())};
   for (int i = 0; i < steps; ++i) {
     const StepResult result = network.forward_backward(batch);
@@ -97,7 +97,7 @@ size_t allocations_of_steps(const std::string& model, InputShape in, BuildOption
   const std::vector<float> images(size_t(options.batch_size) * in.height * in.width * in.channels, 0.5f);
   const std::vector<int32_t> labels(options.batch_size, 3);
   const Batch batch{images, labels, options.batch_size};
-  auto optimizer = Optimizer::make({.name = "nesterov"}, (*network)->parameter_layout());
+  auto optimizer = Optimizer::make({.name = "sgd", .nesterov = true}, (*network)->parameter_layout());
   size_t before = 0;
   for (int i = 0; i < 3; ++i) {
     if (i == 1) before = allocations;

@@ -27,7 +27,6 @@ class CheckpointTest : public testing::Test {
 
 Checkpoint sample(uint64_t step) {
   Checkpoint c;
-  c.step = step;
   c.next = step + 2;
   c.again = {step - 1, step};
   c.version = 7;
@@ -103,7 +102,7 @@ TEST_F(CheckpointTest, TheLastOnesAreKept) {
     ASSERT_TRUE(save_checkpoint(folder_, sample(step), 2, disk).ok());
   EXPECT_EQ(list_checkpoints(folder_),
             (std::vector<std::string>{folder_ + "/step-00000030.ckpt", folder_ + "/step-123456789.ckpt"}));
-  EXPECT_EQ((*load_latest(folder_))->step, 123456789u);
+  EXPECT_EQ((*load_latest(folder_))->done(), 123456789u);
 }
 
 // A failure at every operation in turn: the one before is still there and whole, and nothing half-written is
@@ -120,7 +119,7 @@ TEST_F(CheckpointTest, AFailureAtAnyWriteLeavesThePreviousOne) {
     Result<std::optional<Checkpoint>> latest =
         load_latest(folder_, [&](const Status& s) { FAIL() << s.text(); });
     ASSERT_TRUE(latest.ok() && latest->has_value()) << "died at operation " << at;
-    EXPECT_TRUE((*latest)->step == 20 || (!saved && (*latest)->step == 10)) << "died at operation " << at;
+    EXPECT_TRUE((*latest)->done() == 20 || (!saved && (*latest)->done() == 10)) << "died at operation " << at;
     fs::remove_all(folder_);
     ASSERT_TRUE(save_checkpoint(folder_, sample(10), 1, disk).ok());
   }
@@ -143,7 +142,7 @@ TEST_F(CheckpointTest, AKillAtAnyWriteLeavesThePreviousOne) {
     Result<std::optional<Checkpoint>> latest = load_latest(folder_);
     ASSERT_TRUE(latest.ok() && latest->has_value()) << "killed at operation " << at;
     if (WEXITSTATUS(status) == 0) {
-      EXPECT_EQ((*latest)->step, 20u);
+      EXPECT_EQ((*latest)->done(), 20u);
       return;  // it was not killed any more: every operation has been tried
     }
     ASSERT_EQ(WEXITSTATUS(status), 9);
@@ -161,14 +160,14 @@ TEST_F(CheckpointTest, ARunThatBeganAnewIsGoneOnFrom) {
   EXPECT_FALSE((*load_latest(folder_)).has_value()) << "killed before its first checkpoint, it begins again";
   EXPECT_EQ(*begin_anew(folder_), 0u) << "they are of an earlier run already";
   EXPECT_EQ(*save_checkpoint(folder_, sample(10), 2, disk), folder_ + "/run-0002-step-00000010.ckpt");
-  EXPECT_EQ((*load_latest(folder_))->step, 10u);
+  EXPECT_EQ((*load_latest(folder_))->done(), 10u);
   ASSERT_TRUE(save_checkpoint(folder_, sample(20), 2, disk).ok());
   EXPECT_EQ(list_checkpoints(folder_), (std::vector<std::string>{folder_ + "/run-0002-step-00000010.ckpt",
                                                                  folder_ + "/run-0002-step-00000020.ckpt"}));
   EXPECT_EQ(*begin_anew(folder_), 2u);
   EXPECT_FALSE((*load_latest(folder_)).has_value());
   ASSERT_TRUE(save_checkpoint(folder_, sample(5), 2, disk).ok());
-  EXPECT_EQ((*load_latest(folder_))->step, 5u);
+  EXPECT_EQ((*load_latest(folder_))->done(), 5u);
 }
 
 TEST_F(CheckpointTest, ARunThatCannotBeToldIsAnError) {
@@ -188,7 +187,7 @@ TEST_F(CheckpointTest, RoomIsMadeWithoutTheLastWholeOne) {
   ASSERT_TRUE(write_file_atomic(folder_ + "/step-00000030.ckpt", "torn").ok());
   EXPECT_EQ(make_room(folder_, disk, removed), folder_ + "/step-00000020.ckpt");
   EXPECT_EQ(removed, 2u);
-  EXPECT_EQ((*load_latest(folder_))->step, 20u);
+  EXPECT_EQ((*load_latest(folder_))->done(), 20u);
 }
 
 TEST_F(CheckpointTest, EveryDamagedByteIsNoticed) {
@@ -214,7 +213,7 @@ TEST_F(CheckpointTest, ADamagedOneIsPassedOverAndToldOf) {
   int told = 0;
   Result<std::optional<Checkpoint>> latest = load_latest(folder_, [&](const Status&) { ++told; });
   ASSERT_TRUE(latest.ok() && latest->has_value());
-  EXPECT_EQ((*latest)->step, 10u);
+  EXPECT_EQ((*latest)->done(), 10u);
   EXPECT_EQ(told, 1);
 }
 

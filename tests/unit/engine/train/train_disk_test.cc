@@ -56,7 +56,7 @@ TEST_F(FullDiskTest, TheModelIsWrittenWhenTheLastCheckpointCannotBe) {
     EXPECT_TRUE(
         warned("step 120 could not be saved, " + j.directories.checkpoint + "/step-00000040.ckpt is kept"));
     Result<std::optional<Checkpoint>> left = load_latest(j.directories.checkpoint);
-    EXPECT_TRUE(left.ok() && left->has_value() && (*left)->step == 40);
+    EXPECT_TRUE(left.ok() && left->has_value() && (*left)->done() == 40);
   });
 }
 
@@ -69,7 +69,7 @@ TEST_F(FullDiskTest, OlderCheckpointsMakeWayForTheModel) {
     EXPECT_TRUE(fs::exists(folder_ + "/disk/model/model.onnx"));
     EXPECT_TRUE(warned("the disk is full"));
     Result<std::optional<Checkpoint>> left = load_latest(j.directories.checkpoint);
-    EXPECT_TRUE(left.ok() && left->has_value() && (*left)->step == 120) << "the last one";
+    EXPECT_TRUE(left.ok() && left->has_value() && (*left)->done() == 120) << "the last one";
   });
 }
 

@@ -1,6 +1,6 @@
 // Every option of layers and optimizers means the same in every loop: one process, parameter servers in each
 // mode, and a ring, with one worker and with two.
-#include "tests/unit/engine/train/train_case.h"
+#include "tests/unit/engine/train/loops_case.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,142 +16,11 @@
 namespace radl::engine {
 namespace {
 
-constexpr char kNet[] =
-    "conv1: conv 12 stride=2\nnorm1: batchnorm momentum=0.3\nrelu\n"
-    "conv2: conv 24 stride=2\nnorm2: groupnorm groups=4\nrelu\nglobalavgpool\nlinear classes\n";
-
-struct Loop {
-  const char* name;
-  SyncMode mode;
-  size_t servers, workers;  // no workers: one process
-};
-constexpr Loop kLocal{"local", SyncMode::Async, 0, 0};
-constexpr Loop kAsync{"async, one worker", SyncMode::Async, 1, 1};
-constexpr Loop kSync{"sync, one worker", SyncMode::Sync, 1, 1};
-constexpr Loop kServers{"sync, two servers", SyncMode::Sync, 2, 1};
-constexpr Loop kStale{"stale, one worker", SyncMode::Stale, 1, 1};
-constexpr Loop kRing{"ring of one", SyncMode::AllReduce, 0, 1};
-constexpr Loop kAsync2{"async, two workers", SyncMode::Async, 1, 2};
-constexpr Loop kStale2{"stale, two workers", SyncMode::Stale, 1, 2};
-constexpr Loop kSync2{"sync, two workers", SyncMode::Sync, 1, 2};
-constexpr Loop kRing2{"ring of two", SyncMode::AllReduce, 0, 2};
-
-// What a run leaves, and what it began with.
-struct Trained {
-  Checkpoint end;
-  nlohmann::json finished;  // the last line of worker 0, or of the one process
-};
-
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
-}
-
-class LoopsTest : public ClusterTest {
- protected:
-  Job small_job() {
-    Job j;
-    j.model = kNet;
-    j.dataset.directory = test::source_dir() + "/examples/cifar10/subset";
-    j.dataset.train = 40;
-    j.dataset.test = 20;
-    j.batch_size = 5;
-    j.epochs = 1;
-    j.precision = "fp32";
-    j.threads = 1;
-    j.optimizer.name = "sgd";
-    j.optimizer.weight_decay = 0.01;
-    j.schedule = {.name = "one_cycle", .peak = 0.05, .warmup = 0.3, .final = 0.1};
-    j.evaluate.every_epochs = 0;
-    j.peer_timeout_seconds = 60;
-    j.start_timeout_seconds = 30;
-    return j;
-  }
-
-  // A port that was free may be somebody else's when a member listens at it: then with other ones.
-  Trained run(const Job& j, const Loop& loop) {
-    for (int attempt = 0;; ++attempt) {
-      bool taken = false;
-      Trained out = try_run(j, loop, taken);
-      if (!taken || attempt == 3) return out;
-    }
-  }
-
-  Trained try_run(Job j, const Loop& loop, bool& taken) {
-    j.directories.checkpoint = folder_ + "/" + std::to_string(++runs_);
-    if (loop.workers > 0) {
-      const bool ring = loop.mode == SyncMode::AllReduce;
-      j.sync.mode = loop.mode;
-      for (size_t i = 0; i < loop.servers; ++i) j.cluster.ps.push_back(free_address());
-      for (size_t i = 0; i < loop.workers; ++i)
-        j.cluster.worker.push_back(ring ? free_address() : "127.0.0.1:" + std::to_string(1000 + i));
-      j.secrets = folder_ + "/job.key";
-      EXPECT_TRUE(write_file_atomic(j.secrets, to_hex(std::string(32, 'k')), 0600).ok());
-    }
-    Trained out;
-    StopSource over;
-    RunHooks hooks, others;
-    hooks.stop = others.stop = over.token();
-    hooks.progress = [&out](std::string_view line) {
-      nlohmann::json said = nlohmann::json::parse(line);
-      if (said["event"] == "finished") out.finished = said;
-    };
-    std::vector<std::future<Result<RunSummary>>> members;
-    const auto begin = [&](const std::string& type, int index, const RunHooks& its) {
-      Job own = j;
-      own.task = {type, index};
-      members.push_back(std::async(std::launch::async, [own, its] { return run_job(own, its); }));
-    };
-    for (size_t i = 0; i < loop.servers; ++i) begin("ps", static_cast<int>(i), {});
-    for (size_t i = 0; i < loop.workers; ++i) begin("worker", static_cast<int>(i), i == 0 ? hooks : others);
-    if (members.empty()) begin("", 0, hooks);
-    for (size_t i = 0; i < members.size(); ++i) {
-      Result<RunSummary> ended = members[i].get();
-      // One worker may have done all the batches before the other came.
-      const bool late = i >= loop.servers && loop.workers > 1 && ended.status().code() == Code::Cancelled;
-      taken |= ended.status().message().find("address is in use") != std::string::npos;
-      EXPECT_TRUE(ended.ok() || late || taken) << loop.name << ": " << ended.status().text();
-      if (i + 1 == loop.servers) over.request();
-    }
-    if (taken) return out;
-    Result<std::optional<Checkpoint>> found = load_latest(j.directories.checkpoint);
-    EXPECT_TRUE(found.ok() && *found) << loop.name;
-    if (found.ok() && *found) out.end = std::move(**found);
-    EXPECT_EQ(out.end.step, 8u) << loop.name;
-    return out;
-  }
-
-  int runs_ = 0;
-};
-
 std::unique_ptr<Setup> start_of(Job j) {
   Result<std::unique_ptr<Setup>> setup = Setup::make(j, true);
   EXPECT_TRUE(setup.ok()) << setup.status().text();
   EXPECT_TRUE(whiten_from_data(**setup, j).ok());
   return std::move(*setup);
-}
-
-// `pieces`: a server sums up the statistics of a batch's pieces before it adds them.
-void expect_same_bits(const Checkpoint& a, const Checkpoint& b, const char* loop, bool pieces = false) {
-  EXPECT_EQ(a.weights, b.weights) << loop;
-  EXPECT_LT(distance(a.statistics, b.statistics), pieces ? 1e-6 : 1e-30) << loop;
-  EXPECT_EQ(a.average, b.average) << loop;
-  EXPECT_EQ(a.averaged, b.averaged) << loop;
-  EXPECT_EQ(a.optimizer, b.optimizer) << loop;
-  EXPECT_EQ(a.optimizer_steps, b.optimizer_steps) << loop;
-}
-
-void expect_equal_to_rounding(const Checkpoint& a, const Checkpoint& b, const char* loop) {
-  EXPECT_LT(distance(a.weights, b.weights), 2e-5) << loop;
-  EXPECT_LT(distance(a.statistics, b.statistics), 2e-5) << loop;
-  EXPECT_LT(distance(a.average, b.average), 2e-5) << loop;
-  EXPECT_EQ(a.averaged, b.averaged) << loop;
-  EXPECT_EQ(a.optimizer_steps, b.optimizer_steps) << loop;
 }
 
 struct Option {
@@ -160,7 +29,6 @@ struct Option {
   // What holds in every loop, with any number of workers.
   std::function<void(const Job&, Setup& start, const Checkpoint& end)> holds = {};
   bool whole_model = false;  // needs all parameters in one place: not split over servers
-  bool no_servers = false;   // refused with parameter servers
 };
 
 class OptionLoopsTest : public LoopsTest, public testing::WithParamInterface<Option> {};
@@ -183,7 +51,7 @@ TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
   }
   for (const Loop& loop : {kAsync, kSync, kServers, kStale, kRing}) {
     const bool ring = loop.mode == SyncMode::AllReduce;
-    if (!ring && (option.no_servers || (option.whole_model && loop.servers > 1))) continue;
+    if (!ring && option.whole_model && loop.servers > 1) continue;
     const Trained other = run(j, loop);
     holds(other.end, loop.name);
     if (ring)  // it adds differences of statistics
@@ -194,7 +62,6 @@ TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
   const Trained ring = run(j, kRing2);
   holds(ring.end, kRing2.name);
   expect_same_bits(run(j, kRing2).end, ring.end, "ring of two, again");
-  if (option.no_servers) return;
   const Trained sync = run(j, kSync2);
   holds(sync.end, kSync2.name);
   expect_same_bits(run(j, kSync2).end, sync.end, "sync, two workers, again");
@@ -325,9 +192,7 @@ const std::vector<Option> kOptions = {
        j.optimizer.iterations = 3;
        j.schedule.peak = 0.02;
      },
-     {},
-     true,
-     true},
+     {}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Options, OptionLoopsTest, testing::ValuesIn(kOptions),

@@ -1,0 +1,46 @@
+// All that a run is at a border between two updates: what a checkpoint holds, what members start from, what a
+// server hands out and takes over.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/status.h"
+#include "engine/optim/optimizer.h"
+
+namespace radl::engine {
+
+struct TrainingState {
+  uint64_t next = 0;                                // first batch that was never given out
+  std::vector<uint64_t> again;                      // batches before `next` that are in no update
+  uint64_t version = 0;                             // updates applied
+  std::vector<float> weights, statistics, average;  // average: empty before the first update that counts
+  uint64_t averaged = 0;                            // updates in it
+  uint64_t optimizer_steps = 0;
+  std::vector<std::vector<float>> optimizer;  // momenta and the like, each as long as `weights`
+
+  // Batches done.
+  uint64_t done() const { return next - std::min<uint64_t>(next, again.size()); }
+  friend bool operator==(const TrainingState&, const TrainingState&) = default;
+};
+
+// The parameters [first, end) and what belongs to them; statistics and batches only with the first of them.
+TrainingState part_of(const TrainingState& whole, uint64_t first, uint64_t end);
+// Puts such a part to its place in `whole`, whose weights have their size. Corrupt when it is not as long as
+// that.
+Status put_part(TrainingState part, uint64_t first, uint64_t end, TrainingState& whole);
+
+// The places of a state in something that trains.
+struct Trainee {
+  std::span<float> weights, statistics;
+  Optimizer& optimizer;
+  WeightAverage& average;
+
+  // All but which batches are done. `version` is the optimizer's steps.
+  TrainingState capture() const;
+  // Corrupt when a size does not fit; then nothing is changed.
+  Status restore(const TrainingState& from) const;
+};
+
+}  // namespace radl::engine

@@ -1,0 +1,12 @@
+#include "engine/train/strategy.h"
+
+namespace radl::engine {
+
+Result<std::unique_ptr<Strategy>> make_strategy(const StrategyContext& context) {
+  const Job& job = context.job;
+  if (job.cluster.empty()) return make_local(context);
+  if (job.sync.mode != SyncMode::AllReduce) return make_server_worker(context);
+  return job.sync.local_steps > 1 ? make_local_steps(context) : make_all_reduce(context);
+}
+
+}  // namespace radl::engine

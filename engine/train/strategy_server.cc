@@ -1,0 +1,82 @@
+// A worker of parameter servers: takes a batch number and weights from them, gives back gradients.
+//
+// A statistic of batch normalisation is a running mean: after a batch it is keep * before + (1 - keep) * the
+// batch's own. What a worker hands in is the second part alone. So it does not matter how old the statistics
+// are that it had read, nor how many workers there are: a server's remain a mean of what batches had. (Adding
+// up changes, which are against old values, diverges: with momentum 0.4 from 5 workers on, with 0.1 from 17.)
+#include "engine/train/cluster.h"
+#include "engine/train/statistics.h"
+#include "engine/train/strategy.h"
+
+namespace radl::engine {
+namespace {
+
+class ServerWorker : public Strategy {
+ public:
+  ServerWorker(const StrategyContext& c, std::unique_ptr<cluster::WorkerClient> client)
+      : hooks_(c.hooks),
+        network_(c.learner.network),
+        client_(std::move(client)),
+        keep_(statistics_keep(network_)) {}
+
+  Status begin(TrainingState&) override {
+    return take(client_->begin(network_.parameters(), network_.statistics()));
+  }
+
+  Result<Work> next() override {
+    if (assignment_.finished) return Work{.finished = true};
+    if (hooks_.stop.asked()) return Status(Code::Cancelled, "interrupted; the other workers go on");
+    const std::span<float> statistics = network_.statistics();
+    for (size_t i = 0; i < statistics.size(); ++i)
+      if (keep_[i] < 1) statistics[i] = 0;  // so that the step leaves what it adds
+    Work out{.batch = assignment_.ticket};
+    if (assignment_.then != assignment_.ticket) out.then = assignment_.then;
+    return out;
+  }
+
+  Result<Update> finish(const Outcome* own) override {
+    const std::span<const float> statistics = network_.statistics();
+    added_.resize(statistics.size());
+    for (size_t i = 0; i < added_.size(); ++i) added_[i] = keep_[i] < 1 ? statistics[i] : 0;
+    const TrainSums& sums = own->sums;
+    const cluster::StepOutcome step{.rate = own->rate,
+                                    .loss = sums.loss,
+                                    .correct = static_cast<uint32_t>(sums.correct),
+                                    .images = static_cast<uint32_t>(sums.images),
+                                    .gradients = own->gradients,
+                                    .statistics = added_,
+                                    .updates = own->pieces};
+    if (Status got = take(client_->push(step, network_.parameters(), network_.statistics())); !got.ok())
+      return got;
+    return Update{.border = false};  // the chief keeps what the servers hold
+  }
+
+  void end(const Status& why) override { client_->leave(why); }
+  cluster::Traffic traffic() const override { return client_->traffic(); }
+
+ private:
+  Status take(Result<cluster::Assignment> next) {
+    if (next.ok()) assignment_ = std::move(*next);
+    return next.status();
+  }
+
+  const RunHooks& hooks_;
+  Network& network_;
+  std::unique_ptr<cluster::WorkerClient> client_;
+  const std::vector<float> keep_;
+  std::vector<float> added_;  // by the batch to the statistics
+  cluster::Assignment assignment_;
+};
+
+}  // namespace
+
+StrategyResult make_server_worker(const StrategyContext& c) {
+  Result<std::string> key = cluster::read_job_key(c.job.secrets);
+  if (!key) return std::move(key).status().at("secrets");
+  Result<std::unique_ptr<cluster::WorkerClient>> client = cluster::WorkerClient::connect(
+      client_options(c.job, c.setup, c.hooks), tcp_connector(c.job, c.hooks, cluster::Role::Worker, *key));
+  if (!client) return std::move(client).status();
+  return StrategyResult(std::make_unique<ServerWorker>(c, std::move(*client)));
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,244 @@
+#include "engine/train/training.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+#include "engine/cluster/message.h"
+#include "engine/kernels/cpu.h"
+#include "engine/train/guard.h"
+#include "engine/train/state.h"
+#include "engine/train/step.h"
+#include "engine/train/strategy.h"
+#include "engine/train/worker_lines.h"
+
+namespace radl::engine {
+namespace {
+
+class Training {
+ public:
+  // `overseer`: of the chief and of one process, null elsewhere.
+  Training(const StrategyContext& c, Strategy& strategy, Overseer* overseer)
+      : job_(c.job),
+        setup_(c.setup),
+        learner_(c.learner),
+        progress_(c.progress),
+        strategy_(strategy),
+        overseer_(overseer),
+        step_(c.learner.network, c.job),
+        lines_(c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); }) {}
+
+  Result<RunSummary> run() {
+    const auto begin = SteadyClock::now();
+    Status status = prepare();
+    if (status.ok()) status = train();
+    strategy_.end(status);
+    if (status.code() == Code::Cancelled) status = interrupted(std::move(status));
+    if (!status.ok()) {
+      if (overseer_ != nullptr) (void)overseer_->settle();
+      return status;
+    }
+    return overseer_ != nullptr ? finish() : finish_member(seconds_since(begin));
+  }
+
+ private:
+  Status prepare() {
+    Result<std::unique_ptr<data::Loader>> batches = make_loader(setup_, job_);
+    if (!batches) return std::move(batches).status();
+    batches_ = std::move(*batches);
+    TrainingState state;
+    if (overseer_ != nullptr) {
+      Result<TrainingState> first = first_state();
+      if (!first) return std::move(first).status();
+      state = std::move(*first);
+    }
+    if (Status begun = strategy_.begin(state); !begun.ok()) return begun;
+    begun_ = true;
+    if (learner_.optimizer) {
+      if (Status fits = learner_.places().restore(state); !fits.ok()) return fits;
+    }
+    learner_.network.parameters_changed();
+    done_ = state.done();
+    tell_begin();
+    return {};
+  }
+
+  // The chief's.
+  Result<TrainingState> first_state() {
+    Result<std::optional<Checkpoint>> found = overseer_->resume();
+    if (!found) return std::move(found).status();
+    if (*found) return TrainingState(std::move(**found));
+    if (Status whitened = whiten_from_data(setup_, job_); !whitened.ok()) return whitened;
+    return learner_.places().capture();
+  }
+
+  void tell_begin() {
+    if (overseer_ == nullptr) {
+      if (!cpu().warning.empty()) progress_.emit("warning", {{"message", cpu().warning}});
+      return progress_.emit("started", {{"time", wall_seconds()}, {"steps", setup_.length.total}});
+    }
+    overseer_->begin(done_);
+    for (size_t i = 1; i < job_.cluster.worker.size(); ++i)
+      overseer_->peer("joined", fmt::format("worker/{}", i), "", 0);
+  }
+
+  Status train() {
+    for (;;) {
+      Result<Work> work = strategy_.next();
+      if (!work) return std::move(work).status();
+      if (work->finished) return {};
+      Outcome outcome;
+      if (work->batch) {
+        if (Status computed = compute(*work, outcome); !computed.ok()) return computed;
+      }
+      const auto begin = SteadyClock::now();
+      Result<Update> update = strategy_.finish(work->batch ? &outcome : nullptr);
+      exchange_seconds_ += seconds_since(begin);
+      if (!update) return std::move(update).status();
+      if (Status applied = apply(*update); !applied.ok()) return applied;
+      if (!update->border || overseer_ == nullptr) continue;
+      if (Status kept = keep(); !kept.ok()) return kept;
+    }
+  }
+
+  Status compute(const Work& work, Outcome& out) {
+    Result<Batch> batch = batches_->get(*work.batch);
+    if (!batch) return std::move(batch).status();
+    if (work.then && *work.then < setup_.length.total) batches_->hint(*work.then);  // made meanwhile
+    const StepResult result =
+        step_.run(*batch, *work.batch, [this](size_t begin, size_t end) { strategy_.ready(begin, end); });
+    out.batch = *work.batch;
+    out.rate = setup_.rate(out.batch);
+    out.sums = {1, static_cast<uint64_t>(result.correct), static_cast<uint64_t>(batch->size), result.loss};
+    out.pieces = step_.pieces();
+    out.gradients = step_.gradients();
+    if (overseer_ == nullptr) lines_.add(out.batch, result, batch->size);
+    return {};
+  }
+
+  Status apply(const Update& update) {
+    if (Status bad = update.border ? check(update) : Status(); !bad.ok()) {
+      strategy_.undo();
+      return bad;
+    }
+    if (update.optimizer_takes)
+      learner_.optimizer->step(learner_.network.parameters(), update.numbers, setup_.rate(update.rate_of),
+                               update.scale);
+    strategy_.applied(update);
+    learner_.network.parameters_changed();
+    if (!update.border) return {};
+    learner_.average.update(learner_.network.parameters(), update.newest);
+    done_ = update.done;
+    return {};
+  }
+
+  // Before the weights are touched; all members find the same.
+  Status check(const Update& update) {
+    sums_.steps += update.sums.steps;
+    sums_.correct += update.sums.correct;
+    sums_.images += update.sums.images;
+    sums_.loss += update.sums.loss;
+    if (overseer_ != nullptr) {
+      if (Status bad = overseer_->step(update.done, sums_); !bad.ok()) return bad;
+    } else if (!std::isfinite(update.sums.loss)) {
+      return diverged(fmt::format("the loss became {}", std::fabs(update.sums.loss)));
+    }
+    if (cluster::all_finite(update.numbers) && cluster::all_finite(update.statistics)) return {};
+    return diverged(fmt::format("a gradient became infinite or no number at batch {}", update.newest));
+  }
+
+  // The chief's duties at a border.
+  Status keep() {
+    if (overseer_->evaluation_due(done_)) {
+      if (Status e = overseer_->evaluate(done_, learner_.average.values()); !e.ok()) return e;
+    }
+    return overseer_->checkpoint_due(done_) ? save() : Status();
+  }
+
+  TrainingState capture() {
+    TrainingState out = learner_.places().capture();
+    strategy_.store(out);
+    return out;
+  }
+
+  Status save() {
+    const auto begin = SteadyClock::now();
+    TrainingState state = capture();
+    return overseer_->save(std::move(state), seconds_since(begin));
+  }
+
+  // What the run ends with when it was asked to stop.
+  Status interrupted(Status why) {
+    if (overseer_ == nullptr || !begun_) return why;
+    Status saved = save();
+    if (saved.ok()) saved = overseer_->settle();
+    if (!saved.ok()) return saved;
+    const bool kept = !job_.directories.checkpoint.empty();
+    return {Code::Cancelled,
+            fmt::format("interrupted at batch {}{}", done_, kept ? "; the same job resumes from there" : "")};
+  }
+
+  Result<RunSummary> finish() {
+    overseer_->note("data_wait_seconds", batches_->wait_seconds());
+    overseer_->note("skipped_images", static_cast<double>(batches_->skipped()));
+    if (!job_.cluster.empty()) overseer_->note("exchange_seconds", exchange_seconds_);
+    return overseer_->finish(done_, learner_.average.values(), [this] { return capture(); });
+  }
+
+  Result<RunSummary> finish_member(double seconds) {
+    RunSummary out;
+    out.task = job_.task.name();
+    out.steps = lines_.steps();
+    out.data_wait_seconds = batches_->wait_seconds();
+    out.seconds = seconds;
+    nlohmann::ordered_json said = {{"step", out.steps}, {"data_wait_seconds", out.data_wait_seconds}};
+    lines_.add_links(said);
+    said["seconds"] = out.seconds;
+    progress_.emit("finished", said);
+    return out;
+  }
+
+  const Job& job_;
+  Setup& setup_;
+  Learner& learner_;
+  Progress& progress_;
+  Strategy& strategy_;
+  Overseer* overseer_;
+  BatchStep step_;
+  WorkerLines lines_;
+  std::unique_ptr<data::Loader> batches_;
+  TrainSums sums_;
+  double exchange_seconds_ = 0;
+  uint64_t done_ = 0;
+  bool begun_ = false;
+};
+
+}  // namespace
+
+Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progress& progress) {
+  Job job = given;
+  const bool servers = !job.cluster.empty() && job.sync.mode != SyncMode::AllReduce;
+  Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
+  if (!setup) return std::move(setup).status();
+  std::unique_ptr<Overseer> overseer;
+  if (!servers && job.task.index == 0) {
+    Result<std::unique_ptr<Overseer>> made = Overseer::make(job, **setup, progress, hooks);
+    if (!made) return std::move(made).status();
+    overseer = std::move(*made);
+  }
+  Learner learner{*(*setup)->network, nullptr, WeightAverage(average_config(job, (*setup)->length))};
+  if (!servers) {
+    Result<std::unique_ptr<Optimizer>> optimizer =
+        Optimizer::make(optimizer_config(job), learner.network.parameter_layout());
+    if (!optimizer) return std::move(optimizer).status().at("optimizer");
+    learner.optimizer = std::move(*optimizer);
+  }
+  const StrategyContext context{job, hooks, **setup, learner, progress};
+  Result<std::unique_ptr<Strategy>> strategy = make_strategy(context);
+  if (!strategy) return std::move(strategy).status();
+  return Training(context, **strategy, overseer.get()).run();
+}
+
+}  // namespace radl::engine
