@@ -1,6 +1,6 @@
 // A link: messages in order between two members of a job, whatever carries them.
 //
-// Two kinds behind one interface: TCP with the handshake and encryption of secure.h, and memory for members
+// Two kinds behind one interface: TCP with the TLS of secure.h, and memory for members
 // that live in one process (and for tests). send() may be called from several threads, receive() from one;
 // close() from any thread ends both at once. No call waits longer than its timeout without a byte of
 // progress; a handshake has one limit for all of it.

@@ -12,30 +12,31 @@
 namespace radl::engine::cluster {
 namespace {
 
+constexpr size_t kPiece = 8 * kRecordSize;  // sealed, or read, at once
+
 class TcpLink : public Link {
  public:
-  TcpLink(std::unique_ptr<Socket> socket, SessionCiphers ciphers)
-      : socket_(std::move(socket)), ciphers_(std::move(ciphers)), address_(peer_address(socket_->fd())) {
-    sealed_.resize(kRecordSize + kRecordOverhead);
-    body_.resize(kRecordSize + 16);
+  TcpLink(std::unique_ptr<Socket> socket, std::unique_ptr<SecureEnd> secure)
+      : socket_(std::move(socket)), secure_(std::move(secure)), address_(peer_address(socket_->fd())) {
+    arrived_.resize(kPiece);
   }
 
   Status send(const Message& message, Milliseconds timeout) override {
     std::lock_guard lock(sending_);
     char header[kHeaderSize];
     write_header(message.type, message.payload.size(), header);
-    std::string_view head(header, kHeaderSize), rest = message.payload;
-    do {  // the header shares a record with the beginning of the payload
-      std::string_view piece = rest.substr(0, kRecordSize - head.size());
-      rest.remove_prefix(piece.size());
-      ciphers_.send->seal(head, piece, sealed_.data());
-      size_t size = head.size() + piece.size() + kRecordOverhead;
-      if (Status sent = socket_->write({sealed_.data(), size}, timeout); !sent.ok()) {
+    sealed_.clear();
+    secure_->seal({header, kHeaderSize}, sealed_);
+    std::string_view rest = message.payload;
+    do {
+      secure_->seal(rest.substr(0, kPiece), sealed_);
+      rest.remove_prefix(std::min(rest.size(), kPiece));
+      if (Status sent = socket_->write(sealed_, timeout); !sent.ok()) {
         close();  // half a message is out: nothing can follow it
         return std::move(sent).at(name());
       }
-      sent_ += size;
-      head = {};
+      sent_ += sealed_.size();
+      sealed_.clear();
     } while (!rest.empty());
     return {};
   }
@@ -55,66 +56,54 @@ class TcpLink : public Link {
   }
   void close() override { socket_->shut(); }
   void set_limit(size_t bytes) override { limit_ = bytes; }
-  Identity peer() const override { return ciphers_.peer; }
+  Identity peer() const override { return secure_->peer(); }
   std::string name() const override {
-    return fmt::format("{}/{} at {}", role_name(ciphers_.peer.role), ciphers_.peer.index, address_);
+    return fmt::format("{}/{} at {}", role_name(peer().role), peer().index, address_);
   }
 
  private:
   Status receive_message(Message& message, Milliseconds timeout) {
-    size_t size = 0;
-    if (Status got = receive_record(plain_, size, timeout, false); !got.ok()) return got;
-    if (size < kHeaderSize) return {Code::Corrupt, "a record too short for a message"};
+    char header[kHeaderSize];
     uint64_t length = 0;
-    if (Status read = read_header(plain_.data(), limit_, message.type, length); !read.ok()) return read;
-    size_t have = size - kHeaderSize;
-    if (have > length) return {Code::Corrupt, "a record longer than its message"};
+    if (Status got = read(header, kHeaderSize, timeout, false); !got.ok()) return got;
+    if (Status known = read_header(header, limit_, message.type, length); !known.ok()) return known;
     message.payload.clear();
-    message.payload.append(plain_.data() + kHeaderSize, have);
-    while (have < length) {  // grows with what really arrived, not with what the header announced
-      message.payload.resize(std::min<size_t>(length, std::max<size_t>(have + kRecordSize, have * 2)));
-      while (have < message.payload.size()) {
-        if (message.payload.size() - have >= kRecordSize) {
-          if (Status got = receive_into(message.payload.data() + have, size, timeout); !got.ok()) return got;
-        } else {
-          if (Status got = receive_record(plain_, size, timeout, true); !got.ok()) return got;
-          if (size > message.payload.size() - have) {
-            if (size > length - have) return {Code::Corrupt, "a record longer than its message"};
-            message.payload.resize(have + size);
-          }
-          std::copy_n(plain_.data(), size, message.payload.data() + have);
-        }
-        have += size;
-      }
+    for (size_t have = 0;
+         have < length;) {  // grows with what really arrived, not with what the header announced
+      message.payload.resize(std::min<size_t>(length, std::max<size_t>(have + kPiece, have * 2)));
+      if (Status got = read(message.payload.data() + have, message.payload.size() - have, timeout, true);
+          !got.ok())
+        return got;
+      have = message.payload.size();
     }
     return {};
   }
 
-  Status receive_record(std::vector<char>& out, size_t& size, Milliseconds timeout, bool started) {
-    out.resize(kRecordSize);
-    return receive_body(out.data(), size, timeout, started);
-  }
-  Status receive_into(char* out, size_t& size, Milliseconds timeout) {
-    return receive_body(out, size, timeout, true);
-  }
-
-  // Opens the next record into `out`, which has room for kRecordSize bytes.
-  Status receive_body(char* out, size_t& size, Milliseconds timeout, bool started) {
-    char length[4];
-    if (Status got = socket_->read(length, sizeof length, timeout, started); !got.ok()) return got;
-    Result<size_t> body = RecordCipher::body_size(length);
-    if (!body) return std::move(body).status();
-    if (Status got = socket_->read(body_.data(), *body, timeout, true); !got.ok()) return got;
-    size = *body - 16;
-    received_ += sizeof length + *body;
-    return ciphers_.receive->open({body_.data(), *body}, out);
+  // Exactly so many bytes of plaintext. Timeout only before the first of them.
+  Status read(char* to, size_t size, Milliseconds timeout, bool started) {
+    while (size > 0) {
+      Result<size_t> opened = secure_->open(to, size);
+      if (!opened) return std::move(opened).status();
+      if (*opened == 0) {
+        Result<size_t> n = socket_->read_any(arrived_.data(), arrived_.size(), timeout, started);
+        if (!n) return std::move(n).status();
+        received_ += *n;
+        secure_->feed({arrived_.data(), *n});
+        continue;
+      }
+      to += *opened;
+      size -= *opened;
+      started = true;
+    }
+    return {};
   }
 
   std::unique_ptr<Socket> socket_;
-  SessionCiphers ciphers_;
+  std::unique_ptr<SecureEnd> secure_;
   std::string address_;
   std::mutex sending_;
-  std::vector<char> sealed_, body_, plain_;
+  std::string sealed_;
+  std::vector<char> arrived_;
   std::atomic<size_t> limit_ = kSmallMessage;
   std::atomic<uint64_t> sent_ = 0, received_ = 0;
 };
@@ -122,26 +111,25 @@ class TcpLink : public Link {
 Result<std::unique_ptr<Link>> greet_server(std::unique_ptr<Socket> socket, const std::string& key,
                                            Identity self, Clock::time_point end) {
   const Patience patience = Patience::until(std::min(end, Clock::now() + ListenOptions().handshake));
-  ClientHandshake handshake(key, self);
-  char answer[kServerHelloSize];
-  if (Status sent = socket->write(handshake.hello(), patience); !sent.ok()) return sent;
-  if (Status got = socket->read(answer, sizeof answer, patience); !got.ok()) return got;
-  std::string proof;
-  Result<SessionCiphers> ciphers = handshake.finish({answer, sizeof answer}, proof);
-  if (!ciphers) return std::move(ciphers).status();
-  if (Status sent = socket->write(proof, patience); !sent.ok()) return sent;
-  // Without the server's word the link may have ended there already: it had too many strangers to wait for.
-  char admitted[kAdmittedSize], plain[1];
-  if (Status got = socket->read(admitted, sizeof admitted, patience, true); !got.ok()) return got;
-  if (Status opened = ciphers->receive->open({admitted + 4, sizeof admitted - 4}, plain); !opened.ok())
-    return opened;
-  return make_tcp_link(std::move(socket), std::move(*ciphers));
+  std::unique_ptr<SecureEnd> secure = SecureEnd::make(SecureEnd::Side::Client, key, self);
+  char arrived[kMostHandshake];
+  for (std::string_view in;;) {
+    std::string out;
+    Status shaken = secure->shake(in, out);
+    Status sent = socket->write(out, patience);
+    if (shaken.ok()) return make_tcp_link(std::move(socket), std::move(secure));
+    if (shaken.code() != Code::Retry) return shaken;
+    if (!sent.ok()) return sent;
+    Result<size_t> n = socket->read_any(arrived, sizeof arrived, patience);
+    if (!n) return std::move(n).status();
+    in = {arrived, *n};
+  }
 }
 
 }  // namespace
 
-std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, SessionCiphers ciphers) {
-  return std::make_unique<TcpLink>(std::move(socket), std::move(ciphers));
+std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, std::unique_ptr<SecureEnd> secure) {
+  return std::make_unique<TcpLink>(std::move(socket), std::move(secure));
 }
 
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,

@@ -9,10 +9,10 @@
 
 namespace radl::engine::cluster {
 
-// The record with which a server ends the handshake: one byte, so that the client knows that it is in.
-inline constexpr size_t kAdmittedSize = 1 + kRecordOverhead;
+// More than either side sends before it is let in.
+inline constexpr size_t kMostHandshake = 4096;
 
 // A link over a connection whose handshake is done.
-std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, SessionCiphers ciphers);
+std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, std::unique_ptr<SecureEnd> secure);
 
 }  // namespace radl::engine::cluster

@@ -37,7 +37,7 @@ class Greeting {
     for (;;) {
       Result<size_t> moved = out_.empty() ? read() : write();
       if (!moved) return std::move(moved).status();
-      if (out_.empty() && ciphers_.send) return make_tcp_link(std::move(socket_), std::move(ciphers_));
+      if (out_.empty() && admitted_) return make_tcp_link(std::move(socket_), std::move(secure_));
       if (*moved == 0) return Status(Code::Retry, "it is not done");
     }
   }
@@ -54,32 +54,18 @@ class Greeting {
   }
 
   Result<size_t> read() {
-    char bytes[kHelloSize];
-    const size_t wanted = handshake_ ? kProofSize : kHelloSize;
-    Result<size_t> n = socket_->read_some(bytes, wanted - in_.size());
-    if (!n) return n;
-    in_.append(bytes, *n);
-    if (in_.size() < wanted) return n;
-    Status taken = handshake_ ? verify() : answer();
-    in_.clear();
-    return taken.ok() ? n : Result<size_t>(std::move(taken));
-  }
-
-  Status answer() {
-    handshake_.emplace(key_, self_);
-    Result<std::string> answer = handshake_->answer(in_);
-    if (!answer) return std::move(answer).status();
-    out_ = std::move(*answer);
-    return {};
-  }
-
-  Status verify() {
-    Result<SessionCiphers> ciphers = handshake_->verify(in_);
-    if (!ciphers) return std::move(ciphers).status();
-    ciphers_ = std::move(*ciphers);
-    out_.resize(kAdmittedSize);
-    ciphers_.send->seal(std::string_view("\1", 1), {}, out_.data());
-    return {};
+    char bytes[kMostHandshake];
+    Result<size_t> n = socket_->read_some(bytes, kMostHandshake - taken_);
+    if (!n || *n == 0) return n;
+    taken_ += *n;
+    if (!secure_) secure_ = SecureEnd::make(SecureEnd::Side::Server, key_, self_);  // which costs something
+    Status shaken = secure_->shake({bytes, *n}, out_);
+    admitted_ = shaken.ok();
+    if (shaken.code() == Code::Retry && taken_ == kMostHandshake)
+      shaken = Status(Code::Corrupt, "does not speak the protocol of a training job");
+    if (shaken.ok() || shaken.code() == Code::Retry) return n;
+    (void)socket_->write_some(out_);  // says so to whoever speaks TLS
+    return shaken;
   }
 
   std::string name_;
@@ -87,10 +73,10 @@ class Greeting {
   const std::string& key_;
   Identity self_;
   Clock::time_point end_;
-  std::optional<ServerHandshake>
-      handshake_;  // once the client has said hello: making its keys costs something
-  std::string in_, out_;
-  SessionCiphers ciphers_;  // once the client has proved to know the key
+  std::unique_ptr<SecureEnd> secure_;
+  std::string out_;
+  size_t taken_ = 0;
+  bool admitted_ = false;  // the client has proved to know the key
 };
 
 // Sums up who was not let in: anybody can knock as often as they like, and progress must stay readable.

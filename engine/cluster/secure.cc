@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include <openssl/err.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
+#include <openssl/ssl.h>
 #include <sys/stat.h>
 
-#include <cassert>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -18,95 +20,38 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr std::string_view kMagic = "RADLw\x04\r\n";  // 8 bytes; the 6th is the wire version
-static_assert(kMagic[5] == kWireVersion);
-constexpr size_t kNonceAt = 16, kPublicAt = 48, kPublicSize = 32;
+constexpr unsigned char kSuite[] = {0x13, 0x02};  // TLS_AES_256_GCM_SHA384
+constexpr size_t kPskSize = 48;
+constexpr uint64_t kKeyLife = uint64_t{64} << 30;  // bytes under one key
+constexpr size_t kAdmission = 5;                   // the server's first bytes: its role and index
+constexpr std::string_view kProtocol = "radl wire ";
 
-struct PkeyFree {
-  void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }
-  void operator()(EVP_PKEY_CTX* p) const { EVP_PKEY_CTX_free(p); }
+template <auto Free>
+struct Freed {
+  template <class T>
+  void operator()(T* p) const {
+    Free(p);
+  }
 };
-using Pkey = std::unique_ptr<EVP_PKEY, PkeyFree>;
-using PkeyContext = std::unique_ptr<EVP_PKEY_CTX, PkeyFree>;
+using Context = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
+using Psk = std::unique_ptr<SSL_SESSION, Freed<SSL_SESSION_free>>;
 
 // OpenSSL fails here only when it is broken or out of memory; a link must not go on unprotected then.
 void must(bool ok) {
   if (!ok) std::abort();
 }
 
-Pkey make_key() {
-  EVP_PKEY* key = nullptr;
-  PkeyContext context(EVP_PKEY_CTX_new_id(EVP_PKEY_X25519, nullptr));
-  must(context && EVP_PKEY_keygen_init(context.get()) == 1 && EVP_PKEY_keygen(context.get(), &key) == 1);
-  return Pkey(key);
-}
-
-std::string hello_bytes(const Identity& self, EVP_PKEY* key) {
-  std::string out(kHelloSize, '\0');
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
-  out[8] = static_cast<char>(self.role);
-  std::memcpy(out.data() + 12, &self.index, 4);
-  std::string nonce = random_bytes(32);
-  std::memcpy(out.data() + kNonceAt, nonce.data(), 32);
-  size_t size = kPublicSize;
-  must(EVP_PKEY_get_raw_public_key(key, reinterpret_cast<unsigned char*>(out.data() + kPublicAt), &size) ==
-       1);
-  return out;
-}
-
-Result<Identity> read_hello(std::string_view bytes) {
-  assert(bytes.size() == kHelloSize);
-  if (bytes.substr(0, kMagic.size()) != kMagic) {
-    bool ours = bytes.substr(0, 5) == kMagic.substr(0, 5);
-    return Status(Code::Corrupt,
-                  ours ? fmt::format("speaks wire version {}, this program version {}",
-                                     static_cast<int>(static_cast<unsigned char>(bytes[5])), kWireVersion)
-                       : std::string("does not speak the protocol of a training job"));
-  }
-  Identity peer;
-  uint8_t role = static_cast<uint8_t>(bytes[8]);
-  if (role > static_cast<uint8_t>(Role::Worker) || bytes.substr(9, 3) != std::string_view("\0\0\0", 3)) {
-    return Status(Code::Corrupt, "names a role that does not exist");
-  }
-  peer.role = static_cast<Role>(role);
-  std::memcpy(&peer.index, bytes.data() + 12, 4);
-  return peer;
-}
-
-std::string proof_of(std::string_view key, std::string_view side, std::string_view transcript) {
-  return hmac_sha256(
-      key, std::string("radl wire 1 proof of ") + std::string(side) + '\0' + std::string(transcript));
-}
-
-// "" when the peer's public key is none (of small order).
-std::string shared_secret(EVP_PKEY* own, std::string_view hello) {
-  Pkey other(EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr,
-                                         reinterpret_cast<const unsigned char*>(hello.data() + kPublicAt),
-                                         kPublicSize));
-  PkeyContext context(EVP_PKEY_CTX_new(own, nullptr));
-  unsigned char secret[32];
-  size_t size = sizeof secret;
-  if (!other || !context || EVP_PKEY_derive_init(context.get()) != 1 ||
-      EVP_PKEY_derive_set_peer(context.get(), other.get()) != 1 ||
-      EVP_PKEY_derive(context.get(), secret, &size) != 1) {
-    return "";
-  }
-  std::string out(reinterpret_cast<char*>(secret), size);
-  OPENSSL_cleanse(secret, sizeof secret);
-  return out;
-}
-
-// HKDF-SHA-256 (RFC 5869).
-std::string hkdf(std::string secret, std::string salt, std::string info, size_t size) {
-  std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
+// HKDF-SHA-384 (RFC 5869).
+std::string hkdf(std::string secret, std::string info, size_t size) {
+  std::unique_ptr<EVP_KDF, Freed<EVP_KDF_free>> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
   must(kdf != nullptr);
-  std::unique_ptr<EVP_KDF_CTX, void (*)(EVP_KDF_CTX*)> context(EVP_KDF_CTX_new(kdf.get()), EVP_KDF_CTX_free);
-  char digest[] = "SHA256";
-  OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
-                         OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, secret.data(), secret.size()),
-                         OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, salt.data(), salt.size()),
-                         OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
-                         OSSL_PARAM_construct_end()};
+  std::unique_ptr<EVP_KDF_CTX, Freed<EVP_KDF_CTX_free>> context(EVP_KDF_CTX_new(kdf.get()));
+  char digest[] = "SHA384";
+  const OSSL_PARAM params[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, secret.data(), secret.size()),
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
+      OSSL_PARAM_construct_end()};
   std::string out(size, '\0');
   must(context &&
        EVP_KDF_derive(context.get(), reinterpret_cast<unsigned char*>(out.data()), size, params) == 1);
@@ -114,162 +59,217 @@ std::string hkdf(std::string secret, std::string salt, std::string info, size_t 
   return out;
 }
 
-SessionCiphers derive(std::string_view key, const std::string& shared, const std::string& transcript,
-                      bool client, Identity peer) {
-  Sha256 hash;
-  hash.update(transcript);
-  std::string salt = hash.finish_hex();
-  std::string up = hkdf(shared + std::string(key), salt, "radl wire 1 client to server", 44);
-  std::string down = hkdf(shared + std::string(key), salt, "radl wire 1 server to client", 44);
-  auto cipher = [](const std::string& material, bool seals) {
-    return std::make_unique<RecordCipher>(std::string_view(material).substr(0, 32),
-                                          std::string_view(material).substr(32), seals);
-  };
-  SessionCiphers out;
-  out.send = cipher(client ? up : down, true);
-  out.receive = cipher(client ? down : up, false);
-  out.peer = peer;
-  return out;
+// What a client calls itself: the key of a link is bound to it.
+std::string name_of(Identity self) {
+  return fmt::format("{}{} {}/{}", kProtocol, kWireVersion, role_name(self.role), self.index);
 }
+
+// Corrupt says why it is not the name of a member.
+Result<Identity> read_name(std::string_view name) {
+  const Status foreign(Code::Corrupt, "does not speak the protocol of a training job");
+  if (!name.starts_with(kProtocol)) return foreign;
+  name.remove_prefix(kProtocol.size());
+  int version = 0;
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+  if (error != std::errc() || rest == name.data() + name.size() || *rest != ' ') return foreign;
+  if (version != kWireVersion)
+    return Status(Code::Corrupt,
+                  fmt::format("speaks wire version {}, this program version {}", version, kWireVersion));
+  name.remove_prefix(static_cast<size_t>(rest - name.data()) + 1);
+  for (const Role role : {Role::Chief, Role::Server, Role::Worker}) {
+    const std::string_view prefix = role_name(role);
+    if (!name.starts_with(prefix) || name.substr(prefix.size(), 1) != "/") continue;
+    const std::string_view number = name.substr(prefix.size() + 1);
+    Identity out{role, 0};
+    const auto [end, wrong] = std::from_chars(number.data(), number.data() + number.size(), out.index);
+    if (wrong == std::errc() && end == number.data() + number.size()) return out;
+  }
+  return Status(Code::Corrupt, "names a role that does not exist");
+}
+
+class TlsEnd : public SecureEnd {
+ public:
+  TlsEnd(Side side, std::string_view key, Identity self)
+      : client_(side == Side::Client), key_(key), self_(self), name_(name_of(self)) {
+    static const Context client = make_context(true), server = make_context(false);
+    ssl_.reset(SSL_new(client_ ? client.get() : server.get()));
+    in_ = BIO_new(BIO_s_mem());
+    out_ = BIO_new(BIO_s_mem());
+    must(ssl_ && in_ != nullptr && out_ != nullptr);
+    BIO_set_mem_eof_return(in_, -1);     // empty: more may come
+    SSL_set_bio(ssl_.get(), in_, out_);  // which frees them
+    must(SSL_set_app_data(ssl_.get(), this) == 1);
+    client_ ? SSL_set_connect_state(ssl_.get()) : SSL_set_accept_state(ssl_.get());
+  }
+  ~TlsEnd() override { OPENSSL_cleanse(key_.data(), key_.size()); }
+
+  Status shake(std::string_view in, std::string& out) override {
+    feed(in);
+    Status status = go_on();
+    take_output(out);
+    return status;
+  }
+
+  Identity peer() const override { return peer_; }
+
+  void seal(std::string_view plain, std::string& out) override {
+    std::lock_guard lock(mutex_);
+    ERR_clear_error();
+    if (sealed_ >= kKeyLife) {
+      must(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
+      sealed_ = 0;
+    }
+    size_t written = 0;
+    if (!plain.empty()) must(SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &written) == 1);
+    sealed_ += plain.size();
+    take_output(out);
+  }
+
+  void feed(std::string_view in) override {
+    std::lock_guard lock(mutex_);
+    size_t written = 0;
+    if (!in.empty()) must(BIO_write_ex(in_, in.data(), in.size(), &written) == 1 && written == in.size());
+  }
+
+  Result<size_t> open(char* to, size_t size) override {
+    std::lock_guard lock(mutex_);
+    ERR_clear_error();
+    size_t got = 0;
+    if (SSL_read_ex(ssl_.get(), to, size, &got) == 1) return got;
+    switch (SSL_get_error(ssl_.get(), 0)) {
+      case SSL_ERROR_WANT_READ:
+        return size_t{0};
+      case SSL_ERROR_ZERO_RETURN:
+        return Status(Code::Lost, "the connection was closed");
+      default:
+        return Status(Code::Auth, "a record that was changed, repeated or left out on its way");
+    }
+  }
+
+ private:
+  static Context make_context(bool client) {
+    Context c(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
+    must(c && SSL_CTX_set_min_proto_version(c.get(), TLS1_3_VERSION) == 1 &&
+         SSL_CTX_set_max_proto_version(c.get(), TLS1_3_VERSION) == 1 &&
+         SSL_CTX_set_ciphersuites(c.get(), "TLS_AES_256_GCM_SHA384") == 1 &&
+         SSL_CTX_set1_groups_list(c.get(), "X25519") == 1 && SSL_CTX_set_num_tickets(c.get(), 0) == 1 &&
+         SSL_CTX_set_max_early_data(c.get(), 0) == 1 && SSL_CTX_set_recv_max_early_data(c.get(), 0) == 1);
+    SSL_CTX_set_session_cache_mode(c.get(), SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(c.get(), SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(c.get(), SSL_MODE_RELEASE_BUFFERS);
+    if (client) {
+      // Without it a client takes any server that has a certificate. No root is loaded: none is good.
+      SSL_CTX_set_verify(c.get(), SSL_VERIFY_PEER, nullptr);
+      SSL_CTX_set_psk_use_session_callback(c.get(), use_key);
+    } else {
+      SSL_CTX_set_psk_find_session_callback(c.get(), find_key);
+    }
+    return c;
+  }
+
+  // The pre-shared key of a link with a client of this name.
+  SSL_SESSION* session_of(const std::string& name) const {
+    std::string psk = hkdf(key_, name, kPskSize);
+    Psk out(SSL_SESSION_new());
+    must(out &&
+         SSL_SESSION_set1_master_key(out.get(), reinterpret_cast<const unsigned char*>(psk.data()),
+                                     psk.size()) == 1 &&
+         SSL_SESSION_set_cipher(out.get(), SSL_CIPHER_find(ssl_.get(), kSuite)) == 1 &&
+         SSL_SESSION_set_protocol_version(out.get(), TLS1_3_VERSION) == 1);
+    OPENSSL_cleanse(psk.data(), psk.size());
+    return out.release();
+  }
+
+  static int use_key(SSL* ssl, const EVP_MD* md, const unsigned char** id, size_t* size,
+                     SSL_SESSION** session) {
+    const TlsEnd& end = *static_cast<TlsEnd*>(SSL_get_app_data(ssl));
+    *session = nullptr;
+    *id = nullptr;
+    *size = 0;
+    if (md != nullptr && !EVP_MD_is_a(md, "SHA2-384")) return 1;  // not for our suite
+    *session = end.session_of(end.name_);
+    *id = reinterpret_cast<const unsigned char*>(end.name_.data());
+    *size = end.name_.size();
+    return 1;
+  }
+
+  static int find_key(SSL* ssl, const unsigned char* id, size_t size, SSL_SESSION** session) {
+    TlsEnd& end = *static_cast<TlsEnd*>(SSL_get_app_data(ssl));
+    const std::string name(reinterpret_cast<const char*>(id), size);
+    Result<Identity> peer = read_name(name);
+    *session = peer.ok() ? end.session_of(name) : nullptr;
+    end.named_ = peer.status();
+    if (peer.ok()) end.peer_ = *peer;
+    return 1;
+  }
+
+  Status go_on() {
+    {
+      std::lock_guard lock(mutex_);
+      ERR_clear_error();
+      if (const int done = SSL_do_handshake(ssl_.get()); done != 1) {
+        if (SSL_get_error(ssl_.get(), done) == SSL_ERROR_WANT_READ) return {Code::Retry, "it is not done"};
+        return failure();
+      }
+      if (SSL_session_reused(ssl_.get()) != 1) return {Code::Auth, "does not have this job's key"};
+    }
+    return client_ ? read_admission() : write_admission();
+  }
+
+  // Whoever named itself and then failed has another key.
+  Status failure() const {
+    const Status stranger(Code::Auth, "does not have this job's key");
+    if (!client_) return named_.ok() ? stranger : named_;
+    const int reason = ERR_GET_REASON(ERR_peek_error());
+    const bool spoke = reason >= SSL_AD_REASON_OFFSET || reason == SSL_R_CERTIFICATE_VERIFY_FAILED;
+    return spoke ? stranger : Status(Code::Corrupt, "does not speak the protocol of a training job");
+  }
+
+  Status write_admission() {
+    char bytes[kAdmission] = {static_cast<char>(self_.role)};
+    std::memcpy(bytes + 1, &self_.index, sizeof self_.index);
+    size_t written = 0;
+    std::lock_guard lock(mutex_);
+    must(SSL_write_ex(ssl_.get(), bytes, sizeof bytes, &written) == 1);
+    return {};
+  }
+
+  // Without the server's word the link may have ended there already: it had too many strangers to wait for.
+  Status read_admission() {
+    char bytes[kAdmission];
+    Result<size_t> n = open(bytes, sizeof bytes);
+    if (!n) return std::move(n).status();
+    if (*n == 0) return {Code::Retry, "it is not done"};
+    if (*n != sizeof bytes || static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(Role::Worker))
+      return {Code::Corrupt, "names a role that does not exist"};
+    peer_.role = static_cast<Role>(bytes[0]);
+    std::memcpy(&peer_.index, bytes + 1, sizeof peer_.index);
+    return {};
+  }
+
+  void take_output(std::string& out) {
+    char* bytes = nullptr;
+    const long size = BIO_get_mem_data(out_, &bytes);
+    if (size > 0) out.append(bytes, static_cast<size_t>(size));
+    (void)BIO_reset(out_);
+  }
+
+  const bool client_;
+  std::string key_;
+  const Identity self_;
+  const std::string name_;
+  std::mutex mutex_;  // an SSL object is for one thread at a time
+  std::unique_ptr<SSL, Freed<SSL_free>> ssl_;
+  BIO *in_ = nullptr, *out_ = nullptr;  // owned by ssl_
+  Identity peer_;
+  Status named_{Code::Corrupt, "does not speak the protocol of a training job"};
+  uint64_t sealed_ = 0;
+};
 
 }  // namespace
 
-struct RecordCipher::Impl {
-  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  unsigned char iv[12];
-  uint64_t counter = 0;
-  bool seals;
-  ~Impl() { EVP_CIPHER_CTX_free(context); }
-};
-
-RecordCipher::RecordCipher(std::string_view key32, std::string_view iv12, bool seals)
-    : impl_(std::make_unique<Impl>()) {
-  assert(key32.size() == 32 && iv12.size() == 12);
-  std::memcpy(impl_->iv, iv12.data(), 12);
-  impl_->seals = seals;
-  const unsigned char* key = reinterpret_cast<const unsigned char*>(key32.data());
-  must(EVP_CipherInit_ex(impl_->context, EVP_aes_256_gcm(), nullptr, key, nullptr, seals ? 1 : 0) == 1);
-}
-
-RecordCipher::~RecordCipher() = default;
-
-void RecordCipher::start() {
-  unsigned char nonce[12];
-  std::memcpy(nonce, impl_->iv, 12);
-  for (int i = 0; i < 8; ++i) nonce[4 + i] ^= static_cast<unsigned char>(impl_->counter >> (8 * i));
-  ++impl_->counter;
-  must(EVP_CipherInit_ex(impl_->context, nullptr, nullptr, nullptr, nonce, -1) == 1);
-}
-
-void RecordCipher::seal(std::string_view first, std::string_view second, char* out) {
-  size_t size = first.size() + second.size();
-  assert(impl_->seals && size >= 1 && size <= kRecordSize);
-  uint32_t length = static_cast<uint32_t>(size + 16);
-  std::memcpy(out, &length, 4);
-  start();
-  unsigned char* to = reinterpret_cast<unsigned char*>(out);
-  int n = 0;
-  must(EVP_CipherUpdate(impl_->context, nullptr, &n, to, 4) == 1);  // the length is authenticated as well
-  to += 4;
-  for (std::string_view piece : {first, second}) {
-    if (piece.empty()) continue;
-    must(EVP_CipherUpdate(impl_->context, to, &n, reinterpret_cast<const unsigned char*>(piece.data()),
-                          static_cast<int>(piece.size())) == 1);
-    to += n;
-  }
-  must(EVP_CipherFinal_ex(impl_->context, to, &n) == 1);
-  must(EVP_CIPHER_CTX_ctrl(impl_->context, EVP_CTRL_GCM_GET_TAG, 16, to) == 1);
-}
-
-Result<size_t> RecordCipher::body_size(const char length[4]) {
-  uint32_t size;
-  std::memcpy(&size, length, 4);
-  if (size < 17 || size > kRecordSize + 16)
-    return Status(Code::Corrupt, fmt::format("a record of {} bytes", size));
-  return static_cast<size_t>(size);
-}
-
-Status RecordCipher::open(std::string_view body, char* out) {
-  assert(!impl_->seals);
-  if (body.size() < 17 || body.size() > kRecordSize + 16)
-    return {Code::Corrupt, "a record of impossible size"};
-  uint32_t length = static_cast<uint32_t>(body.size());
-  size_t size = body.size() - 16;
-  start();
-  int n = 0;
-  unsigned char tag[16];
-  std::memcpy(tag, body.data() + size, 16);
-  unsigned char* to = reinterpret_cast<unsigned char*>(out);
-  must(EVP_CipherUpdate(impl_->context, nullptr, &n, reinterpret_cast<unsigned char*>(&length), 4) == 1);
-  must(EVP_CipherUpdate(impl_->context, to, &n, reinterpret_cast<const unsigned char*>(body.data()),
-                        static_cast<int>(size)) == 1);
-  must(EVP_CIPHER_CTX_ctrl(impl_->context, EVP_CTRL_GCM_SET_TAG, 16, tag) == 1);
-  if (EVP_CipherFinal_ex(impl_->context, to + n, &n) != 1) {
-    return {Code::Auth, "a record that was changed, repeated or left out on its way"};
-  }
-  return {};
-}
-
-struct ClientHandshake::Impl {
-  std::string key, hello;
-  Identity self;
-  Pkey own = make_key();
-};
-
-ClientHandshake::ClientHandshake(std::string key, Identity self) : impl_(std::make_unique<Impl>()) {
-  impl_->key = std::move(key);
-  impl_->self = self;
-  impl_->hello = hello_bytes(self, impl_->own.get());
-}
-ClientHandshake::~ClientHandshake() { OPENSSL_cleanse(impl_->key.data(), impl_->key.size()); }
-
-std::string ClientHandshake::hello() { return impl_->hello; }
-
-Result<SessionCiphers> ClientHandshake::finish(std::string_view server_hello, std::string& proof) {
-  assert(server_hello.size() == kServerHelloSize);
-  std::string_view hello = server_hello.substr(0, kHelloSize);
-  Result<Identity> peer = read_hello(hello);
-  if (!peer) return std::move(peer).status();
-  std::string transcript = impl_->hello + std::string(hello);
-  if (!equal_secret(proof_of(impl_->key, "server", transcript), server_hello.substr(kHelloSize))) {
-    return Status(Code::Auth, "does not have this job's key");
-  }
-  std::string shared = shared_secret(impl_->own.get(), hello);
-  if (shared.empty()) return Status(Code::Corrupt, "sent an invalid public key");
-  proof = proof_of(impl_->key, "client", transcript);
-  return derive(impl_->key, shared, transcript, true, *peer);
-}
-
-struct ServerHandshake::Impl {
-  std::string key, transcript, client_hello;
-  Identity self, peer;
-  Pkey own = make_key();
-};
-
-ServerHandshake::ServerHandshake(std::string key, Identity self) : impl_(std::make_unique<Impl>()) {
-  impl_->key = std::move(key);
-  impl_->self = self;
-}
-ServerHandshake::~ServerHandshake() { OPENSSL_cleanse(impl_->key.data(), impl_->key.size()); }
-
-Result<std::string> ServerHandshake::answer(std::string_view client_hello) {
-  assert(client_hello.size() == kHelloSize);
-  Result<Identity> peer = read_hello(client_hello);
-  if (!peer) return std::move(peer).status();
-  impl_->peer = *peer;
-  impl_->client_hello = client_hello;
-  std::string own = hello_bytes(impl_->self, impl_->own.get());
-  impl_->transcript = impl_->client_hello + own;
-  return own + proof_of(impl_->key, "server", impl_->transcript);
-}
-
-Result<SessionCiphers> ServerHandshake::verify(std::string_view proof) {
-  if (impl_->transcript.empty() || !equal_secret(proof_of(impl_->key, "client", impl_->transcript), proof)) {
-    return Status(Code::Auth, "does not have this job's key");
-  }
-  std::string shared = shared_secret(impl_->own.get(), impl_->client_hello);
-  if (shared.empty()) return Status(Code::Corrupt, "sent an invalid public key");
-  return derive(impl_->key, shared, impl_->transcript, false, impl_->peer);
+std::unique_ptr<SecureEnd> SecureEnd::make(Side side, std::string_view key, Identity self) {
+  return std::make_unique<TlsEnd>(side, key, self);
 }
 
 Result<std::string> read_job_key(const std::string& path) {

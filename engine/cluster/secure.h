@@ -1,14 +1,10 @@
-// The handshake and the record protection of docs/wire.md: authenticated and encrypted with the job's key.
+// TLS 1.3 between two members of a job (docs/wire.md): bytes in, bytes out; sockets are in link_tcp.
 //
-// Pure: bytes in, bytes out; sockets are in link_tcp. Both sides prove to know the key before any byte of the
-// other is parsed beyond these fixed-size records; X25519 gives each link keys that the job's key alone does
-// not reveal.
+// The job's key is an external pre-shared key (RFC 8446, 9257); there are no certificates. X25519 gives each
+// link keys that the job's key alone does not reveal, AES-256-GCM protects the records.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,75 +13,37 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr size_t kHelloSize = 80;  // magic, role, index, nonce, X25519 public key
-inline constexpr size_t kProofSize = 32;  // HMAC-SHA-256
-inline constexpr size_t kServerHelloSize = kHelloSize + kProofSize;
-inline constexpr size_t kRecordSize = 128 << 10;   // most plaintext in one record
-inline constexpr size_t kRecordOverhead = 4 + 16;  // length before, GCM tag behind
+inline constexpr size_t kRecordSize = 16 << 10;  // most plaintext in one record
 
 struct Identity {
   Role role = Role::Worker;
   uint32_t index = 0;
 };
 
-// Seals or opens the records of one direction with AES-256-GCM; the nonce is a counter that never travels, so
-// that a record replayed, left out or out of order does not open.
-class RecordCipher {
+// One side of a link. shake() until it is done; then seal() from one thread and feed(), open() from another.
+class SecureEnd {
  public:
-  RecordCipher(std::string_view key32, std::string_view iv12, bool seals);
-  ~RecordCipher();
-  RecordCipher(const RecordCipher&) = delete;
+  enum class Side { Client, Server };
+  static std::unique_ptr<SecureEnd> make(Side side, std::string_view key, Identity self);
+  virtual ~SecureEnd() = default;
 
-  // Writes length, ciphertext and tag to out, which has room for plain.size() + kRecordOverhead; 1 <= size <=
-  // kRecordSize. `plain` may consist of two pieces.
-  void seal(std::string_view first, std::string_view second, char* out);
-  // Checks the length field of a record: how many bytes follow it. Corrupt when impossible.
-  static Result<size_t> body_size(const char length[4]);
-  // body = ciphertext and tag; writes body.size() - 16 bytes. Auth when it was not sealed by the other side
-  // as the next record; what was written to out is then meaningless.
-  Status open(std::string_view body, char* out);
+  // The handshake: takes what came, appends what must be sent to `out` (also when it fails). A client begins
+  // with nothing in `in`. Ok: done, peer() is known; Retry: the other side is next. Auth: the other side does
+  // not know the key; Corrupt: it speaks something else.
+  virtual Status shake(std::string_view in, std::string& out) = 0;
+  virtual Identity peer() const = 0;
 
- private:
-  void start();
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // Appends the records that hold `plain` to `out`.
+  virtual void seal(std::string_view plain, std::string& out) = 0;
+  virtual void feed(std::string_view in) = 0;
+  // Writes plaintext that was fed, and how much: 0 when a whole record is not there yet. Auth: a record that
+  // was changed, repeated, left out or not sealed by the other side; Lost: the other side said that it ends
+  // the link.
+  virtual Result<size_t> open(char* to, size_t size) = 0;
 };
 
-struct SessionCiphers {
-  std::unique_ptr<RecordCipher> send, receive;
-  Identity peer;
-};
-
-// One side of the handshake:
-//   client: hello() -> [peer's kServerHelloSize bytes] -> finish() gives the proof to send and the ciphers
-//   server: [peer's kHelloSize bytes] -> answer() gives the bytes to send -> [kProofSize bytes] -> verify()
-//   gives the ciphers
-class ClientHandshake {
- public:
-  ClientHandshake(std::string key, Identity self);
-  ~ClientHandshake();
-  std::string hello();
-  // Auth when the server does not know the key, Corrupt when it speaks something else.
-  Result<SessionCiphers> finish(std::string_view server_hello, std::string& proof);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-class ServerHandshake {
- public:
-  ServerHandshake(std::string key, Identity self);
-  ~ServerHandshake();
-  Result<std::string> answer(std::string_view client_hello);
-  Result<SessionCiphers> verify(std::string_view proof);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-// The job's key from its file: 64 hex digits. Auth when others may read the file, Invalid when it is no key.
+// The job's key from its file: 64 hex digits. Auth when others may read the file, Invalid when it is not a
+// key.
 Result<std::string> read_job_key(const std::string& path);
 
 }  // namespace radl::engine::cluster

@@ -110,21 +110,28 @@ Status Socket::write(std::string_view bytes, Patience patience) {
   return {};
 }
 
-Status Socket::read(char* out, size_t size, Patience patience, bool started) {
-  while (size > 0) {
+Result<size_t> Socket::read_any(char* out, size_t size, Patience patience, bool started) {
+  for (;;) {
     Result<size_t> n = read_some(out, size);
+    if (n && *n > 0) return n;
     if (!n) {
-      if (!started || shut_) return std::move(n).status();
-      return {Code::Lost, "in the middle of a message: " + n.status().message()};
+      if (!started || shut_) return n;
+      return Status(Code::Lost, "in the middle of a message: " + n.status().message());
     }
-    out += *n;
-    size -= *n;
-    started |= *n > 0;
-    if (*n > 0) continue;
     Status ready = wait(POLLIN, patience);
     if (ready.code() == Code::Timeout && started)
-      return {Code::Lost, "the connection stands still in a message: " + ready.message()};
+      return Status(Code::Lost, "the connection stands still in a message: " + ready.message());
     if (!ready.ok()) return ready;
+  }
+}
+
+Status Socket::read(char* out, size_t size, Patience patience, bool started) {
+  while (size > 0) {
+    Result<size_t> n = read_any(out, size, patience, started);
+    if (!n) return std::move(n).status();
+    out += *n;
+    size -= *n;
+    started = true;
   }
   return {};
 }

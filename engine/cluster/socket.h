@@ -38,6 +38,9 @@ class Socket {
 
   // All of it.
   Status write(std::string_view bytes, Patience patience);
+  // At least one byte, at most size. Timeout when none comes; Lost instead if that is in the middle of
+  // something.
+  Result<size_t> read_any(char* out, size_t size, Patience patience, bool started = false);
   // Exactly size bytes. Timeout only when none of them has come; a stop in the middle is Lost.
   Status read(char* out, size_t size, Patience patience, bool started = false);
   // As many as go without waiting, 0 when none do. Lost when the connection has ended.

@@ -10,6 +10,7 @@
 #include <future>
 #include <thread>
 
+#include "engine/cluster/link_tcp.h"
 #include "engine/cluster/session.h"
 #include "engine/cluster/socket.h"
 
@@ -290,16 +291,19 @@ TEST(TcpLink, RubbishAfterTheHandshakeEndsTheLink) {
   Result<int> fd = connect_once(*split_address((*listener)->address()), 30000ms);
   ASSERT_TRUE(fd.ok());
   Socket socket(*fd);
-  ClientHandshake handshake(kKey, {Role::Worker, 0});
-  char answer[kServerHelloSize];
-  std::string proof;
-  ASSERT_TRUE(socket.write(handshake.hello(), 30000ms).ok());
-  ASSERT_TRUE(socket.read(answer, sizeof answer, 30000ms).ok());
-  ASSERT_TRUE(handshake.finish({answer, sizeof answer}, proof).ok());
-  ASSERT_TRUE(socket.write(proof, 30000ms).ok());
+  auto client = SecureEnd::make(SecureEnd::Side::Client, kKey, {Role::Worker, 0});
+  std::string in, out;
+  while (client->shake(in, out).code() == Code::Retry) {
+    ASSERT_TRUE(socket.write(out, 30000ms).ok());
+    out.clear();
+    in.resize(kMostHandshake);
+    Result<size_t> n = socket.read_any(in.data(), in.size(), 30000ms);
+    ASSERT_TRUE(n.ok()) << n.status().text();
+    in.resize(*n);
+  }
   Result<std::unique_ptr<Link>> link = accepted.get();
   ASSERT_TRUE(link.ok());
-  ASSERT_TRUE(socket.write(std::string("\x20\0\0\0", 4) + std::string(32, 'x'), 30000ms).ok());
+  ASSERT_TRUE(socket.write(std::string("\x17\x03\x03\0\x20", 5) + std::string(32, 'x'), 30000ms).ok());
   Message m;
   EXPECT_EQ((*link)->receive(m, 30000ms).code(), Code::Auth);
 }

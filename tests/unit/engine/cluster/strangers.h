@@ -14,6 +14,9 @@
 
 namespace radl::engine::cluster {
 
+// The beginning of a TLS ClientHello of 512 bytes.
+inline const std::string kHello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+
 enum class Manner { Silent, Drips, DripsAHello, Rubbish, ComesAndGoes };
 
 class Strangers {
@@ -46,7 +49,7 @@ class Strangers {
       if (!fd) return;
       ++connects_;
       socket = std::make_unique<Socket>(*fd);
-      if (manner_ == Manner::DripsAHello) (void)socket->write_some(std::string("RADLw", 5));
+      if (manner_ == Manner::DripsAHello) (void)socket->write_some(kHello);
     }
     char answer[256];
     std::string says = manner_ == Manner::Silent         ? ""

@@ -59,7 +59,7 @@ TEST(Strangers, ADripDoesNotExtendTheHandshake) {
   ListenOptions options;
   options.handshake = 300ms;
   Acceptor acceptor(options);
-  Strangers drip(acceptor.address(), Manner::Drips, 3);
+  Strangers drip(acceptor.address(), Manner::DripsAHello, 3);
   EXPECT_TRUE(test::wait_until([&] { return drip.cut_off() > 3; }));
   EXPECT_TRUE(test::wait_until([&] { return acceptor.refused_ > 0; }));
   acceptor.close();
@@ -105,7 +105,10 @@ TEST(Strangers, AServerThatDripsDoesNotHoldAClient) {
     std::vector<std::unique_ptr<Socket>> here;
     while (!stopped) {
       int client = ::accept(listening.fd(), nullptr, nullptr);
-      if (client >= 0) here.push_back(std::make_unique<Socket>(client));
+      if (client >= 0) {
+        here.push_back(std::make_unique<Socket>(client));
+        (void)here.back()->write_some(std::string("\x16\x03\x03\x02\x00", 5));  // a record of 512 bytes
+      }
       for (auto& socket : here) (void)socket->write_some("x");
       std::this_thread::sleep_for(20ms);
     }

@@ -130,7 +130,15 @@ class Planned : public testing::TestWithParam<Case> {
         statistics(network.statistics().begin(), network.statistics().end());
     const Run want = reference(network.graph(), data, weights, statistics, false);
     Run got;
-    got.loss = network.forward_backward(batch).loss;
+    // Each gradient, as it was when it was said to be final.
+    std::vector<float> final(weights.size());
+    std::vector<int> told(weights.size());
+    const auto ready = [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) ++told[i], final[i] = network.gradients()[i];
+    };
+    got.loss = network.forward_backward(batch, ready).loss;
+    EXPECT_EQ(told, std::vector<int>(weights.size(), 1));
+    EXPECT_TRUE(std::equal(final.begin(), final.end(), network.gradients().begin()));
     got.gradients.assign(network.gradients().begin(), network.gradients().end());
     got.statistics.assign(network.statistics().begin(), network.statistics().end());
     expect_frozen_alone(network.graph(), network, statistics);
