@@ -30,8 +30,8 @@ class Training {
         step_(c.learner.network, c.job),
         lines_(c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); }) {}
 
-  Result<RunSummary> run() {
-    const auto begin = SteadyClock::now();
+  // `begin`: of the process's task.
+  Result<RunSummary> run(SteadyClock::time_point begin) {
     Status status = prepare();
     if (status.ok()) status = train();
     strategy_.end(status);
@@ -218,6 +218,7 @@ class Training {
 }  // namespace
 
 Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progress& progress) {
+  const auto begin = SteadyClock::now();
   Job job = given;
   const bool servers = !job.cluster.empty() && job.sync.mode != SyncMode::AllReduce;
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
@@ -238,7 +239,7 @@ Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progres
   const StrategyContext context{job, hooks, **setup, learner, progress};
   Result<std::unique_ptr<Strategy>> strategy = make_strategy(context);
   if (!strategy) return std::move(strategy).status();
-  return Training(context, **strategy, overseer.get()).run();
+  return Training(context, **strategy, overseer.get()).run(begin);
 }
 
 }  // namespace radl::engine

@@ -77,8 +77,8 @@ std::unique_ptr<Network> build(const std::string& model, BuildOptions options) {
 }
 
 std::vector<float> train(Network& network, const Data& data, int steps, StepResult* last = nullptr) {
-  auto optimizer =
-      Optimizer::make({.name = "sgd", .nesterov = true, .weight_decay = 5e-4f, .threads = 2}, network.parameter_layout());
+  auto optimizer = Optimizer::make({.name = "sgd", .nesterov = true, .weight_decay = 5e-4f, .threads = 2},
+                                   network.parameter_layout());
   const Batch batch{data.images, data.labels, static_cast<int>(data.labels.size())};
   for (int i = 0; i < steps; ++i) {
     const StepResult result = network.forward_backward(batch);
