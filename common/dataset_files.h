@@ -49,10 +49,10 @@ bool stays_below(std::string_view name);
 
 // Files below a folder. Quota: more than 5 million, or nested deeper than 32 (a link that leads to itself).
 Result<std::vector<DatasetFile>> files_below(const std::string& folder);
-// NotFound: there is nothing at this path. Corrupt: a CSV file that names images and is no CSV.
+// NotFound: the path does not exist. Corrupt: a malformed CSV file that names images.
 Result<DatasetFiles> list_dataset(const std::string& path);
 
-// What a line of a CSV's header says: where label and file are. -1: there is no such column.
+// The columns of label and file by the header line of a CSV. -1: there is no such column.
 struct CsvColumns {
   int label = -1, file = -1;
 };

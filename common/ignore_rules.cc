@@ -32,7 +32,7 @@ Status wrong(std::string_view pattern, std::string_view why) {
   return invalid(fmt::format("the pattern '{}' {}", pattern, why));
 }
 
-// Spaces at the end count only behind a backslash.
+// Trailing spaces count only after a backslash.
 std::string_view without_last_spaces(std::string_view line) {
   size_t end = 0;
   for (size_t at = 0; at < line.size(); ++at) {
@@ -61,7 +61,7 @@ std::vector<std::string> ignore_patterns_in(std::string_view text) {
   return patterns;
 }
 
-// [a-z], [!a-z] or [^a-z], [[:alpha:]_]. `at` is behind the '['; then behind the ']'.
+// [a-z], [!a-z] or [^a-z], [[:alpha:]_]. `at` points after the '[', then after the ']'.
 Status IgnoreRules::parse_set(std::string_view pattern, size_t& at, Piece& piece) {
   auto next = [&]() -> int { return at < pattern.size() ? static_cast<unsigned char>(pattern[at++]) : -1; };
   const Status open = wrong(pattern, "has a '[' without its ']'");
@@ -159,7 +159,7 @@ bool IgnoreRules::matches(const std::vector<Piece>& pieces, std::string_view tex
       if (!here[i]) continue;
       const Piece& piece = pieces[i];
       if (piece.kind == Kind::Folders) {
-        next[i] = 1;  // but not behind it: there only a '/' leads
+        next[i] = 1;  // but not past it: only a '/' leads there
         if (byte == '/') reach(next, i + 1);
       }
       if (piece.kind == Kind::Path || (piece.kind == Kind::Name && byte != '/')) reach(next, i);

@@ -27,7 +27,7 @@ class IgnoreRules {
   bool leaves_out_within(std::string_view path, bool is_folder) const;
 
  private:
-  // What a part of a pattern stands for.
+  // What one part of a pattern matches.
   struct Piece {
     enum class Kind {
       Byte,     // `byte`

@@ -8,11 +8,11 @@
 
 namespace radl::json {
 
-// null where the text is no JSON, or nested deeper than any answer of a service is.
+// null if the text is not JSON, or is nested deeper than any service's answer.
 nlohmann::json parse_json(std::string_view text);
 // A member of an object; null where it is none, or has none of that name.
 const nlohmann::json& member(const nlohmann::json& object, const std::string& name);
-// Its elements; an empty list where it is no list.
+// The elements of a list; empty if the value is not a list.
 const nlohmann::json& list_of(const nlohmann::json& object, const std::string& name);
 // A text; "" where it is none.
 std::string text_of(const nlohmann::json& object, const std::string& name);

@@ -1,4 +1,4 @@
-// A file that is there under its name whole or not at all.
+// A file that appears under its name only when it is complete.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ Status write_in_place(const std::string& path, std::string_view content, int fla
   int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
   if (fd < 0) return errno_status(errno, path);
   Status done = write_all(fd, content, path);
-  // Some file systems tell only now that there is no space. Pipes and devices have nothing to sync.
+  // Some file systems report a full disk only here. Pipes and devices have nothing to sync.
   if (done.ok() && ::fsync(fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
     done = errno_status(errno, path);
   ::close(fd);
@@ -90,7 +90,7 @@ Status write_output_file(const std::string& path, std::string_view content, cons
   if (is_open_file(*target)) return write_in_place(path, content, O_APPEND);
   if (!there) return renamed(replace(*target, content, rules.new_mode, nullptr), *target, path);
   if (Status may = may_write_output(path, content, rules); !may.ok()) return may;
-  // A file that may not be written is not replaced either.
+  // A file without write permission is not replaced either.
   if (::access(path.c_str(), W_OK) != 0) return errno_status(errno, path);
   if (info.st_nlink == 1) {
     Status replaced = replace(*target, content, rules.new_mode, &info);

@@ -39,7 +39,7 @@ inline bool is_state(const std::filesystem::path& folder) {
   return true;
 }
 
-// Of a folder inside of it, which is no link.
+// For a folder inside it that is not a link.
 inline bool is_left_out(const std::filesystem::path& folder, Holding holding) {
   if (folder.filename() == kStateFolder || is_state(folder)) return true;
   if (holding == Holding::All) return false;

@@ -26,8 +26,8 @@ double quota_of_v1(const std::string& group) {
   return quotas >> quota && periods >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// Of the group at `path` below `mount` and of all around it. In a container `path` may be the host's, which
-// is not to be seen there: then the mount itself is the container's group.
+// The limit of the group at `path` below `mount` and of its parents. In a container `path` may be the host's,
+// which is not to be seen there: then the mount itself is the container's group.
 double lowest_quota(const std::string& mount, std::string path, double (*quota_of)(const std::string&)) {
   double lowest = 0;
   for (;;) {

@@ -16,7 +16,7 @@ namespace radl {
 enum class Code {
   Ok,
   Invalid,      // the request is wrong: do not repeat it unchanged
-  NotFound,     // what was named is not there
+  NotFound,     // what was named does not exist
   Exists,       // what was to be made is already there
   Conflict,     // somebody else changed or holds it
   Auth,         // credentials refused, or a host key that does not match

@@ -24,7 +24,7 @@ bool only(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == text.npos;
 }
 
-// "" where this is no blob's URL.
+// "" if this is not the URL of a blob.
 std::string blob_account(std::string_view text) {
   if (!text.starts_with(kHttps) || text.find_first_of("?#") != text.npos) return "";
   const std::string_view host = text.substr(kHttps.size(), text.find('/', kHttps.size()) - kHttps.size());

@@ -26,7 +26,7 @@ struct StoreAddress {
   StoreKind kind = StoreKind::S3;
   std::string account_url;  // of an Azure address with its account: "https://ACCOUNT.blob.core.windows.net"
   std::string container;    // bucket or container
-  std::string key;          // as it is written behind the container's '/'; may be empty or end in '/'
+  std::string key;          // the text after the container's '/'; may be empty or end in '/'
 
   // Without the key: "gs://BUCKET".
   std::string root() const;

@@ -14,7 +14,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);  // 
 std::string join(std::span<const std::string> pieces, std::string_view separator);
 std::string to_lower(std::string_view text);  // ASCII only
 bool equal_ignoring_case(std::string_view a, std::string_view b);
-// "m5.large" by "m5.*": `*` stands for any characters, and case does not matter.
+// "m5.large" by "m5.*": `*` matches any characters, and case does not matter.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
 // Insertions, deletions, replacements and swaps of neighbours that turn one into the other; stops at `limit`

@@ -10,8 +10,8 @@ namespace radl {
 // waits[v]: the vertices that come before v, each below waits.size().
 using Waits = std::vector<std::vector<size_t>>;
 
-// Every vertex behind all that it waits for; of those that may come next, the one that `earlier` puts first.
-// Those on a cycle, and all behind one, are missing.
+// Every vertex after all that it waits for; of those that may come next, the one that `earlier` puts first.
+// Vertices on a cycle, and all after one, are missing.
 std::vector<size_t> topological_order(const Waits& waits,
                                       const std::function<bool(size_t, size_t)>& earlier = std::less<>());
 

@@ -11,7 +11,7 @@
 
 namespace radl::aws {
 
-// Not thread-safe. Its session lasts six hours and is opened again by itself.
+// Not thread-safe. Its session lasts six hours and reopens automatically.
 class InstanceMetadata {
  public:
   // Endpoint, time-out and attempts as AWS's own tools take them (AWS_EC2_METADATA_SERVICE_ENDPOINT, ...).

@@ -30,7 +30,7 @@ struct Section {
 enum class FileKind { Config, Credentials };
 
 // Sections by kind and name: "profile default", "profile x", "sso-session y", "services z". In a config file
-// [x] without a kind is no profile, but for [default].
+// [x] without a kind is not a profile, except [default].
 using Sections = std::map<std::string, Section>;
 
 // Invalid with file and line: text before the first section, a line without '=', a header without ']', a name

@@ -27,7 +27,7 @@ class Profile {
     const Section* s = with(setting);
     return s ? s->get(setting) : "";
   }
-  // "FILE:LINE" of the first of these that is there.
+  // "FILE:LINE" of the first of these settings that exists.
   std::string place(std::initializer_list<const char*> settings) const {
     for (const char* setting : settings) {
       if (const Section* s = with(setting)) return s->place(setting);
@@ -48,7 +48,7 @@ Status incomplete(const std::string& place, const std::string& name, const std::
   return {Code::Auth, place + ": " + quoted(name) + " " + what};
 }
 
-// Keys that stand in one section; NotFound when none do.
+// The keys of one section; NotFound if it has none.
 Result<Credentials> keys_of(const Section* section, const std::string& name) {
   if (!section || (!section->has("aws_access_key_id") && !section->has("aws_secret_access_key")))
     return not_found("no keys");

@@ -15,7 +15,7 @@
 namespace radl::aws {
 namespace {
 
-// Of an element's name what stands behind its namespace's prefix.
+// The name of an element without its namespace prefix.
 std::string_view local_name(const pugi::xml_node& node) {
   std::string_view name = node.name();
   const size_t colon = name.find(':');
@@ -173,7 +173,7 @@ QueryClient::QueryClient(http::Client& http, std::shared_ptr<CredentialSource> c
   path_ = !path.ok() || path->empty() ? "/" : *path;
 }
 
-// Repeats what may be repeated as it is. A clock or keys that must be put right first are call()'s.
+// Retries requests that need no change. call() corrects the clock and the keys.
 QueryClient::Attempt QueryClient::attempt(const std::string& action, const std::string& body,
                                           const CallOptions& options) {
   Attempt made;

@@ -36,7 +36,7 @@ struct CallOptions {
   bool may_be_unknown = false;
 };
 
-// Why there is no answer to work with.
+// Why a call returned no usable answer.
 struct Failure {
   enum class Kind {
     NotSent,    // nothing went out: no connection, no credentials, stopped before

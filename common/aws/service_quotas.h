@@ -20,7 +20,8 @@ struct QuotasAsking {
   Stop stop;
 };
 
-// By code: "L-1216C47A" -> 32 (vCPUs). Auth: the credentials may not ask; NotFound: it names none.
+// By code: "L-1216C47A" -> 32 (vCPUs). Auth: the credentials lack the permission; NotFound: the service lists
+// no quota.
 Result<std::map<std::string, double>> ec2_quotas(const QuotasAsking& asking);
 
 }  // namespace radl::aws

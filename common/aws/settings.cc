@@ -21,7 +21,7 @@ std::string expand_home(std::string path, const std::string& home) {
   return path == "~" || path.starts_with("~/") ? home + path.substr(1) : path;
 }
 
-// A file that is not there has no sections; one that cannot be read is an error.
+// A missing file has no sections; an unreadable file is an error.
 Result<Sections> read_sections(const std::string& path, FileKind kind) {
   auto text = read_user_text(path, size_t{4} << 20);
   if (text.ok()) return parse_profiles(*text, path, kind);

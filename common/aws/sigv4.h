@@ -32,7 +32,7 @@ struct ToSign {
 // X-Amz-Content-Sha256.
 http::Headers sign_v4(const ToSign& request, const Credentials& credentials, const SigningScope& scope);
 
-// The query that makes a URL good by itself for `seconds` (at most 7 days): `request.query` and the
+// The query that presigns a URL for `seconds` (at most 7 days): `request.query` and the
 // signature, over the headers given (host at least). S3's body hash is "UNSIGNED-PAYLOAD" there.
 http::Headers presign_v4(const ToSign& request, const Credentials& credentials, const SigningScope& scope,
                          int seconds);

@@ -24,7 +24,7 @@ Status log_in_again(const SsoProfile& sso, const std::string& why) {
   return Status(Code::Auth, sso.origin + ": " + why).with_hint("aws sso login --profile " + sso.profile);
 }
 
-// A token with what is needed for a new one gets one, and the file is written anew, as AWS's tools do.
+// Refreshes a token that can be refreshed and rewrites the file, as AWS's tools do.
 Status refresh(const Asking& asking, const SsoProfile& sso, const std::string& path, Json& token) {
   const auto registered_until = parse_time(text_of(token, "registrationExpiresAt"));
   if (text_of(token, "refreshToken").empty() || text_of(token, "clientId").empty() ||

@@ -27,7 +27,7 @@ std::string az_folder(const Environment& environment) {
   return named.empty() ? environment("HOME") + "/.azure" : named;
 }
 
-// Null where it is not there or no JSON. az writes a byte order mark in front of some.
+// Null if the file is missing or not JSON. az writes a byte order mark at the start of some files.
 Json read_json(const std::string& path) {
   auto text = read_file(path, kLargestCache);
   if (!text.ok()) return nullptr;

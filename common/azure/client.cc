@@ -37,7 +37,7 @@ Failure refusal(const http::Response& response, const std::string& what) {
   failure.message = said.message;
   failure.kind = http::kind_of_status(response.status, is_throttled(response));
   Code code = code_of(said, response.status);
-  // What is not there in Azure's own words; another page is a gateway's, or that of a wrong address.
+  // Azure itself reports the absence; any other page is from a gateway or a wrong address.
   if (code == Code::NotFound && said.code.empty()) code = Code::Invalid;
   const Status told = status_of(said, response.status);
   failure.status = Status(code, fmt::format("{}: HTTP status {}{}{}", what, response.status,

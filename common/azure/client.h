@@ -24,14 +24,14 @@ using http::Failure;
 
 struct Call {
   std::string method = "GET";
-  std::string path;     // behind the Resource Manager's address: "subscriptions/S/resourceGroups/G"
+  std::string path;     // after the Resource Manager's address: "subscriptions/S/resourceGroups/G"
   std::string version;  // "2024-05-01": the query's api-version
   Parameters query;
   nlohmann::json body;                                       // null: none
   std::vector<std::pair<std::string, std::string>> headers;  // If-Match, If-None-Match
 };
 
-// Of an answer to what changes something.
+// For the answer to a request that changes something.
 struct Accepted {
   nlohmann::json document;  // null where the body was empty
   // A URL that tells how far it is (Azure-AsyncOperation, else Location); "": it is done.
@@ -39,7 +39,7 @@ struct Accepted {
   double retry_after = 0;  // seconds; 0: the server did not say
 };
 
-// How an operation stands.
+// The state of an operation.
 struct Progress {
   bool done = false;
   Status failed;  // of what is done: why it failed, with its cure

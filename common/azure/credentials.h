@@ -1,4 +1,4 @@
-// Who somebody is for Azure. Holds secrets: never shown.
+// An Azure credential. Holds secrets: never printed.
 #pragma once
 
 #include <memory>

@@ -154,7 +154,7 @@ Status check_subscription(const std::string& id, const std::string& origin) {
 }
 
 std::string manager_scope(const Site& site) {
-  // A server of one's own (RADL_AZURE_ENDPOINT) stands for the site's.
+  // A server of the user's (RADL_AZURE_ENDPOINT) replaces the site's.
   for (const Site& one : kSites)
     if (one.name == site.name) return one.manager + "/.default";
   return site.manager + "/.default";

@@ -40,7 +40,7 @@ Settings load_places(const Environment& environment = process_environment);
 // "https://management.azure.com/.default": the scope of the Resource Manager's tokens.
 std::string manager_scope(const Site& site);
 
-// Invalid where `id`, which `origin` names, is no id but a name.
+// Invalid if `id`, which comes from `origin`, is a name instead of an ID.
 Status check_subscription(const std::string& id, const std::string& origin);
 
 // Internal to common/azure: private key and certificate of a file, in plain PEM. Invalid names `origin` and
@@ -54,7 +54,7 @@ struct AzLogin {
   std::string subscription;
 };
 Result<AzLogin> find_az_login(const Environment& environment, const std::string& tenant);
-// ["cloud", "name"] of az's configuration; "" where it is not there.
+// ["cloud", "name"] of az's configuration; "" if missing.
 std::string az_setting(const Environment& environment, const std::string& section, const std::string& name);
 
 }  // namespace radl::azure

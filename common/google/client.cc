@@ -41,7 +41,7 @@ Failure refusal(const http::Response& response, const std::string& what) {
   failure.kind = http::kind_of_status(response.status, is_throttled(response));
   if (has_no_room(response)) failure.kind = Failure::Kind::Refused;
   Code code = code_of(said, response.status);
-  // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
+  // Google itself reports the absence; any other page is from a gateway or a wrong address.
   if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
   failure.status = Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
                                             said.message.empty() ? "" : ": " + said.message))

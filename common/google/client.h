@@ -20,7 +20,7 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a qu
 
 struct Call {
   std::string method = "GET";
-  std::string path;  // behind the service's address: "projects/p/zones/z/instances"
+  std::string path;  // after the service's address: "projects/p/zones/z/instances"
   Parameters query;
   nlohmann::json body;  // null: none
 };

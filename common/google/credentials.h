@@ -1,4 +1,4 @@
-// Who somebody is for Google Cloud. Holds secrets: never shown.
+// A Google Cloud credential. Holds secrets: never printed.
 #pragma once
 
 #include <map>

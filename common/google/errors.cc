@@ -74,7 +74,7 @@ Code code_of(const Said& said, int http_status) {
   if (std::find(kLater.begin(), kLater.end(), reason) != kLater.end()) return Code::Retry;
   if (reason == "alreadyExists" || reason == "RESOURCE_ALREADY_EXISTS") return Code::Exists;
   if (reason == "RESOURCE_NOT_FOUND") return Code::NotFound;
-  // What is there already is refused by its status alone, too.
+  // An existing resource is recognised by its status alone, too.
   return http_status == 409 ? Code::Exists : http::code_of_status(http_status);
 }
 

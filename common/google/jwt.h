@@ -9,8 +9,8 @@
 
 namespace radl::google {
 
-// Auth: the key is no RSA key in PEM; nothing of the key is in the error. `now`: seconds since 1970; the
-// token is good for an hour.
+// Auth: the key is not an RSA key in PEM; the error contains nothing of the key. `now`: seconds since 1970;
+// the token is good for an hour.
 Result<std::string> signed_assertion(const Credential& credential, const std::string& scope, std::time_t now);
 
 }  // namespace radl::google

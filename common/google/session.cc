@@ -79,7 +79,7 @@ Result<Token> exchange(http::Client& http, const http::TokenRequests& asking, co
                                     {"scope", kScope},
                                     {"subject_token_type", one.subject_token_type},
                                     {"subject_token", *subject}};
-  // Who is billed is known by the client where there is one.
+  // The client knows the billed project, if there is one.
   if (!one.user_project.empty() && one.client_id.empty())
     form.emplace_back("options", Json{{"userProject", one.user_project}}.dump());
   auto answer = asking.post_form(one.token_url, form, of_client(one));

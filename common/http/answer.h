@@ -10,7 +10,7 @@
 
 namespace radl::http {
 
-// Why there is no answer to work with.
+// Why a call returned no usable answer.
 struct Failure {
   enum class Kind {
     NotSent,    // nothing went out: no connection, no token, stopped before

@@ -66,7 +66,7 @@ Status failed_transfer(CURLcode code, const Request& r, bool sent, const char* t
       return {Code::Auth, what + "the certificates that are to be trusted cannot be loaded: " +
                               (text[0] ? text : curl_easy_strerror(code))};
     case CURLE_UNSUPPORTED_PROTOCOL:
-      // Whoever listens there speaks something else, which libcurl takes for HTTP/0.9.
+      // The server speaks another protocol, which libcurl takes for HTTP/0.9.
       if (sent) return {lost ? Code::Lost : Code::Retry, what + "the answer is no HTTP"};
       return {Code::Invalid, what + "not an http or https URL"};
     case CURLE_WEIRD_SERVER_REPLY:

@@ -19,7 +19,7 @@ struct JsonCall {
   std::function<Result<std::pair<std::string, std::string>>()> token;
   // The service has refused that token (401): the next one is another.
   std::function<void()> refused;
-  // Of an answer of 400 and more.
+  // For an answer with status 400 or higher.
   std::function<Failure(const Response&)> refusal;
   // Whether an attempt without an answer may be the one that acted (no_answer()).
   bool may_have_arrived = false;

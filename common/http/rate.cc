@@ -44,7 +44,7 @@ std::chrono::duration<double> Rate::reserve() {
   measure(now);
   if (!limited_) return {};
   refill(now);
-  tokens_ -= 1;  // below zero: those who wait stand in a row
+  tokens_ -= 1;  // below zero: callers wait in a queue
   return std::chrono::duration<double>(tokens_ >= 0 ? 0 : -tokens_ / fill_);
 }
 

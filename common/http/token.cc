@@ -14,7 +14,7 @@ namespace {
 using json::parse_json;
 using json::text_of;
 
-// Before a token's end: an operation of a service that takes a while goes on with it.
+// Renew before the token expires, because a long operation of the service keeps using it.
 constexpr std::time_t kRenewBefore = 300;
 constexpr size_t kLargestToken = 1 << 18;
 

@@ -66,7 +66,7 @@ Result<Token> token_in(const nlohmann::json& document, const std::string& origin
 // Thread-safe: several who need a token at the same time ask for one.
 class RenewedToken {
  public:
-  // The one that is there, if it is good for five minutes yet; else another.
+  // The current token if it is valid for five more minutes; otherwise a new one.
   Result<std::shared_ptr<const Token>> get(const std::function<Result<Token>()>& ask);
   // A service has refused it (401): the next call asks for another one.
   void refused(const std::shared_ptr<const Token>& token);

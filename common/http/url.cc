@@ -112,7 +112,7 @@ Result<Url> parse_http_url(const std::string& url, std::string_view from) {
   auto parsed = parse_url(url);
   if (parsed.ok() && (parsed->scheme == "http" || parsed->scheme == "https") && !parsed->host.empty())
     return parsed;
-  // What is no URL at all may be a secret in the wrong place.
+  // Text that is not a URL may be a secret in the wrong place.
   const bool shown = url.find("://") != std::string::npos;
   return invalid(std::string(from) + (shown ? ": \"" + printable_url(url) + "\"" : "") +
                  " is no http or https URL");

@@ -31,7 +31,7 @@ size_t after_scheme(std::string_view text) {
   return scheme == text.npos ? 0 : scheme + 3;
 }
 
-// Before and behind the `//` that is not the scheme's.
+// The parts before and after the `//` that is not the scheme's.
 std::pair<std::string_view, std::string_view> parts_of(std::string_view text) {
   size_t at = text.find("//", after_scheme(text));
   if (at == text.npos) return {text, {}};

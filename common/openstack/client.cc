@@ -87,7 +87,7 @@ std::string next_marker(const Json& page, const std::string& key, size_t count, 
   return count >= asked ? last : "";
 }
 
-// What pages go on behind: a key pair is known by its name alone.
+// The marker of the next page: a key pair has only its name.
 std::string id_of(const Json& item) {
   if (std::string id = text_of(item, "id"); !id.empty()) return id;
   const std::string inner = text_of(member(item, "keypair"), "name");

@@ -27,7 +27,7 @@ enum class Effect {
 
 struct Call {
   std::string method = "GET";
-  std::string path;  // behind the endpoint: "/servers/detail"
+  std::string path;  // after the endpoint: "/servers/detail"
   Parameters query;
   nlohmann::json body;  // null: none
   Effect effect = Effect::Reads;
@@ -38,7 +38,7 @@ struct Call {
 using http::Answer;
 using http::Failure;
 
-// Whether a service says by these words that there is no room for what was asked of it (no host, no address).
+// Whether the message reports missing capacity (no host, no address).
 bool tells_of_no_room(const std::string& message);
 
 // One service of the cloud. Thread-safe.
@@ -74,7 +74,7 @@ class Service {
   std::optional<Version> version_;
 };
 
-// -1, 0, 1: "2.9" < "2.53". A part that is no number counts as 0.
+// -1, 0, 1: "2.9" < "2.53". A part that is not a number counts as 0.
 int compare_versions(const std::string& a, const std::string& b);
 // The message of an error document of any service: {"itemNotFound": {"message": ..}}, {"NeutronError": ..},
 // {"error": ..}, {"badRequest": ..}; "" when there is none. One line.

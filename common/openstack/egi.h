@@ -21,7 +21,7 @@ Result<EgiSite> find_egi_site(http::Client& http, const std::string& site, const
                               const Stop& stop);
 
 // "egi://SITE/PROJECT/IMAGE:TAG?VO", as EGI names its images, and "appdb://SITE/NAME?VO" or
-// "appdb://NAME?VO", as it did when AppDB published them. Invalid: it is no such URL.
+// "appdb://NAME?VO", as AppDB published them. Invalid: it is not such a URL.
 bool is_egi_image(const std::string& url);
 struct EgiImageUrl {
   std::string site, name, vo;  // vo may be empty, and AppDB's site

@@ -36,10 +36,10 @@ std::string identity_url(const Settings& settings);
 // The URL that a federated login is asked at. Invalid: identity_provider, protocol or access_token lacks.
 Result<std::string> federation_url(const Settings& settings);
 
-// Of a token's document, and the header X-Subject-Token. Corrupt: it is none.
+// From a token's document and the header X-Subject-Token. Corrupt: it is not a token.
 Result<Token> parse_token(std::string_view body, std::string_view subject_token);
 
-// Seconds since the epoch of "2026-01-02T03:04:05.000000Z"; 0 when it is no such time.
+// Seconds since the epoch of "2026-01-02T03:04:05.000000Z"; 0 if it is not such a time.
 std::time_t parse_time(std::string_view text);
 
 }  // namespace radl::openstack

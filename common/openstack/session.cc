@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Before a token's end: an operation of a service that takes a while goes on with it.
+// Renew before the token expires, because a long operation of the service keeps using it.
 constexpr std::time_t kRenewBefore = 300;
 
 // OpenStack Service Types Authority: official names, and those of older catalogues.

@@ -35,7 +35,7 @@ std::string method_by_keys(const std::map<std::string, std::string>& auth) {
   if (auth.count("access_token")) return "oidc_access_token";
   if (auth.count("password")) return "password";
   if (auth.count("token")) return "token";
-  // Of a secret that lacks, what goes with it tells which.
+  // For a missing secret, the settings that accompany it tell which one is meant.
   if (auth.count("application_credential_id") || auth.count("application_credential_name"))
     return "application_credential";
   return auth.count("identity_provider") ? "oidc_access_token" : "password";
@@ -96,7 +96,7 @@ std::map<std::string, std::string> auth_of(const Written& written) {
   return auth;
 }
 
-// "": there is no such auth_type.
+// "": the auth_type is unknown.
 std::string method_of(const std::string& auth_type, const std::map<std::string, std::string>& auth) {
   for (const auto& [type, method] : kMethods)
     if (auth_type == type) return *method ? method : method_by_keys(auth);

@@ -34,7 +34,7 @@ struct Settings {
   // An EGI site and virtual organisation: auth_url and project are looked up there (egi.h) when first needed.
   std::string egi_site, egi_vo;
 
-  std::string of(const std::string& key) const;  // of auth; "" when it is not there
+  std::string of(const std::string& key) const;  // of auth; "" if missing
 };
 
 // Read once, then only asked; thread-safe.

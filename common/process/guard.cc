@@ -38,7 +38,7 @@ void signal_children(int number) {
   ::close(fd);
 }
 
-// False when there is no child any more.
+// False if no child is left.
 bool reap_all() {
   pid_t pid;
   do pid = ::waitpid(-1, nullptr, WNOHANG);

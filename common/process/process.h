@@ -38,7 +38,7 @@ struct ProcessResult {
 // The program ends with this process, even a killed one, with all that descends from it, also what has made a
 // session of its own. So it does (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop
 // (Timeout, Cancelled). What it leaves running when it ends by itself stays, and does not hold the call up.
-// NotFound: there is no such program. Whatever exit status: ok.
+// NotFound: the program does not exist. Any exit status is ok.
 Result<ProcessResult> run_process(const ProcessRequest& request);
 
 // A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then
@@ -56,7 +56,7 @@ class KeptProcess {
   int pid_, lifeline_;
 };
 
-// Full path of a program, looked for in PATH and then in the sbin folders; empty when it is not there.
+// Full path of a program, searched in PATH and then in the sbin folders; empty if not found.
 std::string find_program(const std::string& name);
 
 // When process `pid` started, in clock ticks since boot: with the pid it names one process for good. 0: not

@@ -45,7 +45,7 @@ Result<HdfsEntry> entry_of(const nlohmann::json& json) {
   }
 }
 
-// The member of this name of the object; null when either is not there.
+// The object's member of this name; null if either is missing.
 nlohmann::json member(std::string_view text, const char* name) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains(name)) return {};

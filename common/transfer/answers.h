@@ -14,7 +14,8 @@
 
 namespace radl::transfer {
 
-// One page of ListObjectsV2. Corrupt: no such list, a size that is no number, or a key without the prefix.
+// One page of ListObjectsV2. Corrupt: not such a list, a size that is not a number, or a key without the
+// prefix.
 struct S3Page {
   std::vector<Object> objects;
   std::string next;  // continuation token; "" on the last page
@@ -44,25 +45,25 @@ struct S3PartPage {
 };
 Result<S3PartPage> parse_s3_parts(std::string_view xml);
 
-// The answer to DeleteObjects: what could not be removed, by name.
+// The answer to DeleteObjects: an error that names the objects that were not removed.
 Status parse_s3_deleted(std::string_view xml);
 
 // The text of the root's child of this name, "" when there is none; namespaces are left out.
 std::string s3_field(std::string_view xml, std::string_view name);
-// The root is <Error>: also an answer with status 200 may be one.
+// Whether the root is <Error>: even an answer with status 200 can be one.
 bool is_s3_error(std::string_view xml);
-// S3's <Error><Code>..</Code><Message>..</Message></Error> in words, behind `what`.
+// S3's <Error><Code>..</Code><Message>..</Message></Error> as a message that begins with `what`.
 Status s3_error(const http::Response& response, const std::string& what);
 std::string unquote_etag(std::string_view etag);
-// What was put was answered with success and no ETag, as every store gives one: a proxy's own page.
+// The error for a successful PUT without an ETag: every store sends one, so a proxy answered.
 Status not_a_store(const std::string& what);
 
-// The answers to GETFILESTATUS and LISTSTATUS; Corrupt when they are not as they must be.
+// The answers to GETFILESTATUS and LISTSTATUS; Corrupt if malformed.
 Result<HdfsEntry> parse_hdfs_status(std::string_view json);
 Result<std::vector<HdfsEntry>> parse_hdfs_list(std::string_view json);
 // {"boolean": true}: an operation did what it was asked for.
 bool parse_hdfs_boolean(std::string_view json);
-// {"RemoteException": ...} in words, behind `what`.
+// {"RemoteException": ...} as a message that begins with `what`.
 Status hdfs_error(const http::Response& response, const std::string& what);
 
 // "bytes 100-199/200" or "bytes */200".
@@ -70,8 +71,8 @@ struct ContentRange {
   std::optional<uint64_t> first, total;
 };
 ContentRange parse_content_range(std::string_view text);
-// The bytes of `range` in the answer to a request for it. A server that knows no ranges (200) gave all from
-// the start: they are cut out. Corrupt: a part that begins elsewhere or is longer than asked for.
+// The bytes of `range` in the answer to a request for it. A server without ranges (200) sent the whole
+// file: the range is cut out. Corrupt: a part that begins elsewhere or is longer than asked for.
 Result<std::string> bytes_of_range(http::Response answer, const Range& range, const std::string& what);
 
 }  // namespace radl::transfer

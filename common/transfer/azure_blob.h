@@ -26,7 +26,7 @@ struct AzureBlobOptions {
   int attempts = 6;
 };
 
-// Of who signed in at Azure (common/azure/settings.h); null where nobody has.
+// Tokens of the Azure login (common/azure/settings.h); null if there is none.
 Result<std::shared_ptr<TokenSource>> azure_tokens(
     http::Client& http, const std::function<std::string(const std::string& name)>& environment);
 // AZURE_STORAGE_CONNECTION_STRING, else AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or
@@ -47,10 +47,10 @@ class AzureBlob : public RestStore {
   Result<Object> copy(const std::string& from, const std::string& to, const Stop& stop = {}) override;
   Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) override;
   // A shared access signature of this blob alone. To PUT there a request needs x-ms-blob-type: BlockBlob.
-  // Auth: there is no account's key to sign with.
+  // Auth: there is no account key to sign with.
   Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                               const Stop& stop = {}) override;
-  // Azure itself forgets blocks after a week that were never made a blob, and has no list of them by time.
+  // Azure itself deletes uncommitted blocks after a week and cannot list them by time.
   Result<int> abort_uploads(const std::string&, std::time_t, const Stop& = {}) override { return 0; }
 
  protected:

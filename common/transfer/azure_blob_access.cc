@@ -1,4 +1,4 @@
-// Who asks Azure Blob Storage, and how requests and URLs are signed.
+// Azure Blob Storage's credentials, and signatures of requests and URLs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Files to Azure Blob Storage: small ones whole, large ones in blocks, several at a time. A block's id holds
-// the checksum of its bytes, so that what an earlier call has sent is known again by itself.
+// the checksum of its bytes, so a later call recognises the blocks that an earlier one sent.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -62,7 +62,7 @@ class AzureUpload {
  private:
   uint64_t bytes_of(size_t i) const { return std::min(block_, size_ - i * block_); }
 
-  // What is there of an earlier call.
+  // Blocks that an earlier call sent.
   Status look() {
     auto answer =
         store_.call({.url = AzureBlob::with_query(store_.url(key_),

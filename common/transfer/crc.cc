@@ -51,7 +51,7 @@ uint64_t power_of_bytes(const Field& field, uint64_t n) {
 
 using Tables = std::array<std::array<uint64_t, 256>, 8>;
 
-// tables[k][b]: what byte b does with k bytes of zero behind it.
+// tables[k][b]: the contribution of byte b followed by k zero bytes.
 Tables make_tables(uint64_t polynomial) {
   Tables tables{};
   for (uint64_t byte = 0; byte < 256; ++byte) {

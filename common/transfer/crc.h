@@ -12,11 +12,11 @@ namespace radl::transfer {
 
 enum class Crc { Crc32, Crc32c, Crc64Nvme };
 
-// `before`: the result over what came before, to go on.
+// `before`: the result for the preceding bytes, to continue from.
 uint64_t crc_of(Crc kind, std::string_view bytes, uint64_t before = 0);
-// Of two pieces after each other, by those of the pieces and the second one's length.
+// The checksum of two adjacent pieces, from theirs and the length of the second.
 uint64_t crc_joined(Crc kind, uint64_t first, uint64_t second, uint64_t second_bytes);
-// Of the parts of an upload: the checksum of their checksums' bytes.
+// The checksum of the bytes of the parts' checksums.
 uint64_t crc_of_parts(Crc kind, const std::vector<uint64_t>& parts);
 // Base64 of its bytes, highest first, as S3 writes it.
 std::string crc_text(Crc kind, uint64_t crc);

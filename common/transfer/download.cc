@@ -58,7 +58,7 @@ class Part {
     size_ = 0;
     return ::ftruncate(fd_, 0) == 0 ? Status() : errno_status(errno, path_);
   }
-  // A note for the next process, but for what is fetched anew as soon as it is read.
+  // A note for the next process, unless the file is fetched again whenever it is read.
   Status remember(std::string validator, uint64_t bytes) {
     validator_ = std::move(validator);
     if (bytes > 0 && bytes <= kSmall) {
@@ -170,7 +170,7 @@ Status attempt(http::Client& http, const Download& what, Part& part, std::option
   auto answer = http.send(r);
   if (!answer.ok()) return answer.status();
   if (answer->status == 416) {
-    // All was there already, or the file is shorter now.
+    // The part was complete already, or the file is shorter now.
     if (parse_content_range(answer->header("content-range")).total == begin) return {};
     if (Status s = part.restart(); !s.ok()) return s;
     return Status(Code::Retry, http::printable_url(what.url) + ": has changed");

@@ -38,11 +38,11 @@ class Gcs : public RestStore {
   std::string address(const std::string& key) const override;
   Result<Object> put(const std::string& key, std::string bytes, const PutCondition& condition = {},
                      const Stop& stop = {}) override;
-  // Large files in one session that is gone on with, 32 MiB at a time: Upload::parallel has no meaning.
+  // Sends large files in one resumable session, 32 MiB at a time; Upload::parallel has no effect.
   Result<Object> put_file(const std::string& key, const std::string& path, const Upload& how = {}) override;
   Result<Object> copy(const std::string& from, const std::string& to, const Stop& stop = {}) override;
   Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) override;
-  // Auth: the credential is no service account's key.
+  // Auth: the credential is not a service account's key.
   Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                               const Stop& stop = {}) override;
   // Nothing is left of a session that nobody finished: Google has no list of them, and they end after a week.

@@ -1,4 +1,4 @@
-// Who asks Google Cloud Storage, where, and URLs that prove it by themselves.
+// Google Cloud Storage's credentials and endpoints, and signed URLs.
 #include <fmt/format.h>
 
 #include <ctime>

@@ -1,4 +1,4 @@
-// Files to Google Cloud Storage: small ones whole, large ones in a session that the next call goes on with.
+// Files to Google Cloud Storage: small ones whole, large ones in a session that the next call resumes.
 // Source: Cloud Storage documentation, "Resumable uploads": chunks are multiples of 256 KiB but for the last;
 // `Content-Range: bytes */SIZE` asks how much has come; 308 says so in Range; a session ends after a week.
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ class GcsUpload {
  private:
   Result<Object> send() {
     http::Backoff backoff({store_.attempts_, 0.25, 20}, how_.stop);
-    bool known = false;  // where the session stands
+    bool known = false;  // how far the session is
     for (uint64_t at = 0;;) {
       if (note_.upload().empty()) {
         if (Status begun = begin(); !begun.ok()) return begun;
@@ -128,7 +128,7 @@ class GcsUpload {
                std::move(request));
   }
 
-  // Not repeated by itself: what of it has come must be asked first.
+  // Not retried automatically: the session must first report how much has arrived.
   Result<http::Response> put(http::Headers headers, http::Request request) {
     request.method = "PUT";
     request.url = note_.upload();

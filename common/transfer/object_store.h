@@ -36,7 +36,7 @@ struct Range {
   uint64_t first = 0, count = 0;  // bytes first .. first + count - 1; count 0: to the end
 };
 
-// What must hold of the object that is there now.
+// What must hold of the existing object.
 struct PutCondition {
   bool if_absent = false;  // else Exists
   std::string if_match;    // it has this ETag, else Conflict
@@ -75,12 +75,12 @@ class ObjectStore {
 
   // All whose key begins so, by key.
   virtual Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) = 0;
-  // Ok as well when it is not there.
+  // Ok if it does not exist.
   virtual Status remove(const std::string& key, const Stop& stop = {}) = 0;
   // Those that could not be removed are named.
   virtual Status remove_many(const std::vector<std::string>& keys, const Stop& stop = {}) = 0;
 
-  // A URL that is good by itself for `seconds`, at most 7 days, to GET or PUT one object. It is a secret.
+  // A presigned URL, valid for `seconds` (at most 7 days), to GET or PUT one object. It is a secret.
   virtual Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                                       const Stop& stop = {}) = 0;
   // Takes back uploads below the prefix that were begun before this time and never finished; their number.
@@ -96,7 +96,7 @@ struct OpenedStore {
 // vendor's own tools read them (docs/object-stores.md). Nothing is asked of it yet. Invalid: no such address.
 // `http` outlives it.
 Result<OpenedStore> open_object_store(http::Client& http, const std::string& uri);
-// Of a NotFound: not the object is missing, the bucket or container is.
+// Whether a NotFound means a missing bucket or container, not a missing object.
 bool is_missing_container(const Status& status);
 
 }  // namespace radl::transfer

@@ -14,9 +14,9 @@ namespace radl::transfer {
 class SourcePlace {
  public:
   virtual ~SourcePlace() = default;
-  // All files below, in the order of their names. Unsupported where there is no listing.
+  // All files below, in the order of their names. Unsupported if the source has no listing.
   virtual Result<std::vector<SourceFile>> list(const Stop& stop) = 0;
-  // The file below of this name, "": the URI itself. Nothing when it is not there.
+  // The file of this name below; "": the URI itself. Nothing if it does not exist.
   virtual Result<std::optional<SourceFile>> describe(const std::string& name, const Stop& stop) = 0;
   virtual Status fetch(const std::string& name, Download what) = 0;
   virtual Status send(const std::string& path, const std::string& name, const Stop& stop) = 0;

@@ -146,7 +146,7 @@ class Ranges {
       if (!passing || !backoff.again()) return s;
       if (Status waited = backoff.wait(); !waited.ok()) return waited.code() == Code::Timeout ? s : waited;
     }
-    // Towards the disk while the rest is on its way: the end waits for what is not there yet.
+    // Starts writing to disk while the rest arrives, so that the end waits only for the last part.
     (void)::sync_file_range(fd_, off_t(range.first), off_t(range.count), SYNC_FILE_RANGE_WRITE);
     std::lock_guard lock(mutex_);
     pieces_[i].crc = crc;

@@ -92,7 +92,7 @@ Result<http::Response> RestStore::call(const Call& what, http::Request request) 
     auto answer = what.once ? alone.send(request) : http_.send(request, retries);
     if (!answer.ok()) {
       const Code code = answer.status().code();
-      // Of a write that counts once, what broke on its way may have been done.
+      // An interrupted write that must not repeat may have been executed.
       const bool unknown = what.once && (code == Code::Retry || code == Code::Timeout);
       return unknown ? Status(Code::Lost, answer.status().message()) : answer;
     }

@@ -14,7 +14,7 @@
 
 namespace radl::transfer {
 
-// For how long a URL is good by itself at most.
+// The longest validity of a presigned URL.
 inline constexpr int kLongestSignedUrl = 7 * 24 * 3600;
 
 class RestStore : public ObjectStore {
@@ -51,9 +51,9 @@ class RestStore : public ObjectStore {
                                               const Stop& stop) = 0;
   // A URL's secret part, which no message shows ("sig=..."); "" for none.
   virtual std::string secret_query() const { return {}; }
-  // An answer was not allowed: true when something was put right, and the request is worth another try.
+  // Handles an answer that denies access. True if something was corrected and a retry may succeed.
   virtual bool put_right(const http::Response& answer) = 0;
-  // Of the answer to a request for the bytes.
+  // Describes the object by the answer to a request for its bytes.
   virtual Described described(const http::Response& answer) const = 0;
   // Finds out how long the parts are, where the checksum is one of parts.
   virtual Status look_at_parts(const std::string&, Described&, const Stop&) { return {}; }

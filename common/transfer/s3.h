@@ -18,7 +18,7 @@ namespace radl::transfer {
 
 struct S3Options {
   enum class Addressing {
-    Auto,     // virtual host; the path for an endpoint of one's own and buckets that are no host's name
+    Auto,     // virtual host; the path for other endpoints and for buckets that are not host names
     Virtual,  // https://bucket.host/key
     Path,     // https://host/bucket/key
   };
@@ -34,7 +34,8 @@ struct S3Options {
 // are to be found at all, requests are not signed (public buckets).
 Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Configuration> configuration);
 
-// Of a file of `size` bytes: what is wanted (0: 16 MiB), 5 MiB at least, and so much that 10,000 parts do.
+// The part size for a file of `size` bytes: the requested one (0: 16 MiB), at least 5 MiB, at most 10,000
+// parts.
 uint64_t upload_part_bytes(uint64_t wanted, uint64_t size);
 
 class S3 : public ObjectStore {
@@ -83,7 +84,7 @@ class S3 : public ObjectStore {
   Status remove_listed(const Call& what, const http::Request& request);
   // The request as it is sent, signed at each attempt. `signed_by`: the keys used last.
   http::Request prepared(const Call& what, http::Request request, aws::Credentials* signed_by) const;
-  // True when something was put right and the request is worth another try.
+  // True if something was corrected and a retry may succeed.
   bool put_right(const http::Response& answer, const aws::Credentials& signed_by, int& tries);
   Result<Object> put_whole(const std::string& key, const std::string& path, uint64_t size, const Upload& how);
 

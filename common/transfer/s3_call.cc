@@ -1,4 +1,4 @@
-// One request to S3: where it goes, how it is signed, and what is put right and tried again.
+// One request to S3: its address, its signature, and its corrections and retries.
 #include <curl/curl.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace radl::transfer {
 namespace {
 
-// Bucket naming rules: what can stand in a host's name, and (without dots) under Amazon's certificate.
+// Bucket naming rules: whether the name works as a host name and (without dots) with Amazon's certificate.
 bool is_host_label(const std::string& bucket) {
   return bucket.size() >= 3 && bucket.size() <= 63 && bucket.front() != '-' && bucket.back() != '-' &&
          std::all_of(bucket.begin(), bucket.end(),
@@ -203,7 +203,7 @@ Result<http::Response> S3::call(const Call& what, http::Request given) {
     // On a connection that was kept open libcurl sends a PUT again by itself when that dies under it.
     auto answer = what.once ? http::Client().send(request) : http_.send(request, retries);
     if (!answer.ok()) {
-      // Of a write that counts once, what broke on its way may have been done.
+      // An interrupted write that must not repeat may have been executed.
       const bool unknown =
           what.once && (answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout);
       return unknown ? Status(Code::Lost, answer.status().message()) : answer;

@@ -25,7 +25,7 @@ class S3Ranges : public RangeSource {
  public:
   S3Ranges(S3& store, const std::string& key, const Stop& stop) : store_(store), key_(key), stop_(stop) {}
 
-  // How long the parts are of whose checksums the object's is one.
+  // The size of the parts whose checksums make up the object's checksum.
   Status look_at_parts(Described& object) {
     if (object.checksum.parts <= 0) return {};
     auto first = store_.call({.method = "HEAD", .key = key_, .query = {{"partNumber", "1"}}, .stop = stop_});
@@ -99,7 +99,7 @@ Status S3::get_file(const std::string& key, Download what) {
     const Code code = status.code();
     if (code == Code::Conflict && large) continue;  // changed on the way: once more, from its beginning
     if (code != Code::Auth && code != Code::Invalid && code != Code::NotFound) return status;
-    // Another region, expired keys, a wrong clock: put right by a request whose answer says what it is.
+    // Another region, expired keys or a wrong clock: a request whose answer names the cause corrects it.
     auto why = get(key, {0, 1}, what.stop);
     if (!why.ok() && why.status().message().find("InvalidRange") == std::string::npos) return why.status();
   }

@@ -79,7 +79,7 @@ class S3Upload {
       if (!marker.empty()) what.query.emplace_back("part-number-marker", marker);
       auto answer = store_.call(what);
       if (!answer.ok()) return answer.status();
-      if (answer->status == 404) {  // it is over: finished, or taken back
+      if (answer->status == 404) {  // it has ended: finished or aborted
         note_.begun("");
         return {};
       }

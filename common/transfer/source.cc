@@ -152,7 +152,7 @@ class Sum {
       : progress_(progress), of_(files.size()) {
     for (const SourceFile& file : files) total_ += file.size;
   }
-  // `done` bytes of file `i`; fewer than before when it begins anew.
+  // `done` bytes of file `i`; fewer than before if the file starts again.
   void take(size_t i, uint64_t done) {
     if (!progress_) return;
     std::lock_guard lock(mutex_);

@@ -27,7 +27,7 @@ Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string
 Status fetch_file(http::Client& http, const std::string& uri, Download what);
 // The folder's files below `folder`; with names only those, and one that is missing is left out (http has no
 // listing). Several at a time. FOLDER/.radl-source.json keeps what version of each was brought: only what has
-// changed since is fetched again, and what is gone at the source is removed. NotFound when none is there.
+// changed since is fetched again, and files missing at the source are removed. NotFound if none exists.
 Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
                     const std::vector<std::string>& names, const Stop& stop = {},
                     const Progress& progress = {});

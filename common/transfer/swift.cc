@@ -23,7 +23,7 @@ constexpr const char* kPage = "1000";
 
 std::string md5_hex(std::string_view bytes) { return to_hex(base64_decode(md5_base64(bytes)).value()); }
 
-// In hexadecimal to base64; nothing where it is no MD5.
+// Converts hexadecimal to base64; nothing if it is not an MD5.
 StoredChecksum md5_of(const std::string& hex) {
   auto bytes = from_hex(hex);
   if (!bytes.ok() || bytes->size() != 16) return {};
@@ -90,7 +90,7 @@ bool Swift::put_right(const http::Response& answer) {
 Described Swift::described(const http::Response& answer) const {
   Described found{unquote_etag(answer.header("etag")), content_length(answer), {}, 0};
   if (auto total = parse_content_range(answer.header("content-range")).total) found.size = *total;
-  // Of a large object it is the MD5 of its segments' MD5s.
+  // For a large object, it is the MD5 of its segments' MD5s.
   const bool of_segments = is_large(answer) || !answer.header("x-object-manifest").empty();
   if (!of_segments) found.checksum = md5_of(found.etag);
   return found;
@@ -231,7 +231,7 @@ Status Swift::remove(const std::string& key, const Stop& stop) {
   return remove_segments(*all, stop);
 }
 
-// Of a large object each segment is copied: two objects that share them would end with the first.
+// Copies each segment of a large object: objects that share segments would lose them with the first.
 Result<Object> Swift::copy(const std::string& from, const std::string& to, const Stop& stop) {
   auto all = segments_of(from, stop);
   if (!all.ok()) return all.status();

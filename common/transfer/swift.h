@@ -78,7 +78,7 @@ class Swift : public RestStore {
   };
   std::string segments() const { return container_ + "_segments"; }
   Result<std::string> url(const std::string& container, const std::string& key, const Stop& stop);
-  // Those of a large object; none of another, or of one that is not there.
+  // The segments of a large object; none if it is small or missing.
   Result<std::vector<Segment>> segments_of(const std::string& key, const Stop& stop);
   Result<std::vector<Object>> list_in(const std::string& container, const std::string& prefix,
                                       const Stop& stop);

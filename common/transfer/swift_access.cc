@@ -1,4 +1,4 @@
-// Who asks Swift, where, and temporary URLs.
+// Swift's credentials and endpoints, and temporary URLs.
 #include <fmt/format.h>
 
 #include <cstdlib>

@@ -74,7 +74,7 @@ class SwiftUpload {
                       bytes_of(i), false};
   }
 
-  // What is there already, compared with the file.
+  // Segments that already exist, compared with the file.
   Status resume() {
     name_segments();
     auto there = store_.list_in(store_.segments(), folder(note_.upload()), how_.stop);

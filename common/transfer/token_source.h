@@ -1,4 +1,4 @@
-// Access tokens for a store, from whatever kind of credential there is.
+// Access tokens for a store, from any kind of credential.
 #pragma once
 
 #include <string>
@@ -12,9 +12,10 @@ namespace radl::transfer {
 class TokenSource {
  public:
   virtual ~TokenSource() = default;
-  // A token that is good for some minutes yet: a secret. Auth: what is wrong with the credential.
+  // A token that is valid for some more minutes: a secret. Auth: the credential is invalid; the message says
+  // why.
   virtual Result<std::string> token(const Stop& stop) = 0;
-  // The store has refused this one (401): the next call gives another.
+  // The store rejected this token (401): the next call returns another.
   virtual void refused(const std::string& token) = 0;
 };
 

@@ -28,7 +28,7 @@ Status UploadNote::open() {
   auto opened = open_part(path_);
   if (!opened.ok()) return opened.status().code() == Code::Conflict ? opened.status() : Status();
   fd_ = *opened;
-  // Who has the URL of a session can write its object.
+  // Whoever has the URL of a session can write its object.
   if (::fchmod(fd_, 0600) != 0) return errno_status(errno, path_);
   auto text = read_file(path_, 1 << 16);
   const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();

@@ -28,11 +28,11 @@ class WebHdfs {
 
   Result<HdfsEntry> status(const std::string& path);
   Result<std::vector<HdfsEntry>> list(const std::string& path);
-  // First byte and count (0: to the end).
+  // `count` bytes from `first` on (0: to the end).
   Result<std::string> read(const std::string& path, uint64_t first = 0, uint64_t count = 0);
-  // Resumable like download(): what came is kept until the file has changed.
+  // Resumable like download(): a partial file is kept until the source changes.
   Status get_file(const std::string& path, const Download& what);
-  // Written beside, then renamed: readers see the old file or the new one.
+  // Writes a temporary file and renames it: readers see the old file or the new one.
   Status put_file(const std::string& local, const std::string& path);
   Status make_folders(const std::string& path);
   Status remove(const std::string& path, bool recursive = false);
