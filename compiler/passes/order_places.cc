@@ -32,6 +32,7 @@ std::string name_asked_for(const ast::PathPart& part) {
   };
   auto* written = ast::as<ast::String>(part.index);
   if (written == nullptr) return text_of(part.index);
+  if (written->parts.empty()) return std::string(written->text);
   std::string name;
   for (const ast::StringPart& piece : written->parts) {
     const std::string text = piece.value == nullptr ? std::string(piece.text) : text_of(piece.value);
