@@ -1,266 +1,43 @@
-// Gives elastic systems the nodes that their schedulers ask for, as long as it runs. It is this computer that
-// asks the clouds: their credentials stay here (docs/decisions/0026-scaling.md).
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 
-#include "common/shell_quote.h"
 #include "runtime/cli/apply.h"
-#include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
-#include "runtime/driver/nodes.h"
-#include "runtime/net/node_path.h"
-#include "runtime/plan/autoscaling.h"
-#include "runtime/plan/values.h"
+#include "runtime/driver/autoscale.h"
 
 namespace radl::cli::autoscale_command {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds kBetweenLooks{300};
-constexpr std::chrono::seconds kOneLook{20}, kAfterFailure{10}, kLongestPause{30};
-// A look of so long is followed by a pause of so many times that: what asks a scheduler may be a whole
-// program.
-constexpr int kPause = 4;
 constexpr double kLockTimeout = 3600;
 
-// One resource `elastic`, and what is known of it.
-struct Watched {
-  ElasticRules rules;
-  std::unique_ptr<Remote> remote;
-  std::optional<Clock::time_point> fewer_since;  // fewer nodes are wanted than there are
-  Clock::time_point not_before;                  // after a failure
-  std::string said;                              // last, so that it is not said again and again
-};
-
-void say(Watched& watched, const std::string& line) {
-  if (line == watched.said) return;
-  watched.said = line;
-  if (line.empty()) return;
-  std::fprintf(stderr, "elastic '%s': %s\n", shown(watched.rules.name).c_str(), shown(line).c_str());
-}
-
-std::string folder_of(const ElasticRules& rules) {
-  return shell_path((rules.directory.empty() ? kElasticFolder : rules.directory) + "/" + rules.name);
-}
-
-// "" where there is none. Invalid: a value in it is not known.
-Result<std::string> wanted_command(const ElasticRules& rules, const Snapshot& state,
-                                   const ir::Secrets& secrets) {
-  std::string missing;
-  auto unknown_value = [&](const std::string& name) {
-    std::optional<Json> value = known_value(state, name);
-    if (!value) missing = name;
-    return value;
-  };
-  auto secret_value = [&](const std::string& name) -> std::optional<Json> {
-    if (auto found = secrets.find(name); found != secrets.end()) return Json(found->second);
-    missing = "the secret " + name;
-    return std::nullopt;
-  };
-  const Json command = ir::substitute(rules.wanted, unknown_value, secret_value);
-  if (!missing.empty())
-    return invalid(fmt::format("`wanted` needs {}, which is not known", missing))
-        .with_hint("`radlc apply` makes it known");
-  return command.is_string() ? command.get<std::string>() : std::string();
-}
-
-// The command may hold secrets, so it is no argument. The file `served` tells `radlc submit` that somebody
-// reads the wishes.
-std::string look_script(const ElasticRules& rules, const std::string& wanted) {
-  std::string script = fmt::format(
-      "cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n: > served || exit 1\n",
-      folder_of(rules));
-  if (!wanted.empty())
-    script += fmt::format("w={}\nn=$(cd && (eval \"$w\") </dev/null) || exit 1\necho wanted $n\n",
-                          shell_quote(wanted));
-  return script;
-}
-
-// Takes out the wishes that hold now; one that has changed meanwhile stays. What was to be made anew has
-// gone, and is to be made.
-std::string done_script(const ElasticRules& rules, const std::vector<std::string>& lines) {
-  std::string script = fmt::format("set -e\ncd {}\nexec 9>> lock\nflock 9\n", folder_of(rules));
-  for (const std::string& line : lines) {
-    script += line.ends_with(" renew")
-                  ? fmt::format("sed {} wishes > wishes.new\n",
-                                shell_quote("s/^" + line + "$/" + line.substr(0, line.find(' ')) + " add/"))
-                  // 1: no line is left.
-                  : fmt::format("grep -vx {} wishes > wishes.new || [ $? = 1 ]\n", shell_quote(line));
-    script += "mv wishes.new wishes\n";
-  }
-  return script;
-}
-
-Result<std::string> run_on(Watched& watched, const Nodes& nodes, const std::string& script,
-                           const Stop& stop) {
-  if (!watched.remote) {
-    auto node = node_called(nodes.state, watched.rules.node);
-    if (!node.ok()) return std::move(node).status();
-    auto remote = connect_to(nodes, **node);
-    if (!remote.ok()) return std::move(remote).status();
-    watched.remote = std::move(*remote);
-  }
-  ExecOptions options;
-  options.stdin_bytes = script;
-  options.stop = stop;
-  options.deadline = kOneLook;
-  // The folder may belong to the scheduler.
-  auto ran = watched.remote->exec(
-      "if [ \"$(id -u)\" = 0 ] || ! sudo -n true 2>/dev/null; then /bin/sh -s; "
-      "else sudo -n env HOME=\"$HOME\" /bin/sh -s; fi",
-      options);
-  if (!ran.ok()) {
-    watched.remote.reset();
-    return std::move(ran).status().at(watched.rules.node);
-  }
-  if (ran->exit_status != 0)
-    return invalid(fmt::format("{}: exit status {}: {}", watched.rules.node, ran->exit_status, ran->err));
-  return ran->out;
-}
-
-std::vector<int> nodes_now(const Project& project, const Snapshot& state, const std::string& system) {
-  const Scalings scaled = still_chosen(state.scaled, project.deployed);
-  if (auto chosen = scaled.find(system); chosen != scaled.end()) return chosen->second.ordinals;
-  std::vector<int> ordinals;
-  auto deployed = project.deployed.find(system);
-  for (int i = 0; deployed != project.deployed.end() && i < deployed->second; ++i) ordinals.push_back(i);
-  return ordinals;
-}
-
-// All of them are there and configured, and no others: else the last change is to be ended.
-bool is_done(const Snapshot& state, const std::string& system, const std::vector<int>& nodes) {
-  size_t there = 0;
-  for (const auto& [address, record] : state.resources) {
-    if (record.system != system) continue;
-    if (record.status != ResourceStatus::Ready) return false;
-    if (!std::binary_search(nodes.begin(), nodes.end(), record.ordinal)) return false;
-    ++there;
-  }
-  const std::string prefix = system + "[";
-  for (const auto& [id, record] : state.steps) {
-    if (record.status != StepStatus::Done && id.starts_with(prefix)) return false;
-  }
-  return there == nodes.size() && state.open_intents == 0;
-}
-
-double idle_seconds(Watched& watched, bool fewer) {
-  if (!fewer) watched.fewer_since.reset();
-  if (fewer && !watched.fewer_since) watched.fewer_since = Clock::now();
-  return fewer ? std::chrono::duration<double>(Clock::now() - *watched.fewer_since).count() : 0;
-}
-
-class Relay {
- public:
-  Relay(const Session& session, apply_command::Options& options) : session_(session), options_(options) {}
-
-  Status begin() {
-    auto project = load_project(session_, options_.project);
-    if (!project.ok()) return std::move(project).status();
-    project_ = std::move(*project);
-    auto machinery = make_machinery(session_.host, options_.run);
-    if (!machinery.ok()) return std::move(machinery).status();
-    for (ElasticRules& rules : elastic_rules(project_->compiled.program)) {
-      Watched watched;
-      watched.rules = std::move(rules);
-      watched_.push_back(std::move(watched));
-    }
-    if (watched_.empty())
-      return Status(Code::Invalid, "the file has no resource `elastic`: nothing says which nodes are wanted")
-          .with_hint("docs/scaling.md");
-    for (const Watched& watched : watched_)
-      std::fprintf(stderr, "watching elastic '%s' on %s for %s\n", shown(watched.rules.name).c_str(),
-                   shown(watched.rules.node).c_str(), shown(watched.rules.system).c_str());
-    return {};
-  }
-
-  int work() {
-    SignalGuard guard(cancellation_);
-    const Stop stop = cancellation_.finishing();
-    while (true) {
-      if (!stop.sleep(kBetweenLooks)) return kInterrupted;
-      for (Watched& watched : watched_) look(watched, stop);
-      for (Watched& watched : watched_) {
-        if (act(watched) == kInterrupted) return kInterrupted;
-      }
+int work(const Session& session, const apply_command::Options& options, Autoscale& autoscale) {
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  const Stop stop = cancellation.finishing();
+  while (stop.sleep(kBetweenLooks)) {
+    autoscale.look(stop);
+    for (const AutoscaleStep& step : autoscale.steps()) {
+      apply_command::Options scaling = options;
+      scaling.scale = step.scale;
+      const int done = apply_command::run(session, scaling);
+      autoscale.done(step, done == kDone);
+      if (done == kInterrupted) return kInterrupted;
     }
   }
-
- private:
-  // Finds out what is wanted; `choice_` says so until act().
-  void look(Watched& watched, const Stop& stop) {
-    choices_.erase(&watched);
-    if (Clock::now() < watched.not_before) return;
-    auto looked = try_look(watched, stop);
-    if (!looked.ok()) {
-      say(watched, looked.status().text());
-      watched.not_before = Clock::now() + std::chrono::seconds(1);
-    }
-  }
-
-  Result<bool> try_look(Watched& watched, const Stop& stop) {
-    auto nodes = load_nodes(session_.host, options_.project, stop);
-    if (!nodes.ok()) return std::move(nodes).status();
-    auto wanted = wanted_command(watched.rules, nodes->state, project_->compiled.secrets);
-    if (!wanted.ok()) return std::move(wanted).status().at(watched.rules.node);
-    const Clock::time_point begin = Clock::now();
-    auto text = run_on(watched, *nodes, look_script(watched.rules, *wanted), stop);
-    if (!text.ok()) return std::move(text).status();
-    if (!wanted->empty()) {
-      const Clock::time_point end = Clock::now();
-      watched.not_before = end + std::min<Clock::duration>(kPause * (end - begin), kLongestPause);
-    }
-    auto look = read_elastic_look(*text);
-    if (!look.ok()) return std::move(look).status();
-    const std::vector<int> now = nodes_now(*project_, nodes->state, watched.rules.system);
-    const bool fewer = look->wanted && *look->wanted < static_cast<int>(now.size());
-    ElasticChoice choice = choose_elastic(watched.rules, now, *look, idle_seconds(watched, fewer));
-    say(watched, choice.left_out);
-    if (choice.nodes == now && is_done(nodes->state, watched.rules.system, now))
-      return settle(watched, *nodes, choice, stop);
-    choices_[&watched] = std::move(choice);
-    return true;
-  }
-
-  // Nothing is to be made or removed: what was wished holds.
-  Result<bool> settle(Watched& watched, const Nodes& nodes, const ElasticChoice& choice, const Stop& stop) {
-    if (choice.fulfilled.empty()) return true;
-    auto ran = run_on(watched, nodes, done_script(watched.rules, choice.fulfilled), stop);
-    return ran.ok() ? Result<bool>(true) : Result<bool>(std::move(ran).status());
-  }
-
-  int act(Watched& watched) {
-    auto found = choices_.find(&watched);
-    if (found == choices_.end()) return kDone;
-    ScaleRequest scale;
-    scale.system = watched.rules.system;
-    scale.exactly = found->second.nodes;
-    apply_command::Options options = options_;
-    options.scale = std::move(scale);
-    const int done = apply_command::run(session_, options);
-    choices_.erase(found);
-    // What was chosen is recorded, and what of it could not be done is left to do: that is tried again.
-    if (done != kDone) watched.not_before = Clock::now() + kAfterFailure;
-    return done;
-  }
-
-  const Session& session_;
-  apply_command::Options& options_;
-  std::unique_ptr<Project> project_;
-  std::vector<Watched> watched_;
-  std::map<Watched*, ElasticChoice> choices_;
-  Cancellation cancellation_;
-};
+  return kInterrupted;
+}
 
 int run_autoscale(const Session& session, apply_command::Options& options) {
   options.run.auto_approve = true;
   if (options.run.lock_timeout == 0) options.run.lock_timeout = kLockTimeout;
-  Relay relay(session, options);
-  if (Status ready = relay.begin(); !ready.ok()) return report(session, ready);
-  return relay.work();
+  auto project = load_project(session, options.project);
+  if (!project.ok()) return report(session, project.status());
+  // A cloud that is not known is said before anything is watched.
+  auto machinery = make_machinery(session.host, options.run);
+  if (!machinery.ok()) return report(session, machinery.status());
+  Autoscale autoscale(**project, options.project, tell_on_stderr());
+  if (Status ready = autoscale.begin(); !ready.ok()) return report(session, ready);
+  return work(session, options, autoscale);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "compiler/diag/render.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
-#include "runtime/cli/replaceable.h"
 #include "runtime/cli/shown.h"
+#include "runtime/driver/replaceable.h"
 
 namespace radl::cli::explain_command {
 namespace {

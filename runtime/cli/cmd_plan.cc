@@ -1,20 +1,15 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/others.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
 #include "runtime/cli/workflow.h"
-#include "runtime/driver/given_back.h"
-#include "runtime/driver/prices_elsewhere.h"
-#include "runtime/driver/project_state.h"
+#include "runtime/driver/preview.h"
 #include "runtime/plan/budget.h"
-#include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 
 namespace radl::cli::plan_command {
@@ -31,42 +26,6 @@ struct Options {
 };
 
 constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
-
-// A look at the world through clouds and runners: needs the state, changes nothing.
-Result<std::optional<Observed>> observe(const Session& session, const Options& options, Project& project,
-                                        Cancellation& cancellation) {
-  if (!options.request.refresh) return std::optional<Observed>();
-  auto store = Store::open(project.state_directory, project.compiled.program.name, OpenMode::Read,
-                           *session.host.world, cancellation.finishing());
-  if (!store.ok()) {
-    if (store.status().code() == Code::NotFound) return std::optional<Observed>();
-    return std::move(store).status();
-  }
-  auto snapshot = (*store)->snapshot();
-  if (!snapshot.ok()) return std::move(snapshot).status();
-  auto machinery = make_machinery(session.host, options.run, cancellation.finishing());
-  if (!machinery.ok()) return std::move(machinery).status();
-  Run run = (*machinery)->run();
-  run.store = store->get();
-  run.program = &project.compiled.program;
-  run.secrets = &project.compiled.secrets;
-  run.cancellation = &cancellation;
-  auto observed = refresh(run, *snapshot);
-  if (!observed.ok()) return std::move(observed).status();
-  return std::optional<Observed>(std::move(*observed));
-}
-
-Status save(const Options& options, const Project& project, const Plan& plan) {
-  SavedPlan saved;
-  saved.plan = plan;
-  saved.program = project.compiled.program;
-  saved.state_directory = project.state_directory;
-  for (const auto& [name, value] : project.compiled.program.inputs) {
-    if (value.is_object() && value.contains("$secret")) continue;
-    saved.inputs[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  return write_result({options.out, options.force}, encode_plan_file(saved), ResultKind::Plan, 0600);
-}
 
 void show(const Session& session, const Options& options, const Plan& plan,
           const std::vector<PlanForecast>& forecasts, const std::vector<PriceElsewhere>& elsewhere) {
@@ -97,77 +56,26 @@ struct Interruption {
   std::optional<SignalGuard> guard;
 };
 
-// All that a plan is made of, and what came of it.
+// What the plan is made of, and what came of it.
 struct Made {
-  std::unique_ptr<Project> project;
-  Result<Snapshot> snapshot = Snapshot();
-  Result<Plan> plan = Plan();
-  std::vector<PlanForecast> forecasts;
-  std::vector<PriceElsewhere> elsewhere;
+  std::unique_ptr<Project> project;  // null: of a destroy
+  Preview preview;
 };
 
-// What carries the infrastructure's tag without being in the state, which a destroy leaves alone.
-Status tell_others(const Session& session, const Options& options, const StatePlace& place,
-                   const Snapshot& snapshot, Interruption& interruption, Plan& plan) {
-  if (!options.request.refresh) {
-    const bool local = std::all_of(snapshot.resources.begin(), snapshot.resources.end(),
-                                   [](const auto& entry) { return entry.second.cloud == "local"; });
-    if (!local)
-      plan.notes.push_back(
-          "no cloud was asked what else carries this infrastructure's tag, which destroy leaves alone: "
-          "--refresh lists it");
-    return {};
-  }
-  interruption.guard.emplace(interruption.cancellation);
-  const Stop stop = interruption.cancellation.finishing();
-  auto machinery = make_machinery(session.host, options.run, stop);
-  if (!machinery.ok()) return machinery.status();
-  auto store = Store::open(place.directory, place.name, OpenMode::Read, *session.host.world, stop);
-  if (!store.ok()) return store.status();
-  Run run = (*machinery)->run();
-  run.store = store->get();
-  run.cancellation = &interruption.cancellation;
-  auto others = look_for_others(run, false);
-  if (!others.ok()) return others.status();
-  note_others(*others, {}, plan);
-  return {};
-}
-
 Status make(const Session& session, const Options& options, Interruption& interruption, Made& made) {
-  auto& [project, snapshot, plan, forecasts, elsewhere] = made;
-  const Stop stop = interruption.cancellation.finishing();
+  const PreviewRequest request{options.run, options.request, options.brief || options.dot};
   if (options.destroy) {
-    auto place = find_state(session.host, options.project);
-    if (!place.ok()) return place.status();
-    snapshot = read_snapshot(session.host, place->directory, place->name);
-    if (!snapshot.ok()) return snapshot.status();
-    const std::vector<std::string>& targets = options.request.targets;
-    plan = make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
-    if (!plan.ok()) return plan.status();
-    tell_what_stays(*plan, *snapshot);
-    return targets.empty() ? tell_others(session, options, *place, *snapshot, interruption, *plan) : Status();
+    if (options.request.refresh) interruption.guard.emplace(interruption.cancellation);
+    return preview_destroy(session.host, options.project, request, interruption.cancellation, made.preview);
   }
   auto loaded = load_project(session, options.project);
   if (!loaded.ok()) return loaded.status();
-  project = std::move(*loaded);
+  made.project = std::move(*loaded);
   auto password = given_sudo_password(session, options.run.ask_sudo_password);
   if (!password.ok()) return std::move(password).status();
-  use_sudo_password(*project, *password);
+  use_sudo_password(*made.project, *password);
   interruption.guard.emplace(interruption.cancellation);
-  snapshot = read_snapshot(session.host, project->state_directory, project->compiled.program.name, stop);
-  if (!snapshot.ok()) return snapshot.status();
-  auto machinery = make_machinery(session.host, options.run, stop);
-  if (!machinery.ok()) return machinery.status();
-  if (Status numbered = use_state_of(*project, *snapshot); !numbered.ok()) return numbered;
-  auto observed = observe(session, options, *project, interruption.cancellation);
-  if (!observed.ok()) return std::move(observed).status();
-  plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr,
-                  tell_on_stderr(), stop);
-  if (!plan.ok() || options.brief || options.dot) return plan.status();
-  forecasts = forecasts_or_note(*plan, *project, **machinery, stop);
-  if (Status stopped = stop.check(); !stopped.ok()) return stopped;
-  if (snapshot->resources.empty()) elsewhere = prices_elsewhere(*project, **machinery);
-  return plan.status();
+  return preview_apply(*made.project, request, interruption.cancellation, tell_on_stderr(), made.preview);
 }
 
 // The exit code; `changes` tells whether the plan has any.
@@ -185,25 +93,26 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
       return report(session, done);
     }
   }
-  const auto& [project, snapshot, planned, forecasts, elsewhere] = *made;
-  const Plan* plan = &*planned;
-  if (options.html != "-") show(session, options, *plan, forecasts, elsewhere);
+  const auto& [snapshot, plan, forecasts, elsewhere] = made->preview;
+  if (options.html != "-") show(session, options, plan, forecasts, elsewhere);
   if (!options.html.empty()) {
-    if (int code = put_result(session, render_html(*plan, forecasts), {options.html, options.force},
+    if (int code = put_result(session, render_html(plan, forecasts), {options.html, options.force},
                               ResultKind::Review);
         code != kDone)
       return code;
   }
-  if (Status within = within_max_cost(options.request, *plan); !within.ok()) return report(session, within);
+  if (Status within = within_max_cost(options.request, plan); !within.ok()) return report(session, within);
   if (!options.out.empty()) {
     if (options.destroy)
       return report(session, invalid("-out works with a plan to apply, not with --destroy"));
-    if (Status saved = save(options, *project, *plan); !saved.ok()) return report(session, saved);
+    Status saved = write_result({options.out, options.force}, saved_plan_of(*made->project, plan),
+                                ResultKind::Plan, 0600);
+    if (!saved.ok()) return report(session, saved);
     if (!options.json && !options.dot && !options.markdown && options.html != "-")
       std::printf("\nSaved. To do exactly this: radlc apply %s\n", shell_word(options.out).c_str());
   }
-  changes = plan->changes_anything();
-  return report_unseen(session, *plan);
+  changes = plan.changes_anything();
+  return report_unseen(session, plan);
 }
 
 }  // namespace

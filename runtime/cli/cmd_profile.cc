@@ -12,11 +12,11 @@
 #include "runtime/base/world.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/cluster_probe.h"
-#include "runtime/cli/profile_place.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/profile_place.h"
 #include "runtime/runs/calibration_store.h"
 
 namespace radl::cli::profile_command {

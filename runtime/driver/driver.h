@@ -9,6 +9,8 @@
 #pragma once
 
 #include "runtime/driver/apply.h"
+#include "runtime/driver/autoscale.h"
+#include "runtime/driver/destroy.h"
 #include "runtime/driver/given_back.h"
 #include "runtime/driver/host.h"
 #include "runtime/driver/jobs.h"
@@ -17,6 +19,7 @@
 #include "runtime/driver/notice.h"
 #include "runtime/driver/plan_forecasts.h"
 #include "runtime/driver/plan_request.h"
+#include "runtime/driver/preview.h"
 #include "runtime/driver/prices_elsewhere.h"
 #include "runtime/driver/project.h"
 #include "runtime/driver/project_state.h"

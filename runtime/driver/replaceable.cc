@@ -1,4 +1,4 @@
-#include "runtime/cli/replaceable.h"
+#include "runtime/driver/replaceable.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <tuple>
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 struct Known {
@@ -144,4 +144,4 @@ std::string module_in_words(const std::string& module) {
   return "";
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

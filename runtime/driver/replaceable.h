@@ -7,7 +7,7 @@
 
 #include "compiler/compile.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 struct Replaceable {
   std::string module;            // "std/training/mpi"
@@ -25,4 +25,4 @@ std::vector<Replaceable> replaceable_recipes(const Compiled& compiled);
 // unknown.
 std::string module_in_words(const std::string& module);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -7,9 +7,9 @@
 #include "runtime/exec/executor.h"
 #include "runtime/plan/plan.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // Adds a note for each, and for each cloud that could not be asked. `also`: ids that are destroyed as well.
 void note_others(const Others& others, const std::set<std::string>& also, Plan& plan);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,4 +1,4 @@
-#include "runtime/cli/profile_place.h"
+#include "runtime/driver/profile_place.h"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,17 @@
 #include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "common/text.h"
-#include "runtime/cli/command.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/nodes.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/training/engine_bundle.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
+
+// Exit statuses of radl-train (docs/job.md).
+constexpr int kTrainWorldError = 2, kTrainInterrupted = 130;
 
 // A bench needs its own time, and some for building the network at each batch.
 std::chrono::milliseconds deadline_for(double seconds) {
@@ -26,8 +28,9 @@ Result<Json> answer_of(const std::string& command, int exit_status, const std::s
   if (exit_status != 0) {
     std::string said = err.empty() ? out : std::move(err);
     while (said.ends_with('\n')) said.pop_back();
-    if (exit_status == kInterrupted) return Status(Code::Cancelled, "radl-train " + command + " was stopped");
-    return Status(exit_status == kWorldError ? Code::Quota : Code::Invalid,
+    if (exit_status == kTrainInterrupted)
+      return Status(Code::Cancelled, "radl-train " + command + " was stopped");
+    return Status(exit_status == kTrainWorldError ? Code::Quota : Code::Invalid,
                   fmt::format("radl-train {}: {}", command, said));
   }
   Json answer = Json::parse(out, nullptr, false);
@@ -158,4 +161,4 @@ Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const Project
       std::make_unique<NodePlace>(address, std::move(*remote), engine->command, std::move(machine), stop));
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

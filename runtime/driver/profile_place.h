@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "common/stop.h"
-#include "runtime/cli/project.h"
+#include "runtime/driver/project.h"
 #include "runtime/foresight/forecast.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 class ProfilePlace {
  public:
@@ -31,4 +31,4 @@ Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop);
 Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const ProjectOptions& project,
                                                  const std::string& node, const Stop& stop);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

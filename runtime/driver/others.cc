@@ -1,6 +1,6 @@
-#include "runtime/cli/others.h"
+#include "runtime/driver/others.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 void note_others(const Others& others, const std::set<std::string>& also, Plan& plan) {
   for (const Unowned& one : others.unowned) {
@@ -15,4 +15,4 @@ void note_others(const Others& others, const std::set<std::string>& also, Plan& 
     plan.notes.push_back(cloud + " could not be asked what else carries the infrastructure's tag: " + why);
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver
