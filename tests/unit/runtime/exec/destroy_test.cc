@@ -186,6 +186,9 @@ TEST_F(DestroyTest, ARemovedReleasedMachineKeepsNothing) {
   const std::string id = bench.snapshot().resources.at("worker[0]").id;
   ASSERT_TRUE(bench.release("worker[0]").ok());
   std::filesystem::remove_all(bench.folder.path() + "/cloud/" + id);
+  // A plan looks without the lock, and writes nothing.
+  ASSERT_TRUE(look_for_others(bench.run(*bench.store(), nullptr), false).ok());
+  EXPECT_EQ(bench.snapshot().released.size(), 1u);
   {
     std::unique_ptr<Store> store = bench.store();
     ASSERT_TRUE(store->lock("destroy", std::chrono::milliseconds(0)).ok());
