@@ -16,10 +16,10 @@
 namespace radl::cli {
 
 Tell tell_on_stderr() {
-  return [](const Notice& notice) {
-    const char* kind = notice.kind == Notice::Kind::Note      ? "note: "
-                       : notice.kind == Notice::Kind::Warning ? "warning: "
-                                                              : "";
+  return [](const driver::Notice& notice) {
+    const char* kind = notice.kind == driver::Notice::Kind::Note      ? "note: "
+                       : notice.kind == driver::Notice::Kind::Warning ? "warning: "
+                                                                      : "";
     std::fprintf(stderr, "%s%s\n", kind, shown(notice.text).c_str());
   };
 }
