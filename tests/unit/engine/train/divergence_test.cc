@@ -86,7 +86,7 @@ class DivergenceTest : public ClusterTest {
   }
   uint64_t newest(const std::string& name) {
     Result<std::optional<Checkpoint>> found = load_latest(folder_ + "/" + name + "/checkpoint");
-    return found.ok() && *found ? (*found)->step : 0;
+    return found.ok() && *found ? (*found)->done() : 0;
   }
 };
 
