@@ -63,8 +63,7 @@ inline constexpr Property kTraining[] = {
      "A batch is computed in so many pieces, one after another: less memory.", "accumulate"},
     {"optimizer", String, false, "", "sgd|adamw|lars|muon", 0, 0,
      "How gradients change the parameters (docs/training.md); without it `sgd`, and `adamw` for models with "
-     "attention. `muon` needs mode `allreduce`, which one "
-     "worker may be alone in.",
+     "attention.",
      "optimizer.name"},
     {"momentum", Number, false, "", "", 0, 0.9999, "Of `sgd`, `lars` and `muon`.", "optimizer.momentum"},
     {"nesterov", Boolean, false, "", "", 0, 0, "Of `sgd` and `muon`.", "optimizer.nesterov"},
@@ -74,8 +73,8 @@ inline constexpr Property kTraining[] = {
      "optimizer.rest_momentum"},
     {"bias_rate", Number, false, "", "", 0, 1e6, "Factor on the rate of biases and normalisation.",
      "optimizer.bias_rate"},
-    {"head_rate", Number, false, "", "", 0, 1e6,
-     "Factor on the rate of the last layer's weights; not with parameter servers.", "optimizer.head_rate"},
+    {"head_rate", Number, false, "", "", 0, 1e6, "Factor on the rate of the last layer's weights.",
+     "optimizer.head_rate"},
     {"bias_decay", Number, false, "", "", 0, 1, "Weight decay of biases and normalisation.",
      "optimizer.bias_decay"},
     {"beta1", Number, false, "", "", 0, 0.9999, "Of `adamw`.", "optimizer.beta1"},

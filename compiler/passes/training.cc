@@ -98,12 +98,6 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
     return wrong("'weights' has no meaning in mode 'allreduce', in which no weights travel: 'gradients' has");
   if (!all_reduce && given.value("local_steps", 1) > 1)
     return wrong("'local_steps' above 1 needs mode 'allreduce'");
-  if (!all_reduce && given.value("optimizer", "sgd") == "muon")
-    return wrong(
-        "optimizer 'muon' needs mode 'allreduce' (one worker may be alone in it): parameter servers know no "
-        "layers");
-  if (!all_reduce && given.value("head_rate", 1.0) != 1)
-    return wrong("'head_rate' needs mode 'allreduce': parameter servers know no layers");
   if (given.value("schedule", "") == "step" && !given.contains("milestones"))
     return wrong("schedule 'step' needs 'milestones'");
 
