@@ -26,15 +26,16 @@ class TcpLink : public Link {
     char header[kHeaderSize];
     write_header(message.type, message.payload.size(), header);
     sealed_.clear();
-    secure_->seal({header, kHeaderSize}, sealed_);
+    Status sent = secure_->seal({header, kHeaderSize}, sealed_);
     std::string_view rest = message.payload;
     do {
-      secure_->seal(rest.substr(0, kPiece), sealed_);
-      rest.remove_prefix(std::min(rest.size(), kPiece));
-      if (Status sent = socket_->write(sealed_, timeout); !sent.ok()) {
-        close();  // half a message is out: nothing can follow it
+      if (sent.ok()) sent = secure_->seal(rest.substr(0, kPiece), sealed_);
+      if (sent.ok()) sent = socket_->write(sealed_, timeout);
+      if (!sent.ok()) {
+        close();  // part of the message may be out: nothing can follow it
         return std::move(sent).at(name());
       }
+      rest.remove_prefix(std::min(rest.size(), kPiece));
       sent_ += sealed_.size();
       sealed_.clear();
     } while (!rest.empty());

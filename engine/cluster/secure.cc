@@ -112,17 +112,19 @@ class TlsEnd : public SecureEnd {
 
   Identity peer() const override { return peer_; }
 
-  void seal(std::string_view plain, std::string& out) override {
+  Status seal(std::string_view plain, std::string& out) override {
     std::lock_guard lock(mutex_);
     ERR_clear_error();
     if (sealed_ >= kKeyLife) {
-      must(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
+      if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return broken();
       sealed_ = 0;
     }
     size_t written = 0;
-    if (!plain.empty()) must(SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &written) == 1);
+    if (!plain.empty() && SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &written) != 1)
+      return broken();
     sealed_ += plain.size();
     take_output(out);
+    return {};
   }
 
   void feed(std::string_view in) override {
@@ -216,7 +218,7 @@ class TlsEnd : public SecureEnd {
     return client_ ? read_admission() : write_admission();
   }
 
-  // Whoever named itself and then failed has another key.
+  // A client that named itself and then failed has another key.
   Status failure() const {
     const Status stranger(Code::Auth, "does not have this job's key");
     if (!client_) return named_.ok() ? stranger : named_;
@@ -225,13 +227,19 @@ class TlsEnd : public SecureEnd {
     return spoke ? stranger : Status(Code::Corrupt, "does not speak the protocol of a training job");
   }
 
+  // An error of the other side's (a record that does not open) has ended both directions: OpenSSL writes
+  // nothing after it.
+  static Status broken() {
+    ERR_clear_error();
+    return {Code::Lost, "the connection is broken"};
+  }
+
   Status write_admission() {
     char bytes[kAdmission] = {static_cast<char>(self_.role)};
     std::memcpy(bytes + 1, &self_.index, sizeof self_.index);
     size_t written = 0;
     std::lock_guard lock(mutex_);
-    must(SSL_write_ex(ssl_.get(), bytes, sizeof bytes, &written) == 1);
-    return {};
+    return SSL_write_ex(ssl_.get(), bytes, sizeof bytes, &written) == 1 ? Status() : broken();
   }
 
   // Without the server's word the link may have ended there already: it had too many strangers to wait for.

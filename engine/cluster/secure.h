@@ -33,12 +33,12 @@ class SecureEnd {
   virtual Status shake(std::string_view in, std::string& out) = 0;
   virtual Identity peer() const = 0;
 
-  // Appends the records that hold `plain` to `out`.
-  virtual void seal(std::string_view plain, std::string& out) = 0;
+  // Appends the records that hold `plain` to `out`. Lost: the link is broken; nothing was appended.
+  virtual Status seal(std::string_view plain, std::string& out) = 0;
   virtual void feed(std::string_view in) = 0;
-  // Writes plaintext that was fed, and how much: 0 when a whole record is not there yet. Auth: a record that
-  // was changed, repeated, left out or not sealed by the other side; Lost: the other side said that it ends
-  // the link.
+  // Decrypts into `to` and returns the number of bytes; 0 if no whole record has arrived yet. Auth: a record
+  // was changed, repeated, left out or not sealed by the other side, and the link is broken; Lost: the other
+  // side has closed the link.
   virtual Result<size_t> open(char* to, size_t size) = 0;
 };
 

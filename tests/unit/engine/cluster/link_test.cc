@@ -306,6 +306,7 @@ TEST(TcpLink, RubbishAfterTheHandshakeEndsTheLink) {
   ASSERT_TRUE(socket.write(std::string("\x17\x03\x03\0\x20", 5) + std::string(32, 'x'), 30000ms).ok());
   Message m;
   EXPECT_EQ((*link)->receive(m, 30000ms).code(), Code::Auth);
+  EXPECT_EQ((*link)->send({MessageType::Heartbeat, {}}, 30000ms).code(), Code::Lost) << "from another thread";
 }
 
 }  // namespace

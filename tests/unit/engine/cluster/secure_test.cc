@@ -56,7 +56,8 @@ Pair pair() {
 
 std::string seal(SecureEnd& end, std::string_view text) {
   std::string out;
-  end.seal(text, out);
+  const Status sealed = end.seal(text, out);
+  EXPECT_TRUE(sealed.ok()) << sealed.text();
   return out;
 }
 
@@ -221,6 +222,18 @@ TEST(Records, ChangedRepeatedMissingOrReorderedDoNotOpen) {
     EXPECT_TRUE(open(*p.server, record, text).ok());
     EXPECT_EQ(text, "") << "nothing of a record before it is whole";
   }
+}
+
+// An end that got a bad record has still a sender, which must learn that the link is over.
+TEST(Records, AfterABadRecordNothingIsSealed) {
+  Pair p = pair();
+  std::string text, record = seal(*p.client, "hello");
+  record[7] ^= 1;
+  ASSERT_EQ(open(*p.server, record, text).code(), Code::Auth);
+  std::string out = "before";
+  EXPECT_EQ(p.server->seal("answer", out).code(), Code::Lost);
+  EXPECT_EQ(p.server->seal("again", out).code(), Code::Lost);
+  EXPECT_EQ(out, "before");
 }
 
 TEST(Records, TwoLinksOfOneKeyShareNothing) {
