@@ -32,7 +32,7 @@ TrainingState part_of(const TrainingState& whole, uint64_t first, uint64_t end) 
   }
   out.version = whole.version;
   out.weights = slice(whole.weights, first, end);
-  out.average = slice(whole.average, first, end);
+  if (whole.averaged > 0) out.average = slice(whole.average, first, end);
   out.averaged = whole.averaged;
   out.optimizer_steps = whole.optimizer_steps;
   for (const std::vector<float>& v : whole.optimizer) out.optimizer.push_back(slice(v, first, end));
@@ -45,7 +45,10 @@ Status put_part(TrainingState part, uint64_t first, uint64_t end, TrainingState&
   whole.optimizer.resize(part.optimizer.size());
   for (size_t i = 0; placed.ok() && i < part.optimizer.size(); ++i)
     placed = place(part.optimizer[i], first, end, size, whole.optimizer[i]);
-  if (placed.ok() && part.averaged > 0) placed = place(part.average, first, end, size, whole.average);
+  const bool averages = first == 0 ? part.averaged > 0 : whole.averaged > 0;
+  if (first == 0) whole.average.clear();
+  if (placed.ok() && averages)
+    placed = place(part.averaged > 0 ? part.average : part.weights, first, end, size, whole.average);
   if (!placed.ok() || first > 0) return placed;
   whole.next = part.next;
   whole.again = std::move(part.again);

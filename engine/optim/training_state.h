@@ -1,7 +1,8 @@
-// All that a run is at a border between two updates: what a checkpoint holds, what members start from, what a
+// The complete state of a run between two updates: what a checkpoint holds, what members start from, what a
 // server hands out and takes over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,8 +28,10 @@ struct TrainingState {
 
 // The parameters [first, end) and what belongs to them; statistics and batches only with the first of them.
 TrainingState part_of(const TrainingState& whole, uint64_t first, uint64_t end);
-// Puts such a part to its place in `whole`, whose weights have their size. Corrupt when it is not as long as
-// that.
+// Puts such a part in its place in `whole`, whose weights have their size; the part with first == 0 comes
+// first. It decides whether the whole has averages: parts taken one after another may be of the updates
+// before and after averaging began. A part without averages then stands in with its weights. Corrupt if the
+// part does not have the length of its place.
 Status put_part(TrainingState part, uint64_t first, uint64_t end, TrainingState& whole);
 
 // The places of a state in something that trains.

@@ -147,5 +147,37 @@ TEST(Layout, PartsOfAStateMakeItUpAgain) {
   EXPECT_EQ(put_part(engine::part_of(whole, 0, 4), 0, 5, again).code(), Code::Corrupt);
 }
 
+// Servers are asked one after another, and averaging begins meanwhile: the state can be resumed all the same.
+TEST(Layout, PartsFromBeforeAndAfterAveragingBeganMakeUpAState) {
+  const Borders borders{{0, 4}, {4, 10}};
+  for (const uint64_t begun : {0, 1}) {  // the server that averages already
+    TrainingState whole;
+    whole.weights.resize(10);
+    for (uint64_t s = 0; s < 2; ++s) {
+      const auto [first, end] = borders[s];
+      TrainingState part{.weights = std::vector<float>(end - first, 1)};
+      if (s == begun) {
+        part.average.assign(end - first, 0.5f);
+        part.averaged = 1;
+      }
+      ASSERT_TRUE(put_part(std::move(part), first, end, whole).ok());
+    }
+    std::vector<float> average;  // server 0 decides
+    if (begun == 0) average = {0.5f, 0.5f, 0.5f, 0.5f, 1, 1, 1, 1, 1, 1};
+    EXPECT_EQ(whole.average, average);
+    EXPECT_EQ(whole.averaged, begun == 0 ? 1u : 0u);
+    auto optimizer = std::move(*Optimizer::make(
+        *OptimizerPlan::make({.momentum = 0}, {{.name = "p", .shape = {10}, .offset = 0, .size = 10}})));
+    whole.optimizer.assign(optimizer->state().size() / 10, std::vector<float>(10, 0));
+    std::vector<float> weights(10);
+    WeightAverage mean({AverageConfig::Kind::Mean, 0, 0});
+    EXPECT_TRUE((Trainee{weights, {}, *optimizer, mean}.restore(whole).ok()));
+    const TrainingState last = engine::part_of(whole, 4, 10);  // what a server is given at the resumption
+    EXPECT_EQ(last.average.size(), begun == 0 ? 6u : 0u);
+  }
+  TrainingState leftover{.weights = {1, 2}, .average = {3, 4}};
+  EXPECT_TRUE(engine::part_of(leftover, 0, 1).average.empty()) << "of no update";
+}
+
 }  // namespace
 }  // namespace radl::engine::cluster
