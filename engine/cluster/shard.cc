@@ -27,9 +27,13 @@ Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions&
   Result<std::unique_ptr<Optimizer>> optimizer = Optimizer::make(plan);
   if (!optimizer) return std::move(optimizer).status();
   shard->optimizer_ = std::move(*optimizer);
-  TrainingState begin = state;
-  if (begin.optimizer.empty()) begin.optimizer = shard->trainee().capture().optimizer;
-  if (Status fits = shard->trainee().restore(begin); !fits.ok()) return fits;
+  // The state of a run that begins has nothing of the optimizer's.
+  if (state.optimizer.empty() && !shard->optimizer_->state().empty()) {
+    if (state.averaged > 0 || !state.average.empty())
+      return Status(Code::Corrupt, "averages without the optimizer's state");
+    return shard;
+  }
+  if (Status fits = shard->trainee().restore(state); !fits.ok()) return fits;
   return shard;
 }
 

@@ -239,6 +239,12 @@ TEST(Shard, ADescriptionThatContradictsItselfIsRefused) {
   init = init_of(10);
   init.state.optimizer = {{1}, {2}, {3}};
   EXPECT_EQ(Shard::make(init, {}).status().code(), Code::Corrupt);
+  init = init_of(10);
+  init.state.average = init.state.weights;
+  init.state.averaged = 1;
+  EXPECT_EQ(Shard::make(init, {}).status().code(), Code::Corrupt) << "of a run without momenta";
+  init.state.optimizer = {{0, 0, 0, 0}};
+  EXPECT_TRUE(Shard::make(init, {}).ok());
 }
 
 // A shard that goes on from a snapshot goes on exactly.
