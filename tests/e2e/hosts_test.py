@@ -246,7 +246,7 @@ class Hosts(RadlCase):
         self.assertIn("worker[0] (gpu1)", self.err)
 
     def test_what_is_less_than_asked_for_is_found_by_refresh(self):
-        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1 ", "cpu.count >= 100000, gpu.count >= 1000 ")))
+        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1\n", "cpu.count >= 100000, gpu.count >= 1000\n")))
         self.plan(big)
         self.radlc("plan", "--refresh", big, code=1)
         for node in ("worker[0]: gpu1", "worker[1]: gpu2"):
