@@ -20,15 +20,18 @@ struct Probe {
 // With names and ids of nothing: where a server does not know DryRun, nothing comes of most of them either.
 const std::vector<Probe>& reading_probes() {
   static const std::vector<Probe> all = {
+      {"DescribeAccountAttributes", {}},
       {"DescribeAddresses", {}},
       {"DescribeAvailabilityZones", {}},
       {"DescribeImages", {{"Owner.1", "self"}}},
       {"DescribeInstances", {}},
       {"DescribeKeyPairs", {}},
+      {"DescribeNetworkInterfaces", {}},
       {"DescribePlacementGroups", {}},
       {"DescribeSecurityGroups", {}},
       {"DescribeSpotPriceHistory", {{"MaxResults", "1"}}},
       {"DescribeSubnets", {}},
+      {"DescribeVolumes", {}},
       {"DescribeVpcs", {}},
       {"GetConsoleOutput", {{"InstanceId", "i-00000000000000000"}}},
   };
