@@ -75,9 +75,10 @@ struct ListenOptions {
 Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::string key, Identity self,
                                              ListenOptions options = {});
 
-// Connects and shakes hands, again and again until somebody listens there or `patience` is over. Auth at once
-// when the other side does not know the key; Cancelled when `stop` asks for it.
+// Connects to `peer` and shakes hands, again and again until somebody listens there or `patience` is over. At
+// once Auth if the other side does not know the key, and Invalid if it is not `peer` or speaks another
+// version; Cancelled when `stop` asks for it.
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
-                                          Milliseconds patience, const radl::Stop& stop = {});
+                                          Identity peer, Milliseconds patience, const radl::Stop& stop = {});
 
 }  // namespace radl::engine::cluster

@@ -110,9 +110,9 @@ class TcpLink : public Link {
 };
 
 Result<std::unique_ptr<Link>> greet_server(std::unique_ptr<Socket> socket, const std::string& key,
-                                           Identity self, Clock::time_point end) {
+                                           Identity self, Identity peer, Clock::time_point end) {
   const Patience patience = Patience::until(std::min(end, Clock::now() + ListenOptions().handshake));
-  std::unique_ptr<SecureEnd> secure = SecureEnd::make(SecureEnd::Side::Client, key, self);
+  std::unique_ptr<SecureEnd> secure = SecureEnd::client(key, self, peer);
   char arrived[kMostHandshake];
   for (std::string_view in;;) {
     std::string out;
@@ -134,7 +134,7 @@ std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, std::unique_
 }
 
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
-                                          Milliseconds patience, const radl::Stop& stop) {
+                                          Identity peer, Milliseconds patience, const radl::Stop& stop) {
   Result<Endpoint> endpoint = split_address(address);
   if (!endpoint) return std::move(endpoint).status();
   Clock::time_point end = Clock::now() + patience;
@@ -143,7 +143,7 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
     Result<int> fd = connect_once(*endpoint, std::min<Milliseconds>(patience, Milliseconds(3000)));
     Status failed = fd.status();
     if (fd.ok()) {
-      Result<std::unique_ptr<Link>> link = greet_server(std::make_unique<Socket>(*fd), key, self, end);
+      Result<std::unique_ptr<Link>> link = greet_server(std::make_unique<Socket>(*fd), key, self, peer, end);
       if (link.ok()) return link;
       failed = link.status();
       // Lost in the handshake: the other side is starting or ending; or refuses us, which a second look does

@@ -58,7 +58,7 @@ class Greeting {
     Result<size_t> n = socket_->read_some(bytes, kMostHandshake - taken_);
     if (!n || *n == 0) return n;
     taken_ += *n;
-    if (!secure_) secure_ = SecureEnd::make(SecureEnd::Side::Server, key_, self_);  // which costs something
+    if (!secure_) secure_ = SecureEnd::server(key_, self_);  // which costs something
     Status shaken = secure_->shake({bytes, *n}, out_);
     admitted_ = shaken.ok();
     if (shaken.code() == Code::Retry && taken_ == kMostHandshake)

@@ -27,15 +27,10 @@ Hello hello_of(const RingOptions& options, const RingMember& member) {
 
 SessionResult connect_next(const RingOptions& options, const RingMember& member) {
   const uint32_t next = (options.rank + 1) % options.size;
-  Result<std::unique_ptr<Link>> link = connect_tcp(
-      member.addresses[next], member.key, {Role::Worker, options.rank}, member.start_timeout, options.stop);
+  Result<std::unique_ptr<Link>> link =
+      connect_tcp(member.addresses[next], member.key, {Role::Worker, options.rank}, {Role::Worker, next},
+                  member.start_timeout, options.stop);
   if (!link) return std::move(link).status().at(fmt::format("worker/{}", next));
-  Identity peer = (*link)->peer();
-  if (peer.role != Role::Worker || peer.index != next) {
-    return invalid(
-        fmt::format("{} answers where worker/{} was expected; do cluster.worker of all members agree?",
-                    (*link)->name(), next));
-  }
   std::unique_ptr<Session> session = ring_session(options, std::move(*link));
   if (Status sent = session->send(encode(hello_of(options, member))); !sent.ok()) return sent;
   Message answer;

@@ -11,7 +11,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "common/digest.h"
@@ -22,8 +21,7 @@ namespace {
 
 constexpr unsigned char kSuite[] = {0x13, 0x02};  // TLS_AES_256_GCM_SHA384
 constexpr size_t kPskSize = 48;
-constexpr uint64_t kKeyLife = uint64_t{64} << 30;  // bytes under one key
-constexpr size_t kAdmission = 5;                   // the server's first bytes: its role and index
+constexpr char kAdmission = 1;  // the server's first byte
 constexpr std::string_view kProtocol = "radl wire ";
 
 template <auto Free>
@@ -59,13 +57,17 @@ std::string hkdf(std::string secret, std::string info, size_t size) {
   return out;
 }
 
-// What a client calls itself: the key of a link is bound to it.
-std::string name_of(Identity self) {
-  return fmt::format("{}{} {}/{}", kProtocol, kWireVersion, role_name(self.role), self.index);
+std::string text_of(Identity member) { return fmt::format("{}/{}", role_name(member.role), member.index); }
+
+// The name of a link, to which its key is bound. It holds both members (RFC 9257, 4): a handshake that is
+// redirected to another member, or back to its sender, fails.
+std::string name_of(Identity client, Identity server) {
+  return fmt::format("{}{} {} to {}", kProtocol, kWireVersion, text_of(client), text_of(server));
 }
 
-// Corrupt says why it is not the name of a member.
-Result<Identity> read_name(std::string_view name) {
+// The client of the link with this name. Corrupt: it is not such a name, or of another version; Invalid: it
+// leads to another member than `self`.
+Result<Identity> read_name(std::string_view name, Identity self) {
   const Status foreign(Code::Corrupt, "does not speak the protocol of a training job");
   if (!name.starts_with(kProtocol)) return foreign;
   name.remove_prefix(kProtocol.size());
@@ -76,6 +78,11 @@ Result<Identity> read_name(std::string_view name) {
     return Status(Code::Corrupt,
                   fmt::format("speaks wire version {}, this program version {}", version, kWireVersion));
   name.remove_prefix(static_cast<size_t>(rest - name.data()) + 1);
+  const std::string here = " to " + text_of(self);
+  if (!name.ends_with(here))
+    return invalid(fmt::format("expects another member here than {}; do all members have the same cluster?",
+                               text_of(self)));
+  name.remove_suffix(here.size());
   for (const Role role : {Role::Chief, Role::Server, Role::Worker}) {
     const std::string_view prefix = role_name(role);
     if (!name.starts_with(prefix) || name.substr(prefix.size(), 1) != "/") continue;
@@ -89,10 +96,16 @@ Result<Identity> read_name(std::string_view name) {
 
 class TlsEnd : public SecureEnd {
  public:
-  TlsEnd(Side side, std::string_view key, Identity self)
-      : client_(side == Side::Client), key_(key), self_(self), name_(name_of(self)) {
-    static const Context client = make_context(true), server = make_context(false);
-    ssl_.reset(SSL_new(client_ ? client.get() : server.get()));
+  // `server`: of a client; null makes a server.
+  TlsEnd(std::string_view key, Identity self, const Identity* server, uint64_t key_life)
+      : client_(server != nullptr),
+        key_(key),
+        key_life_(key_life),
+        self_(self),
+        name_(server != nullptr ? name_of(self, *server) : ""),
+        peer_(server != nullptr ? *server : Identity()) {
+    static const Context clients = make_context(true), servers = make_context(false);
+    ssl_.reset(SSL_new(client_ ? clients.get() : servers.get()));
     in_ = BIO_new(BIO_s_mem());
     out_ = BIO_new(BIO_s_mem());
     must(ssl_ && in_ != nullptr && out_ != nullptr);
@@ -101,7 +114,7 @@ class TlsEnd : public SecureEnd {
     must(SSL_set_app_data(ssl_.get(), this) == 1);
     client_ ? SSL_set_connect_state(ssl_.get()) : SSL_set_accept_state(ssl_.get());
   }
-  ~TlsEnd() override { OPENSSL_cleanse(key_.data(), key_.size()); }
+  ~TlsEnd() override { forget_key(); }
 
   Status shake(std::string_view in, std::string& out) override {
     feed(in);
@@ -115,7 +128,7 @@ class TlsEnd : public SecureEnd {
   Status seal(std::string_view plain, std::string& out) override {
     std::lock_guard lock(mutex_);
     ERR_clear_error();
-    if (sealed_ >= kKeyLife) {
+    if (sealed_ >= key_life_) {
       if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return broken();
       sealed_ = 0;
     }
@@ -198,7 +211,7 @@ class TlsEnd : public SecureEnd {
   static int find_key(SSL* ssl, const unsigned char* id, size_t size, SSL_SESSION** session) {
     TlsEnd& end = *static_cast<TlsEnd*>(SSL_get_app_data(ssl));
     const std::string name(reinterpret_cast<const char*>(id), size);
-    Result<Identity> peer = read_name(name);
+    Result<Identity> peer = read_name(name, end.self_);
     *session = peer.ok() ? end.session_of(name) : nullptr;
     end.named_ = peer.status();
     if (peer.ok()) end.peer_ = *peer;
@@ -213,6 +226,7 @@ class TlsEnd : public SecureEnd {
         if (SSL_get_error(ssl_.get(), done) == SSL_ERROR_WANT_READ) return {Code::Retry, "it is not done"};
         return failure();
       }
+      forget_key();
       if (SSL_session_reused(ssl_.get()) != 1) return {Code::Auth, "does not have this job's key"};
     }
     return client_ ? read_admission() : write_admission();
@@ -223,6 +237,11 @@ class TlsEnd : public SecureEnd {
     const Status stranger(Code::Auth, "does not have this job's key");
     if (!client_) return named_.ok() ? stranger : named_;
     const int reason = ERR_GET_REASON(ERR_peek_error());
+    // The alert of a server that does not take the name; one with another key says that the binder is wrong.
+    if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)
+      return invalid(fmt::format("speaks another wire version than {}, or is not {}", kWireVersion,
+                                 text_of(peer_)))
+          .with_hint("give all members the same program and the same cluster");
     const bool spoke = reason >= SSL_AD_REASON_OFFSET || reason == SSL_R_CERTIFICATE_VERIFY_FAILED;
     return spoke ? stranger : Status(Code::Corrupt, "does not speak the protocol of a training job");
   }
@@ -235,24 +254,24 @@ class TlsEnd : public SecureEnd {
   }
 
   Status write_admission() {
-    char bytes[kAdmission] = {static_cast<char>(self_.role)};
-    std::memcpy(bytes + 1, &self_.index, sizeof self_.index);
     size_t written = 0;
     std::lock_guard lock(mutex_);
-    return SSL_write_ex(ssl_.get(), bytes, sizeof bytes, &written) == 1 ? Status() : broken();
+    return SSL_write_ex(ssl_.get(), &kAdmission, 1, &written) == 1 ? Status() : broken();
   }
 
   // Without the server's word the link may have ended there already: it had too many strangers to wait for.
   Status read_admission() {
-    char bytes[kAdmission];
-    Result<size_t> n = open(bytes, sizeof bytes);
+    char byte = 0;
+    Result<size_t> n = open(&byte, 1);
     if (!n) return std::move(n).status();
     if (*n == 0) return {Code::Retry, "it is not done"};
-    if (*n != sizeof bytes || static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(Role::Worker))
-      return {Code::Corrupt, "names a role that does not exist"};
-    peer_.role = static_cast<Role>(bytes[0]);
-    std::memcpy(&peer_.index, bytes + 1, sizeof peer_.index);
-    return {};
+    return byte == kAdmission ? Status() : Status(Code::Corrupt, "does not admit this member");
+  }
+
+  // A link does not need the job's key once its own keys are agreed.
+  void forget_key() {
+    OPENSSL_cleanse(key_.data(), key_.size());
+    key_.clear();
   }
 
   void take_output(std::string& out) {
@@ -263,21 +282,27 @@ class TlsEnd : public SecureEnd {
   }
 
   const bool client_;
-  std::string key_;
+  std::string key_;  // the job's; empty once the handshake is done
+  const uint64_t key_life_;
   const Identity self_;
-  const std::string name_;
-  std::mutex mutex_;  // an SSL object is for one thread at a time
+  const std::string name_;  // of the link; a client's
+  Identity peer_;           // a server learns it in the handshake
+  std::mutex mutex_;        // an SSL object is for one thread at a time
   std::unique_ptr<SSL, Freed<SSL_free>> ssl_;
   BIO *in_ = nullptr, *out_ = nullptr;  // owned by ssl_
-  Identity peer_;
   Status named_{Code::Corrupt, "does not speak the protocol of a training job"};
   uint64_t sealed_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<SecureEnd> SecureEnd::make(Side side, std::string_view key, Identity self) {
-  return std::make_unique<TlsEnd>(side, key, self);
+std::unique_ptr<SecureEnd> SecureEnd::client(std::string_view key, Identity self, Identity server,
+                                             uint64_t key_life) {
+  return std::make_unique<TlsEnd>(key, self, &server, key_life);
+}
+
+std::unique_ptr<SecureEnd> SecureEnd::server(std::string_view key, Identity self, uint64_t key_life) {
+  return std::make_unique<TlsEnd>(key, self, nullptr, key_life);
 }
 
 Result<std::string> read_job_key(const std::string& path) {

@@ -13,7 +13,8 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr size_t kRecordSize = 16 << 10;  // most plaintext in one record
+inline constexpr size_t kRecordSize = 16 << 10;           // most plaintext in one record
+inline constexpr uint64_t kKeyLife = uint64_t{64} << 30;  // bytes of plaintext under one key
 
 struct Identity {
   Role role = Role::Worker;
@@ -23,13 +24,16 @@ struct Identity {
 // One side of a link. shake() until it is done; then seal() from one thread and feed(), open() from another.
 class SecureEnd {
  public:
-  enum class Side { Client, Server };
-  static std::unique_ptr<SecureEnd> make(Side side, std::string_view key, Identity self);
+  // `server`: the member to which this client connects; no other one admits it.
+  static std::unique_ptr<SecureEnd> client(std::string_view key, Identity self, Identity server,
+                                           uint64_t key_life = kKeyLife);
+  static std::unique_ptr<SecureEnd> server(std::string_view key, Identity self, uint64_t key_life = kKeyLife);
   virtual ~SecureEnd() = default;
 
   // The handshake: takes what came, appends what must be sent to `out` (also when it fails). A client begins
   // with nothing in `in`. Ok: done, peer() is known; Retry: the other side is next. Auth: the other side does
-  // not know the key; Corrupt: it speaks something else.
+  // not know the key; Invalid: it is not the member that this one expects, or the reverse (or, at a client,
+  // it speaks another version); Corrupt: it speaks something else.
   virtual Status shake(std::string_view in, std::string& out) = 0;
   virtual Identity peer() const = 0;
 

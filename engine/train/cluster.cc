@@ -55,7 +55,7 @@ cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster:
   return [servers = job.cluster.ps, patience = milliseconds(job.start_timeout_seconds), stop = hooks.stop,
           key, self, local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<cluster::Link>> {
     if (shard == 0 && local) return local();
-    return cluster::connect_tcp(servers[shard], key, self, patience, stop);
+    return cluster::connect_tcp(servers[shard], key, self, {cluster::Role::Server, shard}, patience, stop);
   };
 }
 

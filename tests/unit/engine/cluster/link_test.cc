@@ -29,7 +29,7 @@ Ends tcp_ends() {
   EXPECT_TRUE(listener.ok()) << listener.status().text();
   auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(30000ms); });
   Result<std::unique_ptr<Link>> worker =
-      connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, 30000ms);
+      connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, {Role::Server, 0}, 30000ms);
   Result<std::unique_ptr<Link>> server = accepted.get();
   EXPECT_TRUE(worker.ok() && server.ok());
   return {std::move(*worker), std::move(*server)};
@@ -233,7 +233,7 @@ TEST(TcpLink, WaitsForAServerThatComesLate) {
     Result<std::unique_ptr<Listener>> listener = listen_tcp(address, kKey, {Role::Server, 0});
     return listener.ok() && (*listener)->accept(30000ms).ok();
   });
-  EXPECT_TRUE(connect_tcp(address, kKey, {Role::Worker, 0}, 30000ms).ok());
+  EXPECT_TRUE(connect_tcp(address, kKey, {Role::Worker, 0}, {Role::Server, 0}, 30000ms).ok());
   EXPECT_TRUE(late.get());
 }
 
@@ -241,7 +241,7 @@ TEST(TcpLink, GivesUpWhenNobodyComes) {
   Result<std::unique_ptr<Listener>> probe = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
   std::string address = (*probe)->address();
   probe->reset();
-  Status s = connect_tcp(address, kKey, {Role::Worker, 0}, 200ms).status();
+  Status s = connect_tcp(address, kKey, {Role::Worker, 0}, {Role::Server, 0}, 200ms).status();
   EXPECT_EQ(s.code(), Code::Timeout);
   EXPECT_NE(s.message().find(address), std::string::npos) << s.message();
 }
@@ -253,7 +253,9 @@ TEST(TcpLink, AWrongKeyIsRefusedAtOnceOnBothSides) {
   listener = std::move(*listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0}, options));
   auto accepted = std::async(std::launch::async, [&] { return listener->accept(30000ms).status(); });
   auto begin = Clock::now();
-  Status s = connect_tcp(listener->address(), std::string(32, 'w'), {Role::Worker, 0}, 30000ms).status();
+  Status s =
+      connect_tcp(listener->address(), std::string(32, 'w'), {Role::Worker, 0}, {Role::Server, 0}, 30000ms)
+          .status();
   EXPECT_EQ(s.code(), Code::Auth) << s.text();
   EXPECT_LT(Clock::now() - begin, 20s);
   EXPECT_FALSE(accepted.get().ok());
@@ -291,7 +293,7 @@ TEST(TcpLink, RubbishAfterTheHandshakeEndsTheLink) {
   Result<int> fd = connect_once(*split_address((*listener)->address()), 30000ms);
   ASSERT_TRUE(fd.ok());
   Socket socket(*fd);
-  auto client = SecureEnd::make(SecureEnd::Side::Client, kKey, {Role::Worker, 0});
+  auto client = SecureEnd::client(kKey, {Role::Worker, 0}, {Role::Server, 0});
   std::string in, out;
   while (client->shake(in, out).code() == Code::Retry) {
     ASSERT_TRUE(socket.write(out, 30000ms).ok());

@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 5 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 6 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-5.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-6.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -251,7 +251,7 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
   header[2] = 9;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 9, this program speaks version 5");
+            "a message of wire version 9, this program speaks version 6");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

@@ -66,6 +66,21 @@ TEST(Strangers, ADripDoesNotExtendTheHandshake) {
   EXPECT_NE(acceptor.last().find("a client at 127.0.0.1:"), std::string::npos) << acceptor.last();
 }
 
+// Whatever limits the time: what a hello is decides.
+TEST(Strangers, AHelloWithAnotherKeyOrAboveTheLimitIsCutOff) {
+  for (const auto& [manner, why] : {std::pair(Manner::AnotherKey, "does not have this job's key"),
+                                    std::pair(Manner::LongHello, "does not speak the protocol")}) {
+    ListenOptions options;
+    options.handshake = 3600s;
+    Acceptor acceptor(options);
+    Strangers strangers(acceptor.address(), manner, 3);
+    EXPECT_TRUE(test::wait_until([&] { return strangers.cut_off() > 3; })) << why;
+    EXPECT_TRUE(test::wait_until([&] { return acceptor.refused_ > 0; })) << why;
+    acceptor.close();
+    EXPECT_NE(acceptor.last().find(why), std::string::npos) << acceptor.last();
+  }
+}
+
 // With all places taken a member gets in, and the oldest stranger has made room for it.
 TEST(Strangers, TheOldestGivesWay) {
   ListenOptions options;
@@ -74,7 +89,8 @@ TEST(Strangers, TheOldestGivesWay) {
   Acceptor acceptor(options);
   Strangers silent(acceptor.address(), Manner::Silent, 8);
   ASSERT_TRUE(test::wait_until([&] { return silent.connects() >= 8; }));
-  Result<std::unique_ptr<Link>> link = connect_tcp(acceptor.address(), kKey, {Role::Worker, 0}, 20000ms);
+  Result<std::unique_ptr<Link>> link =
+      connect_tcp(acceptor.address(), kKey, {Role::Worker, 0}, {Role::Server, 0}, 20000ms);
   EXPECT_TRUE(link.ok()) << link.status().text();
   EXPECT_TRUE(test::wait_until([&] { return silent.cut_off() > 0; }));
 }
@@ -88,7 +104,8 @@ TEST(Strangers, AreToldOfOnceInAnInterval) {
     ASSERT_TRUE(test::wait_until([&] { return many.connects() >= 3000; }));
     ASSERT_TRUE(test::wait_until([&] { return acceptor.told_ > 0; }));
   }
-  Result<std::unique_ptr<Link>> link = connect_tcp(acceptor.address(), kKey, {Role::Worker, 0}, 20000ms);
+  Result<std::unique_ptr<Link>> link =
+      connect_tcp(acceptor.address(), kKey, {Role::Worker, 0}, {Role::Server, 0}, 20000ms);
   EXPECT_TRUE(link.ok()) << link.status().text();  // behind the last of them
   acceptor.close();
   EXPECT_EQ(acceptor.told_, 2u) << "the first at once, the others at the end";
@@ -113,7 +130,8 @@ TEST(Strangers, AServerThatDripsDoesNotHoldAClient) {
       std::this_thread::sleep_for(20ms);
     }
   });
-  Status s = connect_tcp(own_address(listening.fd()), kKey, {Role::Worker, 0}, 500ms).status();
+  Status s =
+      connect_tcp(own_address(listening.fd()), kKey, {Role::Worker, 0}, {Role::Server, 0}, 500ms).status();
   EXPECT_EQ(s.code(), Code::Timeout) << s.text();
   stopped = true;
   drips.join();
@@ -147,7 +165,7 @@ TEST_P(StrangersTest, DoNotStopAJobOrHoldItsEndUp) {
   ASSERT_TRUE(test::wait_until([&] { return strangers.connects() >= 300; }));
   std::vector<std::string> at = {server->address()};
   auto patient = [&](Identity self) -> Connector {
-    return [=](uint32_t) { return connect_tcp(at[0], kKey, self, 60000ms); };
+    return [=](uint32_t) { return connect_tcp(at[0], kKey, self, {Role::Server, 0}, 60000ms); };
   };
   auto chief = ChiefClient::connect(client_options(0, 1), patient({Role::Chief, 0}));
   ASSERT_TRUE(chief.ok()) << chief.status().text();
@@ -197,13 +215,14 @@ TEST_P(StrangersTest, DoNotKeepARingFromForming) {
 }
 
 std::string name_of(const testing::TestParamInfo<Manner>& info) {
-  const char* names[] = {"silent", "drips", "drips_a_hello", "rubbish", "comes_and_goes"};
+  const char* names[] = {"silent",         "drips",       "drips_a_hello", "rubbish",
+                         "comes_and_goes", "another_key", "long_hello"};
   return names[static_cast<size_t>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Manners, StrangersTest,
                          testing::Values(Manner::Silent, Manner::Drips, Manner::DripsAHello, Manner::Rubbish,
-                                         Manner::ComesAndGoes),
+                                         Manner::ComesAndGoes, Manner::AnotherKey, Manner::LongHello),
                          name_of);
 
 }  // namespace

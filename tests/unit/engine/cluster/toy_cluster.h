@@ -47,7 +47,9 @@ inline ClientOptions client_options(uint32_t index, uint32_t shards) {
 
 inline Connector connector(const std::vector<std::string>& addresses, Identity self,
                            const std::string& key = kKey) {
-  return [=](uint32_t shard) { return connect_tcp(addresses[shard], key, self, Milliseconds(5000)); };
+  return [=](uint32_t shard) {
+    return connect_tcp(addresses[shard], key, self, {Role::Server, shard}, Milliseconds(5000));
+  };
 }
 
 inline std::vector<ParameterInfo> layout() {
