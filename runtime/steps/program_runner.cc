@@ -101,7 +101,7 @@ class ProgramRun {
                        why.substr(0, why.find('\n'))),
            "failed", true);
       done = jobs::for_all(nodes_.size(), [&](size_t i) {
-        Status kept = members_[i]->keep_logs(facts_.attempts);
+        Status kept = members_[i]->keep_logs();
         return kept.ok() ? members_[i]->clear("run-*") : kept;
       });
     }
@@ -237,7 +237,7 @@ class ProgramRun {
       if (!(stopped ? stopped_.insert(node).second : stopped_.erase(node) > 0)) return;
     }
     tell(nodes_[node].address,
-         stopped ? "is stopped by a signal; `kill -CONT` on its node lets it go on" : "goes on",
+         stopped ? "was suspended by a signal; resume it with `kill -CONT` on its node" : "goes on",
          stopped ? "failed" : "ok", true);
   }
 

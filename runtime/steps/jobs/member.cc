@@ -29,30 +29,45 @@ Result<ExecResult> Member::exec(const std::string& command) {
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
   options.stop = Stop().until(context_.stop.deadline());  // a job that is cancelled has still to be stopped
-  const std::string first = take_soon();
-  options.stdin_bytes = std::exchange(soon_input_, {});
-  auto result = exec_for_data(**remote, first + command, options);
+  Ahead first = take_soon();
+  options.stdin_bytes = std::move(first.input);
+  auto result = exec_for_data(**remote, first.script + command, options);
   if (!result) return std::move(result).status().at(address());
-  if (!first.empty() && result->exit_status == kSoonFailed)
+  if (!first.script.empty() && result->exit_status == kSoonFailed)
     return std::move(ssh::command_failure(*result, folder())).at(address());
   return result;
 }
 
 // In a shell of its own: `set -e` and folders are the script's. What it prints is no part of the command's.
-void Member::soon(const std::string& script) {
+void Member::soon(const std::string& script) { add_soon(script, {}); }
+
+void Member::add_soon(const std::string& script, std::string_view input) {
+  std::lock_guard lock(soon_mutex_);
   // No `||` behind the parentheses: within them `set -e` would mean nothing.
-  soon_ += fmt::format("(\n{}\n) > /dev/null\n[ $? = 0 ] || exit {}\n", script, kSoonFailed);
+  soon_.script += fmt::format("(\n{}\n) > /dev/null\n[ $? = 0 ] || exit {}\n", script, kSoonFailed);
+  soon_.input += input;
 }
 
-// The content goes over standard input: it may hold secrets, and scripts become arguments of a shell.
+// The content goes over standard input: it may hold secrets, and scripts become arguments of a shell. Several
+// files may share it: `dd` with blocks of one byte reads no more than its own, unlike BusyBox's `head`.
 void Member::put_soon(std::string_view content, const std::string& below, unsigned mode) {
-  soon(fmt::format(
-      "cd {0} && umask 077 && head -c {1} > {2}.part && chmod {3:o} {2}.part && mv -f {2}.part {2}",
-      shell_path(folder()), content.size(), shell_quote(below), mode));
-  soon_input_ += content;
+  add_soon(fmt::format(R"sh(cd {0} && umask 077 || exit 1
+said=$(dd bs=1 count={1} 2>&1 > {2}.part) || {{ printf '%s\n' "$said" >&2; exit 1; }}
+[ "$(($(wc -c < {2}.part)))" = {1} ] || {{ printf '%s: not all of it has come\n' {2} >&2; exit 1; }}
+chmod {3:o} {2}.part && mv -f {2}.part {2})sh",
+                       shell_path(folder()), content.size(), shell_quote(below), mode),
+           content);
 }
 
-std::string Member::take_soon() { return std::exchange(soon_, {}); }
+Ahead Member::take_soon() {
+  std::lock_guard lock(soon_mutex_);
+  return std::exchange(soon_, {});
+}
+
+bool Member::has_soon() const {
+  std::lock_guard lock(soon_mutex_);
+  return !soon_.script.empty();
+}
 
 int exit_status(const std::string& text) {
   if (text.empty() || text.size() > 3 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
@@ -159,10 +174,15 @@ Status Member::clear(const std::string& remove, const std::string& then) {
                                   : std::move(ssh::command_failure(*result, folder())).at(address());
 }
 
-Status Member::keep_logs(int attempt) {
-  auto result = exec(fmt::format(
-      "cd {} || exit 1\nfor l in *.log; do if [ -f \"$l\" ]; then mv \"$l\" \"$l.{}\" || exit 1; fi; done",
-      shell_path(folder()), attempt));
+Status Member::keep_logs() {
+  auto result = exec(fmt::format(R"sh(cd {} || exit 1
+for l in *.log; do
+  [ -f "$l" ] || continue
+  n=1
+  while [ -e "$l.$n" ]; do n=$((n+1)); done
+  mv "$l" "$l.$n" || exit 1
+done)sh",
+                                 shell_path(folder())));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());

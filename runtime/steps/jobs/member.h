@@ -9,12 +9,14 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/eviction_notice.h"
+#include "runtime/steps/jobs/ahead.h"
 #include "runtime/steps/jobs/usage.h"
 #include "runtime/steps/step_runner.h"
 
@@ -78,7 +80,8 @@ class Member {
   };
   // `also`: shell text that runs in the same command.
   Result<Look> look(const std::string& also = "");
-  // Shell text that runs before the next command on the node, in the same one: that command fails with it.
+  // Shell text that runs before the next command on the node, in the same one: that command fails with it. It
+  // may be a command of another thread's.
   void soon(const std::string& script);
   // A small file of the folder, in the same way.
   void put_soon(std::string_view content, const std::string& below, unsigned mode);
@@ -86,13 +89,14 @@ class Member {
   void clear_soon(const std::string& remove, const std::string& then);
   // What soon() has gathered, for a command that does not go by way of this class. It ends with kSoonFailed
   // if it fails.
-  std::string take_soon();
+  Ahead take_soon();
   static constexpr int kSoonFailed = 98;
   // Ends what runs and removes what is known of it; also `remove`: names in the folder, as a shell writes
   // them. `then`: shell text that runs in the folder behind that.
   Status clear(const std::string& remove, const std::string& then = "");
-  // Keeps the processes' logs of an attempt as NAME.log.ATTEMPT, which clear() leaves alone.
-  Status keep_logs(int attempt);
+  // Keeps the processes' logs as NAME.log.N, which clear() leaves alone: N is 1, or follows the last one
+  // kept.
+  Status keep_logs();
   // True where there is nothing in a folder of the node.
   Result<bool> is_empty(const std::string& directory);
   Status write_run(const std::string& run);
@@ -158,6 +162,8 @@ class Member {
 
  private:
   std::string clear_script(const std::string& remove, const std::string& then) const;
+  void add_soon(const std::string& script, std::string_view input);
+  bool has_soon() const;
   // Output of any length; of exec() it is bounded.
   Result<std::string> output_of(const std::string& command, const std::string& what);
   Status make_folder_of(const std::string& below);
@@ -171,7 +177,8 @@ class Member {
   const NodeHandle& node_;
   const Context& context_;
   std::string job_;
-  std::string soon_, soon_input_;  // what it reads
+  mutable std::mutex soon_mutex_;
+  Ahead soon_;  // guarded by soon_mutex_
   enum class Cancelled { Unknown, No, Yes };
   std::atomic<Cancelled> cancelled_{Cancelled::Unknown};  // as the node says when a process ends
 };

@@ -66,7 +66,7 @@ Result<std::string> Member::read(const std::string& below, size_t most) {
 // The job's own folder is there, and what soon() has been given is done first.
 Status Member::make_folder_of(const std::string& below) {
   const size_t slash = below.rfind('/');
-  if (slash == below.npos && soon_.empty()) return {};
+  if (slash == below.npos && !has_soon()) return {};
   const std::string path =
       shell_path(slash == below.npos ? folder() : folder() + "/" + below.substr(0, slash));
   auto result = exec("mkdir -p " + path);

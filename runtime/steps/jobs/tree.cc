@@ -21,6 +21,7 @@
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/tree_manifests.h"
+#include "runtime/steps/jobs/unpacking.h"
 #include "runtime/steps/place.h"
 
 namespace radl::jobs {
@@ -34,13 +35,13 @@ constexpr size_t kSentAlong = size_t{1} << 20;
 std::string folder_of_key(const std::string& key) { return "~/.radl/trees/" + key; }
 
 Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const std::string& script,
-                           const std::string& input = "") {
+                           std::string input = "") {
   auto remote = node.connect();
   if (!remote) return std::move(remote).status().at(node.address);
   ExecOptions options;
   options.deadline = std::chrono::hours(1);
   options.stop = context.stop;
-  options.stdin_bytes = input;
+  options.stdin_bytes = std::move(input);
   auto result = (*remote)->exec(script, options);
   if (!result) return std::move(result).status().at(node.address);
   return result;
@@ -192,50 +193,23 @@ Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& co
   return made;
 }
 
-// With modes and links, which `python3 -m zipfile` forgets. Links come last: nothing is written through one.
-constexpr const char* kUnzip = R"py(import os, stat, sys, zipfile
-archive, top = sys.argv[1:]
-links = []
-with zipfile.ZipFile(archive) as members:
-    for member in members.infolist():
-        mode = member.external_attr >> 16
-        if stat.S_ISLNK(mode):
-            links.append((member.filename, members.read(member)))
-            continue
-        path = members.extract(member, top)
-        if mode and not member.is_dir():
-            os.chmod(path, mode & 0o777)
-for name, target in links:
-    if name.startswith("/") or ".." in name.split("/"):
-        sys.exit(name + ": leaves the archive")
-    path = os.path.join(top, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    os.symlink(target, path.encode())
-)py";
-
-std::string unpack_command(const std::string& archive) {
-  const bool zip = archive.ends_with(".zip") || archive.ends_with(".whl");
-  return zip ? fmt::format("python3 -c {} \"$a\" \"$t\"", shell_quote(kUnzip))
-             : "tar -xf \"$a\" --no-same-owner -C \"$t\"";
-}
-
 // Those of these trees that are whole on a node, and as they were when they were made.
 Result<std::vector<std::string>> trees_on(const NodeHandle& node, const Context& context,
-                                          const std::vector<std::string>& keys,
-                                          const std::string& first = "") {
-  // A program may have written into one of its inputs. The first is the one that is asked for: it is as it
-  // is.
+                                          const std::vector<std::string>& keys, Ahead first = {}) {
+  // A program may have written into one of its inputs; where `find` cannot say so (BusyBox), it counts as if
+  // it had. The first is the one that is asked for: it is as it is.
   auto looked = on_node(node, context,
-                        first + fmt::format(R"sh(cd {} 2>/dev/null || {{ echo whole; exit; }}
+                        first.script + fmt::format(R"sh(cd {} 2>/dev/null || {{ echo whole; exit; }}
 first=yes
 for k in {}; do
   if [ -e "$k.whole" ]; then
-    if [ $first = yes ] || [ -z "$(find "$k" -cnewer "$k.whole" -print -quit)" ]; then echo "$k"; fi
+    if [ $first = yes ] || {{ n=$(find "$k" -cnewer "$k.whole" -print -quit 2>/dev/null) && [ -z "$n" ]; }}; then echo "$k"; fi
   fi
   first=no
 done
 echo whole)sh",
-                                            shell_path("~/.radl/trees"), fmt::join(keys, " ")));
+                                                   shell_path("~/.radl/trees"), fmt::join(keys, " ")),
+                        std::move(first.input));
   if (!looked) return looked.status();
   if (looked->exit_status != 0 || !looked->out.ends_with("whole\n"))
     return ssh::command_failure(*looked, node.address);
@@ -284,21 +258,26 @@ Result<uint64_t> unpack_on(const NodeHandle& node, const Context& context, const
   } else if (Status placed = place_once(node, context, sending.archive, sent); !placed.ok()) {
     return std::move(placed).at(node.address);
   }
+  const size_t bytes = input.size();
   std::string begin = "mkdir -p \"$t\"";
   if (!base.empty())
     begin = fmt::format(R"sh(cp -a --reflink=auto {} "$t"
 (cd "$t" && xargs -0 -r rm -f --) < "$t.removed"
 find "$t" -mindepth 1 -depth -type d -empty -delete)sh",
                         shell_path(folder_of_key(base)));
-  auto unpacked = on_node(node, context,
-                          fmt::format(R"sh(set -e
+  auto unpacked = on_node(
+      node, context,
+      fmt::format(R"sh(set -e
 a={0}
 d={1}
 t="$d.new-$$"
 mkdir -p "${{d%/*}}"
 rm -rf "$d" "$d".new-*
-head -c {4} > "$t.removed"
-{5}
+cat > "$t.sent"
+[ "$(($(wc -c < "$t.sent")))" = {5} ] || {{ echo "not all of it has come" >&2; exit 1; }}
+head -c {4} "$t.sent" > "$t.removed"
+{6}
+rm -f "$t.sent"
 {3}
 {2}
 rm -f "$t.removed"
@@ -306,9 +285,9 @@ chmod -R u+rwX "$t"
 mv -T "$t" "$d"
 rm -f "$a"
 : > "$d.whole")sh",
-                                      shell_path(sent), shell_path(folder_of_key(key)), unpack_command(name),
-                                      begin, removed, along ? "cat > \"$a\"" : ""),
-                          input);
+                  shell_path(sent), shell_path(folder_of_key(key)), unpack_command(name), begin, removed,
+                  bytes, along ? fmt::format("tail -c +{} \"$t.sent\" > \"$a\"", removed + 1) : ""),
+      std::move(input));
   if (!unpacked) return unpacked.status();
   if (unpacked->exit_status != 0)
     return std::move(ssh::command_failure(*unpacked, "unpacking " + name)).at(node.address);
@@ -342,8 +321,7 @@ Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, c
   return unpack_on(node, context, key, "", {archive, {}, {}});
 }
 
-Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree,
-                            const std::string& first) {
+Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree, Ahead first) {
   const std::string key = tree_key(tree.digest);
   std::vector<std::string> asked = {key};
   if (tree.kind == Tree::Kind::Folder) {
@@ -351,7 +329,7 @@ Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, cons
       if (known != key) asked.push_back(std::move(known));
     }
   }
-  auto found = trees_on(node, context, asked, first);
+  auto found = trees_on(node, context, asked, std::move(first));
   if (!found) return found.status();
   if (std::find(found->begin(), found->end(), key) != found->end()) return uint64_t{0};
   std::string base_key;

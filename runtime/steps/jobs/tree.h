@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/own_folders.h"
+#include "runtime/steps/jobs/ahead.h"
 #include "runtime/steps/manifest.h"
 #include "runtime/steps/step_runner.h"
 
@@ -36,10 +37,9 @@ Result<std::vector<ManifestEntry>> manifest_of(const Tree& tree);
 
 // Where it lies on nodes.
 std::string tree_folder(const Tree& tree);
-// How many bytes were sent; 0: it was there. `first`: shell text that runs on the node before that, in the
-// same command; it ends that command if it fails.
+// How many bytes were sent; 0: it was there.
 Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree,
-                            const std::string& first = "");
+                            Ahead first = {});
 // An archive that was made here, as a tree of its own name.
 Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
                                const std::string& key);

@@ -56,7 +56,8 @@ done
 
 Result<NodeFacts> read_node_facts(const std::string& text, const std::string& address) {
   // "whole" comes last: without it the answer is none.
-  if (!text.ends_with("whole\n")) return Status(Code::Retry, address + ": does not say what it is: " + text);
+  if (!text.ends_with("whole\n"))
+    return Status(Code::Retry, address + ": the node check printed unexpected output: " + text);
   NodeFacts facts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

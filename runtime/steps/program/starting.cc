@@ -39,6 +39,7 @@ Status Starting::begin(const Looks& looks, const std::string& run, int attempt) 
     // Before the start: a run that is killed here finds a program whose members are gone, and starts it
     // again with its checkpoints.
     members_[i]->put_soon(run, "run.json", 0600);
+    if (i < running_) members_[i]->put_soon(script(i), script_file(i), 0600);
     return start(i);
   });
 }
@@ -92,28 +93,43 @@ Status Starting::look_for_checkpoints() {
   if (!program_.contains("resume_arguments")) return {};
   std::atomic<bool> any{false};
   Status looked = jobs::for_all(running_, [&](size_t i) -> Status {
-    const auto variables = member_variables(program_, places_, setting_of(i), attempt_);
-    auto empty = members_[i]->is_empty(variables.at("RADL_CHECKPOINTS"));
-    if (empty && !*empty) any = true;
-    return empty.status();
+    auto has = has_checkpoints(i);
+    if (has && *has) any = true;
+    return has.status();
   });
-  resumes_ = any;
+  resumes_ = any.load();
   return looked;
 }
 
+Result<bool> Starting::has_checkpoints(size_t node) const {
+  const auto variables = member_variables(program_, places_, setting_of(node), attempt_);
+  auto empty = members_[node]->is_empty(variables.at("RADL_CHECKPOINTS"));
+  return empty ? Result<bool>(!*empty) : empty;
+}
+
 Status Starting::again(size_t node) {
-  Status looked = look_for_checkpoints();
-  return looked.ok() ? start(node) : looked;
+  if (node < running_) {
+    if (program_.contains("resume_arguments")) {
+      auto has = has_checkpoints(node);
+      if (!has) return has.status();
+      if (*has) resumes_ = true;
+    }
+    // Not by put_soon(): another thread's command might take it, and end after the start.
+    Status put = members_[node]->put_bytes(script(node), script_file(node), context_.stop, 0600);
+    if (!put.ok()) return put;
+  }
+  return start(node);
+}
+
+std::string Starting::script(size_t node) const {
+  const MemberSetting setting = setting_of(node);
+  return member_script(program_, member_variables(program_, places_, setting, attempt_), setting);
 }
 
 Status Starting::start(size_t node) {
   jobs::Member& member = *members_[node];
   if (node >= running_) return member.start({{process(node), "/bin/sh -c 'while :; do sleep 3600; done'"}});
-  const MemberSetting setting = setting_of(node);
-  const auto variables = member_variables(program_, places_, setting, attempt_);
-  const std::string file = "run-" + process(node);
-  member.put_soon(member_script(program_, variables, setting), file, 0600);
-  return member.start({{process(node), "/bin/sh ./" + file}});
+  return member.start({{process(node), "/bin/sh ./" + script_file(node)}});
 }
 
 Status Starting::put_for_launchers(size_t node) {

@@ -1,6 +1,7 @@
 // Starts a program's members: where each listens, the scripts that become them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,11 +36,17 @@ class Starting {
   Status begin(const Looks& looks, const std::string& run, int attempt);
   // Members that run already; again() may be called for one that ends.
   Status join(const Looks& looks);
-  // A member alone, while the others go on.
+  // A member alone, while the others go on. Only that node is asked: others may be lost. May be called for
+  // several at once.
   Status again(size_t node);
 
  private:
+  // Its name, below the job's folder, and its text.
+  std::string script_file(size_t node) const { return "run-" + process(node); }
+  std::string script(size_t node) const;
+  // With its script, which is there, or comes soon (Member::put_soon).
   Status start(size_t node);
+  Result<bool> has_checkpoints(size_t node) const;
   // Whether any member has checkpoints: all get the same arguments.
   Status look_for_checkpoints();
   void choose_places();
@@ -56,7 +63,7 @@ class Starting {
   Looks looks_;
   std::vector<Place> places_;
   int attempt_ = 1;
-  bool resumes_ = false;
+  std::atomic<bool> resumes_{false};  // also once a member that is started again has checkpoints
 };
 
 }  // namespace radl::program

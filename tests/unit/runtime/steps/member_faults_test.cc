@@ -2,6 +2,9 @@
 // answer that starts or ends something.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "runtime/steps/jobs/member.h"
 #include "tests/support/faulty_remote.h"
 #include "tests/support/test_nodes.h"
@@ -125,6 +128,35 @@ TEST_F(MemberFaultTest, AResultIsFetchedWholeOrNotAtAll) {
   auto none = member.fetch("events", folder.path("events"));
   ASSERT_TRUE(none.ok()) << none.status().text();
   EXPECT_TRUE(none->names.empty());
+}
+
+TEST_F(MemberFaultTest, LogsThatAreKeptTakeNoOthersPlace) {
+  for (const char* text : {"first", "second"}) {
+    ASSERT_TRUE(member.put_bytes(text, "worker-0.log", {}).ok());
+    Member another(node, context, "t");  // of a radlc that knows nothing of earlier attempts
+    ASSERT_TRUE(another.keep_logs().ok());
+  }
+  EXPECT_EQ(remote.shell("cat ~/.radl/jobs/t/worker-0.log.1"), "first");
+  EXPECT_EQ(remote.shell("cat ~/.radl/jobs/t/worker-0.log.2"), "second");
+}
+
+TEST_F(MemberFaultTest, FilesThatComeSoonAreWholeWhicheverCommandTakesThem) {
+  constexpr int kFiles = 40;
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) EXPECT_TRUE(member.exec(":").ok());
+  });
+  for (int i = 0; i < kFiles; ++i) {
+    member.put_soon("one-" + std::to_string(i), "soon-" + std::to_string(2 * i), 0600);
+    member.put_soon("another-" + std::to_string(i), "soon-" + std::to_string(2 * i + 1), 0600);
+    EXPECT_TRUE(member.exec(":").ok());
+  }
+  over = true;
+  other.join();
+  for (int i = 0; i < kFiles; ++i) {
+    EXPECT_EQ(*member.read("soon-" + std::to_string(2 * i), 100), "one-" + std::to_string(i));
+    EXPECT_EQ(*member.read("soon-" + std::to_string(2 * i + 1), 100), "another-" + std::to_string(i));
+  }
 }
 
 TEST_F(MemberFaultTest, AFolderThatCannotBeClearedIsAnError) {

@@ -237,6 +237,30 @@ while [ ! -e "$SHARED" ]; do sleep 0.05; done
   EXPECT_EQ(left(), 0u);
 }
 
+TEST_F(ProgramTest, AMemberComesBackByItselfAlsoWhileAnotherDoesNotAnswer) {
+  program(R"sh(
+if [ $RADL_MEMBER = 1 ]; then
+  echo "begins with $*"
+  if [ -e "$RADL_CHECKPOINTS/again" ]; then touch "$SHARED"; exit; fi
+  touch "$RADL_CHECKPOINTS/again" "$GONE"
+  kill -9 $$
+fi
+while [ ! -e "$SHARED" ]; do sleep 0.05; done
+)sh");
+  const std::string shared = nodes.folder.path("shared"), gone = nodes.folder.path("gone");
+  step.program["environment"] = {{"SHARED", shared}, {"GONE", gone}};
+  step.program["lost"] = "alone";
+  step.program["resume_arguments"] = {"--resume"};
+  handles[0].connect = [connect = handles[0].connect, shared, gone]() -> Result<Remote*> {
+    if (read_file(gone).ok() && !read_file(shared).ok()) return Status(Code::Lost, "does not answer");
+    return connect();
+  };
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(told("started again"), 1u);
+  EXPECT_TRUE(contains(log(), "begins with --resume"));
+}
+
 TEST_F(ProgramTest, ANodeThatIsKilledIsNoticedAndEndsItClearly) {
   program("echo begun; sleep 600");
   std::chrono::steady_clock::time_point killed, noticed;
