@@ -55,32 +55,56 @@ done)sh",
   return missing;
 }
 
-// A log on its way: lines are masked, since a program may print what it was given, and read for metrics.
+// A log on its way: lines are masked, since a program may print what it was given, and read for metrics. Of a
+// line at most kLongestHeld bytes are kept in memory: a progress bar may never end one.
 class ArrivingLog {
  public:
   ArrivingLog(const Redactor& secrets, Metrics& metrics) : secrets_(secrets), metrics_(metrics) {}
 
   Status create(const std::string& path) { return log_.create(path, 0600); }
   void add(std::string_view piece) {
+    for (size_t end; (end = piece.find('\n')) != piece.npos; piece.remove_prefix(end + 1)) {
+      held_ += piece.substr(0, end);
+      end_line();
+    }
     held_ += piece;
-    size_t begin = 0;
-    for (size_t end; (end = held_.find('\n', begin)) != held_.npos; begin = end + 1)
-      line(std::string_view(held_).substr(begin, end - begin));
-    held_.erase(0, begin);
+    while (held_.size() > kLongestHeld) pass_on();
   }
   // Its SHA-256.
   Result<std::string> end() {
-    if (!held_.empty()) line(std::exchange(held_, {}));
+    if (!held_.empty()) end_line();
     flush();
     return status_.ok() ? Result<std::string>(digest_.finish_hex()) : status_;
   }
   Status commit() { return log_.commit(); }
 
  private:
-  void line(std::string_view text) {
-    take_line(text, metrics_);
-    masked_ += secrets_.mask(text);
-    masked_ += '\n';
+  void end_line() {
+    if (!passed_on_) take_line(held_, metrics_);
+    passed_on_ = false;
+    write(secrets_.mask(held_) + '\n');
+    held_.clear();
+  }
+  // Writes the beginning of a line, up to a place that lies in no secret: the two parts, masked one by one,
+  // are what the whole is when it is masked. The end stays: a secret may have begun there.
+  void pass_on() {
+    passed_on_ = true;
+    const std::string_view held = held_;
+    const std::string whole = secrets_.mask(held);
+    size_t at = held.size() - kLongestSecret;
+    std::string first(Redactor::kMask);  // where no place is left between secrets
+    for (size_t cut = at; cut >= kLongestSecret; cut -= kLongestSecret) {
+      std::string masked = secrets_.mask(held.substr(0, cut));
+      if (masked + secrets_.mask(held.substr(cut)) != whole) continue;
+      first = std::move(masked);
+      at = cut;
+      break;
+    }
+    write(first);
+    held_.erase(0, at);
+  }
+  void write(std::string_view masked) {
+    masked_ += masked;
     if (masked_.size() >= kPiece) flush();
   }
   void flush() {
@@ -89,12 +113,13 @@ class ArrivingLog {
     masked_.clear();
   }
 
-  static constexpr size_t kPiece = 1 << 20;  // bytes
+  static constexpr size_t kPiece = 1 << 20, kLongestHeld = 1 << 20, kLongestSecret = 1 << 16;  // bytes
   const Redactor& secrets_;
   Metrics& metrics_;
   NewFile log_;
   Sha256 digest_;
-  std::string held_, masked_;
+  std::string held_, masked_;  // held_: of the line that has not ended
+  bool passed_on_ = false;     // its beginning
   Status status_;
 };
 
@@ -168,18 +193,34 @@ Result<std::vector<std::string>> take_results(jobs::Member& member, const std::s
 
 std::string log_of(const jobs::Member& member) { return fmt::format("logs/{}.log", member.address()); }
 
-// `from`: the file on the node; nothing where it has none. In one pass: it may be large.
-Status take_log(jobs::Member& member, const std::string& from, const std::string& name,
-                const Redactor& secrets, training::ResultFolder& folder, Metrics& metrics) {
+// `from`: the file on the node. In one pass: it may be large. False: there is none.
+Result<bool> take_log(jobs::Member& member, const std::string& from, const std::string& name,
+                      const Redactor& secrets, training::ResultFolder& folder, Metrics& metrics) {
   ArrivingLog log(secrets, metrics);
   if (Status made = log.create(folder.path() + "/" + name); !made.ok()) return made;
   auto there = member.read_all(from, [&](std::string_view piece) { log.add(piece); });
   if (!there) return there.status();
-  if (!*there) return {};
+  if (!*there) return false;
   auto digest = log.end();
   if (!digest) return digest.status();
-  Status way = folder.make_way({{name, *digest}});
-  return way.ok() ? log.commit() : way;
+  Status done = folder.make_way({{name, *digest}});
+  if (done.ok()) done = log.commit();
+  return done.ok() ? Result<bool>(true) : done;
+}
+
+// The log of a member, and those of attempts that failed before (Member::keep_logs).
+Status take_logs(jobs::Member& member, const std::string& log, const Redactor& secrets,
+                 training::ResultFolder& folder, Metrics& metrics) {
+  auto taken = take_log(member, log, log_of(member), secrets, folder, metrics);
+  if (!taken) return taken.status();
+  for (int attempt = 1; *taken || attempt == 1; ++attempt) {
+    Metrics of_a_failure;
+    taken = take_log(member, fmt::format("{}.{}", log, attempt),
+                     fmt::format("logs/{}.attempt-{}.log", member.address(), attempt), secrets, folder,
+                     of_a_failure);
+    if (!taken) return taken.status();
+  }
+  return {};
 }
 
 }  // namespace
@@ -208,15 +249,7 @@ Result<Collected> collect_results(const Json& program,
   for (size_t i = 0; i < members.size(); ++i) {
     if (lost[i]) continue;
     if (i < facts.ends.size()) {
-      const std::string log = process_name(i) + ".log";
-      Status taken = take_log(*members[i], log, log_of(*members[i]), secrets, folder, reported[i]);
-      // Of attempts that failed before.
-      for (int attempt = 1; taken.ok() && attempt <= program.value("retries", 0); ++attempt) {
-        Metrics of_a_failure;
-        taken = take_log(*members[i], fmt::format("{}.{}", log, attempt),
-                         fmt::format("logs/{}.attempt-{}.log", members[i]->address(), attempt), secrets,
-                         folder, of_a_failure);
-      }
+      Status taken = take_logs(*members[i], process_name(i) + ".log", secrets, folder, reported[i]);
       if (!taken.ok()) return taken;
     }
     if (i > 0 && !all) continue;

@@ -142,6 +142,26 @@ TEST_F(ResultsTest, OutputThatIsNoTextIsKeptByteForByteInTheLog) {
   EXPECT_TRUE(contains(log(), "no newline"));
 }
 
+TEST_F(ResultsTest, SecretsAreMaskedInALineOfAnyLength) {
+  std::string secret;
+  for (int i = 0; i < 300; ++i) secret += "s3cr3t-key";
+  nodes.secrets["input.token"] = secret;
+  program(R"sh(
+x=$(head -c 1000 /dev/zero | tr '\0' x)
+i=0
+while [ $i -lt 800 ]; do printf '%s%s' "$TOKEN" "$x"; i=$((i + 1)); done
+echo
+echo loss=0.5
+)sh");
+  step.program["environment"] = {{"TOKEN", secret}};
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  std::string expected;
+  for (int i = 0; i < 800; ++i) expected += "(sensitive)" + std::string(1000, 'x');
+  EXPECT_TRUE(content("logs/worker[0].log") == expected + "\nloss=0.5\n") << "no byte more or less";
+  EXPECT_EQ(outcome->output.at("metrics").at("loss"), 0.5);
+}
+
 TEST_F(ResultsTest, TheLogIsWholeAlsoOfWhatWasWrittenAtLast) {
   program("seq 1 300000; echo the end; exit 3");
   auto outcome = run();
