@@ -208,23 +208,39 @@ std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const Step
   return older;
 }
 
+namespace {
+
+// A service has one name with and without ".service" (systemd.unit(5), systemctl(1)).
+std::string unit_name(const std::string& service) {
+  constexpr std::string_view kEnd = ".service";
+  return service.ends_with(kEnd) ? service.substr(0, service.size() - kEnd.size()) : service;
+}
+
+// Also as a socket, or an instance of a template.
+bool is_login(const std::string& service) {
+  const std::string base = service.substr(0, service.find_first_of(".@"));
+  return base == "ssh" || base == "sshd" || base == "dropbear";
+}
+
+}  // namespace
+
 std::vector<std::string> services_left(const StepRecord& record, const ir::Program& program) {
   std::vector<std::string> names;
   if (record.kind != ir::step_kind_name(ir::StepKind::Native) || !record.definition) return names;
-  std::set<std::string> kept = {"ssh", "sshd"};
+  std::set<std::string> kept;
   for (const ir::Step& step : program.steps) {
     const bool shared = std::any_of(step.nodes.begin(), step.nodes.end(), [&](const std::string& node) {
       return std::find(record.nodes.begin(), record.nodes.end(), node) != record.nodes.end();
     });
     if (!shared) continue;
     for (const ir::Resource& resource : step.resources)
-      if (resource.type == "service") kept.insert(resource.name);
+      if (resource.type == "service") kept.insert(unit_name(resource.name));
   }
   for (const Json& resource : record.definition->value("resources", Json::array())) {
     const std::string name = resource.value("name", "");
     const Json properties = resource.value("properties", Json::object());
     if (resource.value("type", "") == "service" && properties.value("state", Json()) == "running" &&
-        kept.insert(name).second)
+        !is_login(name) && kept.insert(unit_name(name)).second)
       names.push_back(name);
   }
   return names;

@@ -39,7 +39,7 @@ std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const Step
 std::string step_summary(const ir::Step& step);
 
 // Services that a native step keeps running by its record, and that no step of the program has on these nodes
-// any more: they are stopped. Without the one that radlc logs in by.
+// any more, with or without ".service": they are stopped. Without any that radlc may log in by.
 std::vector<std::string> services_left(const StepRecord& record, const ir::Program& program);
 
 }  // namespace radl

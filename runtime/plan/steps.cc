@@ -80,7 +80,7 @@ class StepPlanner {
     if (std::string why = input_reason(step, *record); !why.empty()) return why;
     if (std::string why = below_reason(step, *record); !why.empty()) return why;
     if (needs_files(step.id) && !known_value(snapshot_, step.id + ".files"))
-      return "its files are an input of another program, and are not known";
+      return "another program needs its files, and this state does not record them";
     auto missing = draft_.input.options.missing_outputs.find(step.id);
     if (missing != draft_.input.options.missing_outputs.end())
       return "its output is missing: " + missing->second;
@@ -228,8 +228,12 @@ class StepPlanner {
         why += known ? "; goes on from the last checkpoint"
                      : "; goes on from the last checkpoint in " + kept + ", if there is one";
     }
-    if (step.kind == ir::StepKind::Program && record && record->status != StepStatus::Done)
-      add_resumption(step, *record, action, why);
+    if (step.kind == ir::StepKind::Program && record) {
+      if (record->status == StepStatus::Done)
+        why += named_checkpoints_stay(step);
+      else
+        add_resumption(step, *record, action, why);
+    }
     if (record && ir::is_job(step.kind)) add_left(step, *record, digest, action, why);
     action.why = std::move(why);
     draft_.step_actions[step.id] = draft_.plan.actions.size();
@@ -247,12 +251,22 @@ class StepPlanner {
     }
   }
 
+  // Empty: it names no folder for them; those of an earlier version are removed with that version.
+  static std::string named_checkpoints_stay(const ir::Step& step) {
+    const auto named = step.program.find("checkpoints");
+    if (named == step.program.end()) return "";
+    return fmt::format("; the checkpoints in {} stay, and it finds them there",
+                       named->is_string() ? named->get<std::string>() : "the folder of `checkpoints`");
+  }
+
   // What becomes of the checkpoints of a program that has not come to its end.
   void add_resumption(const ir::Step& step, const StepRecord& record, Action& action,
                       std::string& why) const {
-    const std::string input = input_reason(step, record);
+    const std::string input = input_reason(step, record), stay = named_checkpoints_stay(step);
     if (!same_identity(step, record)) {
-      why += "; it begins anew: " + program_reason(step, record) + ", so its checkpoints are not used";
+      why += "; it begins anew: " + program_reason(step, record) +
+             (stay.empty() ? ", so its checkpoints are not used" : stay);
+      if (!stay.empty()) return;
       const Json before = record.definition ? record.definition->value("program", Json()) : Json();
       if (before.is_object() && before.value("arguments", Json()) != step.program.value("arguments", Json()))
         draft_.plan.notes.push_back(
@@ -264,9 +278,11 @@ class StepPlanner {
       why += "; its checkpoints are kept";
     } else if (input.ends_with("runs again")) {
       action.resume = true;
-      why += "; its checkpoints are kept if " + input.substr(0, input.find(' ')) + " gives the same again";
+      why += stay.empty() ? "; its checkpoints are kept if " + input.substr(0, input.find(' ')) +
+                                " gives the same again"
+                          : stay;
     } else {
-      why += "; it begins anew: " + input;
+      why += "; it begins anew: " + input + stay;
     }
   }
 

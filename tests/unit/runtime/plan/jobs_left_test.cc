@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/plan/step_facts.h"
 #include "tests/support/plan_bench.h"
 
 namespace radl::test {
@@ -43,6 +44,67 @@ class JobsLeftTest : public testing::Test {
   }
   PlanBench bench;
 };
+
+TEST(ServicesLeft, AreThoseThatNoStepOfTheNodeNamesAndNoneThatRadlcLogsInBy) {
+  auto left = [](const Names& before, const Names& now, const std::string& node) {
+    StepRecord record;
+    record.kind = ir::step_kind_name(ir::StepKind::Native);
+    record.nodes = {"worker[0]"};
+    Json resources = Json::array();
+    for (const std::string& name : before)
+      resources.push_back({{"type", "service"}, {"name", name}, {"properties", {{"state", "running"}}}});
+    record.definition = std::make_shared<const Json>(Json{{"resources", resources}});
+    ir::Step step;
+    step.nodes = {node};
+    for (const std::string& name : now) step.resources.push_back({"service", name, Json::object(), {}});
+    ir::Program program;
+    program.steps = {step};
+    return services_left(record, program);
+  };
+  EXPECT_EQ(left({"nginx", "redis.service"}, {}, "worker[0]"), (Names{"nginx", "redis.service"}));
+  EXPECT_EQ(left({"nginx", "redis.service"}, {"nginx.service", "redis"}, "worker[0]"), Names());
+  EXPECT_EQ(left({"nginx"}, {"nginx"}, "worker[1]"), Names{"nginx"}) << "kept on another node";
+  EXPECT_EQ(left({"nginx", "nginx.service"}, {}, "worker[0]"), Names{"nginx"}) << "it is one";
+  EXPECT_EQ(left({"backup.timer"}, {"backup"}, "worker[0]"), Names{"backup.timer"}) << "another unit";
+  EXPECT_EQ(left({"ssh", "sshd", "ssh.service", "sshd.service", "ssh.socket", "sshd.socket", "ssh@1",
+                  "sshd@2.service", "dropbear", "dropbear.socket"},
+                 {}, "worker[0]"),
+            Names());
+  EXPECT_EQ(left({"sshguard"}, {}, "worker[0]"), Names{"sshguard"});
+}
+
+ir::Program of_program(const std::string& checkpoints, const std::string& argument) {
+  ir::Program program = machines(1).build();
+  ir::Step step;
+  step.id = "program/p";
+  step.kind = ir::StepKind::Program;
+  step.nodes = {"worker[0]"};
+  step.program = {{"name", "p"},
+                  {"main", "p.py"},
+                  {"members", step.nodes},
+                  {"arguments", {argument}},
+                  {"identity", sha256_hex(checkpoints + argument)}};
+  if (!checkpoints.empty()) step.program["checkpoints"] = checkpoints;
+  step.digest = sha256_hex(step.program.dump());
+  program.steps.push_back(step);
+  return program;
+}
+
+TEST_F(JobsLeftTest, ThePlanSaysThatNamedCheckpointsStay) {
+  for (const StepStatus status : {StepStatus::Done, StepStatus::Failed}) {
+    for (const std::string checkpoints : {"", "/shared/p"}) {
+      PlanBench other;
+      other.applied(of_program(checkpoints, "one"));
+      other.snapshot.steps.at("program/p").status = status;
+      const Plan plan = other.plan(of_program(checkpoints, "two"));
+      const std::string why = action(plan, "program/p").why;
+      const bool failed = status == StepStatus::Failed, named = !checkpoints.empty();
+      EXPECT_EQ(why.find("the checkpoints in /shared/p stay") != why.npos, named) << why;
+      EXPECT_EQ(why.find("its checkpoints are not used") != why.npos, failed && !named) << why;
+      EXPECT_EQ(plan.notes.empty(), !failed || named) << "the note on `resume_arguments`";
+    }
+  }
+}
 
 TEST_F(JobsLeftTest, TheSameJobIsJoined) {
   killed_in(training(2));
