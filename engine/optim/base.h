@@ -20,8 +20,9 @@ class OptimizerBase : public Optimizer {
  protected:
   // The factor on the gradient: the caller's, less when the norm is clipped.
   float gradient_factor(std::span<const float> gradients, float scale) const {
-    if (config_.clip <= 0) return scale;
-    const double norm = norm2(gradients) * scale, most = static_cast<float>(config_.clip);
+    const float most = static_cast<float>(config_.clip);
+    if (most <= 0) return scale;  // also what is too small for fp32
+    const double norm = norm2(gradients) * scale;
     return norm > most ? static_cast<float>(scale * (most / norm)) : scale;
   }
   // Calls f(begin, end, run) over disjoint pieces, in parallel: elements do not depend on each other.

@@ -13,7 +13,7 @@ namespace {
 Status check_settings(const OptimizerConfig& c) {
   Status wrong;
   const auto check = [&wrong](const char* key, double value, Bounds b) {
-    if (!wrong.ok() || (value >= b.low && value <= b.high && !(b.low_open && value == b.low))) return;
+    if (!wrong.ok() || (value >= b.low && value <= b.high)) return;
     wrong = invalid(fmt::format("{} is from {} to {}, not {}", key, b.low, b.high, value));
   };
   for_settings(c, [&check]<class... B>(const char* key, const auto& value, B... bounds) {
@@ -106,7 +106,7 @@ Result<std::unique_ptr<Optimizer>> Optimizer::make(const OptimizerConfig& config
                                                    size_t end) {
   Result<OptimizerPlan> plan = OptimizerPlan::make(config, layout);
   if (!plan) return std::move(plan).status();
-  if (end != 0) plan = plan->within(begin, end);
+  plan = plan->within(begin, end == 0 ? plan->size : end);
   return plan ? make(*plan) : Result<std::unique_ptr<Optimizer>>(std::move(plan).status());
 }
 

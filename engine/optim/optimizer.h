@@ -49,7 +49,8 @@ class Optimizer {
  public:
   // Invalid when the plan is not one.
   static Result<std::unique_ptr<Optimizer>> make(const OptimizerPlan& plan);
-  // The range [begin, end) of the flat buffer that `layout` describes; end = 0: all of it.
+  // The range [begin, end) of the flat buffer that `layout` describes; end = 0: up to its end. Invalid if
+  // that range is empty.
   static Result<std::unique_ptr<Optimizer>> make(const OptimizerConfig& config,
                                                  const std::vector<ParameterInfo>& layout, size_t begin = 0,
                                                  size_t end = 0);

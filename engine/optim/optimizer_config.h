@@ -26,7 +26,6 @@ struct OptimizerConfig {
 // Where a setting may lie.
 struct Bounds {
   double low, high;
-  bool low_open = false;  // the low end itself is not allowed
 };
 
 // Calls each(key, member, bounds...) for every setting; keys are those of the job file. A setting that is
@@ -40,8 +39,9 @@ void for_settings(Config& c, Each&& each) {
   each("weight_decay", c.weight_decay, share);
   each("beta1", c.beta1, Bounds{0, 0.9999});
   each("beta2", c.beta2, Bounds{0, 0.999999});
-  each("epsilon", c.epsilon, Bounds{0, 1, true});
-  each("trust", c.trust, Bounds{0, 1, true});
+  // These divide or scale: they must not become 0 in fp32.
+  each("epsilon", c.epsilon, Bounds{1e-30, 1});
+  each("trust", c.trust, Bounds{1e-9, 1});
   each("clip", c.clip, Bounds{0, std::numeric_limits<double>::infinity()});
   each("bias_rate", c.bias_rate, factor);
   each("head_rate", c.head_rate, factor);

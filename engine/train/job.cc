@@ -54,14 +54,14 @@ void read_optimizer(const Json& json, OptimizerConfig& out, Problems& problems) 
     else if constexpr (sizeof...(B) == 0)
       f.get(key, value);
     else
-      f.get(key, value, Range{bounds.low..., bounds.high..., bounds.low_open...});
+      f.get(key, value, Range{bounds.low..., bounds.high...});
   });
 }
 
 void read_schedule(const Json& json, ScheduleSpec& out, Problems& problems) {
   Fields f(json, "schedule", problems);
   f.get_name("name", kSchedules, out.name);
-  f.get("peak", out.peak, {.low = 0, .high = 1000, .low_open = true});
+  f.get("peak", out.peak, {.low = 1e-9, .high = 1000});
   f.get("warmup", out.warmup, {.low = 0, .high = 0.999});
   f.get("final", out.final, kShare);
   f.get("milestones", out.milestones, kShare);

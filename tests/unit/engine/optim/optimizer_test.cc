@@ -293,6 +293,33 @@ TEST(Optimizer, RefusesNonsense) {
   EXPECT_EQ(Optimizer::make({.momentum = 1.5f}, kLayout).status().code(), Code::Invalid);
   EXPECT_EQ(Optimizer::make({.momentum = NAN}, kLayout).status().code(), Code::Invalid);
   EXPECT_EQ(Optimizer::make({}, kLayout, 10, 9999).status().code(), Code::Invalid);
+  EXPECT_EQ(Optimizer::make({}, {}).status().code(), Code::Invalid) << "nothing to train";
+  // 0 in fp32
+  EXPECT_EQ(Optimizer::make({.name = "adamw", .epsilon = 1e-50}, kLayout).status().code(), Code::Invalid);
+  EXPECT_EQ(Optimizer::make({.name = "lars", .trust = 1e-50}, kLayout).status().code(), Code::Invalid);
+}
+
+TEST(Optimizer, ARangeWithoutAnEndGoesUpToTheEnd) {
+  auto rest = Optimizer::make({}, kLayout, 417);
+  ASSERT_TRUE(rest.ok()) << rest.status().text();
+  EXPECT_EQ((*rest)->size(), kSize - 417);
+}
+
+TEST(Optimizer, TheSmallestSettingsTrainOnFiniteWeights) {
+  const OptimizerConfig tiny{.epsilon = 1e-30, .trust = 1e-9};
+  for (const char* name : {"adamw", "lars", "sgd"}) {
+    OptimizerConfig config = tiny;
+    config.name = name;
+    config.clip = 1e-50;
+    Problem p(6);
+    const std::vector<float> before = p.w;
+    auto optimizer = Optimizer::make(config, kLayout);
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status().text();
+    p.g[0] = 0;
+    (*optimizer)->step(p.w, p.g, 0.1f);
+    for (float w : p.w) ASSERT_TRUE(std::isfinite(w)) << name;
+    EXPECT_NE(p.w, before) << name;
+  }
 }
 
 TEST(Schedule, Shapes) {
