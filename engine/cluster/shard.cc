@@ -147,7 +147,7 @@ Status Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
   }
   Part part = unpack(push);
   if (!all_finite(part.gradients) || !all_finite(part.statistics)) {
-    fail("a gradient became infinite or no number", push.ticket);
+    fail("a gradient became infinite or not a number", push.ticket);
     return {};
   }
   if (!sums_.failure.empty()) return {};

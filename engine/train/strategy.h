@@ -61,17 +61,19 @@ class Strategy {
   virtual Result<Work> next() = 0;
   // The gradients [begin, end) of the batch are final, while the backward pass goes on.
   virtual void ready(size_t begin, size_t end) { (void)begin, (void)end; }
-  // `own`: null where next() gave no batch. Fails with the state as it was at the last border.
+  // `own`: null if next() gave no batch. If it fails, it has restored the state of the last border.
   virtual Result<Update> finish(const Outcome* own) = 0;
   // The update was found good, and the optimizer has taken it.
   virtual void applied(const Update&) {}
-  // The update was found bad: the state is to be as it was at the last border.
+  // The update was found bad: restores the state of the last border.
   virtual void undo() {}
   // At a border: which batches are done.
   virtual void store(TrainingState& out) const { (void)out; }
   // Tells the others why this member ends; Ok: there is nothing left to do.
   virtual void end(const Status& why) { (void)why; }
   virtual cluster::Traffic traffic() const { return {}; }
+  // How long this member has exchanged sums with others, waiting for them included; 0 where there are none.
+  virtual double exchange_seconds() const { return 0; }
 };
 
 struct StrategyContext {

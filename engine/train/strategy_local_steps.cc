@@ -1,5 +1,6 @@
 // Up to local_steps steps of its own on each worker, then the mean of weights and optimizer states (Yu, Jin
 // and Yang, ICML 2019), each with the share of its steps.
+#include <algorithm>
 #include <cmath>
 
 #include "engine/train/strategy_ring.h"

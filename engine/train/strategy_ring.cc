@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/clock.h"
 #include "engine/train/cluster.h"
 
 namespace radl::engine {
@@ -46,7 +47,9 @@ bool RingStrategy::stopping() {
 }
 
 Result<Update> RingStrategy::exchange(uint64_t batches) {
+  const auto begin = SteadyClock::now();
   Result<std::vector<cluster::RingNote>> notes = ring_->sum(numbers_, change_, note_);
+  exchange_seconds_ += seconds_since(begin);
   Status status = notes.status();
   Update out{
       .numbers = numbers_, .statistics = change_, .done = done_ + batches, .newest = done_ + batches - 1};

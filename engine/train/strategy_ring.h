@@ -2,6 +2,8 @@
 // the batches in turn and exchange sums.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/cluster/ring.h"
 #include "engine/train/strategy.h"
 
@@ -16,6 +18,7 @@ class RingStrategy : public Strategy {
   void store(TrainingState& out) const override { out.next = done_; }
   void end(const Status& why) override;
   cluster::Traffic traffic() const override { return ring_->traffic(); }
+  double exchange_seconds() const override { return exchange_seconds_; }
 
  protected:
   // The first batch of the step after this border, and how many it has at `most`.
@@ -40,6 +43,7 @@ class RingStrategy : public Strategy {
   std::vector<float> numbers_, change_;  // what is added up
   std::vector<float> before_;            // the statistics at the border
   cluster::RingNote note_;
+  double exchange_seconds_ = 0;
 };
 
 Result<std::unique_ptr<cluster::Ring>> make_ring(const StrategyContext& context);

@@ -9,7 +9,6 @@
 #include "engine/cluster/message.h"
 #include "engine/kernels/cpu.h"
 #include "engine/train/guard.h"
-#include "engine/train/state.h"
 #include "engine/train/step.h"
 #include "engine/train/strategy.h"
 #include "engine/train/worker_lines.h"
@@ -30,7 +29,7 @@ class Training {
         step_(c.learner.network, c.job),
         lines_(c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); }) {}
 
-  // `begin`: of the process's task.
+  // `begin`: when this task started.
   Result<RunSummary> run(SteadyClock::time_point begin) {
     Status status = prepare();
     if (status.ok()) status = train();
@@ -53,6 +52,8 @@ class Training {
       Result<TrainingState> first = first_state();
       if (!first) return std::move(first).status();
       state = std::move(*first);
+    } else {
+      tell_start();
     }
     if (Status begun = strategy_.begin(state); !begun.ok()) return begun;
     begun_ = true;
@@ -61,7 +62,7 @@ class Training {
     }
     learner_.network.parameters_changed();
     done_ = state.done();
-    tell_begin();
+    if (overseer_ != nullptr) tell_begin();
     return {};
   }
 
@@ -74,11 +75,14 @@ class Training {
     return learner_.places().capture();
   }
 
+  // A member's, which may then wait long for its first batch.
+  void tell_start() {
+    if (!cpu().warning.empty()) progress_.emit("warning", {{"message", cpu().warning}});
+    progress_.emit("started", {{"time", wall_seconds()}, {"steps", setup_.length.total}});
+  }
+
+  // The chief's, when it knows where the run resumes.
   void tell_begin() {
-    if (overseer_ == nullptr) {
-      if (!cpu().warning.empty()) progress_.emit("warning", {{"message", cpu().warning}});
-      return progress_.emit("started", {{"time", wall_seconds()}, {"steps", setup_.length.total}});
-    }
     overseer_->begin(done_);
     for (size_t i = 1; i < job_.cluster.worker.size(); ++i)
       overseer_->peer("joined", fmt::format("worker/{}", i), "", 0);
@@ -93,9 +97,7 @@ class Training {
       if (work->batch) {
         if (Status computed = compute(*work, outcome); !computed.ok()) return computed;
       }
-      const auto begin = SteadyClock::now();
       Result<Update> update = strategy_.finish(work->batch ? &outcome : nullptr);
-      exchange_seconds_ += seconds_since(begin);
       if (!update) return std::move(update).status();
       if (Status applied = apply(*update); !applied.ok()) return applied;
       if (!update->border || overseer_ == nullptr) continue;
@@ -146,7 +148,10 @@ class Training {
       return diverged(fmt::format("the loss became {}", std::fabs(update.sums.loss)));
     }
     if (cluster::all_finite(update.numbers) && cluster::all_finite(update.statistics)) return {};
-    return diverged(fmt::format("a gradient became infinite or no number at batch {}", update.newest));
+    return diverged(
+        update.optimizer_takes
+            ? fmt::format("a gradient became infinite or not a number at batch {}", update.newest)
+            : fmt::format("a sum became infinite or not a number in the batches up to {}", update.newest));
   }
 
   // The chief's duties at a border.
@@ -183,7 +188,7 @@ class Training {
   Result<RunSummary> finish() {
     overseer_->note("data_wait_seconds", batches_->wait_seconds());
     overseer_->note("skipped_images", static_cast<double>(batches_->skipped()));
-    if (!job_.cluster.empty()) overseer_->note("exchange_seconds", exchange_seconds_);
+    if (!job_.cluster.empty()) overseer_->note("exchange_seconds", strategy_.exchange_seconds());
     return overseer_->finish(done_, learner_.average.values(), [this] { return capture(); });
   }
 
@@ -210,7 +215,6 @@ class Training {
   WorkerLines lines_;
   std::unique_ptr<data::Loader> batches_;
   TrainSums sums_;
-  double exchange_seconds_ = 0;
   uint64_t done_ = 0;
   bool begun_ = false;
 };

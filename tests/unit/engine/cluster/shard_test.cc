@@ -366,7 +366,7 @@ TEST(Shard, AGradientThatIsNotFiniteChangesNothingAndIsReported) {
     uint64_t pass = shard->join(0, 10);
     ASSERT_TRUE(push(*shard, 0, pass, *shard->next(0, pass), wrong).ok());
     EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 1.0f));
-    EXPECT_EQ(shard->report().failure, "a gradient became infinite or no number at batch 0");
+    EXPECT_EQ(shard->report().failure, "a gradient became infinite or not a number at batch 0");
   }
 }
 

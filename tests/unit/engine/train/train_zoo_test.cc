@@ -1,4 +1,7 @@
 // The models of the zoo end with the same bits whoever adds up their gradients.
+#include <algorithm>
+#include <cctype>
+
 #include "engine/model/graph.h"
 #include "tests/unit/engine/train/loops_case.h"
 
@@ -24,10 +27,12 @@ TEST_P(ZooLoopsTest, EndsWithTheSameBitsInEveryLoop) {
     if (large && loop.servers != 2) continue;
     expect_same_bits(run(j, loop).end, alone.end, loop.name);
   }
-  if (large) return (void)run(j, kRing2);
   // It adds differences of statistics.
-  expect_equal_to_rounding(run(j, kRing).end, alone.end, kRing.name);
-  for (const Loop& loop : {kRing2, kSync2}) expect_same_bits(run(j, loop).end, run(j, loop).end, loop.name);
+  if (!large) expect_equal_to_rounding(run(j, kRing).end, alone.end, kRing.name);
+  for (const Loop& loop : {kRing2, kSync2}) {
+    if (large && loop.mode != SyncMode::AllReduce) continue;
+    expect_same_bits(run(j, loop).end, run(j, loop).end, loop.name);
+  }
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {
