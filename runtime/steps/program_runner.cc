@@ -106,7 +106,7 @@ class ProgramRun {
       });
     }
     facts_.phases["program"] = since(begin);
-    Result<StepOutcome> outcome = done.ok() ? collect() : std::move(done).at(where());
+    Result<StepOutcome> outcome = done.ok() ? collect() : with_logs(std::move(done)).at(where());
     if (has_ssh() && !close_peers()) may_run_.everywhere();
     return outcome;
   }
@@ -408,14 +408,35 @@ class ProgramRun {
                                  : std::min<std::chrono::milliseconds>(grace(), kAfterFailure)};
   }
 
-  Result<StepOutcome> collect() {
-    const auto begin = ProgramClock::now();
+  std::vector<bool> lost_nodes() const {
     std::vector<bool> lost;
     for (size_t i = 0; i < nodes_.size(); ++i) lost.push_back(following_->is_lost(i));
+    return lost;
+  }
+  // For what goes to a bucket.
+  std::string scratch() const { return context_.context->work_directory + "/programs/" + job_; }
+
+  // A failure of the program itself says where its whole logs are. What was stopped or lost may yet go on.
+  Status with_logs(Status failure) {
+    if (!following_ || failure.code() != Code::Invalid) return failure;
+    std::vector<std::string> notes;
+    auto logs =
+        collect_logs(program_, members_, lost_nodes(), running_, scratch(), step_.id, log_.redactor(), notes);
+    for (const std::string& note : notes) tell("", note, "ok");
+    if (!logs) {
+      tell("", "its whole logs could not be brought: " + logs.status().message(), "failed");
+      return failure;
+    }
+    return Status(failure.code(), fmt::format("{}\nThe whole logs are in {}", failure.message(), *logs))
+        .with_hint(failure.hint());
+  }
+
+  Result<StepOutcome> collect() {
+    const auto begin = ProgramClock::now();
+    const std::vector<bool> lost = lost_nodes();
     facts_.exit_status = std::max(facts_.ends[0], 0);
-    auto collected = collect_results(program_, members_, lost, facts_,
-                                     context_.context->work_directory + "/programs/" + job_, step_.id,
-                                     *context_.context, log_.redactor());
+    auto collected = collect_results(program_, members_, lost, facts_, scratch(), step_.id, *context_.context,
+                                     log_.redactor());
     if (!collected) return std::move(collected).status().at(where());
     for (const std::string& note : collected->notes) tell("", note, "ok");
     if (!collected->missing.empty())

@@ -223,7 +223,41 @@ Status take_logs(jobs::Member& member, const std::string& log, const Redactor& s
   return {};
 }
 
+// Where results arrive on this computer, with a folder for logs. Of a bucket: `scratch`, emptied.
+Result<training::ResultFolder> open_folder(const Json& program, const std::string& scratch,
+                                           const training::ResultOwner& owner) {
+  const std::string place = program.at("results");
+  const bool bucket = training::is_bucket(place);
+  const std::string local = bucket ? scratch : place;
+  std::error_code error;
+  if (bucket) std::filesystem::remove_all(local, error);
+  auto opened = bucket ? training::ResultFolder::own(local) : training::ResultFolder::open(local, owner);
+  if (!opened) return opened;
+  for (const std::string& made : {local + "/logs", parent_path(scratch)}) {
+    if (Status s = make_directories(made, made == local + "/logs" ? 0755 : 0700); !s.ok()) return s;
+  }
+  return opened;
+}
+
 }  // namespace
+
+Result<std::string> collect_logs(const Json& program,
+                                 const std::vector<std::unique_ptr<jobs::Member>>& members,
+                                 const std::vector<bool>& lost, size_t running, const std::string& scratch,
+                                 const std::string& step, const Redactor& secrets,
+                                 std::vector<std::string>& notes) {
+  auto folder = open_folder(program, scratch, {step, program.value("identity", "")});
+  if (!folder) return folder.status();
+  Status first;  // failure: the others' logs are brought all the same
+  for (size_t i = 0; i < running; ++i) {
+    if (lost[i]) continue;
+    Metrics of_a_failure;
+    Status taken = take_logs(*members[i], process_name(i) + ".log", secrets, *folder, of_a_failure);
+    if (first.ok()) first = std::move(taken);
+  }
+  notes.insert(notes.end(), folder->moved().begin(), folder->moved().end());
+  return first.ok() ? Result<std::string>(folder->path() + "/logs") : first;
+}
 
 Result<Collected> collect_results(const Json& program,
                                   const std::vector<std::unique_ptr<jobs::Member>>& members,
@@ -233,15 +267,10 @@ Result<Collected> collect_results(const Json& program,
   const training::ResultOwner owner{step, program.value("identity", "")};
   const std::string place = program.at("results");
   const bool bucket = training::is_bucket(place);
-  const std::string local = bucket ? scratch : place;
-  std::error_code error;
-  if (bucket) std::filesystem::remove_all(local, error);
-  auto opened = bucket ? training::ResultFolder::own(local) : training::ResultFolder::open(local, owner);
+  auto opened = open_folder(program, scratch, owner);
   if (!opened) return opened.status();
   training::ResultFolder& folder = *opened;
-  for (const std::string& made : {local + "/logs", parent_path(scratch)}) {
-    if (Status s = make_directories(made, made == local + "/logs" ? 0755 : 0700); !s.ok()) return s;
-  }
+  const std::string local = folder.path();
   Collected collected;
   const bool all = program.value("collect", "first") == "all";
   std::vector<std::string> of_chief;  // files among its results
@@ -298,6 +327,7 @@ Result<Collected> collect_results(const Json& program,
   // The report last: it is what the next apply looks for.
   Status sent =
       kept ? training::send_results(*kept, local, {owner, kReport, ""}, context.stop) : kept.status();
+  std::error_code error;
   std::filesystem::remove_all(local, error);
   if (!sent.ok()) return std::move(sent).at("results");
   return collected;

@@ -43,6 +43,15 @@ Result<Collected> collect_results(const Json& program,
                                   const std::string& scratch, const std::string& step, const Context& context,
                                   const Redactor& secrets);
 
+// After a failure the logs alone, of the first `running` members: the step's log holds only a part of what
+// they printed. They go where the results go, in which nothing else changes; of a bucket to `scratch`.
+// Returns their folder; `notes` gets what a user must know.
+Result<std::string> collect_logs(const Json& program,
+                                 const std::vector<std::unique_ptr<jobs::Member>>& members,
+                                 const std::vector<bool>& lost, size_t running, const std::string& scratch,
+                                 const std::string& step, const Redactor& secrets,
+                                 std::vector<std::string>& notes);
+
 // A process of member i, as in file names.
 std::string process_name(size_t member);
 

@@ -173,6 +173,24 @@ TEST_F(ResultsTest, TheLogIsWholeAlsoOfWhatWasWrittenAtLast) {
   EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), 300001);
 }
 
+TEST_F(ResultsTest, AFailureBringsItsLogsAndLeavesTheResultsOfAnEarlierRun) {
+  program("echo good > $RADL_RESULTS/model; echo went well");
+  ASSERT_TRUE(run().ok());
+  program("echo bad > $RADL_RESULTS/model; echo went wrong; exit 3");
+  step.digest = "digest-2";
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), results("logs")));
+  EXPECT_EQ(content("logs/worker[0].log"), "went wrong\n");
+  EXPECT_EQ(content("model"), "good\n");
+  program("echo better > $RADL_RESULTS/model; echo went well again");
+  step.digest = "digest-3";
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(content("logs/worker[0].log"), "went well again\n");
+  EXPECT_EQ(content("model"), "better\n");
+  EXPECT_FALSE(told("was not radlc's"));
+}
+
 TEST(Services, AreThoseThatRadlcKeepsRunningThere) {
   ir::Program program;
   auto add = [&](const std::string& node, const std::string& name, const Json& properties) {
