@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/plan/scaling.h"
 
@@ -87,12 +88,17 @@ Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std:
   const StepRecord* step = controller_step(state);
   const Elastic elastic = step ? elastic_of(*step) : Elastic();
   std::string script = "sinfo -h -N -o 'node %t' || exit\n";
-  if (!elastic.folder.empty())
+  if (!elastic.folder.empty()) {
+    // It may belong to the scheduler.
+    const std::string look = shell_quote(
+        fmt::format("set -e\ncd {}\n[ ! -e served ] || echo served $(($(date +%s) - $(stat -c %Y served)))\n"
+                    "[ ! -e wishes ] || sed 's/^/wish /' wishes\necho seen\n",
+                    elastic.folder));
     script += fmt::format(
-        "cd {} || exit\n[ ! -e served ] || echo served $(($(date +%s) - $(stat -c %Y served)))\n"
-        "[ ! -e wishes ] || sed 's/^/wish /' wishes\nscontrol show config | sed -n 's/^SuspendTime  *= /idle "
-        "/p'\n",
-        elastic.folder);
+        "sh -c {0} 2>/dev/null || sudo -n env HOME=\"$HOME\" sh -c {0} 2>/dev/null || :\n"
+        "scontrol show config | sed -n 's/^SuspendTime  *= /idle /p'\n",
+        look);
+  }
   auto text = output_of(head, script, "", stop);
   if (!text.ok()) return std::move(text).status();
   const SlurmService service = read_slurm_service(*text);
@@ -107,6 +113,12 @@ Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std:
         "autoscale{}`",
         hosts, files);
   if (service.usable) return std::string();
+  if (service.elastic && !service.seen)
+    return fmt::format(
+        "no node takes jobs, and the login of the controller's node cannot read {}: whether `radlc "
+        "autoscale` "
+        "runs is unknown",
+        elastic.folder);
   if (!step) return std::string("no node takes jobs: `sinfo -N -l` on the controller's node says why");
   return service.elastic ? fmt::format(
                                "no node takes jobs, and `radlc autoscale` does not run to create one: "

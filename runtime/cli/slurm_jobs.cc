@@ -139,6 +139,7 @@ SlurmService read_slurm_service(const std::string& text) {
     words >> kind >> first >> second;
     if (kind == "node") service.usable |= takes_jobs(first);
     if (kind == "idle") service.elastic = is_number(first);  // else NONE, INFINITE or -1
+    if (kind == "seen") service.seen = true;
     if (kind == "served" && first.size() < 18) service.watched = std::atoll(first.c_str());
     if (kind == "wish" && is_number(first) && second != "remove")
       service.wished.push_back(std::atoi(first.c_str()));

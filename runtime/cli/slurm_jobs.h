@@ -54,9 +54,10 @@ struct SlurmService {
   bool elastic = false;              // Slurm's power saving asks for nodes
   std::vector<int> wished;           // ordinals that it has asked for and not got
   std::optional<long long> watched;  // seconds since `radlc autoscale` read the wishes
+  bool seen = false;                 // the folder of wishes could be read
   bool is_watched() const;
 };
-// Of lines "node STATE" (sinfo's %t), "wish ORDINAL WHAT", "served SECONDS" and "idle SuspendTime".
+// Of lines "node STATE" (sinfo's %t), "wish ORDINAL WHAT", "served SECONDS", "seen" and "idle SuspendTime".
 SlurmService read_slurm_service(const std::string& text);
 
 }  // namespace radl::cli
