@@ -115,9 +115,8 @@ Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std:
   if (service.usable) return std::string();
   if (service.elastic && !service.seen)
     return fmt::format(
-        "no node takes jobs, and the login of the controller's node cannot read {}: whether `radlc "
-        "autoscale` "
-        "runs is unknown",
+        "no node takes jobs, and the login of the controller's node cannot read {}: whether "
+        "`radlc autoscale` runs is unknown",
         elastic.folder);
   if (!step) return std::string("no node takes jobs: `sinfo -N -l` on the controller's node says why");
   return service.elastic ? fmt::format(

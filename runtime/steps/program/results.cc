@@ -64,24 +64,27 @@ class ArrivingLog {
   Status create(const std::string& path) { return log_.create(path, 0600); }
   void add(std::string_view piece) {
     for (size_t end; (end = piece.find('\n')) != piece.npos; piece.remove_prefix(end + 1)) {
-      held_ += piece.substr(0, end);
+      hold(piece.substr(0, end));
       end_line();
     }
-    held_ += piece;
+    hold(piece);
     while (held_.size() > kLongestHeld) pass_on();
   }
   // Its SHA-256.
   Result<std::string> end() {
-    if (!held_.empty()) end_line();
+    if (!held_.empty() || hidden_) end_line();
     flush();
     return status_.ok() ? Result<std::string>(digest_.finish_hex()) : status_;
   }
   Status commit() { return log_.commit(); }
 
  private:
+  void hold(std::string_view piece) {
+    if (!hidden_) held_ += piece;
+  }
   void end_line() {
     if (!passed_on_) take_line(held_, metrics_);
-    passed_on_ = false;
+    passed_on_ = hidden_ = false;
     write(secrets_.mask(held_) + '\n');
     held_.clear();
   }
@@ -91,17 +94,17 @@ class ArrivingLog {
     passed_on_ = true;
     const std::string_view held = held_;
     const std::string whole = secrets_.mask(held);
-    size_t at = held.size() - kLongestSecret;
-    std::string first(Redactor::kMask);  // where no place is left between secrets
-    for (size_t cut = at; cut >= kLongestSecret; cut -= kLongestSecret) {
-      std::string masked = secrets_.mask(held.substr(0, cut));
-      if (masked + secrets_.mask(held.substr(cut)) != whole) continue;
-      first = std::move(masked);
-      at = cut;
-      break;
+    for (size_t at = held.size() - kLongestSecret; at >= kLongestSecret; at -= kLongestSecret) {
+      const std::string first = secrets_.mask(held.substr(0, at));
+      if (first + secrets_.mask(held.substr(at)) != whole) continue;
+      write(first);
+      held_.erase(0, at);
+      return;
     }
-    write(first);
-    held_.erase(0, at);
+    // Secrets lie across every such place.
+    write(Redactor::kMask);
+    hidden_ = true;
+    held_.clear();
   }
   void write(std::string_view masked) {
     masked_ += masked;
@@ -120,6 +123,7 @@ class ArrivingLog {
   Sha256 digest_;
   std::string held_, masked_;  // held_: of the line that has not ended
   bool passed_on_ = false;     // its beginning
+  bool hidden_ = false;        // the rest of it
   Status status_;
 };
 
