@@ -17,6 +17,7 @@
 #include "common/fd.h"
 #include "common/files.h"
 #include "common/process/guard.h"
+#include "common/process/more_input.h"
 
 namespace radl {
 
@@ -99,7 +100,6 @@ class Talk {
     for (int fd : {pipes_.in.write.get(), pipes_.out.read.get(), pipes_.err.read.get()}) {
       ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
     }
-    if (request_.stdin_bytes.empty()) pipes_.in.write.reset();
     while (true) {
       poll_once();
       if (Status stop = stop_reason(); !stop.ok()) {
@@ -117,16 +117,19 @@ class Talk {
 
  private:
   void poll_once() {
+    const std::string_view input = next_input();
+    // Without input to write, POLLERR alone: the program has closed its end.
+    const short writing = input.empty() ? short{0} : short{POLLOUT};
     pollfd fds[3] = {{pipes_.out.read.get(), POLLIN, 0},
                      {pipes_.err.read.get(), POLLIN, 0},
-                     {pipes_.in.write.get(), POLLOUT, 0}};
+                     {pipes_.in.write.get(), writing, 0}};
     bool any = pipes_.out.read.open() || pipes_.err.read.open() || pipes_.in.write.open();
     // Once the pipes are closed only the exit is waited for, so look often.
     int wait = any ? 20 : 2;
     ::poll(fds, 3, wait);
     if (fds[0].revents) read(pipes_.out.read, result_.out, false);
     if (fds[1].revents) read(pipes_.err.read, result_.err, true);
-    if (fds[2].revents) write();
+    if (fds[2].revents) write(input);
   }
 
   bool read(Fd& fd, std::string& kept, bool is_stderr) {
@@ -142,12 +145,25 @@ class Talk {
     return false;
   }
 
-  void write() {
-    const std::string& all = request_.stdin_bytes;
-    ssize_t count = ::write(pipes_.in.write.get(), all.data() + sent_, all.size() - sent_);
-    if (count > 0) sent_ += static_cast<size_t>(count);
-    bool broken = count < 0 && errno != EAGAIN && errno != EINTR;
-    if (broken || sent_ == all.size()) pipes_.in.write.reset();
+  // What is to be written now. Closes the program's input when there is nothing more.
+  std::string_view next_input() {
+    if (!pipes_.in.write.open()) return {};
+    if (sent_ < request_.stdin_bytes.size()) return std::string_view(request_.stdin_bytes).substr(sent_);
+    const std::string_view piece = more_.next();
+    if (piece.empty() && more_.over()) pipes_.in.write.reset();
+    return piece;
+  }
+
+  void write(std::string_view input) {
+    if (input.empty()) return pipes_.in.write.reset();  // it reads no more
+    const ssize_t count = ::write(pipes_.in.write.get(), input.data(), input.size());
+    if (count > 0) {
+      if (sent_ < request_.stdin_bytes.size())
+        sent_ += static_cast<size_t>(count);
+      else
+        more_.took(static_cast<size_t>(count));
+    }
+    if (count < 0 && errno != EAGAIN && errno != EINTR) pipes_.in.write.reset();
   }
 
   Status stop_reason() const {
@@ -189,7 +205,8 @@ class Talk {
   Pipes& pipes_;
   pid_t pid_;
   Clock::time_point end_;
-  size_t sent_ = 0;
+  size_t sent_ = 0;  // of stdin_bytes
+  MoreInput more_{request_.more_stdin};
   ProcessResult result_;
 };
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ namespace radl {
 struct ProcessRequest {
   std::vector<std::string> argv;  // argv[0] is searched in PATH unless it has a '/'
   std::string stdin_bytes;
+  // What follows stdin_bytes, asked for as the program reads: "": nothing yet, nullopt: the end. It must not
+  // wait.
+  std::function<std::optional<std::string>()> more_stdin;
   std::string directory;           // empty: this process's
   EnvironmentChanges environment;  // set for it; nullopt removes
   // Which variables of this process it gets besides kBasicVariables: names, or a beginning with `*` after it.

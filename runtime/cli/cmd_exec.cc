@@ -80,7 +80,8 @@ int run_exec(const Session& session, Options& options) {
   ExecInput input;
   // A terminal's keys are for `radlc ssh`: several nodes cannot share them.
   if (!options.no_input && ::isatty(STDIN_FILENO) == 0) {
-    if (Status opened = input.open(chosen->size()); !opened.ok()) return report(session, opened);
+    if (Status opened = input.open(chosen->size(), static_cast<size_t>(options.parallelism)); !opened.ok())
+      return report(session, opened);
   }
   const std::vector<int> ends = on_each(*chosen, options.parallelism, [&](const ResourceRecord& node) {
     return cancellation.stop_starting() ? kNoLogin

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,8 +12,9 @@
 
 namespace radl::cli {
 
-// One command reads it as it comes. Several get the same bytes each: what has come is kept in a temporary
-// file until the last of them has read it.
+// One command reads it as it comes. Several get the same bytes each: a temporary file keeps what not every
+// command has read yet. If all commands run at once, reading pauses while the slowest is 64 MiB behind;
+// otherwise the file keeps the whole input for the commands that start later.
 class ExecInput {
  public:
   // As ExecOptions::more_stdin.
@@ -25,26 +25,21 @@ class ExecInput {
   ExecInput(const ExecInput&) = delete;
   ExecInput& operator=(const ExecInput&) = delete;
 
-  // For so many commands.
-  Status open(size_t commands);
-  // For one of them; empty unless open.
+  // For so many commands, of which `at_once` run at the same time.
+  Status open(size_t commands, size_t at_once);
+  // For one of them, until its last copy goes; empty unless open.
   Source source() const;
-  // Why it could not be kept. Until then no source has ended, so that no command takes a part for the whole.
+  // Why it could not be read or kept. Until then no source has ended, so that no command takes a part for the
+  // whole.
   std::optional<Status> failure() const;
 
  private:
-  struct Kept {
-    int file = -1;
-    std::atomic<long long> size{0};  // bytes
-    std::atomic<int> error{0};       // errno
-    std::atomic<bool> ended{false}, stop{false};
-    ~Kept();
-  };
+  struct Kept;
+  class Reader;
   static void keep(Kept& kept);
 
-  bool open_ = false;
-  std::shared_ptr<Kept> kept_;  // null for one command
-  std::thread reader_;
+  std::shared_ptr<Kept> kept_;  // null unless open
+  std::thread reader_;          // of several commands
 };
 
 }  // namespace radl::cli

@@ -1,5 +1,6 @@
 """What is done with running nodes from the command line: exec, cp, logs -f, keys that lie elsewhere, and nodes that must stay."""
 import os
+import select
 import signal
 import subprocess
 
@@ -66,6 +67,27 @@ class Exec(NodesCase):
         much = "0123456789abcde\n" * 200_000
         self.assertEqual(self.lines(self.fed(much, "--parallelism", "1", "--", "wc -c")),
                          [f"node[{i}] | {len(much)}" for i in (0, 1)])
+
+    def test_a_slow_command_loses_nothing_of_a_large_input_and_holds_its_reading_up(self):
+        command = "while [ -e slow ]; do sleep 0.1; done; wc -c"
+        self.radlc("exec", "node[1]", "--", "touch slow")
+        piece, count = b"0123456789abcdef" * 65536, 100
+        run = subprocess.Popen([str(RADLC), "exec", "--", command], cwd=self.folder, env=self.environment, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+        written = 0
+        os.set_blocking(run.stdin.fileno(), False)
+        while select.select([], [run.stdin], [], 5)[1] and written < len(piece) * count:
+            written += os.write(run.stdin.fileno(), piece[written % len(piece):])
+        self.assertLess(written, len(piece) * count, "radlc has read on while node[1] read nothing")
+        self.radlc("exec", "-n", "node[1]", "--", "rm slow")
+        os.set_blocking(run.stdin.fileno(), True)
+        while written < len(piece) * count:
+            written += os.write(run.stdin.fileno(), piece[written % len(piece):])
+        run.stdin.close()
+        out = run.stdout.read().decode()
+        run.stdout.close()
+        self.assertEqual(run.wait(timeout=60), 0)
+        self.assertEqual(self.lines(out), [f"node[{i}] | {len(piece) * count}" for i in (0, 1)])
 
     def test_standard_input_goes_on_while_the_command_runs(self):
         run = subprocess.Popen([str(RADLC), "exec", "node[0]", "--", "while read line; do echo got $line; done"], cwd=self.folder,

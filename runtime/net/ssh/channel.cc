@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include "common/process/more_input.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/held_stop.h"
-#include "runtime/net/ssh/more_input.h"
 #include "runtime/net/ssh/output.h"
 #include "runtime/net/ssh/session.h"
 

@@ -18,7 +18,7 @@
 
 #include "common/fd.h"
 #include "common/files.h"
-#include "runtime/net/ssh/more_input.h"
+#include "common/process/more_input.h"
 
 namespace radl::ssh {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/process/more_input.h"
 #include "common/process/process.h"
 #include "common/shell_quote.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/keys.h"
-#include "runtime/net/ssh/more_input.h"
 #include "runtime/net/ssh/mux.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/net/ssh/openssh_words.h"
@@ -193,16 +193,8 @@ Status OpensshRemote::run(const std::string& stdin_bytes, const MoreInput::Sourc
   if (borrowed_) over.ask_after = target_.answer_within * 2 / 3;  // its user may have set no such time
   Status done = mux_run(files_.socket, over);
   if (done.code() != Code::Unsupported) return done;
-  // A process of ours is given its whole input at once.
-  std::string input = stdin_bytes;
-  for (MoreInput rest(more); !rest.over();) {
-    const std::string_view piece = rest.next();
-    input += piece;
-    rest.took(piece.size());
-    if (!piece.empty() || rest.over()) continue;
-    if (!stop.sleep(std::chrono::milliseconds(20))) return stop.check();
-  }
-  ProcessRequest request{.stdin_bytes = std::move(input),
+  ProcessRequest request{.stdin_bytes = stdin_bytes,
+                         .more_stdin = more,
                          .environment = {{"LC_ALL", std::nullopt}},  // SendEnv would hand it on
                          .deadline = std::chrono::milliseconds::max(),
                          .stop = held.token(),

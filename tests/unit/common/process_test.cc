@@ -33,6 +33,33 @@ TEST(Process, GivesBothStreamsAndTheExitStatus) {
   EXPECT_EQ(result->err, "err\n");
 }
 
+TEST(Process, StartsBeforeItsInputHasComeAndGetsItAsItComes) {
+  ProcessRequest request = shell("echo ready; cat");
+  request.stdin_bytes = "first ";
+  std::string seen;
+  request.on_output = [&](std::string_view piece, bool) { seen += piece; };
+  int sent = 0;
+  request.more_stdin = [&]() -> std::optional<std::string> {
+    if (seen.find("ready") == std::string::npos) return "";
+    if (sent == 3) return std::nullopt;
+    return std::string(100000, static_cast<char>('a' + sent++));
+  };
+  request.deadline = std::chrono::minutes(1);
+  Result<ProcessResult> result = run_process(request);
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  EXPECT_EQ(result->out,
+            "ready\nfirst " + std::string(100000, 'a') + std::string(100000, 'b') + std::string(100000, 'c'));
+}
+
+TEST(Process, AProgramThatReadsNoInputDoesNotWaitForItsEnd) {
+  ProcessRequest request = shell("exec <&-; exit 3");
+  request.more_stdin = []() -> std::optional<std::string> { return ""; };
+  request.deadline = std::chrono::minutes(1);
+  Result<ProcessResult> result = run_process(request);
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  EXPECT_EQ(result->exit_status, 3);
+}
+
 // Servers and mount's like are there, and many users' PATH does not say so.
 TEST(Process, FindsWhatIsInSbinAlsoFromAScript) {
   ProcessRequest request = shell("echo $PATH");

@@ -1,5 +1,5 @@
-// The part of a command's standard input that is not there yet when the command starts
-// (ExecOptions::more_stdin).
+// The part of a command's standard input that does not exist yet when the command starts
+// (ProcessRequest::more_stdin; ExecOptions::more_stdin).
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace radl::ssh {
+namespace radl {
 
 class MoreInput {
  public:
@@ -36,4 +36,4 @@ class MoreInput {
   bool ended_;
 };
 
-}  // namespace radl::ssh
+}  // namespace radl
