@@ -20,6 +20,9 @@ using Types = std::vector<const InstanceType*>;
 constexpr int kSlip = 2;
 constexpr double kMiB = 1024.0 * 1024;  // GPUs' memory is given in these, and cut: 24 GB are 22888
 constexpr const char* kGpuAmounts[] = {"gpu.count", "gpu.memory"};
+// An image that is for none of these ("architecture_unspecified") may boot anywhere.
+const std::set<std::string> kArchitectures = {"x86_64",    "i386",    "arm64", "x86_64_mac",
+                                              "arm64_mac", "ppc64le", "s390x", "riscv64"};
 
 bool holds_ignoring_case(std::string_view text, std::string_view part) {
   return to_lower(text).find(to_lower(part)) != std::string::npos;
@@ -399,7 +402,7 @@ std::string architecture_name(const std::string& text) {
   std::string name = to_lower(text);
   if (name == "amd64" || name == "x64") return "x86_64";
   if (name == "aarch64") return "arm64";
-  if (name == "i686") return "i386";
+  if (name == "i586" || name == "i686") return "i386";
   return name;
 }
 
@@ -409,7 +412,7 @@ Status image_boots(const ir::Node& node, const Survey& survey, const std::string
   const std::string has = known.value(image, "");
   InstanceType machine;
   machine.architectures = architectures;
-  if (has.empty() || machine.runs(has)) return {};
+  if (!kArchitectures.count(has) || machine.runs(has)) return {};
   return invalid(fmt::format("{}: image '{}' is for {}, and {} is a machine of {}", node.address, image, has,
                              type, architectures))
       .with_hint(fmt::format("cpu.arch = '{}', or an image for the other architecture", has));

@@ -59,8 +59,9 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, M
 
 // "x86_64" of "amd64" and "x64", "arm64" of "aarch64": as catalogues and `cpu.arch` have it.
 std::string architecture_name(const std::string& text);
-// Invalid: a survey knows the image (`image_architectures` of its facts), and it is for none of the machine
-// type's architectures ("x86_64,i386").
+// Invalid: a survey knows the image's architecture (`image_architectures` of its facts), and it is none of
+// the machine type's ("x86_64,i386"). A word that names no architecture ("architecture_unspecified") refuses
+// nothing.
 Status image_boots(const ir::Node& node, const Survey& survey, const std::string& image,
                    const std::string& type, const std::string& architectures);
 // Leaves out the offers whose image does not boot on their type, as far as a survey knows. `is_arm`: whether

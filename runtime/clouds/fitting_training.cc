@@ -40,9 +40,9 @@ std::string training_note(const ir::Program& program, const ir::Node& node, cons
   std::vector<std::string> texts;
   if (const Burstable* credits = burstable(cloud, offer.name); credits != nullptr)
     texts.push_back(
-        fmt::format("computes by CPU credits: {} of each core for ever, above that {}",
-                    plain_number(100 * credits->baseline) + "%",
-                    credits->unlimited ? "the surplus is charged" : "it is throttled without credits"));
+        fmt::format("runs on CPU credits: it sustains {}% of each core, and above that {}",
+                    plain_number(100 * credits->baseline),
+                    credits->unlimited ? "the surplus is charged" : "it is throttled once they are spent"));
   const bool native = std::any_of(program.steps.begin(), program.steps.end(), [&](const ir::Step& step) {
     return step.kind == ir::StepKind::Training &&
            std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end();

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "runtime/clouds/shown.h"
+
 namespace radl {
 namespace {
 
@@ -133,6 +135,23 @@ Result<RuleChanges> rule_changes(const std::vector<InboundRule>& now, const std:
   for (size_t i = 0; i < now.size(); ++i)
     if (!texts.count(now[i].text(own_group))) changes.too_many.push_back(i);
   return changes;
+}
+
+bool may_remove(const Order& order, const std::vector<std::string>& texts) {
+  const std::optional<Json> shown = shown_before(order, "rules");
+  if (!shown) return true;
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    return std::find(shown->begin(), shown->end(), text) != shown->end();
+  });
+}
+
+std::vector<size_t> outbound_to_remove(const Order& order, const std::vector<InboundRule>& outbound) {
+  std::vector<size_t> rules;
+  for (size_t i : outbound_changes(outbound).too_many) {
+    const OutboundChanges alone{false, {i}};
+    if (may_remove(order, alone.texts(outbound, order.id))) rules.push_back(i);
+  }
+  return rules;
 }
 
 }  // namespace radl

@@ -56,5 +56,10 @@ struct RuleChanges {
 };
 Result<RuleChanges> rule_changes(const std::vector<InboundRule>& now, const std::vector<std::string>& wanted,
                                  const std::string& own_group, const std::string& caller);
+// Whether an update may remove the rule that a spec shows with one of these texts: its plan has shown it, or
+// no plan was made (shown.h).
+bool may_remove(const Order& order, const std::vector<std::string>& texts);
+// Of OutboundChanges::too_many, those that it may remove.
+std::vector<size_t> outbound_to_remove(const Order& order, const std::vector<InboundRule>& outbound);
 
 }  // namespace radl

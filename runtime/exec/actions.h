@@ -33,9 +33,10 @@ struct Changing {
   bool certain = true;  // of a failure: it is as it was
 };
 // `before`: the spec that it was asked for with last; of the tags there, those that the record lacks go.
-// `nothing_to_ask`: the look alone.
+// `nothing_to_ask`: the look alone. `shown`: of carry_shown(); null if no plan asks for it.
 Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
-                                Json before = Json::object(), bool nothing_to_ask = false);
+                                Json before = Json::object(), bool nothing_to_ask = false,
+                                Json shown = nullptr);
 // Waits until what `token` made is there, or proven not to be: then `seen` is empty. Something that will
 // never become ready is destroyed, which is "not there" as well, and `why` says so.
 struct Found {
@@ -64,8 +65,9 @@ Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
 
 // What a cloud shows of a machine, with what only a connection tells: its host key.
 Json attributes_now(const ResourceRecord& record, Json seen);
-// With the login as it is recorded: clouds read it from tags, which somebody may have changed.
-Json with_login_of(const ResourceRecord& record, Json attributes);
+// `seen`, with the attributes that the cloud reads from radlc's tags as `recorded` has them: somebody has
+// changed the tags. Those are the attributes that Cloud::marks_of() writes.
+Json with_marked_attributes(const Cloud& cloud, const Context& context, const Order& recorded, Json seen);
 // What an action makes, as far as it is known before it is made, where that one of its offers is taken.
 ResourceRecord wanted_record(Session& session, const Action& action, size_t offer);
 Result<Cloud*> cloud_of(Session& session, const std::string& id);

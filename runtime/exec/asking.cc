@@ -78,12 +78,17 @@ Json attributes_now(const ResourceRecord& record, Json seen) {
   return seen;
 }
 
-Json with_login_of(const ResourceRecord& record, Json attributes) {
-  for (const char* name : {"user", "key"})
-    if (record.attributes.contains(name)) attributes[name] = record.attributes[name];
-  for (const auto& [name, value] : record.attributes.items())
-    if (!attributes.contains(name)) attributes[name] = value;
-  return attributes;
+Json with_marked_attributes(const Cloud& cloud, const Context& context, const Order& recorded, Json seen) {
+  const Json marks = cloud.marks_of(context, recorded);
+  for (const auto& [name, value] : recorded.attributes.items()) {
+    Order other = recorded;
+    if (value.is_string())
+      other.attributes[name] = value.get<std::string>() + "-";
+    else
+      other.attributes.erase(name);
+    if (cloud.marks_of(context, other) != marks) seen[name] = value;
+  }
+  return seen;
 }
 
 std::optional<milliseconds> next_attempt(Session& session, const std::string& id, const Status& error,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/clouds/shown.h"
 #include "runtime/clouds/tags.h"
 #include "runtime/clouds/takes_over.h"
 #include "runtime/exec/actions.h"
@@ -32,14 +33,15 @@ Watch watch_of(Session& session, const Cloud& cloud, const ResourceRecord& recor
 
 // Until the cloud has taken the last request that it takes: of a change in several parts each waits for what
 // the one before it has begun.
-Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
-                               Json before) {
+Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Json before,
+                               Json planned) {
   Attempts attempts(session, park, record.address);
   const auto shown = shows_by(session, cloud, record);
   Changing result;
   while (true) {
     Order order = order_for(session, record);
     order.spec = with_tags_to_take_away(before, std::move(order.spec));
+    if (!planned.is_null()) carry_shown(order, planned);
     if (Status held = session.store().still_held(); !held.ok()) {
       result.status = std::move(held);
       co_return result;
@@ -86,12 +88,21 @@ Async<Status> write_marks(Session& session, Park& park, Cloud& cloud, ResourceRe
 
 bool is_mark(const FieldChange& change) { return change.field.starts_with(kMarkField); }
 
+// For carry_shown().
+Json shown_in(const Action& action) {
+  Json shown = Json::object();
+  for (const FieldChange& change : action.changes)
+    if (!is_mark(change)) shown[change.field] = change.before;
+  return shown;
+}
+
 }  // namespace
 
 Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
-                                Json before, bool nothing_to_ask) {
+                                Json before, bool nothing_to_ask, Json shown) {
   Changing result;
-  if (!nothing_to_ask) result = co_await ask_for_change(session, park, cloud, record, std::move(before));
+  if (!nothing_to_ask)
+    result = co_await ask_for_change(session, park, cloud, record, std::move(before), std::move(shown));
   if (!result.status.ok()) co_return result;
   Watch watch = watch_of(session, cloud, record, Watch::For::Changed);
   std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
@@ -154,8 +165,10 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     marks_alone = changed.status.ok() && std::all_of(action.changes.begin(), action.changes.end(), is_mark);
     if (changed.status.code() == Code::Unsupported) changed.status = Status();
   }
+  Json shown = shown_in(action);
   if (changed.status.ok())
-    changed = co_await change_resource(session, park, **cloud, record, before->spec, marks_alone);
+    changed =
+        co_await change_resource(session, park, **cloud, record, before->spec, marks_alone, std::move(shown));
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
     session.put_unresolved(intent);
@@ -167,7 +180,9 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   }
   if (changed.status.ok()) {
     record.attributes = attributes_now(record, std::move(changed.seen->attributes));
-    if (marked) record.attributes = with_login_of(*before, std::move(record.attributes));
+    if (marked)
+      record.attributes = with_marked_attributes(**cloud, session.context(action.id, {}),
+                                                 order_for(session, *before), std::move(record.attributes));
     record.price_per_hour = action.price_per_hour;
   }
   const ResourceRecord* now = changed.status.ok() ? &record : nullptr;

@@ -21,6 +21,9 @@ namespace {
 constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
 // One attempt: a machine that refuses now is reported, not waited for.
 constexpr std::chrono::milliseconds kNoPatience{0};
+// Attributes that clouds show since a later version: a record of an earlier one lacks them, which is no
+// drift.
+const std::set<std::string> kAddedLater = {"group_id", "public_network"};
 
 class Refresher {
  public:
@@ -185,7 +188,9 @@ class Refresher {
       observed_.specs[record.address] = with_tags_of(record.spec, seen->spec);
       add_marks(record, *seen, cloud);
       Json attributes = seen->attributes;
-      if (observed_.marks.count(record.address)) attributes = with_login_of(record, std::move(attributes));
+      if (observed_.marks.count(record.address))
+        attributes = with_marked_attributes(cloud, session_.context(record.address, {}),
+                                            order_for(session_, record), std::move(attributes));
       if (record.is_node()) {
         observed_.attributes[record.address] = attributes_now(record, attributes);
         if (seen->phase == ResourcePhase::Ready) running_.insert(record.address);
@@ -228,9 +233,9 @@ class Refresher {
     bool stopped = is_stopped(now);
     Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
     for (const auto& [key, value] : now.items()) {
-      // What an older radlc did not record is no drift.
-      if (!record.attributes.contains(key)) continue;
-      const Json& before = record.attributes[key];
+      const bool recorded = record.attributes.contains(key);
+      if (!recorded && kAddedLater.count(key)) continue;
+      const Json before = recorded ? record.attributes[key] : Json();
       if (before != value) drift.changes.push_back({record.address, key, value, before, ""});
     }
     if (!drift.changes.empty() || stopped) observed_.resources.push_back(std::move(drift));

@@ -138,6 +138,14 @@ class Lifecycle(GceCase):
         for words in ("of-somebody", "marks.radlc-address", "marks.radlc-user", "marks.description", "for all machines", "with priority 65000",
                       "block-all denies tcp 443 to 0.0.0.0/0", "let-in allows all from 0.0.0.0/0", "volume.front[0].1"):
             self.assertIn(words, shown)
+        late = []  # comes while radlc switches the others off
+
+        def with_one_more(request, forward=self.server.forward):
+            if request.method == "PATCH" and "/firewalls/" in request.path and not late:
+                late.append(self.compute.put_firewall("late", network, direction="INGRESS", allowed=[{"IPProtocol": "all"}],
+                                                      sourceRanges=["0.0.0.0/0"]))
+            return forward(request)
+        self.server.forward = with_one_more
         self.apply("--input", "workers=0", timeout=200)
         again, front = self.addresses()["front[0]"]
         self.assertEqual(again, path)
@@ -148,6 +156,9 @@ class Lifecycle(GceCase):
         self.assertEqual(self.ours("disks")[disk]["labels"], labels)
         firewalls = self.compute.all_of("firewalls")
         self.assertEqual([firewalls[name].get("disabled") for name in [*of_others, elsewhere]], [True, True, None], "off, and not deleted")
+        self.assertIsNone(firewalls[late[0]].get("disabled"), "no plan has shown it")
+        self.assertIn("late allows all", self.radlc("plan", "--refresh", "--json", self.file, "--input", "workers=0"))
+        self.compute.remove(late[0])
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, "--input", "workers=0")
         for name in [*of_others, elsewhere]:
             self.compute.remove(name)

@@ -63,13 +63,18 @@ class SecurityGroup : public Kind {
     auto changes = rule_changes(now->rules, wanted, order.id, caller);
     if (!changes.ok()) return Asked::refused(changes.status());
     std::vector<InboundRule> too_many;
-    for (size_t i : changes->too_many) too_many.push_back(now->rules[i]);
+    for (size_t i : changes->too_many) {
+      std::vector<std::string> texts;
+      for (const std::string& of : {std::string(), caller, now->caller})
+        texts.push_back(rules_shown({now->rules[i]}, order.id, of).front());
+      if (may_remove(order, texts)) too_many.push_back(now->rules[i]);
+    }
     Asked asked = change(call, order.id, "AuthorizeSecurityGroupIngress", changes->lacking,
                          "InvalidPermission.Duplicate");
     if (asked.answer != Asked::Answer::Accepted) return asked;
     asked = change(call, order.id, "RevokeSecurityGroupIngress", too_many, "InvalidPermission.NotFound");
     if (asked.answer != Asked::Answer::Accepted || !now->outbound) return asked;
-    return change_outbound(call, order.id, *now->outbound);
+    return change_outbound(call, order, *now->outbound);
   }
 
   Asked destroy(Call& call, const Order& order) const override {
@@ -131,14 +136,14 @@ class SecurityGroup : public Kind {
     return group;
   }
 
-  static Asked change_outbound(Call& call, const std::string& id, const std::vector<InboundRule>& now) {
-    const OutboundChanges changes = outbound_changes(now);
+  static Asked change_outbound(Call& call, const Order& order, const std::vector<InboundRule>& now) {
+    const std::string& id = order.id;
     Asked asked = Asked::accepted(id);
-    if (changes.lacking)
+    if (outbound_changes(now).lacking)
       asked = change(call, id, "AuthorizeSecurityGroupEgress", {all_out()}, "InvalidPermission.Duplicate");
     if (asked.answer != Asked::Answer::Accepted) return asked;
     std::vector<InboundRule> too_many;
-    for (size_t i : changes.too_many) too_many.push_back(now[i]);
+    for (size_t i : outbound_to_remove(order, now)) too_many.push_back(now[i]);
     return change(call, id, "RevokeSecurityGroupEgress", too_many, "InvalidPermission.NotFound");
   }
 

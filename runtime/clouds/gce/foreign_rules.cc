@@ -62,7 +62,9 @@ Status add_foreign_rules(Asking& call, std::map<std::string, Seen>& found) {
   if (!rules.ok()) return rules.status();
   for (const ForeignRule& rule : *rules) {
     auto network = found.find(rule.network);
-    if (network != found.end()) network->second.spec[kForeignRules].push_back(rule.text);
+    if (network == found.end()) continue;
+    Seen& seen = network->second;
+    (seen.token.empty() ? seen.attributes : seen.spec)[kForeignRules].push_back(rule.text);
   }
   return {};
 }

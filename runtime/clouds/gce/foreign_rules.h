@@ -10,7 +10,8 @@
 
 namespace radl::gce {
 
-// Field of a network's spec, shown only where there are such rules: their texts.
+// Field of the spec of a network that radlc created, shown only if there are such rules: their texts. Of an
+// imported network it is an attribute, so that a plan notes the rules and repairs nothing.
 inline constexpr const char* kForeignRules = "rules_of_others";
 
 // One that is switched on: "block-all denies all to 0.0.0.0/0".

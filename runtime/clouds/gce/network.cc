@@ -2,8 +2,11 @@
 // router that leads machines without a public address to the outside.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/clouds/gce/foreign_rules.h"
 #include "runtime/clouds/gce/kind.h"
+#include "runtime/clouds/shown.h"
 
 namespace radl::gce {
 namespace {
@@ -14,13 +17,17 @@ class Network : public Kind {
   const char* collection() const override { return "networks"; }
   Scope scope() const override { return Scope::Global; }
 
-  // Switches the rules of others off, one after the other. They are not deleted: they are not radlc's.
+  // Switches off the rules of others that the plan has shown, one after the other. They are not deleted: they
+  // are not radlc's.
   Asked update(Asking& call, const Order& order) const override {
     if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    const Json shown = shown_before(order, kForeignRules).value_or(Json());
+    if (shown.empty()) return Asked::accepted(order.id);
     auto rules = foreign_rules(call);
     if (!rules.ok()) return Asked::refused(rules.status());
     for (const ForeignRule& rule : *rules) {
-      if (rule.network != order.id) continue;
+      if (rule.network != order.id || std::find(shown.begin(), shown.end(), rule.text) == shown.end())
+        continue;
       return change_other(call, order, rule.id, {{"name", last_part(rule.id)}, {"disabled", true}}, "PATCH");
     }
     return Asked::accepted(order.id);

@@ -59,7 +59,8 @@ Status check_architecture(const Place& place, const ir::Node& node, const Survey
   const std::string wanted = text_wanted(node, "cpu.arch");
   auto image = image_wanted(node, place.host, place.egi_site);
   if (wanted.empty() || !image.ok()) return {};
-  return image_boots(node, survey, image->text, "a flavor", architecture_name(wanted));
+  const std::string name = architecture_name(wanted);
+  return image_boots(node, survey, image->text, "a flavor", name == "x86_64" ? "x86_64,i386" : name);
 }
 
 Status check_market(const ir::Node& node) {

@@ -51,10 +51,13 @@ class SecurityGroup : public Kind {
       if (made.answer != Asked::Answer::Accepted) return made;
     }
     for (size_t i : changes->too_many) {
+      std::vector<std::string> texts = {there[i].rule.text(order.id)};
+      if (there[i].of_this_computer) texts.push_back(kSshFromThisComputer);
+      if (!may_remove(order, texts)) continue;
       Asked gone = remove_rule(call, there[i].id);
       if (gone.answer != Asked::Answer::Accepted) return gone;
     }
-    return change_outbound(call, order.id, rules_in(listed, kOut));
+    return change_outbound(call, order, rules_in(listed, kOut));
   }
 
   Asked destroy(Asking& call, const Order& order) const override {
@@ -134,17 +137,16 @@ class SecurityGroup : public Kind {
     return gone_or(remove(call.services.network, call.context, "/security-group-rules/" + id));
   }
 
-  static Asked change_outbound(Asking& call, const std::string& group, const std::vector<GroupRule>& now) {
-    const OutboundChanges changes = outbound_changes(alone(now));
-    if (changes.lacking) {
-      Asked made = make_rule(call, rule_body(all_out(), group, kOut, false));
+  static Asked change_outbound(Asking& call, const Order& order, const std::vector<GroupRule>& now) {
+    if (outbound_changes(alone(now)).lacking) {
+      Asked made = make_rule(call, rule_body(all_out(), order.id, kOut, false));
       if (made.answer != Asked::Answer::Accepted) return made;
     }
-    for (size_t i : changes.too_many) {
+    for (size_t i : outbound_to_remove(order, alone(now))) {
       Asked gone = remove_rule(call, now[i].id);
       if (gone.answer != Asked::Answer::Accepted) return gone;
     }
-    return Asked::accepted(group);
+    return Asked::accepted(order.id);
   }
 };
 

@@ -17,6 +17,8 @@
 #include "runtime/clouds/ec2/together.h"
 #include "runtime/clouds/memory.h"
 #include "runtime/clouds/naming.h"
+#include "runtime/clouds/port_rules.h"
+#include "runtime/clouds/shown.h"
 #include "runtime/clouds/tags.h"
 #include "tests/support/runtime_programs.h"
 #include "tests/support/scripted_server.h"
@@ -164,6 +166,23 @@ TEST(Ec2Rules, WhatGoesOutIsShownWhereItIsNotEverything) {
   const OutboundChanges changes = outbound_changes({{"tcp", 443, 443, "10.0.0.0/8", ""}, all_out()});
   EXPECT_FALSE(changes.lacking);
   EXPECT_EQ(changes.too_many, std::vector<size_t>{0});
+}
+
+TEST(Ec2Rules, AnUpdateRemovesWhatItsPlanHasShownAndNothingThatCameLater) {
+  const InboundRule telnet{"tcp", 23, 23, "0.0.0.0/0", ""}, web{"tcp", 80, 80, "0.0.0.0/0", ""};
+  const std::vector<InboundRule> outbound = {telnet, all_out(), web};
+  Order order;
+  order.id = "sg-own";
+  EXPECT_FALSE(shown_before(order, "rules").has_value()) << "the group is being created";
+  EXPECT_TRUE(may_remove(order, {telnet.text("sg-own")}));
+  EXPECT_EQ(outbound_to_remove(order, outbound), (std::vector<size_t>{0, 2}));
+  carry_shown(order, {{"rules", {"tcp 23 from 0.0.0.0/0", "tcp 80 to 0.0.0.0/0", kSshFromThisComputer}}});
+  EXPECT_TRUE(may_remove(order, {telnet.text("sg-own")}));
+  EXPECT_FALSE(may_remove(order, {web.text("sg-own")}));
+  EXPECT_TRUE(may_remove(order, {"tcp 22 from 203.0.113.5/32", kSshFromThisComputer}));
+  EXPECT_EQ(outbound_to_remove(order, outbound), std::vector<size_t>{2});
+  carry_shown(order, {{"name", "other"}});
+  EXPECT_FALSE(may_remove(order, {telnet.text("sg-own")})) << "the plan leaves the rules as they are";
 }
 
 TEST(CloudMemory, GroupsOfNobodyStandForThemselvesOnceAnyOfOursIsKnown) {

@@ -108,6 +108,19 @@ TEST_F(Fit, AnImageIsForX86UnlessTheFileSaysOtherwise) {
   EXPECT_EQ(cheapest(), "t4g.micro");
 }
 
+TEST_F(Fit, AnImageOfAnUnknownArchitectureRefusesNoMachine) {
+  auto boots = [&](const std::string& architecture, const std::string& machine) {
+    Survey survey;
+    survey.facts["image_architectures"]["image"] = architecture_name(architecture);
+    return image_boots(node, survey, "image", "a type", machine).ok();
+  };
+  for (const char* unknown : {"", "ARCHITECTURE_UNSPECIFIED", "any"}) EXPECT_TRUE(boots(unknown, "x86_64"));
+  EXPECT_TRUE(boots("i686", "x86_64,i386"));
+  EXPECT_FALSE(boots("i686", "arm64"));
+  EXPECT_FALSE(boots("AARCH64", "x86_64,i386"));
+  EXPECT_FALSE(boots("X86_64", "arm64"));
+}
+
 TEST_F(Fit, APatternMeansTypesForX86IfItMatchesAny) {
   for (const char* pattern : {"*", "m*.large", "t4g.*"}) {
     text("instance_type", pattern);

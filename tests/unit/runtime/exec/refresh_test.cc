@@ -1,6 +1,8 @@
 // A refresh looks and changes nothing.
 #include <gtest/gtest.h>
 
+#include "runtime/exec/actions.h"
+#include "tests/support/fake_cloud.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -47,6 +49,39 @@ TEST_F(RefreshTest, FindsOtherAttributesAndTakesThemIntoTheStateOnDemand) {
   EXPECT_EQ(store->snapshot()->resources.at("worker[0]").attributes["private_ip"], "10.9.9.9");
   EXPECT_EQ(store->snapshot()->resources.count("worker[1]"), 1u) << "the plan makes it again";
   EXPECT_EQ(bench.plan(program, &*observed).find("worker[1]")->verb, Verb::Create);
+}
+
+TEST_F(RefreshTest, AnAttributeThatIsNewIsDriftUnlessEarlierVersionsDidNotRecordIt) {
+  const std::string id = bench.snapshot().resources.at("worker[0]").id;
+  for (const char* later : {"group_id", "public_network"}) bench.cloud.set_attribute(id, later, "x");
+  EXPECT_TRUE(bench.look(program)->resources.empty());
+  bench.cloud.set_attribute(id, "volumes", {{"b", "vol-9"}});
+  Result<Observed> observed = bench.look(program);
+  ASSERT_EQ(observed->resources.size(), 1u);
+  ASSERT_EQ(observed->resources[0].changes.size(), 1u);
+  EXPECT_EQ(observed->resources[0].changes[0].what, "volumes");
+  EXPECT_EQ(observed->resources[0].changes[0].before, Json({{"b", "vol-9"}}));
+  EXPECT_TRUE(observed->resources[0].changes[0].after.is_null());
+}
+
+// Keeps the login's user and the volumes in tags.
+class TaggingCloud : public FakeCloud {
+ public:
+  Json marks_of(const Context&, const Order& order) const override {
+    Json marks = {{"user", order.attributes.value("user", "")}};
+    const Json volumes = order.attributes.value("volumes", Json::object());
+    for (const auto& [letter, volume] : volumes.items()) marks["volume-" + letter] = volume;
+    return marks;
+  }
+};
+
+TEST(MarkedAttributes, AreThoseThatTheCloudReadsFromItsTagsAndNoOthers) {
+  Order recorded;
+  recorded.attributes = {
+      {"user", "ubuntu"}, {"volumes", {{"b", "vol-1"}}}, {"zone", "a"}, {"port", 22}, {"gone", "x"}};
+  const Json seen = {{"user", ""}, {"zone", "b"}, {"port", 2222}};
+  const Json now = with_marked_attributes(TaggingCloud(), Context(), recorded, seen);
+  EXPECT_EQ(now, Json({{"user", "ubuntu"}, {"volumes", {{"b", "vol-1"}}}, {"zone", "b"}, {"port", 2222}}));
 }
 
 TEST_F(RefreshTest, WhatIsBrokenIsMadeAnew) {
