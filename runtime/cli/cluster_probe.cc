@@ -104,8 +104,7 @@ void show(const Probe& probe, const Plan& plan, const std::vector<PlanForecast>&
 
 Result<bool> approved(const Probe& probe) {
   if (probe.request.run.auto_approve) return true;
-  if (!probe.session.terminal.can_ask)
-    return invalid("there is nobody to ask whether this may be done").with_hint("say --auto-approve");
+  if (!probe.session.terminal.can_ask) return invalid(kCannotConfirm).with_hint("pass --auto-approve");
   return confirm("\nDo this? Only 'yes' is taken as yes:");
 }
 

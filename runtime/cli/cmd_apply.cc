@@ -42,8 +42,8 @@ Status begin(const Session& session, const Options& options, Cancellation& cance
 Result<bool> approved(const Session& session, const Options& options, const Apply& apply) {
   if (!apply.asks_approval() || options.run.auto_approve) return true;
   if (!session.terminal.can_ask) {
-    return Status(Code::Invalid, "there is nobody to ask whether this may be done")
-        .with_hint("say --auto-approve, or save the plan with `radlc plan" + project_words(apply.options()) +
+    return Status(Code::Invalid, kCannotConfirm)
+        .with_hint("pass --auto-approve, or save the plan with `radlc plan" + project_words(apply.options()) +
                    " --out PLAN` and apply it with `radlc apply PLAN`");
   }
   return confirm("\nDo this? Only 'yes' is taken as yes:");
@@ -86,8 +86,7 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
                stdout);
   for (const auto& [address, when] : goes_on ? round.interrupted : std::map<std::string, std::string>())
     std::fprintf(stderr,
-                 "%s was taken back by its cloud%s: it is made anew, and what ran there goes on from its "
-                 "checkpoints\n",
+                 "%s was preempted%s: radlc replaces it, and its jobs resume from their checkpoints\n",
                  shown(address).c_str(), when.empty() ? "" : shown(" (" + when + ")").c_str());
   return code;
 }
@@ -97,10 +96,8 @@ int execute_all(const Session& session, const Options& options, Apply& apply, co
     bool goes_on = false;
     const int done = execute(session, options, apply, stop, goes_on);
     if (!goes_on) return done;
-    if (Status next = apply.plan_next_round(); !next.ok()) {
-      print_refusal(session, apply.project());
-      return report(session, next);
-    }
+    if (Status next = apply.plan_next_round(); !next.ok())
+      return report_unplanned(session, apply.project(), next);
   }
 }
 
@@ -115,10 +112,8 @@ int run(const Session& session, Options& options) {
               cancellation, tell_on_stderr());
   if (Status ready = begin(session, options, cancellation, guard, apply); !ready.ok())
     return report(session, ready);
-  if (Status planned = apply.make_plan(); !planned.ok()) {
-    print_refusal(session, apply.project());
-    return report(session, planned);
-  }
+  if (Status planned = apply.make_plan(); !planned.ok())
+    return report_unplanned(session, apply.project(), planned);
   if (!options.run.json) show(session, apply);
   if (!apply.within_budget().ok()) return report(session, apply.within_budget());
   warn_of_others(apply, apply.project().words);

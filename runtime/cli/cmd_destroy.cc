@@ -30,8 +30,7 @@ struct Options {
 Result<bool> approved(const Session& session, const Options& options, const Destroy& destroy) {
   if (!destroy.changes_anything() || options.run.auto_approve) return true;
   if (!session.terminal.can_ask) {
-    return Status(Code::Invalid, "there is nobody to ask whether this may be destroyed")
-        .with_hint("say --auto-approve");
+    return Status(Code::Invalid, kCannotConfirm).with_hint("pass --auto-approve");
   }
   return confirm("\nDestroy all of this? Only 'yes' is taken as yes:");
 }
@@ -49,7 +48,7 @@ void report_left(const Options& options, const std::string& name, const DestroyL
     std::fprintf(stderr,
                  "`radlc destroy%s --also ID` destroys one of these as well; the state is kept for that\n",
                  project_words(options.project).c_str());
-    if (!options.run.json) std::printf("Destroyed: %s, apart from what is named above.\n", name.c_str());
+    if (!options.run.json) std::printf("Destroyed: %s, except the resources listed above.\n", name.c_str());
     return;
   }
   if (!left.kept_for_another.ok()) {
@@ -59,7 +58,7 @@ void report_left(const Options& options, const std::string& name, const DestroyL
   }
   if (options.run.json) return;
   std::printf("Destroyed: %s. %s\n", name.c_str(),
-              left.exists.empty() ? "Nothing is left." : "What is named above goes on existing.");
+              left.exists.empty() ? "Nothing is left." : "The resources listed above still exist.");
   for (const std::string& kept : left.buckets)
     std::printf("Models and checkpoints in %s stay.\n", shown(kept).c_str());
 }

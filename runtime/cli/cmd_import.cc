@@ -63,7 +63,7 @@ int import_everything(const Session& session, const Options& options, Project& p
   auto snapshot = store.snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
   auto plan = plan_for(project, *snapshot, machinery, request, nullptr, tell_on_stderr());
-  if (!plan.ok()) return report(session, plan.status());
+  if (!plan.ok()) return report_unplanned(session, project, plan.status());
   auto tag = tag_to_import(options, *plan);
   if (!tag.ok()) return report(session, tag.status());
   auto parts = tag_parts(*tag);
@@ -73,7 +73,7 @@ int import_everything(const Session& session, const Options& options, Project& p
   snapshot = store.snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
   plan = plan_for(project, *snapshot, machinery, {}, nullptr, tell_on_stderr());
-  if (!plan.ok()) return report(session, plan.status());
+  if (!plan.ok()) return report_unplanned(session, project, plan.status());
   auto imported = import_all(run, *plan);
   if (!imported.ok()) return report(session, imported.status());
   for (const Unowned& one : imported->left)
@@ -113,7 +113,7 @@ int run_import(const Session& session, Options& options) {
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
   auto plan = plan_for(project, *snapshot, **machinery, {}, nullptr, tell_on_stderr());
-  if (!plan.ok()) return report(session, plan.status());
+  if (!plan.ok()) return report_unplanned(session, project, plan.status());
   if (!plan->moves.empty())
     return report(session, invalid("the file has `moved` blocks that no apply has made yet")
                                .with_hint("apply first: radlc apply" + project.words));

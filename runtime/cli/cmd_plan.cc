@@ -88,10 +88,8 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
   auto made = session.keep<Made>();
   {
     Interruption interruption;
-    if (Status done = make(session, options, interruption, *made); !done.ok()) {
-      if (made->project) print_refusal(session, *made->project);
-      return report(session, done);
-    }
+    if (Status done = make(session, options, interruption, *made); !done.ok())
+      return made->project ? report_unplanned(session, *made->project, done) : report(session, done);
   }
   const auto& [snapshot, plan, forecasts, elsewhere] = made->preview;
   if (options.html != "-") show(session, options, plan, forecasts, elsewhere);

@@ -1,7 +1,6 @@
 #include "runtime/cli/completion_values.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -83,9 +82,9 @@ std::vector<std::string> inputs(const std::vector<std::string>& files, const std
 }
 
 // A state in a bucket is not opened.
-std::string local_state(const std::vector<std::string>& words, const std::string& file) {
+std::string local_state(const Host& host, const std::vector<std::string>& words, const std::string& file) {
   std::string place = given(words, "--state");
-  if (const char* variable = std::getenv("RADL_STATE"); place.empty() && variable) place = variable;
+  if (place.empty()) place = host.variable("RADL_STATE");
   if (place.find("://") != std::string::npos) return "";
   return place.empty() ? (fs::path(file).parent_path() / kStateFolder).string() : place;
 }
@@ -94,7 +93,7 @@ std::vector<std::string> nodes(const Host& host, const std::vector<std::string>&
                                const std::vector<std::string>& files) {
   ProjectOptions options;
   options.files = files;
-  options.state = local_state(words, files.empty() ? "" : files.front());
+  options.state = local_state(host, words, files.empty() ? "" : files.front());
   options.name = given(words, "--name");
   auto loaded = options.state.empty() ? Result<Nodes>(not_found("")) : load_nodes(host, options);
   std::vector<std::string> found;

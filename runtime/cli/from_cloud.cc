@@ -67,9 +67,7 @@ int destroy_all(const Session& session, const RunOptions& options, Run& run, con
   }
   if (!options.auto_approve) {
     if (!session.terminal.can_ask)
-      return report(
-          session,
-          invalid("there is nobody to ask whether this may be destroyed").with_hint("say --auto-approve"));
+      return report(session, invalid(kCannotConfirm).with_hint("pass --auto-approve"));
     if (!confirm("\nDestroy all of this? Only 'yes' is taken as yes:")) {
       std::fputs("Nothing was destroyed.\n", stdout);
       return kUserError;

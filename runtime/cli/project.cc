@@ -100,8 +100,9 @@ void print_findings(const Session& session, const Project& project, const Status
     std::fprintf(stderr, "%s\n", count.c_str());
 }
 
-void print_refusal(const Session& session, const Project& project) {
+int report_unplanned(const Session& session, const Project& project, const Status& why) {
   if (project.refused) print(session, project.refused->diagnostics, project.refused->sources);
+  return report(session, why);
 }
 
 }  // namespace radl::cli

@@ -22,12 +22,13 @@ void take_files(std::vector<std::string>& words, ProjectOptions& options);
 
 // driver::load_project; prints every finding on standard error. Invalid with an empty message: all is said.
 Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options);
-// Asks on the terminal; empty: there is nobody to ask.
+// Asks on the terminal; empty: there is no interactive terminal.
 AskInput asks_for_inputs(const Session& session);
 // Prints what the compilation of a project found; with their count if that is all that `loaded` says.
 void print_findings(const Session& session, const Project& project, const Status& loaded);
-// Prints why the file cannot have the nodes asked for, if use_state_of() has found that.
-void print_refusal(const Session& session, const Project& project);
+// Reports why no plan could be made, after the findings that explain it (use_state_of()). Returns the exit
+// code.
+int report_unplanned(const Session& session, const Project& project, const Status& why);
 
 // driver::compile_options; inputs without a value are asked for on the terminal.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);

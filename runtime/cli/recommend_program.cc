@@ -92,8 +92,8 @@ Status weigh_types(const RecommendQuestion& question, const std::vector<TimedTyp
     one.burstable = question.input.prefer_sustained && offer.machine.credits.burstable();
     const auto time = time_on_type(offer, timed);
     made.sources.push_back(time ? time->source : Source::Unknown);
-    made.why.push_back(!time             ? "a time that is not known: it ran on no such machine"
-                       : !offer.per_hour ? "a price that is not known"
+    made.why.push_back(!time             ? "its run time on this type is unknown"
+                       : !offer.per_hour ? "its price is unknown"
                                          : "");
     one.verdict = made.why.back().empty() ? Verdict::Fits : Verdict::Unknown;
     if (one.verdict == Verdict::Fits) {
@@ -153,10 +153,10 @@ std::string program_text(const TypeChoice& made, const RecommendQuestion& questi
     if (verdict == Verdict::Fits)
       ++fits;
     else
-      ++rejected[made.why[i].empty() ? "the " + std::string(verdict_name(verdict)) : made.why[i]];
+      ++rejected[made.why[i].empty() ? " by the " + std::string(verdict_name(verdict)) : ": " + made.why[i]];
   }
   if (fits > shown.size()) text += fmt::format("  {} more fit; --all lists them\n", fits - shown.size());
-  for (const auto& [why, count] : rejected) text += fmt::format("  rejected  {} by {}\n", count, why);
+  for (const auto& [why, count] : rejected) text += fmt::format("  rejected  {}{}\n", count, why);
   return text;
 }
 

@@ -24,7 +24,7 @@ Result<std::string> given_sudo_password(const Session& session, bool ask) {
   ::unsetenv(kVariable);
   if (!ask) return given;
   if (!session.terminal.can_ask)
-    return Status(Code::Invalid, "--ask-sudo-password: there is nobody to ask")
+    return Status(Code::Invalid, "--ask-sudo-password: this is not an interactive terminal")
         .with_hint("set RADL_SUDO_PASSWORD instead");
   return ask_line("Password for sudo on the nodes: ", true);
 }

@@ -16,7 +16,7 @@ namespace radl::cli {
 void add_sudo_option(CLI::App& command, bool& ask);
 
 // Asked for on the terminal, else RADL_SUDO_PASSWORD, which is taken out of the environment: no program that
-// radlc runs sees it. Empty: none is given. Invalid: there is nobody to ask.
+// radlc runs sees it. Empty: none is given. Invalid: there is no interactive terminal.
 Result<std::string> given_sudo_password(const Session& session, bool ask);
 
 }  // namespace radl::cli

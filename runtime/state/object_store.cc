@@ -101,29 +101,36 @@ Result<bool> ObjectStore::load() {
   if (!db.ok()) return db.status();
   db_ = std::move(*db);
   etag_ = (*object)->etag;
-  Result<std::string> original = this->original();
-  if (!original.ok()) return original.status();
-  copy_of_ = std::move(*original);
+  if (Status found = find_original(); !found.ok()) return found;
   return true;
 }
 
-Result<std::string> ObjectStore::original() {
+Status ObjectStore::find_original() {
+  copy_of_.clear();
+  unasked_ = {};
   Result<std::string> url = recorded_url(db_);
-  if (!url.ok() || url->empty() || *url == path()) return url.ok() ? std::string() : std::move(url);
+  if (!url.ok() || url->empty() || *url == path()) return url.status();
+  const auto unasked = [&](const Status& why) {
+    unasked_ = Status(Code::Exists, path() + ": this state was in " + *url +
+                                        " before, which cannot be asked now (" + why.message() + ")")
+                   .with_hint("if it is gone: `radlc state adopt`");
+    return stop_.check();
+  };
   // "s3://bucket/prefix/NAME/state.db.gz": what is asked for is an object of the folder above it.
   const size_t object = url->rfind('/');
   Result<BucketPlace> place = bucket_place(url->substr(0, object));
-  if (!place.ok()) return url;
+  if (!place.ok()) return unasked(place.status());
   Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
-  if (!bucket.ok()) return url;
+  if (!bucket.ok()) return unasked(bucket.status());
   Result<std::optional<BucketObject>> there =
       (*bucket)->get(place->prefix + url->substr(object), stop_.within(kRead));
-  if (!there.ok()) return url;
-  if (!*there) return std::string();  // it was moved here
+  if (!there.ok()) return unasked(there.status());
+  if (!*there) return {};  // it was moved here
   Result<Database> other = from_document((*there)->body, *url);
-  if (!other.ok()) return url;
+  if (!other.ok()) return unasked(other.status());
   const Result<std::string> ours = read_meta(db_, "lineage"), theirs = read_meta(*other, "lineage");
-  return ours.ok() && theirs.ok() && *ours != *theirs ? std::string() : url;
+  if (!ours.ok() || !theirs.ok() || *ours == *theirs) copy_of_ = *url;
+  return {};
 }
 
 Status ObjectStore::lock(const std::string& command, milliseconds timeout,
@@ -182,6 +189,7 @@ Status ObjectStore::claim() {
     if (Status made = make_empty_state(db_, name_, world_); !made.ok()) return made;
   }
   if (!copy_of_.empty()) return is_a_copy(path(), copy_of_);
+  if (!unasked_.ok()) return unasked_;
   Result<std::string> before = read_meta(db_, "lock_generation");
   if (!before.ok()) return before.status();
   const long long generation = std::max(lock_->generation(), std::atoll(before->c_str()) + 1);
@@ -288,6 +296,7 @@ Status ObjectStore::force_unlock(const std::string& lock_id) { return lock_->for
 Status ObjectStore::adopt() {
   if (Status put = record_url(db_, path()); !put.ok()) return put;
   copy_of_.clear();
+  unasked_ = {};
   return put_document();
 }
 

@@ -50,9 +50,9 @@ class ObjectStore : public DatabaseStore {
 
   // Reads the document into db_; false where there is none.
   Result<bool> load();
-  // Of what was read: where the state is that it is a copy of, as far as that is still there. A place that
-  // cannot be asked counts as there.
-  Result<std::string> original();
+  // Of what was read: sets copy_of_ to where the state is that it is a copy of, if that still exists, or
+  // unasked_ if the place where it was cannot be asked.
+  Status find_original();
   // The lock is ours: reads what was written last, and writes it as this owner's, so that nothing that an
   // earlier owner still sends fits any more.
   Status never_there();
@@ -70,6 +70,7 @@ class ObjectStore : public DatabaseStore {
   bool writable_ = false;
   std::string etag_;     // of the document that was read or written last; empty: there is none
   std::string copy_of_;  // as load() has found it
+  Status unasked_;       // not ok: it may be a copy, and the place where the state was cannot be asked
   Status fenced_;        // not ok: somebody else wrote it, and this run may not any more
   std::atomic<bool> unreachable_{false};  // what was committed last is only here
   std::unique_ptr<ObjectLock> lock_;

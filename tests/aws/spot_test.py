@@ -32,7 +32,7 @@ class Spot(AwsCase):
         self.metadata.interrupted[victim] = time.time() + 120
         out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 0, out + err)
-        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was taken back by its cloud" in line]), 1, err)
+        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was preempted" in line]), 1, err)
         self.assertNotIn(victim, {i["InstanceId"] for i in self.ours()})
         self.assertEqual(len(self.ours()), 2)
         body = self.moto.client("s3").get_object(Bucket="models", Key="spot/report.json")["Body"].read()

@@ -167,6 +167,14 @@ class StateInABucket(StateCase):
         self.assertIn("is a copy of", self.err)
         self.assertEqual(self.nodes_that_run(), nodes)
         self.assertTrue([n for n in self.plan(self.file, "--input", "count=1", *elsewhere)["notes"] if "s3://states/team/demo/state.db.gz" in n])
+        # Of a place that cannot be asked nobody knows whether the state is still there: nothing is changed or discarded.
+        self.proxy.faults = lambda request: Treatment(
+            refuse=s3_error("AccessDenied", "not yours", 403) if request.path.endswith("/team/demo/state.db.gz") else None)
+        self.radlc("state", "rm", self.file, "node[0]/tools", *elsewhere, code=1)
+        self.assertIn("was in s3://states/team/demo/state.db.gz before, which cannot be asked now", self.err)
+        self.assertIn("radlc state adopt", self.err)
+        self.radlc("state", "discard", self.file, *elsewhere, code=1)
+        self.proxy.faults = None
         # The copy goes, and nothing else.
         self.radlc("state", "discard", self.file, *elsewhere)
         self.assertEqual([key for key in self.keys() if key.startswith("copy/")], [])

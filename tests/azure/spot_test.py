@@ -32,7 +32,7 @@ class Spot(AzureCase):
         self.notices.evicted[name] = time.time() + 30
         out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 0, out + err)
-        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was taken back by its cloud" in line]), 1, err)
+        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was preempted" in line]), 1, err)
         self.assertNotIn(victim, self.ours())
         self.assertEqual(len(self.ours()), 2)
         # The only checkpoint that the job's own schedule has is the one at its end.

@@ -103,6 +103,15 @@ class Scale(RadlCase):
                 self.assertIn(message, self.err)
         self.assertEqual(self.workers(), ["worker[0]", "worker[1]"])
 
+    def test_a_file_that_names_a_node_that_scale_removed_is_explained_by_every_command(self):
+        self.begin()
+        self.scale("worker", 1)
+        self.write("cluster.radl", CLUSTER + "output second ( value = worker[1].address )\n")
+        for command in (["plan", self.file], ["apply", self.file, "-y"], ["import", self.file, "worker[0]", "any"]):
+            with self.subTest(command=command[0]):
+                self.radlc(*command, code=1)
+                self.assertRegex(self.err, r"(?s)error.*worker\[1\]")
+
     def test_a_node_that_cannot_be_drained_stays(self):
         self.begin()
         self.on("front[0]", "touch ~/busy")

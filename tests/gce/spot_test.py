@@ -57,7 +57,7 @@ class Spot(GceCase):
             (folder / "asked").touch()
         out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 0, out + err)
-        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was taken back by its cloud" in line]), 1, err)
+        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was preempted" in line]), 1, err)
         self.assertNotIn(victim, self.ours())
         self.assertEqual(len(self.ours()), 2)
         self.assertEqual((self.folder / "out/attempt.txt").read_text(), "1", "the chief's machine has kept its checkpoint")
@@ -76,7 +76,7 @@ class Spot(GceCase):
         self.notices.preempted.add(name)
         out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 0, out + err)
-        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was taken back by its cloud" in line]), 1, err)
+        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was preempted" in line]), 1, err)
         self.assertNotIn(victim, self.ours())
         self.assertEqual(len(self.ours()), 2)
         # The only checkpoint that the job's own schedule has is the one at its end.
