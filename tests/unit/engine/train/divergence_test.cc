@@ -130,6 +130,26 @@ TEST_F(DivergenceTest, LeavesNoCheckpointAndRunsAgain) {
   EXPECT_EQ(newest("ring"), static_cast<uint64_t>(steps - 1));
 }
 
+// The weights grow so fast that the loss of the last own step is finite and the weights after it are not; how
+// fast that is depends on the rounding.
+TEST_F(DivergenceTest, ASumOfOwnStepsThatIsNotFiniteIsNamed) {
+  std::string why;
+  for (double peak = 500; peak <= 1000 && why.find("a sum became") == std::string::npos; peak *= 1.08) {
+    Job ring = exploding("ring", 14);
+    ring.directories = {};
+    ring.progress = "";
+    ring.schedule.peak = peak;
+    ring.sync.mode = SyncMode::AllReduce;
+    ring.sync.local_steps = 14;
+    ring.cluster.worker = {free_address()};
+    ring.secrets = cluster_job("addresses", SyncMode::Sync, 1, 1).secrets;
+    ring.task = {"worker", 0};
+    why = run_job(ring, {}).status().message();
+  }
+  EXPECT_NE(why.find("a sum became infinite or not a number in the batches up to 13"), std::string::npos)
+      << why;
+}
+
 // As versions wrote them that wrote null for what is not finite.
 TEST_F(DivergenceTest, ACheckpointWithANullTestLossIsResumed) {
   Job j = job("a");

@@ -1,6 +1,8 @@
 // Whole runs on the CIFAR-10 subset of the repository: what they reach, leave, and how they go on.
 #include "tests/unit/engine/train/train_case.h"
 
+#include "tests/support/wait_until.h"
+
 namespace radl::engine {
 namespace {
 
@@ -170,6 +172,26 @@ TEST_F(ClusterTest, SyncGivesTheSameBitsAlsoAfterAResumption) {
   EXPECT_EQ(run_all(cluster_job("b", SyncMode::Sync, 1, 2), hooks).status().code(), Code::Cancelled);
   ASSERT_TRUE(run_all(cluster_job("b", SyncMode::Sync, 1, 2)).ok());
   EXPECT_EQ(weights("a"), weights("b"));
+}
+
+// Its first round waits for another worker, which does not come.
+TEST_F(ClusterTest, AWorkerSaysThatItStartedBeforeItHasABatch) {
+  Job j = cluster_job("a", SyncMode::Sync, 1, 2);
+  j.peer_timeout_seconds = 120;
+  StopSource stop;
+  RunHooks hooks, watched;
+  hooks.stop = watched.stop = stop.token();
+  std::atomic<bool> started = false;
+  watched.progress = [&](std::string_view line) {
+    if (line.find("\"started\"") != std::string_view::npos) started = true;
+  };
+  auto server = std::async(std::launch::async, [&] { return run_job(member(j, "ps", 0), hooks).status(); });
+  auto worker =
+      std::async(std::launch::async, [&] { return run_job(member(j, "worker", 0), watched).status(); });
+  EXPECT_TRUE(test::wait_until([&] { return started.load(); }));
+  stop.request();
+  EXPECT_EQ(worker.get().code(), Code::Cancelled);
+  EXPECT_EQ(server.get().code(), Code::Cancelled);
 }
 
 TEST_F(ClusterTest, AWorkerWithAnotherJobIsRefused) {
