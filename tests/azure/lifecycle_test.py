@@ -83,6 +83,34 @@ class Lifecycle(AzureCase):
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_a_rule_that_came_after_the_plan_is_not_removed_with_the_others(self):
+        file = self.write("site.radl", FILE.replace("deploy back 1 azure\n", ""))
+        apply = ("apply", "--auto-approve", file, "--input", "workers=0")
+        self.radlc(*apply, timeout=300)
+        (group,) = self.ours("networkSecurityGroups")
+        self.arm.tamper(group)
+        late = {"name": "late", "properties": {
+            "protocol": "Tcp", "sourcePortRange": "*", "destinationPortRange": "5900", "sourceAddressPrefix": "*",
+            "destinationAddressPrefix": "*", "access": "Allow", "direction": "Inbound", "priority": 3999}}
+        came = []
+
+        def with_one_more(request, forward=self.server.forward):
+            # The plan lists the groups; the update reads this one.
+            if request.method == "GET" and request.path.split("?")[0].lower().endswith(group.lower()) and not came:
+                came.append(self.arm.change(group, lambda one: one["properties"]["securityRules"].append(late)))
+            return forward(request)
+
+        def names():
+            return {rule["name"] for rule in self.ours("networkSecurityGroups")[group]["properties"]["securityRules"]}
+        self.server.forward = with_one_more
+        self.radlc(*apply, code=None, timeout=300)
+        self.assertIn("a rule came after the plan: tcp 5900 from 0.0.0.0/0", self.err)
+        self.assertLessEqual({"let-in", "late"}, names())
+        self.radlc(*apply, timeout=300)
+        self.assertFalse({"let-in", "late"} & names(), "the next plan has shown both")
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_security_that_somebody_changed_is_shown_and_repaired(self):
         file = self.write("site.radl", FILE.replace("deploy back 1 azure\n", ""))
         self.radlc("apply", "--auto-approve", file, "--input", "workers=0", timeout=300)

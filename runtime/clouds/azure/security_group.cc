@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "runtime/clouds/azure/kind.h"
 #include "runtime/clouds/port_rules.h"
+#include "runtime/clouds/shown.h"
 
 namespace radl::azure {
 namespace {
@@ -152,7 +153,10 @@ class SecurityGroup : public Kind {
  public:
   const char* type() const override { return "security_group"; }
   const char* collection() const override { return "networkSecurityGroups"; }
-  Asked update(Asking& call, const Order& order) const override { return put_again(call, order); }
+  Asked update(Asking& call, const Order& order) const override {
+    if (Status shown = check_shown(call, order); !shown.ok()) return Asked::refused(std::move(shown));
+    return put_again(call, order);
+  }
   Impact impact(const Json&, const Json&) const override { return {Impact::Kind::InPlace, ""}; }
 
  protected:
@@ -220,6 +224,34 @@ class SecurityGroup : public Kind {
     seen.spec = {{"rules", std::move(shown)}};
     seen.attributes = {{"name", text_of(item, "name")}};
     return {};
+  }
+
+ private:
+  // The request replaces all rules. Conflict: one would go that the plan has not shown, as it came later.
+  Status check_shown(Asking& call, const Order& order) const {
+    if (!shown_before(order, "rules")) return {};
+    auto now = read(call, order.id, version());
+    if (!now.ok()) return now.status();
+    Seen seen;
+    seen.id = order.id;
+    seen.address = order.address;
+    if (Status filled = fill(call, *now, seen); !filled.ok()) return filled;
+    const Json wanted = order.spec.value("rules", Json::object());
+    for (const auto& [group, texts] : seen.spec["rules"].items()) {
+      const Json before = shown_before(order, "rules." + group).value_or(Json());
+      const Json asked = wanted.value(group, Json::array());
+      if (texts.empty() && before.is_null()) return came_later(order, group);
+      for (const Json& text : texts) {
+        const bool known = std::find(before.begin(), before.end(), text) != before.end() ||
+                           std::find(asked.begin(), asked.end(), text) != asked.end();
+        if (!known) return came_later(order, text.get<std::string>());
+      }
+    }
+    return {};
+  }
+  static Status came_later(const Order& order, const std::string& rule) {
+    return Status(Code::Conflict, order.address + ": a rule came after the plan: " + rule)
+        .with_hint("run the command again: its plan shows the rule");
   }
 };
 
