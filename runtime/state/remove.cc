@@ -87,8 +87,8 @@ Status discard_copy(const std::string& directory, const std::string& name, World
   if (!snapshot.ok()) return snapshot.status();
   if (snapshot->copy_of.empty())
     return Status(Code::Conflict,
-                  "the state of '" + name + "' in " + directory + " is no copy of another one")
-        .with_hint("`radlc destroy` removes what it has");
+                  "the state of '" + name + "' in " + directory + " is not known to be a copy, so it is kept")
+        .with_hint("`radlc destroy` removes its resources and the state");
   if (!snapshot->at_work.empty()) return Status(Code::Conflict, snapshot->at_work + ", is at work in it");
   return static_cast<DatabaseStore&>(**store).remove();
 }

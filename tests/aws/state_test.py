@@ -173,7 +173,7 @@ class StateInABucket(StateCase):
         self.radlc("state", "rm", self.file, "node[0]/tools", *elsewhere, code=1)
         self.assertIn("was in s3://states/team/demo/state.db.gz before, which cannot be asked now", self.err)
         self.assertIn("radlc state adopt", self.err)
-        self.radlc("state", "discard", self.file, *elsewhere, code=1)
+        self.radlc("state", "discard", self.file, *elsewhere, code=2)
         self.proxy.faults = None
         # The copy goes, and nothing else.
         self.radlc("state", "discard", self.file, *elsewhere)
