@@ -97,17 +97,18 @@ for f in /proc/net/tcp /proc/net/tcp6; do
 done
 if [ ! -d {0} ]; then echo whole; exit; fi
 cd {0}
-# A file may go at any time: a cancelled job is cleared meanwhile.
-if r=$(cat run.json 2>/dev/null); then
-  echo "run $r"
-elif [ -e run.json ]; then
-  cat run.json
+# Fails unless the file has gone: a cancelled job is cleared meanwhile.
+content() {{ cat "$1" || [ ! -e "$1" ]; }}
+if [ -f run.json ]; then
+  r=$(content run.json)
+  if [ -n "$r" ]; then echo "run $r"; fi
 fi
 if [ -f cancelled ]; then echo cancelled; fi
 for p in *.pid; do
   if [ ! -f "$p" ]; then continue; fi
   t=${{p%.pid}}
-  if e=$(cat "$t.exit" 2>/dev/null); then
+  if [ -f "$t.exit" ]; then
+    e=$(content "$t.exit")
     echo "ended $t $e"
   elif leader "$t" > /dev/null 2>&1; then
     echo "running $t 0"
