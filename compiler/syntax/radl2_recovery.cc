@@ -79,7 +79,7 @@ void Radl2Tokens::report_junk(uint32_t before) {
 }
 
 // `x = max(1, 2` and on the next line `y = 3`: inside an expression a name before `=` can only be a named
-// argument, which stands behind `(` or a comma. Before another comparator it follows a complete value, which
+// argument, which follows `(` or a comma. Before another comparator it follows a complete value, which
 // is never right.
 bool Radl2Tokens::expression_left_open(const Token& token) {
   if (level().inside != Inside::Expression || level().closer == RawKind::CloseInterpolation) return false;

@@ -83,7 +83,7 @@ struct Init {
   uint64_t batches = 0;  // of the run
   OptimizerPlan optimizer;
   AverageConfig average;
-  std::vector<float> keep;  // of each statistic, what an update of it leaves: 1 - momentum
+  std::vector<float> keep;  // the factor that an update leaves of each statistic: 1 - momentum
   TrainingState state;
 };
 

@@ -61,7 +61,7 @@ struct OperationTime {
 
 struct Graph;  // engine/model/graph.h
 
-// Told that the gradients [begin, end) of a step are final, while its backward pass goes on with others.
+// Called when the gradients [begin, end) of a step are final, while the backward pass computes others.
 using GradientsReady = std::function<void(size_t begin, size_t end)>;
 
 class Network {

@@ -19,7 +19,7 @@ struct TrainingState {
   std::vector<float> weights, statistics, average;  // average: empty before the first update that counts
   uint64_t averaged = 0;                            // updates in it
   uint64_t optimizer_steps = 0;
-  std::vector<std::vector<float>> optimizer;  // momenta and the like, each as long as `weights`
+  std::vector<std::vector<float>> optimizer;  // momenta and other slots, each as long as `weights`
 
   // Batches done.
   uint64_t done() const { return next - std::min<uint64_t>(next, again.size()); }

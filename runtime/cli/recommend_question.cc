@@ -344,7 +344,7 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   if (!local)
     if (Status usual = usual_type(*worker, flags.spot, from, question.usual_worker); !usual.ok())
       return usual;
-  // Nobody who asks for the least time wants the dearest cluster that there is.
+  // Without a limit, the least time would select the most expensive cluster.
   const auto& bounds = question.input.bounds;
   if (!local && flags.algorithm == "model" && !bounds.rate && !bounds.cost && !bounds.deadline &&
       question.input.objective.money == 0) {

@@ -11,7 +11,7 @@
 namespace radl::driver {
 namespace {
 
-// How often one apply replaces nodes that a cloud has taken back.
+// How often one apply replaces preempted nodes.
 constexpr int kMostReplacements = 5;
 constexpr std::chrono::seconds kLookAtBuckets{60};
 

@@ -368,7 +368,7 @@ TEST_P(CloudSuite, TagsOfTheFileNeverReplaceRadlcsOwn) {
 // `radlc state rm`: it goes on existing, and no look for the infrastructure shows it.
 TEST_P(CloudSuite, WhatIsReleasedIsShownByItsIdAlone) {
   auto* marking = dynamic_cast<TakesOver*>(&cloud());
-  if (!marking || !subject().can_release()) GTEST_SKIP() << "it keeps no marks, or leaves some";
+  if (!marking || !subject().can_release()) GTEST_SKIP() << "the cloud has no marks that can be released";
   CloudUser& ours = user();
   const Wanted machine = machine_with_its_needs(ours, design());
   Result<Seen> made = ours.make(machine);

@@ -33,7 +33,7 @@ class BusyBoxRemote : public test::ProcessRemote {
 
 struct BusyBoxTest : testing::Test {
   void SetUp() override {
-    if (!fs::exists(kBusyBox)) GTEST_SKIP() << "no static busybox here";
+    if (!fs::exists(kBusyBox)) GTEST_SKIP() << "/bin/busybox is missing: install busybox-static";
     fs::create_directories(home);
     remote.emplace(home);
     node.address = "worker[0]";

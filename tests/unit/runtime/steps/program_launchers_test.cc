@@ -144,7 +144,7 @@ struct ContainerTest : LauncherTest {
     with = "export CONTAINERS_CONF=" + folder + "/containers.conf CONTAINERS_STORAGE_CONF=" + folder +
            "/storage.conf; cd " + folder + "; ";
     if (!shell("command -v podman && [ -x /bin/busybox ]"))
-      GTEST_SKIP() << "no podman or no static busybox here";
+      GTEST_SKIP() << "podman or /bin/busybox is missing: install podman and busybox-static";
     made = shell(with +
                  "mkdir -p root/bin && cp /bin/busybox root/bin/ && ln -s busybox root/bin/sh && echo tiny > "
                  "root/is-an-image && tar -C root -c . | podman import - localhost/tiny:1 && "
