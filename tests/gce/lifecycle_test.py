@@ -315,7 +315,7 @@ deploy worker 1 gce
         self.edit(other, ("europe-west1-c/data", "europe-west1-c/dta"))
         self.radlc("plan", "--refresh", other, code=None)
         self.assertIn("there is no such disk", self.err)
-        self.edit(other, ("worker ( cpu", "worker ( availability_zone = 'europe-west1-b' and cpu"))
+        self.edit(other, ("worker ( cpu", "worker ( availability_zone = 'europe-west1-b', cpu"))
         self.radlc("plan", other, code=None)
         self.assertIn("names a disk in europe-west1-c, and the machine is to be in europe-west1-b", self.err)
         self.radlc("destroy", "--auto-approve", file, timeout=200)
