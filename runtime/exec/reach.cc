@@ -1,4 +1,5 @@
 // From made to reachable.
+#include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
 #include "runtime/exec/disks.h"
 #include "runtime/exec/jump.h"
