@@ -15,6 +15,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/openssl_handles.h"
 
 namespace radl::engine::cluster {
 namespace {
@@ -24,13 +25,7 @@ constexpr size_t kPskSize = 48;
 constexpr char kAdmission = 1;  // the server's first byte
 constexpr std::string_view kProtocol = "radl wire ";
 
-template <auto Free>
-struct Freed {
-  template <class T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
+using openssl::Freed;
 using Context = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
 using Psk = std::unique_ptr<SSL_SESSION, Freed<SSL_SESSION_free>>;
 
