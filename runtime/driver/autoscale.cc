@@ -69,8 +69,8 @@ std::string look_script(const ElasticRules& rules, const std::string& wanted) {
   return script;
 }
 
-// Takes out the wishes that hold now; one that has changed meanwhile stays. What was to be made anew has
-// gone, and is to be made.
+// Removes the wishes that are fulfilled; a wish that changed meanwhile stays. A node to be recreated is gone
+// now and becomes a wish for a new node.
 std::string done_script(const ElasticRules& rules, const std::vector<std::string>& lines) {
   std::string script = fmt::format("set -e\ncd {}\nexec 9>> lock\nflock 9\n", folder_of(rules));
   for (const std::string& line : lines) {
@@ -193,7 +193,7 @@ struct Autoscale::Parts {
     return true;
   }
 
-  // Nothing is to be made or removed: what was wished holds.
+  // Removes the fulfilled wishes from the node's list; nothing has to be created or removed.
   Result<bool> settle(Watched& watched, const Nodes& nodes, const ElasticChoice& choice, const Stop& stop) {
     if (choice.fulfilled.empty()) return true;
     auto ran = run_on(watched, nodes, done_script(watched.rules, choice.fulfilled), stop);

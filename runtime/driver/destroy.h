@@ -32,7 +32,7 @@ struct Destroyed {
   Status figures_kept;  // a failure does not fail the destroy
 };
 
-// What is left after a destroy of everything.
+// The resources that remain after everything was destroyed.
 struct DestroyLeft {
   std::vector<std::string> exists;   // a line each: what still exists
   bool state_kept = false;           // `exists` needs it

@@ -91,7 +91,7 @@ Status load_project(const Host& host, const ProjectOptions& options, AskInput as
 
 namespace {
 
-// What is there already of a system that `scale` asks about.
+// The ordinals of the existing nodes of a system that `scale` changes.
 Result<std::vector<int>> nodes_now(const Project& project, const std::string& system) {
   if (auto chosen = project.scaled.find(system); chosen != project.scaled.end())
     return chosen->second.ordinals;

@@ -116,7 +116,7 @@ Status ObjectStore::find_original() {
                    .with_hint("if it is gone: `radlc state adopt`");
     return stop_.check();
   };
-  // "s3://bucket/prefix/NAME/state.db.gz": what is asked for is an object of the folder above it.
+  // "s3://bucket/prefix/NAME/state.db.gz": the request is for an object of the prefix above it.
   const size_t object = url->rfind('/');
   Result<BucketPlace> place = bucket_place(url->substr(0, object));
   if (!place.ok()) return unasked(place.status());

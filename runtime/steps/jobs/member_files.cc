@@ -63,7 +63,7 @@ Result<std::string> Member::read(const std::string& below, size_t most) {
   return result->out;
 }
 
-// The job's own folder is there, and what soon() has been given is done first.
+// The job's own folder exists. The script and files that soon() collected run first.
 Status Member::make_folder_of(const std::string& below) {
   const size_t slash = below.rfind('/');
   if (slash == below.npos && !has_soon()) return {};
