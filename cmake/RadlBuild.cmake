@@ -13,7 +13,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # no NDEBUG: assertions state invariants and
 # engine alone is optimized.
 set(RADL_LIGHT -O1)
 set(RADL_TEST_CODE -O0)
-if(RADL_SANITIZE)
+if(RADL_SANITIZE OR RADL_QUICK)
   set(CMAKE_CXX_FLAGS_RELEASE "-O0")
   set(RADL_LIGHT -O0)
 endif()
