@@ -33,7 +33,7 @@ constexpr std::array kNames = {NamedCloud{"opennebula", "OpenNebula"},
                                NamedCloud{"lambda", "AWS Lambda"},
                                NamedCloud{"occi", "OCCI"},
                                NamedCloud{"ch", "Chameleon without OpenStack's credentials"}};
-// Schemes of images (RADL's own: docs/language.md).
+// Schemes of images (RADL's own: docs/language/radl1.md).
 constexpr std::array kSchemes = {NamedCloud{"one", "OpenNebula"},
                                  NamedCloud{"docker", "Docker or Kubernetes"},
                                  NamedCloud{"fbw", "FogBow"},

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The grammar in docs/language.md is the one that bison reads. Usage: grammar.py SOURCE-FOLDER [--write]
+"""The grammar and the reserved words in docs/language/syntax.md are those that bison reads. Usage: grammar.py SOURCE-FOLDER [--write]
 
-Makes EBNF of grammar/radl2.yy: without actions and recovery, left recursion as repetition, what may be left out in brackets.
---write puts it into the page; without it a page that differs fails.
+Makes EBNF of grammar/radl2.yy: without actions and recovery, left recursion as repetition, optional parts in brackets.
+--write puts both into the page; without it, a page that differs fails.
 """
 import pathlib
 import re
@@ -134,19 +134,45 @@ def ebnf(path):
     return "\n".join(lines) + "\n"
 
 
+def first_words(grammar, rule, seen=()):
+    """The keywords with which a rule may begin."""
+    found = set()
+    for alternative in grammar[rule] if rule not in seen else ():
+        for word in alternative[:1]:
+            if word in grammar:
+                found |= first_words(grammar, word, seen + (rule,))
+            elif re.fullmatch(r'"[a-z]+"', word):
+                found.add(word.strip('"'))
+    return found
+
+
+def words(path):
+    """The list of reserved words: what may begin a block, a resource or an item; and all other words."""
+    grammar = read(path)
+    begin = {place: first_words(grammar, place + "s") for place in ("block", "resource", "item")}
+    begin["block"] |= first_words(grammar, "block")
+    every = {word.strip('"') for found in grammar.values() for a in found for word in a if re.fullmatch(r'"[a-z]+"', word)}
+    lines = [("Reserved where %s %s may begin" % ("an" if place[0] in "aeiou" else "a", place), found) for place, found in begin.items()]
+    lines.append(("Not reserved, a keyword where the grammar expects it", every - set().union(*begin.values())))
+    return "\n" + "".join("- %s:\n  %s\n" % (what, " ".join("`%s`" % word for word in sorted(found))) for what, found in lines) + "\n"
+
+
+PARTS = (("```ebnf\n", "```", ebnf), ("<!-- words: made from grammar/radl2.yy by tests/lint/grammar.py -->\n", "<!-- end -->", words))
+
+
 def main(root, write):
-    page = root / "docs" / "language.md"
-    text = page.read_text()
-    begin = text.index("```ebnf\n") + 8
-    end = text.index("```", begin)
-    wanted = ebnf(root / "grammar" / "radl2.yy")
-    if text[begin:end] == wanted:
-        print("the page has the grammar")
+    page = root / "docs" / "language" / "syntax.md"
+    text = wanted = page.read_text()
+    for opening, closing, make in PARTS:
+        begin = wanted.index(opening) + len(opening)
+        wanted = wanted[:begin] + make(root / "grammar" / "radl2.yy") + wanted[wanted.index(closing, begin):]
+    if text == wanted:
+        print("the page has the grammar and its words")
         return 0
     if write:
-        page.write_text(text[:begin] + wanted + text[end:])
+        page.write_text(wanted)
         return 0
-    print("docs/language.md has another grammar than grammar/radl2.yy: run tests/lint/grammar.py . --write")
+    print("docs/language/syntax.md differs from grammar/radl2.yy: run tests/lint/grammar.py . --write")
     return 1
 
 
@@ -178,6 +204,9 @@ def test():
     made = ebnf(Sample())
     if made != EXPECTED:
         print(made)
+        return 1
+    if first_words(read(Sample()), "value") != {"let"}:
+        print("a value of the sample begins with", first_words(read(Sample()), "value"))
         return 1
     print("the sample's grammar is as expected")
     return 0

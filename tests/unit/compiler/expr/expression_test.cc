@@ -1,5 +1,5 @@
-// Expressions: every documented example holds, operators and units behave as docs/language.md says, mistakes
-// have their codes.
+// Expressions: every documented example holds, operators and units behave as docs/language/expressions.md
+// says, mistakes have their codes.
 #include <gtest/gtest.h>
 
 #include "compiler/diag/render.h"

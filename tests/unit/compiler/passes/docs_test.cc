@@ -30,7 +30,7 @@ void expect_page(const std::string& name, const std::string& wanted) {
 TEST(Docs, ResourceTypes) { expect_page("steps-schema.md", ir::resource_schema_markdown()); }
 
 TEST(Docs, FunctionsOfTheLanguage) {
-  auto page = read_file(kDocs + "language.md");
+  auto page = read_file(kDocs + "language/functions.md");
   ASSERT_TRUE(page.ok());
   size_t begin = page->find('\n', page->find("<!-- functions")) + 1, end = page->find("<!-- end -->");
   ASSERT_NE(end, std::string::npos);
@@ -39,7 +39,7 @@ TEST(Docs, FunctionsOfTheLanguage) {
     table += fmt::format("| `{}({})` | {} | {} |\n", function.name, function.parameters, function.doc,
                          function.example.empty() ? "" : fmt::format("`{}`", function.example));
   }
-  expect_page("language.md", page->substr(0, begin) + table + "\n" + page->substr(end));
+  expect_page("language/functions.md", page->substr(0, begin) + table + "\n" + page->substr(end));
 }
 
 // Whatever a page shows compiles. Declarations alone are taken as the beginning of a program.
@@ -65,7 +65,12 @@ void expect_examples_compile(const std::string& name, int least) {
   EXPECT_GE(examples, least);
 }
 
-TEST(Docs, ExamplesOfTheLanguageCompile) { expect_examples_compile("language.md", 8); }
+TEST(Docs, ExamplesOfTheLanguageCompile) {
+  expect_examples_compile("language.md", 9);
+  expect_examples_compile("language/expressions.md", 1);
+  expect_examples_compile("language/blocks.md", 3);
+  expect_examples_compile("language/modules.md", 3);
+}
 TEST(Docs, ExamplesOfTrainingCompile) { expect_examples_compile("training.md", 1); }
 TEST(Docs, ExamplesOfTheComparisonCompile) { expect_examples_compile("comparison.md", 5); }
 
