@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "common/files.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/radl_json.h"
+#include "compiler/check/check.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/syntax/parser.h"
-#include "compiler/tools/fmt/format.h"
+#include "tools/fmt/format.h"
 
 namespace {
 

@@ -123,7 +123,7 @@ enum class StepKind { Native, Ansible, CloudInit, Training, Program, Barrier };
 
 // One resource of a native recipe: file '/etc/motd' ( content = 'x' ).
 struct Resource {
-  std::string type;  // a type of compiler/ir/resource_schema.h
+  std::string type;  // a type of compiler/resources/resource_schema.h
   std::string name;  // '/etc/motd'; with `$name` among the properties, as plans show it
   // A command's text that is known only after apply stands under kNameProperty.
   Json properties = Json::object();

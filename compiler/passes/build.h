@@ -7,13 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/check/check.h"
+#include "compiler/check/document.h"
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
-#include "compiler/hir/hir.h"
-#include "compiler/modules/instance.h"
-#include "compiler/passes/scopes.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/document.h"
+#include "compiler/eval/hir.h"
+#include "compiler/eval/instance.h"
+#include "compiler/eval/scopes.h"
 #include "compiler/source/source.h"
 #include "compiler/syntax/ast.h"
 

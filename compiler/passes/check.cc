@@ -1,7 +1,7 @@
 // The document check: what RADL demands of a document.
-#include "compiler/sema/check.h"
+#include "compiler/check/check.h"
 
-#include "compiler/modules/mentions.h"
+#include "compiler/eval/mentions.h"
 #include "compiler/passes/build.h"
 
 namespace radl::passes {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <set>
 
-#include "compiler/ir/resource_schema.h"
 #include "compiler/passes/build.h"
+#include "compiler/resources/resource_schema.h"
 
 namespace radl::passes {
 

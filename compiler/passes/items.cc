@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/check/check.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/requirements.h"
-#include "compiler/sema/check.h"
 
 namespace radl::passes {
 

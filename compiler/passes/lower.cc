@@ -1,11 +1,11 @@
-// Trees to values (compiler/hir): RADL 1 files as they are, blocks of `radl 2` and of modules evaluated in
+// Trees to values (compiler/eval): RADL 1 files as they are, blocks of `radl 2` and of modules evaluated in
 // the scope of their instance.
-#include "compiler/hir/hir.h"
+#include "compiler/eval/hir.h"
 
 #include <algorithm>
 
-#include "compiler/ir/resource_schema.h"
 #include "compiler/passes/build.h"
+#include "compiler/resources/resource_schema.h"
 
 namespace radl::passes {
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "compiler/check/wireguard_range.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/outports.h"
 #include "compiler/passes/requirements.h"
-#include "compiler/sema/wireguard_range.h"
 
 namespace radl::passes {
 

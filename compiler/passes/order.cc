@@ -11,7 +11,7 @@
 #include <set>
 
 #include "common/topology.h"
-#include "compiler/modules/mentions.h"
+#include "compiler/eval/mentions.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/order_graph.h"
 #include "compiler/passes/order_places.h"

@@ -1,6 +1,6 @@
 #include "compiler/passes/outports.h"
 
-#include "compiler/sema/outports.h"
+#include "compiler/check/outports.h"
 
 namespace radl::passes {
 

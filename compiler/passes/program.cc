@@ -9,8 +9,8 @@
 #include "common/own_folders.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
+#include "compiler/eval/program_source.h"
 #include "compiler/ir/program_names.h"
-#include "compiler/passes/program_source.h"
 #include "compiler/passes/recipes.h"
 
 namespace radl::passes {

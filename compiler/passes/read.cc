@@ -1,12 +1,13 @@
 // Files to trees. In RADL 1 files @input.NAME@ is replaced first, in the whole text, as RADL's clients do.
-// Several of them, and EC3's templates with what they include, become one tree (compiler/ec3/compose.h).
+// Several of them, and EC3's templates with what they include, become one tree
+// (compiler/compat/ec3/compose.h).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "compiler/ec3/templates.h"
+#include "compiler/compat/ec3/templates.h"
 #include "compiler/passes/build.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/version.h"

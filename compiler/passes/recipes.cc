@@ -7,8 +7,8 @@
 #include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/text.h"
-#include "compiler/modules/expand.h"
-#include "compiler/passes/datasets.h"
+#include "compiler/eval/datasets.h"
+#include "compiler/eval/expand.h"
 
 namespace radl::passes {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/eval/properties.h"
 #include "compiler/passes/build.h"
-#include "compiler/passes/properties.h"
 
 namespace radl::passes {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "common/digest.h"
-#include "compiler/expr/secret_access.h"
-#include "compiler/expr/units.h"
-#include "compiler/sema/features.h"
+#include "compiler/check/features.h"
+#include "compiler/eval/secret_access.h"
+#include "compiler/eval/units.h"
 
 namespace radl::passes {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "common/store_address.h"
-#include "compiler/modules/mentions.h"
+#include "compiler/eval/mentions.h"
 #include "compiler/passes/recipes.h"
 
 namespace radl::passes {

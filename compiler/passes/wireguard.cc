@@ -9,9 +9,9 @@
 
 #include "common/digest.h"
 #include "common/text.h"
+#include "compiler/check/wireguard_range.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/recipes.h"
-#include "compiler/sema/wireguard_range.h"
 
 namespace radl::passes {
 

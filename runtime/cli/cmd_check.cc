@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "common/version.h"
-#include "compiler/tools/findings/findings.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/clouds/elsewhere.h"
+#include "tools/findings/findings.h"
 
 namespace radl::cli::check_command {
 namespace {

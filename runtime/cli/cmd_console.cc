@@ -4,13 +4,13 @@
 #include <cstdio>
 
 #include "common/files.h"
-#include "compiler/tools/console/console.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/line_reader.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/project_state.h"
 #include "runtime/plan/values.h"
+#include "tools/console/console.h"
 
 namespace radl::cli::console_command {
 namespace {

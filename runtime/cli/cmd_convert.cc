@@ -1,15 +1,15 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "compiler/check/check.h"
+#include "compiler/check/document.h"
+#include "compiler/compat/ec3/templates.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/diag/render.h"
-#include "compiler/ec3/templates.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/document.h"
-#include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
-#include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/result_file.h"
+#include "tools/fmt/format.h"
 
 namespace radl::cli::convert_command {
 namespace {

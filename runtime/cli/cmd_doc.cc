@@ -3,12 +3,12 @@
 #include <filesystem>
 
 #include "compiler/diag/render.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "compiler/syntax/parser.h"
-#include "compiler/tools/doc/doc.h"
-#include "compiler/tools/doc/features_page.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/result_file.h"
+#include "tools/doc/doc.h"
+#include "tools/doc/features_page.h"
 
 namespace radl::cli::doc_command {
 namespace {

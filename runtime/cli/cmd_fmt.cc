@@ -6,11 +6,11 @@
 #include "common/text_diff.h"
 #include "compiler/diag/render.h"
 #include "compiler/source/read.h"
-#include "compiler/tools/findings/findings.h"
-#include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/upgraded.h"
+#include "tools/findings/findings.h"
+#include "tools/fmt/format.h"
 
 namespace radl::cli::fmt_command {
 namespace {

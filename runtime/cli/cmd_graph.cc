@@ -2,10 +2,10 @@
 #include <cstdio>
 
 #include "common/process/process.h"
-#include "compiler/tools/graph/graph.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/result_file.h"
+#include "tools/graph/graph.h"
 
 namespace radl::cli::graph_command {
 namespace {

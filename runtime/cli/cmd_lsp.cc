@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/version.h"
-#include "compiler/tools/lsp/server.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
+#include "tools/lsp/server.h"
 
 namespace radl::cli::lsp_command {
 

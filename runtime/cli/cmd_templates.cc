@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "compiler/tools/templates/templates.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
+#include "tools/templates/templates.h"
 
 namespace radl::cli::templates_command {
 namespace {

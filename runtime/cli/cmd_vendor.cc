@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "compiler/modules/addresses.h"
+#include "compiler/eval/addresses.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"

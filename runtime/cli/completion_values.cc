@@ -7,11 +7,11 @@
 #include "common/own_folders.h"
 #include "compiler/source/source.h"
 #include "compiler/syntax/parser.h"
-#include "compiler/tools/doc/doc.h"
 #include "runtime/cli/project.h"
 #include "runtime/driver/machinery.h"
 #include "runtime/driver/nodes.h"
 #include "runtime/foresight/shipped_profiles.h"
+#include "tools/doc/doc.h"
 
 namespace radl::cli {
 namespace {

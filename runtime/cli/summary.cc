@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"

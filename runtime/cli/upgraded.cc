@@ -7,8 +7,8 @@
 
 #include "compiler/compile.h"
 #include "compiler/ir/ir.h"
-#include "compiler/tools/fmt/upgrade.h"
 #include "runtime/cli/project.h"
+#include "tools/fmt/upgrade.h"
 
 namespace radl::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/steps/jobs/for_all.h"
 
 namespace radl::driver {

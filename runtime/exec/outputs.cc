@@ -1,5 +1,5 @@
 // What a run leaves behind for its user: outputs, and outputs on this computer.
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/values.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
 

@@ -1,5 +1,5 @@
 // The plan as JSON and back: docs/plan.md describes every key.
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/plan/plan.h"
 
 namespace radl {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/human.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/ordinals.h"
 

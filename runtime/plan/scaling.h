@@ -15,7 +15,7 @@ namespace radl {
 // Where a node is asked for others unless `directory` says otherwise; the resource has a folder there.
 inline constexpr const char* kElasticFolder = "~/.radl/elastic";
 
-// A resource `elastic` of the program (compiler/ir/resource_table.h), on the node that it stands on.
+// A resource `elastic` of the program (compiler/resources/resource_table.h), on the node that it stands on.
 struct ElasticRules {
   std::string name;    // "workers"
   std::string system;  // that grows and shrinks

@@ -8,7 +8,7 @@
 #include "common/digest.h"
 #include "common/human.h"
 #include "common/store_address.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/base/job_folder.h"
 #include "runtime/plan/values.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/plan/measured.h"
 
 namespace radl {

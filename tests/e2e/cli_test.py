@@ -423,7 +423,7 @@ class Hints(CliCase):
                 help_of[command] += self.radlc(command, inner, "--help")
         flags = set(re.findall(r"--[a-z][a-z-]*", "".join(help_of.values())))
         texts = []
-        for folder in ("runtime", "compiler", "common"):
+        for folder in ("runtime", "compiler", "tools", "common"):
             for path in [*(source / folder).rglob("*.cc"), *(source / folder).rglob("*.def")]:
                 if path.name in ("completions.cc", "manual.cc"):
                     continue

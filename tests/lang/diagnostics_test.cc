@@ -11,10 +11,10 @@
 
 #include "common/files.h"
 #include "common/text.h"
+#include "compiler/check/check.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
 #include "tests/support/paths.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """No finding says what a secret holds. Usage: findings.py SOURCE-FOLDER | findings.py --test
 
-A value gives what a secret holds only against `kPermitted` (compiler/expr/permission.h), in the files that layers.py lists. Within a
+A value gives what a secret holds only against `kPermitted` (compiler/eval/permission.h), in the files that layers.py lists. Within a
 function of such a file, what was taken with it, and what was made of that, may not stand in a statement that makes a finding or a
 Status: report(...), with_help(...), invalid(...) and the like. A statement that asks `sensitive()` itself has decided it.
 Where a value is shown, it is read without a permission: of a secret that gives nothing.
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-PERMISSION = "compiler/expr/secret_access.h"
+PERMISSION = "compiler/eval/secret_access.h"
 GIVES = re.compile(r"\bkPermitted\b")
 SAYS = re.compile(r"\b(?:report|with_help|labelled|note|fix|fail|refuse|wrong|invalid|not_found|Status|expected|overflow)\s*\(")
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -89,7 +89,7 @@ def test():
 
 def main(root):
     problems, looked = [], 0
-    for path in sorted((root / "compiler").rglob("*.cc")):
+    for path in sorted([*(root / "compiler").rglob("*.cc"), *(root / "tools").rglob("*.cc")]):
         text = path.read_text(encoding="utf-8")
         if PERMISSION not in text:
             continue

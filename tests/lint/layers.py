@@ -10,8 +10,9 @@ import sys
 # For every folder the folders that its files may include besides its own; "x/" means x and what is below it. Arrows point down only:
 # an entry is added for a folder below, never for one above or beside that would close a circle (those that stand are marked).
 FRONT = ["common/", "compiler/diag", "compiler/source", "compiler/syntax"]
-CLOUD = ["common/", "compiler/ir", "runtime/base", "runtime/catalog", "runtime/clouds", "runtime/net", "runtime/net/ssh"]
-STEPS = ["common/", "compiler/ir", "runtime/base", "runtime/net", "runtime/net/ssh"]
+IR = ["compiler/ir", "compiler/resources"]
+CLOUD = ["common/", *IR, "runtime/base", "runtime/catalog", "runtime/clouds", "runtime/net", "runtime/net/ssh"]
+STEPS = ["common/", *IR, "runtime/base", "runtime/net", "runtime/net/ssh"]
 LAYERS = {
     "common": [],
     "common/http": ["common"],
@@ -24,23 +25,24 @@ LAYERS = {
     "common/transfer": ["common", "common/http", "common/aws", "common/azure", "common/google", "common/openstack"],
 
     "compiler/source": ["common/"],
-    "compiler/ir": ["common/"],
+    "compiler/resources": ["common/"],
+    "compiler/ir": ["common/", "compiler/resources"],
     "compiler/diag": ["common/", "compiler/source"],
     "compiler/syntax": ["common/", "compiler/diag", "compiler/source"],
-    "compiler/expr": [*FRONT, "compiler/ir"],
-    "compiler/hir": [*FRONT, "compiler/ir", "compiler/expr"],
-    "compiler/modules": [*FRONT, "compiler/ir", "compiler/expr"],
-    "compiler/sema": [*FRONT, "compiler/ir", "compiler/expr", "compiler/hir"],
-    "compiler/ec3": [*FRONT, "compiler/ir", "compiler/expr", "compiler/hir", "compiler/sema"],
-    "compiler/passes": [*FRONT, "compiler", "compiler/ir", "compiler/expr", "compiler/hir", "compiler/sema", "compiler/ec3", "compiler/modules"],
-    "compiler": [*FRONT, "compiler/ir", "compiler/passes"],  # compile.h: a circle with the passes
-    "compiler/tools/console": [*FRONT, "compiler/ir", "compiler/expr"],
-    "compiler/tools/doc": [*FRONT, "compiler/sema"],
-    "compiler/tools/findings": [*FRONT, "compiler"],
-    "compiler/tools/fmt": FRONT,
-    "compiler/tools/graph": ["common/", "compiler/ir"],
-    "compiler/tools/lsp": [*FRONT, "compiler", "compiler/ir", "compiler/expr", "compiler/hir", "compiler/modules", "compiler/sema", "compiler/tools/doc", "compiler/tools/fmt"],
-    "compiler/tools/templates": ["common/", "compiler/syntax"],
+    "compiler/eval": [*FRONT, *IR, "compiler"],  # compile.h has the options: a circle
+    "compiler/compat/yaml": ["common/", "compiler/eval"],
+    "compiler/check": [*FRONT, *IR, "compiler/eval", "compiler/compat/yaml"],
+    "compiler/compat/json": [*FRONT, *IR, "compiler/eval", "compiler/check"],
+    "compiler/compat/ec3": [*FRONT, *IR, "compiler/eval", "compiler/check", "compiler/compat/yaml"],
+    "compiler/passes": [*FRONT, *IR, "compiler", "compiler/eval", "compiler/check", "compiler/compat/ec3"],
+    "compiler": [*FRONT, *IR, "compiler/passes"],  # compile.h: a circle with the passes
+    "tools/console": [*FRONT, *IR, "compiler/eval"],
+    "tools/doc": [*FRONT, "compiler/check"],
+    "tools/findings": [*FRONT, "compiler"],
+    "tools/fmt": FRONT,
+    "tools/graph": ["common/", *IR],
+    "tools/lsp": [*FRONT, *IR, "compiler", "compiler/eval", "compiler/check", "tools/doc", "tools/fmt"],
+    "tools/templates": ["common/", "compiler/syntax"],
 
     "engine/tensor": ["common/"],
     "engine/kernels": ["common/", "engine/tensor", "engine/kernels/"],  # a circle with its implementations
@@ -67,9 +69,9 @@ LAYERS = {
     "runtime/vendor": ["common/"],
     "runtime/net": ["common/", "runtime/base"],
     "runtime/net/ssh": ["common/", "runtime/base", "runtime/net"],
-    "runtime/state": ["common/", "compiler/ir", "runtime/base", "runtime/net/ssh"],
+    "runtime/state": ["common/", *IR, "runtime/base", "runtime/net/ssh"],
     "runtime/foresight": ["common/", "runtime/base"],
-    "runtime/clouds": ["common/", "compiler/ir", "runtime/base", "runtime/catalog"],
+    "runtime/clouds": ["common/", *IR, "runtime/base", "runtime/catalog"],
     "runtime/clouds/azure": CLOUD,
     "runtime/clouds/ec2": CLOUD,
     "runtime/clouds/gce": CLOUD,
@@ -77,7 +79,7 @@ LAYERS = {
     "runtime/clouds/local": CLOUD,
     "runtime/clouds/openstack": CLOUD,
     "runtime/clouds/simulated": CLOUD,
-    "runtime/plan": ["common/", "compiler/ir", "runtime/base", "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/foresight", "runtime/state"],
+    "runtime/plan": ["common/", *IR, "runtime/base", "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/foresight", "runtime/state"],
     "runtime/steps": [*STEPS, "runtime/steps/"],  # a circle with what is below it
     "runtime/steps/jobs": [*STEPS, "runtime/steps"],
     "runtime/steps/native": [*STEPS, "runtime/steps"],
@@ -85,17 +87,18 @@ LAYERS = {
     "runtime/steps/program": [*STEPS, "runtime/steps", "runtime/steps/jobs", "runtime/steps/training"],
     "runtime/ansible": [*STEPS, "runtime/steps"],
     "runtime/exec": [*STEPS, "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/state", "runtime/plan", "runtime/steps", "runtime/steps/jobs"],
-    "runtime/runs": ["common/", "compiler/ir", "runtime/base", "runtime/foresight", "runtime/state", "runtime/plan", "runtime/exec"],
+    "runtime/runs": ["common/", *IR, "runtime/base", "runtime/foresight", "runtime/state", "runtime/plan", "runtime/exec"],
     "runtime/run": [*STEPS, "runtime/catalog", "runtime/clouds", "runtime/state", "runtime/plan", "runtime/steps/", "runtime/exec", "runtime/runs"],
     "runtime/trial": [*STEPS, "runtime/catalog", "runtime/clouds", "runtime/clouds/simulated", "runtime/state", "runtime/plan", "runtime/steps", "runtime/exec"],
-    "runtime/driver": [*FRONT, "compiler", "compiler/ir", "runtime/base", "runtime/auth", "runtime/catalog", "runtime/clouds/", "runtime/net/", "runtime/state", "runtime/plan",
+    "runtime/driver": [*FRONT, *IR, "compiler", "runtime/base", "runtime/auth", "runtime/catalog", "runtime/clouds/", "runtime/net/", "runtime/state", "runtime/plan",
                        "runtime/foresight", "runtime/steps/", "runtime/ansible", "runtime/exec", "runtime/run", "runtime/runs"],
-    "runtime/cli": ["common/", "compiler/", "runtime/"],
+    "runtime/cli": ["common/", "compiler/", "tools/", "runtime/"],
 }
 # What sees the content of secrets: computes with them, judges them, or puts them where secrets belong.
-SECRETS = "compiler/expr/secret_access.h"
-MAY_SEE_SECRETS = ["compiler/expr/", "compiler/hir/lower_radl2.cc", "compiler/sema/merge.cc", "compiler/sema/check_feature.cc",
-                   "compiler/passes/input_values.cc", "compiler/passes/scopes_inputs.cc", "compiler/passes/requirements.cc"]
+SECRETS = "compiler/eval/secret_access.h"
+MAY_SEE_SECRETS = ["compiler/eval/evaluate", "compiler/eval/functions_", "compiler/eval/operators.cc", "compiler/eval/permission.h", "compiler/eval/value.cc",
+                   "compiler/eval/input_values.cc", "compiler/eval/lower_radl2.cc", "compiler/eval/scopes_inputs.cc",
+                   "compiler/check/merge.cc", "compiler/check/check_feature.cc", "compiler/passes/requirements.cc"]
 LIMIT = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
@@ -107,7 +110,7 @@ def may_include(folder: str, included: str) -> bool:
 
 def main(root: pathlib.Path) -> int:
     problems = []
-    files = [p for top in ("common", "compiler", "engine", "runtime")
+    files = [p for top in ("common", "compiler", "tools", "engine", "runtime")
              for p in sorted((root / top).rglob("*")) if p.suffix in (".h", ".cc")]
     for path in files:
         name = path.relative_to(root).as_posix()
@@ -140,7 +143,7 @@ def test() -> int:
                                       ("runtime/run", "runtime/driver/host.h", False),
                                       ("runtime/clouds", "runtime/clouds/ec2/api.h", False),
                                       ("runtime/clouds/ec2", "common/aws/query.h", True),
-                                      ("compiler/sema", "runtime/base/world.h", False),
+                                      ("compiler/check", "runtime/base/world.h", False),
                                       ("engine/train", "compiler/ir/ir.h", False),
                                       ("runtime/new", "common/status.h", False)]:
         assert may_include(folder, included) is allowed, (folder, included)

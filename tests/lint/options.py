@@ -15,7 +15,7 @@ FOLDERS = ("runtime/cli", "engine/cli")
 def main(root: pathlib.Path) -> int:
     problems = seen = 0
     sources = {}
-    for folder in ("runtime", "engine", "compiler", "common"):
+    for folder in ("runtime", "engine", "compiler", "tools", "common"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in (".cc", ".h"):
                 sources[path] = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("common", "compiler", "runtime", "engine")
+FOLDERS = ("common", "compiler", "tools", "runtime", "engine")
 COMMENT = re.compile(r"//[^\n]*")
 # What is done; how it looks; the files that do it.
 PLACES = [

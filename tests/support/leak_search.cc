@@ -6,11 +6,11 @@
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
-#include "compiler/tools/doc/doc.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/render.h"
 #include "tests/support/secret_programs.h"
+#include "tools/doc/doc.h"
 
 namespace radl::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "compiler/check/check.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/diag/diagnostic.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
 
 namespace {

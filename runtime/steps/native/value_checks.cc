@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 
 namespace radl::native {
 namespace {

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "common/processors.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/network.h"
 

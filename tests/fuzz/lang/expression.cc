@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "compiler/diag/render.h"
-#include "compiler/expr/evaluate.h"
+#include "compiler/eval/evaluate.h"
 #include "compiler/syntax/parser.h"
 
 namespace {

@@ -1,9 +1,9 @@
 // Scanner, parser, check and renderers: any bytes give a tree, and the tree's spans lie in the file.
 #include <cstdlib>
 
+#include "compiler/check/check.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/diag/render.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

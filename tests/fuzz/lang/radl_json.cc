@@ -1,7 +1,7 @@
 // RADL-JSON from anybody: refused, or RADL text that parses.
 #include <cstdlib>
 
-#include "compiler/sema/radl_json.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/syntax/parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

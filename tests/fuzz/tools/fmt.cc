@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "compiler/tools/fmt/format.h"
+#include "tools/fmt/format.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > 20000) return 0;

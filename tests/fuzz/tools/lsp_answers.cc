@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "compiler/tools/lsp/answers.h"
-#include "compiler/tools/lsp/findings.h"
+#include "tools/lsp/answers.h"
+#include "tools/lsp/findings.h"
 
 using namespace radl::lsp;
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/tools/lsp/connection.h"
-#include "compiler/tools/lsp/framing.h"
+#include "tools/lsp/connection.h"
+#include "tools/lsp/framing.h"
 
 using namespace radl::lsp;
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <thread>
 
-#include "compiler/tools/lsp/connection.h"
-#include "compiler/tools/lsp/framing.h"
-#include "compiler/tools/lsp/server.h"
+#include "tools/lsp/connection.h"
+#include "tools/lsp/framing.h"
+#include "tools/lsp/server.h"
 
 using namespace radl::lsp;
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "compiler/ir/ir.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 
 namespace radl::ir {
 namespace {

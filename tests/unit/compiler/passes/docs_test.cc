@@ -8,8 +8,8 @@
 #include "common/files.h"
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
-#include "compiler/expr/evaluate.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/eval/evaluate.h"
+#include "compiler/resources/resource_schema.h"
 #include "tests/support/paths.h"
 
 namespace radl {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/check/check.h"
+#include "compiler/compat/json/radl_json.h"
 #include "compiler/diag/render.h"
-#include "compiler/sema/check.h"
-#include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
 
 namespace radl {

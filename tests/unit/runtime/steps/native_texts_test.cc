@@ -6,7 +6,7 @@
 #include <set>
 
 #include "common/digest.h"
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/steps/native_runner.h"
 #include "tests/support/faulty_remote.h"
 #include "tests/support/temporary_folder.h"

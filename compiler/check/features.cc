@@ -1,0 +1,235 @@
+#include "compiler/check/features.h"
+
+#include <algorithm>
+
+#include "common/text.h"
+#include "compiler/check/name_index.h"
+#include "compiler/eval/units.h"
+
+namespace radl::sema {
+namespace {
+
+constexpr bool Yes = true, No = false;
+constexpr int kMaxIndexDigits = 18;
+
+std::vector<std::string_view> list_of(std::string_view values) {
+  if (values.empty()) return {};
+  return split(values, '|');
+}
+
+bool all_digits(std::string_view text) {
+  for (char c : text)
+    if (c < '0' || c > '9') return false;
+  return !text.empty();
+}
+
+// Indices become N (the first) and I (a second one), so that the name can be looked up; what they were is
+// kept.
+struct Pattern {
+  std::string text;
+  std::vector<std::string_view> indices;
+};
+
+Pattern pattern_of(std::string_view name) {
+  Pattern out;
+  if (!name.starts_with("disk.") && !name.starts_with("net_interface.")) {
+    out.text = name;
+    return out;
+  }
+  for (std::string_view piece : split(name, '.')) {
+    if (!out.text.empty()) out.text += '.';
+    if (all_digits(piece)) {
+      out.indices.push_back(piece);
+      out.text += out.indices.size() == 1 ? "N" : "I";
+    } else {
+      out.text += piece;
+    }
+  }
+  return out;
+}
+
+// "input.*" for "input.0.path".
+std::string family_of(std::string_view name) {
+  size_t dot = name.find('.');
+  return dot == name.npos || dot + 1 == name.size() ? std::string()
+                                                    : std::string(name.substr(0, dot + 1)) + "*";
+}
+
+// Where the rows are: by scope and name, and those of systems' disks and interfaces by what follows the
+// number.
+struct Rows {
+  Rows() {
+    const std::vector<FeatureSpec>& all = all_features();
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      IndexedName parts = all[i].scope == Scope::System ? split_index(all[i].name) : IndexedName();
+      NameIndex& index = parts.kind.empty() ? plain[static_cast<size_t>(all[i].scope)] : numbered(parts);
+      index.insert(arena, parts.kind.empty() ? all[i].name : parts.rest, i);
+    }
+  }
+  NameIndex& numbered(const IndexedName& parts) { return parts.kind == "disk" ? disk : interface; }
+
+  Arena arena;
+  NameIndex plain[static_cast<size_t>(Scope::None)];
+  NameIndex disk, interface;
+};
+
+}  // namespace
+
+const std::vector<FeatureSpec>& all_features() {
+  static const std::vector<FeatureSpec> table = {
+#define FEATURE(scope, name, type, unit, checked, values, default_value, documentation) \
+  {Scope::scope,    name,          FeatureType::type, UnitClass::unit, checked,         \
+   list_of(values), default_value, documentation},
+#include "compiler/check/features.def"
+#undef FEATURE
+  };
+  return table;
+}
+
+const FeatureSpec* find_feature(Scope scope, std::string_view name) {
+  return find_feature(scope, name, split_index(name));
+}
+
+const FeatureSpec* find_feature(Scope scope, std::string_view name, const IndexedName& parts) {
+  static Rows rows;
+  auto row = [](uint32_t at) { return at == NameIndex::kNone ? nullptr : &all_features()[at]; };
+  if (scope == Scope::None) return nullptr;
+  if (parts.kind.empty()) {
+    const NameIndex& plain = rows.plain[static_cast<size_t>(scope)];
+    uint32_t at = plain.find(name);
+    return row(at != NameIndex::kNone ? at : plain.find(family_of(name)));
+  }
+  if (!parts.valid || scope != Scope::System) return nullptr;
+  const NameIndex& index = rows.numbered(parts);
+  uint32_t at = index.find(parts.rest);
+  if (at == NameIndex::kNone && parts.rest.starts_with("dns."))
+    at = index.find(std::string_view(pattern_of(name).text).substr(parts.kind.size() + 3));
+  return row(at);
+}
+
+std::string nearest_feature(Scope scope, std::string_view name) {
+  Pattern wanted = pattern_of(name);
+  std::vector<std::string_view> names;
+  for (const FeatureSpec& spec : all_features())
+    if (spec.scope == scope && !spec.name.ends_with('*')) names.push_back(spec.name);
+  auto near = nearest_name(wanted.text, names);
+  // `memory` is the beginning of what is meant.
+  auto longer = std::find_if(names.begin(), names.end(), [&](std::string_view known) {
+    return known.size() > wanted.text.size() && known.starts_with(wanted.text) &&
+           known[wanted.text.size()] == '.';
+  });
+  if (longer != names.end()) near = *longer;
+  if (!near || *near == wanted.text) return {};
+  std::string out;
+  size_t next = 0;
+  for (std::string_view piece : split(*near, '.')) {
+    if (!out.empty()) out += '.';
+    bool index = piece == "N" || piece == "I";
+    out += !index ? piece : next < wanted.indices.size() ? wanted.indices[next++] : std::string_view("0");
+  }
+  return out;
+}
+
+IndexedName split_index(std::string_view name) {
+  IndexedName out;
+  size_t kind = name.starts_with("disk.") ? 4 : name.starts_with("net_interface.") ? 13 : 0;
+  if (kind == 0) return out;
+  out.kind = name.substr(0, kind);
+  std::string_view behind = name.substr(kind + 1);
+  size_t dot = behind.find('.');
+  out.index = behind.substr(0, dot);
+  if (dot != std::string_view::npos) out.rest = behind.substr(dot + 1);
+  // An integer as the reference reads one: a sign, and single `_` between digits.
+  std::string_view text = out.index;
+  bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  int digits = 0;
+  int64_t number = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '_' && i > 0 && i + 1 < text.size() && text[i - 1] != '_') continue;
+    if (text[i] < '0' || text[i] > '9' || ++digits > kMaxIndexDigits) return out;
+    number = number * 10 + (text[i] - '0');
+  }
+  if (digits == 0) return out;
+  out.number = negative ? -number : number;
+  out.valid = true;
+  return out;
+}
+
+Scope scope_of(ast::Kind block) {
+  switch (block) {
+    case ast::Kind::Network:
+      return Scope::Network;
+    case ast::Kind::System:
+      return Scope::System;
+    case ast::Kind::Ansible:
+      return Scope::Ansible;
+    case ast::Kind::Description:
+      return Scope::Description;
+    case ast::Kind::Contextualize:
+      return Scope::Option;
+    default:
+      return Scope::None;
+  }
+}
+
+Operators operators_of(FeatureType type) {
+  switch (type) {
+    case FeatureType::Any:
+    case FeatureType::Number:
+    case FeatureType::Integer:
+    case FeatureType::Version:
+      return Operators::All;
+    case FeatureType::Applications:
+      return Operators::Contains;
+    default:
+      return Operators::Equal;
+  }
+}
+
+std::span<const std::string_view> units_of(UnitClass units) {
+  if (units == UnitClass::Size) return expr::size_units();
+  if (units == UnitClass::Performance) return expr::performance_units();
+  return {};
+}
+
+std::string_view type_name(FeatureType type) {
+  switch (type) {
+    case FeatureType::Any:
+      return "any value";
+    case FeatureType::Number:
+      return "a number";
+    case FeatureType::Integer:
+      return "an integer";
+    case FeatureType::Applications:
+      return "a group, `contains (...)`";
+    case FeatureType::StringOrList:
+      return "a string or a list of strings";
+    case FeatureType::List:
+      return "a list of strings";
+    default:
+      return "a string";
+  }
+}
+
+// Asked of each feature of a document: by its last letter first.
+bool is_secret_name(std::string_view name) {
+  switch (name.empty() ? '\0' : name.back()) {
+    case 'd':
+      return name.ends_with("password");
+    case 'y':
+      return name.ends_with("private_key") || name.ends_with("secret_key") || name == "proxy_key";
+    case 'n':
+      return name.ends_with(".token");
+    default:
+      return false;
+  }
+}
+
+bool may_be_secret(Scope scope, const FeatureSpec* spec, std::string_view name) {
+  if (is_secret_name(name) || name == "proxy_host") return true;  // user:password@host
+  const bool unread = spec == nullptr || spec->type == FeatureType::Any;
+  return unread && (scope == Scope::System || scope == Scope::Network);
+}
+
+}  // namespace radl::sema

@@ -1,0 +1,225 @@
+// How several features of one name combine.
+#include "compiler/check/merge.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "compiler/eval/secret_access.h"
+
+namespace radl::sema {
+namespace {
+
+constexpr size_t kIndexFrom = 24;  // beyond this many names a set gets an index
+
+std::string name_of(const hir::Feature& feature) { return "`" + std::string(feature.name) + "`"; }
+
+Merged::Kind kind_of(const hir::Feature& feature) {
+  if (feature.value.kind() == hir::Kind::Group) return Merged::Kind::Groups;
+  if (feature.op == ast::Op::Contains) return Merged::Kind::Set;
+  switch (feature.value.kind()) {
+    case hir::Kind::Number:
+      return Merged::Kind::Number;
+    case hir::Kind::Text:
+    case hir::Kind::Random:
+    case hir::Kind::Boolean:
+    case hir::Kind::List:
+    case hir::Kind::Reference:
+      return Merged::Kind::Value;
+    default:
+      return Merged::Kind::Unknown;
+  }
+}
+
+std::string_view kind_word(Merged::Kind kind) {
+  static constexpr std::string_view words[] = {"a number", "a string", "a group", "a set of values",
+                                               "a value"};
+  return words[static_cast<size_t>(kind)];
+}
+
+// The ends of an interval that one feature sets.
+std::pair<Bound, Bound> ends(const hir::Feature& feature) {
+  Bound bound{&feature};
+  bool lower = feature.op == ast::Op::Eq || feature.op == ast::Op::Gt || feature.op == ast::Op::Ge;
+  bool upper = feature.op == ast::Op::Eq || feature.op == ast::Op::Lt || feature.op == ast::Op::Le;
+  return {lower ? bound : Bound{}, upper ? bound : Bound{}};
+}
+
+// What distinguishes the groups of one `contains`: their `name`.
+std::string group_key(const FeatureSet& group) {
+  const Merged* name = group.find("name");
+  if (!name) return {};
+  const hir::Value* value = name->value == nullptr ? nullptr : &name->value->content(expr::kPermitted);
+  if (value != nullptr && value->text()) return "t" + std::string(*value->text());
+  const hir::Number* number = name->lower.number() ? name->lower.number() : name->upper.number();
+  return number ? "n" + Quantity::of(*number).json() : std::string();
+}
+
+}  // namespace
+
+bool same_value(const hir::Value& a, const hir::Value& b) {
+  if (a.kind() != b.kind()) return false;
+  const hir::Value &one = a.content(expr::kPermitted), &other = b.content(expr::kPermitted);
+  if (auto text = one.text()) return *text == other.text();
+  if (auto boolean = one.boolean()) return boolean == other.boolean();
+  if (auto* number = one.number()) return Quantity::of(*number) == Quantity::of(*other.number());
+  if (auto* to = one.reference())
+    return to->kind.text == other.reference()->kind.text && to->target.text == other.reference()->target.text;
+  auto* list = one.list();
+  if (!list) return false;  // two random strings differ
+  return std::equal(list->begin(), list->end(), other.list()->begin(), other.list()->end(), same_value);
+}
+
+std::string joined(const Merged& set) {
+  std::string out;
+  for (const hir::Value* value : set.set) {
+    if (!out.empty()) out += ",";
+    if (auto text = value->text()) out += *text;
+    if (auto* number = value->number()) out += number_text(*number);
+  }
+  return out;
+}
+
+void Merger::add(FeatureSet& set, const hir::Features& features) {
+  set.items.reserve(arena_, set.items.size() + features.items.size());
+  for (const hir::Feature& feature : features.items) add(set, feature);
+  for (const hir::Soft& soft : features.softs) {
+    set.softs.push(arena_, {&soft, arena_.make<FeatureSet>()});
+    add(*set.softs.back().features, *soft.features);
+  }
+}
+
+void Merger::add(FeatureSet& set, const hir::Feature& feature) {
+  Merged* there = const_cast<Merged*>(set.find(feature.name));
+  if (!there) return push(set, feature);
+  Merged::Kind kind = kind_of(feature);
+  if (there->kind == Merged::Kind::Unknown || kind == Merged::Kind::Unknown) return;
+  if (there->kind != kind) {
+    diagnostics_
+        .report(DiagCode::MixedKinds, feature.span,
+                name_of(feature) + " is " + std::string(kind_word(kind)) + " here, but " +
+                    std::string(kind_word(there->kind)) + " before")
+        .note(there->first->span, "first used here");
+    return;
+  }
+  switch (kind) {
+    case Merged::Kind::Number:
+      intersect(*there, feature);
+      break;
+    case Merged::Kind::Value:
+      replace(*there, feature);
+      break;
+    case Merged::Kind::Groups:
+      unite(*there, feature);
+      break;
+    case Merged::Kind::Set:
+      if (std::none_of(there->set.begin(), there->set.end(),
+                       [&](const hir::Value* value) { return same_value(*value, feature.value); }))
+        there->set.push(arena_, &feature.value);
+      break;
+    default:
+      break;
+  }
+}
+
+// A name that the set does not have yet.
+void Merger::push(FeatureSet& set, const hir::Feature& feature) {
+  set.items.push(arena_, {.kind = kind_of(feature), .first = &feature});
+  Merged& made = set.items.back();
+  uint32_t count = set.items.size();
+  if (count == kIndexFrom)
+    for (uint32_t i = 0; i + 1 < count; ++i) set.index.insert(arena_, set.items[i].name(), i);
+  if (count >= kIndexFrom) set.index.insert(arena_, feature.name, count - 1);
+  begin(made, feature);
+}
+
+void Merger::begin(Merged& made, const hir::Feature& feature) {
+  switch (made.kind) {
+    case Merged::Kind::Number:
+      std::tie(made.lower, made.upper) = ends(feature);
+      break;
+    case Merged::Kind::Groups:
+      unite(made, feature);
+      break;
+    case Merged::Kind::Set:
+      made.set.push(arena_, &feature.value);
+      break;
+    default:
+      made.value = &feature.value;
+      break;
+  }
+}
+
+void Merger::intersect(Merged& there, const hir::Feature& feature) {
+  auto [lower, upper] = ends(feature);
+  Bound new_lower = there.lower, new_upper = there.upper;
+  auto compare = [](const Bound& a, const Bound& b) {
+    return Quantity::of(*a.number()).compare(Quantity::of(*b.number()));
+  };
+  if (lower.number() && (!new_lower.number() || compare(lower, new_lower) >= 0)) new_lower = lower;
+  if (upper.number() && (!new_upper.number() || compare(upper, new_upper) < 0)) new_upper = upper;
+  if (!new_lower.number() || !new_upper.number() || compare(new_lower, new_upper) <= 0) {
+    there.lower = new_lower;
+    there.upper = new_upper;
+    return;
+  }
+  if (there.first->span.file != feature.span.file) {
+    std::tie(there.lower, there.upper) = ends(feature);
+    return;
+  }
+  const Bound& other = new_lower.from == &feature ? there.upper : there.lower;
+  const hir::Feature* against = other.from ? other.from : there.first;
+  diagnostics_
+      .report(DiagCode::EmptyInterval, feature.span, "no number meets all the bounds of " + name_of(feature))
+      .note(against->span, "it excludes this one");
+}
+
+void Merger::replace(Merged& there, const hir::Feature& feature) {
+  if (same_value(*there.value, feature.value)) return;
+  if (there.first->span.file != feature.span.file) {
+    there.value = &feature.value;
+    return;
+  }
+  diagnostics_
+      .report(DiagCode::ConflictingValues, feature.span, name_of(feature) + " has another value already")
+      .note(there.first->span, "first set here");
+}
+
+void Merger::unite(Merged& there, const hir::Feature& feature) {
+  FeatureSet group;
+  add(group, *feature.value.group());
+  unite(there, group, feature);
+}
+
+void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& feature) {
+  const Merged* name = group.find("name");
+  bool list = name && name->kind == Merged::Kind::Value && name->value->kind() == hir::Kind::List;
+  if (list || (name && name->kind == Merged::Kind::Groups)) {
+    diagnostics_.report(DiagCode::MixedKinds, name->first->span, "the `name` of a group is a string");
+    return;
+  }
+  std::string key = group_key(group);
+  for (FeatureSet& known : there.groups) {
+    if (group_key(known) != key) continue;
+    add(known, *feature.value.group());
+    return;
+  }
+  if (there.groups.empty()) there.groups.reserve(arena_, 1);  // mostly there is one
+  there.groups.push(arena_, group);
+}
+
+const Merged* FeatureSet::find(std::string_view name) const {
+  if (items.size() >= kIndexFrom) {
+    uint32_t at = index.find(name);
+    return at == NameIndex::kNone ? nullptr : &items[at];
+  }
+  for (const Merged& item : items)
+    if (item.first->name == name) return &item;
+  return nullptr;
+}
+
+std::string_view FeatureSet::text(std::string_view name) const {
+  const Merged* item = find(name);
+  return item ? item->text().value_or("") : std::string_view();
+}
+
+}  // namespace radl::sema

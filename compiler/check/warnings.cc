@@ -1,0 +1,102 @@
+// Warnings about single features: nothing here refuses a document.
+#include <unordered_map>
+
+#include "common/text.h"
+#include "compiler/check/check.h"
+
+namespace radl::sema {
+namespace {
+
+void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) {
+  std::string near = nearest_feature(scope, feature.name());
+  // A description says what it likes.
+  if (near.empty() && scope == Scope::Description) return;
+  const std::string name(feature.name());
+  const Span at = feature.first->name_span;
+  bool strict = feature.first->strict && scope != Scope::Description;
+  Diagnostic& warning = diagnostics.report(
+      strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, at,
+      strict ? "there is no feature `" + name + "`" : "no feature `" + name + "` is known");
+  if (strict && name == "when") {
+    warning.with_help("a system is made where it is deployed: `deploy NAME 1 when = condition`");
+    return;
+  }
+  if (near.empty()) {
+    warning.with_help(strict ? "`radlc doc --features` lists them; a file of RADL 1 may hold others"
+                             : "it is kept and exported, but nothing reads it");
+    return;
+  }
+  warning.labelled("did you mean `" + near + "`?").fix("write `" + near + "`", at, near);
+}
+
+void warn_secret(const Merged& feature, Diagnostics& diagnostics) {
+  auto text = feature.text();
+  if (!text || text->empty() || text->find("@input.") != std::string_view::npos) return;
+  diagnostics
+      .report(DiagCode::PlainSecret, feature.first->name_span,
+              "`" + std::string(feature.name()) + "` is written in plain text")
+      .with_help("make it an input");
+}
+
+// user:password@host
+void warn_proxy(const Merged& feature, Diagnostics& diagnostics) {
+  auto text = feature.text();
+  if (!text || text->find("@input.") != std::string_view::npos) return;
+  size_t at = text->rfind('@');
+  if (at == std::string_view::npos || text->substr(0, at).find(':') == std::string_view::npos) return;
+  diagnostics
+      .report(DiagCode::PlainSecret, feature.value->span(),
+              "the password for the gateway is written in plain text")
+      .with_help("make it an input, or give the key in `proxy_key`");
+}
+
+void warn_image(const hir::Value& value, Diagnostics& diagnostics) {
+  auto text = value.text();
+  if (!text) return;
+  size_t colon = text->find("://");
+  if (colon == std::string_view::npos) return;
+  static constexpr std::string_view kSchemes[] = {
+      "one", "ost", "egi", "appdb", "aws",   "gce",  "azr",   "docker", "lambda", "oscar", "lin",
+      "ora", "cst", "vsp", "kvr",   "dummy", "http", "https", "file",   "local",  "fbw",   "ssh"};
+  std::string scheme = to_lower(text->substr(0, colon));
+  for (std::string_view known : kSchemes)
+    if (scheme == known) return;
+  Diagnostic& d = diagnostics.report(DiagCode::UnknownImageScheme, value.span(),
+                                     "no provider has images at `" + scheme + "://`");
+  if (auto near = nearest_name(scheme, kSchemes)) d.labelled("did you mean `" + std::string(*near) + "://`?");
+}
+
+}  // namespace
+
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics) {
+  std::string_view name = feature.name();
+  if (!spec && !name.starts_with("ec3_")) warn_unknown(scope, feature, diagnostics);
+  // `radl 2` is not converted to RADL-JSON.
+  bool range = feature.kind == Merged::Kind::Number && feature.lower.from && feature.upper.from &&
+               !feature.first->strict;
+  if (range && !(Quantity::of(*feature.lower.number()) == Quantity::of(*feature.upper.number())))
+    diagnostics.report(DiagCode::RangeLost, feature.upper.from->span,
+                       "RADL-JSON cannot hold this upper bound beside the lower one");
+  if (feature.kind == Merged::Kind::Value) {
+    if (is_secret_name(name)) warn_secret(feature, diagnostics);
+    if (scope == Scope::Network && name == "proxy_host") warn_proxy(feature, diagnostics);
+    if (feature.value->kind() == hir::Kind::List && !name.ends_with("image.url") &&
+        !name.ends_with("additional_dns_names"))
+      diagnostics.report(DiagCode::ListElsewhere, feature.value->span(),
+                         "services cannot read a list under `" + std::string(name) + "` back");
+    if (name.ends_with("image.url")) {
+      warn_image(*feature.value, diagnostics);
+      if (auto* list = feature.value->list())
+        for (const hir::Value& item : *list) warn_image(item, diagnostics);
+    }
+    auto text = feature.text();
+    if (scope == Scope::Application && name == "name" && text && text->starts_with("ansible.modules."))
+      diagnostics
+          .report(DiagCode::OldModulePrefix, feature.value->span(),
+                  "services read `ansible.modules.` as the name of a package today")
+          .fix("write `ansible.roles.`", feature.value->span(),
+               "'ansible.roles." + std::string(text->substr(16)) + "'");
+  }
+}
+
+}  // namespace radl::sema

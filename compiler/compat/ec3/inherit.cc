@@ -1,0 +1,159 @@
+// EC3's `ec3_inherit_from`: features and recipe of another block.
+//
+// EC3 copies the features that a template gives the other block, not those that it inherits itself. The
+// result is the same in whatever order the blocks stand.
+#include <algorithm>
+#include <set>
+
+#include "compiler/compat/ec3/cluster.h"
+
+namespace radl::ec3 {
+namespace {
+
+constexpr std::string_view kInherit = "ec3_inherit_from";
+
+void erase(Cluster& cluster, sema::FeatureSet& features, std::string_view name) {
+  sema::FeatureSet kept;
+  for (const sema::Merged& item : features.items) {
+    if (item.name() == name) continue;
+    sema::FeatureSet one;
+    one.items.push(cluster.arena, item);
+    unite(cluster, kept, one);
+  }
+  kept.softs = features.softs;
+  features = kept;
+}
+
+class Heirs {
+ public:
+  explicit Heirs(Cluster& cluster) : cluster_(cluster) {}
+
+  void run() {
+    for (Aspect* heir : std::vector<Aspect*>(cluster_.order)) {
+      const hir::Reference* reference = from(*heir);
+      if (reference == nullptr || circle(*heir, *reference)) continue;
+      Aspect* source = cluster_.find(reference->kind.text, reference->target.text);
+      if (source == nullptr || source->reference)
+        missing(*reference);
+      else
+        inherit(*heir, *source, *reference);
+    }
+  }
+
+ private:
+  static const hir::Reference* from(const Aspect& aspect) {
+    const sema::Merged* feature = aspect.features.find(kInherit);
+    auto* reference = feature != nullptr && feature->value ? feature->value->reference() : nullptr;
+    return reference != nullptr && reference->kind.text == aspect.keyword ? reference : nullptr;
+  }
+
+  void missing(const hir::Reference& reference) {
+    std::string word(reference.kind.text);
+    if (cluster_.part) return;
+    cluster_.diagnostics.report(
+        DiagCode::UnknownSystem, reference.target.span,
+        "there is no " + word + " `" + std::string(reference.target.text) + "` to inherit from");
+  }
+
+  bool circle(const Aspect& heir, const hir::Reference& first) {
+    std::set<const Aspect*> seen = {&heir};
+    const hir::Reference* next = &first;
+    while (next != nullptr) {
+      const Aspect* at = cluster_.find(next->kind.text, next->target.text);
+      if (at == &heir) {
+        bool known = std::any_of(seen.begin(), seen.end(),
+                                 [&](const Aspect* each) { return reported_.contains(each); });
+        if (!known)
+          cluster_.diagnostics.report(
+              DiagCode::ValueCycle, first.span(),
+              std::string(heir.keyword) + " `" + std::string(heir.name) + "` inherits from itself");
+        reported_.insert(seen.begin(), seen.end());
+        return true;
+      }
+      if (at == nullptr || !seen.insert(at).second) return false;
+      next = from(*at);
+    }
+    return false;
+  }
+
+  void inherit(Aspect& heir, const Aspect& source, const hir::Reference& reference) {
+    if (const hir::Reference* further = from(source))
+      cluster_.diagnostics
+          .report(DiagCode::InheritsOnce, reference.target.span,
+                  "`" + std::string(heir.name) + "` gets nothing of what `" + std::string(source.name) +
+                      "` inherits")
+          .note(further->span(), "from here")
+          .with_help("EC3 copies one step; inherit from `" + std::string(further->target.text) +
+                     "`, or write its features in `" + std::string(source.name) + "`");
+    // What the heir says itself is stronger.
+    sema::FeatureSet made = copy_features(cluster_, source.features), own = heir.features;
+    erase(cluster_, made, kInherit);
+    erase(cluster_, own, kInherit);
+    uint32_t softs_at = place_of_softs(source, made, heir);
+    unite(cluster_, made, own);
+    inherited_.push_back({&heir, made, softs_at});
+    recipe(heir, source);
+    cluster_.move_to_end(heir);
+  }
+
+  // The source's soft groups are first where it has some; else the heir's own, among what is its own.
+  static uint32_t place_of_softs(const Aspect& source, const sema::FeatureSet& inherited,
+                                 const Aspect& heir) {
+    if (!source.features.softs.empty()) return source.softs_at;
+    uint32_t at = inherited.items.size();
+    for (uint32_t i = 0; i < std::min(heir.softs_at, heir.features.items.size()); ++i) {
+      std::string_view name = heir.features.items[i].name();
+      at += name != kInherit && inherited.find(name) == nullptr;
+    }
+    return at;
+  }
+
+  void recipe(Aspect& heir, const Aspect& source) {
+    if (cluster_.find("configure", source.name) == nullptr) return;
+    YamlPtr play = Yaml::map(), plays = Yaml::list();
+    play->set("ec3_append", Yaml::string(source.name));
+    plays->items.push_back(play);
+    Aspect* own = cluster_.find("configure", heir.name);
+    if (own == nullptr) own = &cluster_.add("configure", heir.name, heir.block);
+    if (own->reference) {
+      own->recipe = plays;
+    } else if (own->recipe && own->recipe->is(Yaml::Kind::List)) {
+      own->recipe = join_recipes(plays, own->recipe);
+    } else {
+      return;
+    }
+    own->reference = false;
+    own->composed = true;
+    const auto& blocks = cluster_.find("configure", source.name)->written;
+    own->written.insert(own->written.end(), blocks.begin(), blocks.end());
+  }
+
+ public:
+  // Only now: an heir of an heir gets what the templates say.
+  void apply() {
+    for (auto& [heir, features, softs_at] : inherited_) {
+      heir->features = features;
+      heir->softs_at = softs_at;
+    }
+  }
+
+ private:
+  Cluster& cluster_;
+  struct Inherited {
+    Aspect* heir;
+    sema::FeatureSet features;
+    uint32_t softs_at;
+  };
+  std::vector<Inherited> inherited_;
+  std::set<const Aspect*> reported_;
+};
+
+}  // namespace
+
+void inherit(Cluster& cluster) {
+  Heirs heirs(cluster);
+  heirs.run();
+  heirs.apply();
+}
+
+}  // namespace radl::ec3

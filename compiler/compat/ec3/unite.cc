@@ -1,0 +1,183 @@
+// How the features of two blocks of one name become those of one.
+#include <algorithm>
+
+#include "compiler/check/merge.h"
+#include "compiler/compat/ec3/cluster.h"
+#include "compiler/eval/units.h"
+
+namespace radl::ec3 {
+namespace {
+
+using sema::Bound;
+using sema::FeatureSet;
+using sema::Merged;
+using Kind = Merged::Kind;
+
+constexpr uint32_t kIndexFrom = 12;  // as sema's Merger: from so many names on a set has an index
+
+std::string_view kind_word(Kind kind) {
+  static constexpr std::string_view words[] = {"a number", "a string", "a group", "a set of values",
+                                               "a value"};
+  return words[static_cast<size_t>(kind)];
+}
+
+// One bound more: the interval that is left, or the new one alone where nothing is.
+void narrow(const Cluster& cluster, Merged& there, Bound lower, Bound upper) {
+  auto compare_bounds = [&](const Bound& a, const Bound& b) {
+    return compare(cluster, *a.number(), *b.number());
+  };
+  Bound new_lower = there.lower, new_upper = there.upper;
+  if (lower.number() && (!new_lower.number() || compare_bounds(lower, new_lower) >= 0)) new_lower = lower;
+  if (upper.number() && (!new_upper.number() || compare_bounds(upper, new_upper) < 0)) new_upper = upper;
+  bool common = !new_lower.number() || !new_upper.number() || compare_bounds(new_lower, new_upper) <= 0;
+  there.lower = common ? new_lower : lower;
+  there.upper = common ? new_upper : upper;
+}
+
+void narrow(const Cluster& cluster, Merged& there, const Merged& from) {
+  bool equal = from.lower.from == from.upper.from ||
+               (from.lower.from != nullptr && from.upper.from != nullptr &&
+                from.lower.from->op == ast::Op::Eq && from.upper.from->op == ast::Op::Eq);
+  if (equal) return narrow(cluster, there, from.lower, from.upper);
+  if (from.lower.number()) narrow(cluster, there, from.lower, {});
+  if (from.upper.number()) narrow(cluster, there, {}, from.upper);
+}
+
+// Lists and random strings differ from all others here.
+bool same_value(const hir::Value& a, const hir::Value& b) {
+  return (a.text() || a.number() || a.reference()) && sema::same_value(a, b);
+}
+
+std::string text_of(const Merged* feature) {
+  if (feature == nullptr) return {};
+  if (auto text = feature->text()) return "t" + std::string(*text);
+  const hir::Number* number = feature->lower.number() ? feature->lower.number() : feature->upper.number();
+  return number ? "n" + sema::Quantity::of(*number).json() : std::string();
+}
+
+// What a group is known by: `id`, else `name`, and `class`. "" when it has neither.
+std::string key_of(const FeatureSet& group) {
+  std::string id = text_of(group.find("id"));
+  if (id.size() <= 1) id = text_of(group.find("name"));
+  return id.empty() ? id : id + "\n" + text_of(group.find("class"));
+}
+
+bool same_features(const FeatureSet& a, const FeatureSet& b);
+
+bool same_feature(const Merged& a, const Merged& b) {
+  auto same_bound = [](const Bound& x, const Bound& y) {
+    return x.number() && y.number() ? sema::Quantity::of(*x.number()) == sema::Quantity::of(*y.number())
+                                    : !x.number() && !y.number();
+  };
+  if (a.kind != b.kind) return false;
+  if (a.kind == Kind::Number) return same_bound(a.lower, b.lower) && same_bound(a.upper, b.upper);
+  if (a.kind == Kind::Value) return same_value(*a.value, *b.value);
+  if (a.kind == Kind::Set)
+    return a.set.size() == b.set.size() &&
+           std::all_of(a.set.begin(), a.set.end(), [&](const hir::Value* each) {
+             return std::any_of(b.set.begin(), b.set.end(),
+                                [&](const hir::Value* other) { return same_value(*each, *other); });
+           });
+  return a.kind == Kind::Groups && a.groups.size() == b.groups.size() &&
+         std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), same_features);
+}
+
+bool same_features(const FeatureSet& a, const FeatureSet& b) {
+  return a.items.size() == b.items.size() &&
+         std::all_of(a.items.begin(), a.items.end(), [&](const Merged& item) {
+           const Merged* other = b.find(item.name());
+           return other != nullptr && same_feature(item, *other);
+         });
+}
+
+Merged copy(Cluster& cluster, const Merged& from) {
+  Merged made = from;
+  made.groups = {};
+  made.set = {};
+  for (const FeatureSet& group : from.groups) made.groups.push(cluster.arena, copy_features(cluster, group));
+  for (const hir::Value* value : from.set) made.set.push(cluster.arena, value);
+  return made;
+}
+
+void push(Cluster& cluster, FeatureSet& into, const Merged& made) {
+  into.items.push(cluster.arena, made);
+  uint32_t count = into.items.size();
+  if (count == kIndexFrom)
+    for (uint32_t i = 0; i < count; ++i) into.index.insert(cluster.arena, into.items[i].name(), i);
+  if (count > kIndexFrom) into.index.insert(cluster.arena, made.name(), count - 1);
+}
+
+void unite_groups(Cluster& cluster, Merged& there, const Merged& from) {
+  for (const FeatureSet& group : from.groups) {
+    std::string key = key_of(group);
+    auto known = std::find_if(there.groups.begin(), there.groups.end(), [&](const FeatureSet& each) {
+      return key.empty() ? same_features(each, group) : key_of(each) == key;
+    });
+    if (known == there.groups.end())
+      there.groups.push(cluster.arena, copy_features(cluster, group));
+    else if (!key.empty())
+      unite(cluster, *known, group);
+  }
+}
+
+void unite_feature(Cluster& cluster, Merged& there, const Merged& from) {
+  if (there.kind == Kind::Unknown || from.kind == Kind::Unknown) return;
+  if (there.kind != from.kind) {
+    cluster.diagnostics
+        .report(DiagCode::MixedKinds, from.first->span,
+                "`" + std::string(from.name()) + "` is " + std::string(kind_word(from.kind)) + " here, but " +
+                    std::string(kind_word(there.kind)) + " before")
+        .note(there.first->span, "first used here")
+        .with_help("files that are given together use one form for a feature");
+    return;
+  }
+  switch (from.kind) {
+    case Kind::Number:
+      return narrow(cluster, there, from);
+    case Kind::Groups:
+      return unite_groups(cluster, there, from);
+    case Kind::Set:
+      for (const hir::Value* value : from.set)
+        if (std::none_of(there.set.begin(), there.set.end(),
+                         [&](const hir::Value* known) { return same_value(*known, *value); }))
+          there.set.push(cluster.arena, value);
+      return;
+    default:
+      if (same_value(*there.value, *from.value)) return;
+      there.value = from.value;
+      there.first = from.first;
+  }
+}
+
+}  // namespace
+
+int64_t unit_factor(std::string_view unit) { return expr::size_factor_of_ec3(unit).value_or(0); }
+
+int compare(const Cluster& cluster, const hir::Number& a, const hir::Number& b) {
+  int64_t one = unit_factor(a.unit.text), other = unit_factor(b.unit.text);
+  bool plain = !cluster.ec3 || one == 0 || other == 0 || a.is_float || b.is_float || a.big || b.big;
+  if (plain) return sema::Quantity::of(a).compare(sema::Quantity::of(b));
+  __int128 left = static_cast<__int128>(a.integer) * one, right = static_cast<__int128>(b.integer) * other;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+FeatureSet copy_features(Cluster& cluster, const FeatureSet& from) {
+  FeatureSet made;
+  unite(cluster, made, from);
+  return made;
+}
+
+void unite(Cluster& cluster, FeatureSet& into, const FeatureSet& from) {
+  for (const Merged& item : from.items) {
+    if (auto* there = const_cast<Merged*>(into.find(item.name())))
+      unite_feature(cluster, *there, item);
+    else
+      push(cluster, into, copy(cluster, item));
+  }
+  for (const sema::Soft& soft : from.softs)
+    if (std::none_of(into.softs.begin(), into.softs.end(),
+                     [&](const sema::Soft& known) { return same_features(*known.features, *soft.features); }))
+      into.softs.push(cluster.arena, soft);
+}
+
+}  // namespace radl::ec3

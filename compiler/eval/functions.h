@@ -1,0 +1,49 @@
+// The table of functions. Each gets checked counts of arguments, none of them Error, and says what is wrong
+// itself.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "compiler/eval/evaluate.h"
+
+namespace radl::expr {
+
+// One call: arguments, and how to complain.
+class CallFrame {
+ public:
+  CallFrame(const Context& context, const ast::Call& call, std::vector<Value> arguments)
+      : context_(context), call_(call), arguments_(std::move(arguments)) {}
+
+  size_t size() const { return arguments_.size(); }
+  const Value& operator[](size_t i) const { return arguments_[i]; }
+  const Context& context() const { return context_; }
+  Span span() const { return call_.span; }
+  Span span(size_t i) const { return call_.arguments[i]->span; }
+
+  // Reports that argument i is of the wrong kind; gives Error.
+  Value expected(size_t i, std::string_view what) const;
+  Value fail(std::string message) const;
+  // Takes from the budget; false (reported) when it is spent or a list gets too long.
+  bool charge(size_t elements, size_t bytes) const;
+
+ private:
+  const Context& context_;
+  const ast::Call& call_;
+  std::vector<Value> arguments_;
+};
+
+struct Function {
+  FunctionInfo info;
+  size_t least, most;  // number of arguments
+  bool takes_unknown;  // otherwise an unknown argument is an error
+  Value (*run)(const CallFrame&);
+  bool holds_arguments = false;  // the result holds them as they are, each with its own mark
+};
+std::span<const Function> function_table();
+const Function* find_function(std::string_view name);
+
+// Takes from the budget; reports at `at` when it is spent.
+bool charge(const Context& context, size_t operations, size_t bytes, Span at);
+
+}  // namespace radl::expr

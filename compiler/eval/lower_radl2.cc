@@ -1,0 +1,231 @@
+// `radl 2`: expressions become their values, names of a module's blocks get its prefix, and `input.x` before
+// a number of nodes or in an item becomes the systems that it stands for. Configures that hold a job are left
+// out: passes/steps.cc reads them from their instance.
+#include <fmt/format.h>
+
+#include "compiler/eval/hir.h"
+#include "compiler/eval/literals.h"
+#include "compiler/eval/secret_access.h"
+#include "compiler/eval/value.h"
+
+namespace radl::hir {
+
+namespace {
+
+using ValueKind = expr::Kind;
+
+bool is_literal(const ast::Expr& value) {
+  if (auto* text = ast::as<ast::String>(&value)) return text->parts.empty();
+  if (auto* list = ast::as<ast::ListValue>(&value)) {
+    for (const ast::Expr* item : list->items) {
+      if (!is_literal(*item) || item->kind != ast::Kind::String) return false;
+    }
+    return true;
+  }
+  return value.kind == ast::Kind::Number || value.kind == ast::Kind::Random ||
+         value.kind == ast::Kind::Ec3Reference || value.kind == ast::Kind::ErrorValue;
+}
+
+class Evaluating {
+ public:
+  Evaluating(Scope& scope, Arena& arena, Part& into, Diagnostics& diagnostics)
+      : scope_(scope), arena_(arena), part_(into), diagnostics_(diagnostics) {}
+
+  void add(const ast::Block& block) {
+    if (std::vector<Block>* blocks = blocks_of(part_, block.kind); blocks && block.kind != ast::Kind::General)
+      add(static_cast<const ast::FeatureBlock&>(block), *blocks);
+    else if (auto* configure = ast::as<ast::Configure>(&block))
+      add(*configure);
+    else if (auto* deploy = ast::as<ast::Deploy>(&block))
+      add(*deploy);
+    else if (auto* contextualize = ast::as<ast::Contextualize>(&block))
+      add(*contextualize);
+  }
+
+ private:
+  ast::Name full(const ast::Name& name) { return {arena_.copy(scope_.full(name.text)), name.span}; }
+
+  void add(const ast::FeatureBlock& block, std::vector<Block>& blocks) {
+    Block made = without_features(block);
+    made.name = full(block.name);
+    place_ = std::string(block.kind == ast::Kind::System    ? ""
+                         : block.kind == ast::Kind::Ansible ? "ansible."
+                                                            : "network.") +
+             std::string(made.name.text);
+    made.features = features(block.body);
+    blocks.push_back(made);
+  }
+
+  Features features(const ast::Features& written) {
+    Features made;
+    made.items.reserve(arena_, written.items.size());
+    for (const ast::Feature* feature : written.items) {
+      if (feature->form == ast::FeatureKind::Error) continue;
+      if (feature->form == ast::FeatureKind::Soft) {
+        const auto* group = arena_.make<Features>(features(*feature->group));
+        made.softs.push(arena_, {literal(feature->weight, arena_), feature->span, group});
+      } else if (auto one = this->feature(*feature)) {
+        made.items.push(arena_, *one);
+      }
+    }
+    return made;
+  }
+
+  // nullopt for `none`: as if it were not written.
+  std::optional<Feature> feature(const ast::Feature& written) {
+    Feature made = without_value(written);
+    made.strict = true;
+    if (written.form == ast::FeatureKind::Contains) {
+      made.value = Value::group(arena_.make<Features>(features(*written.group)), written.group->span);
+      return made;
+    }
+    if (written.value == nullptr) return made;
+    auto value = value_of(*written.value, written.name.text);
+    if (!value) return std::nullopt;
+    made.value = *value;
+    if (made.value.sensitive() && written.op != ast::Op::Eq)
+      made.value = shown_secret(written.value->span, written.name.text);
+    if (made.name.starts_with("net_interface.") && made.name.ends_with(".connection")) connect(made.value);
+    return made;
+  }
+
+  // A connection names a network of the module, or one whose name came in through an input.
+  void connect(Value& value) {
+    auto text = value.text();
+    if (text && scope_.has_network(*text)) value = Value::text(arena_.copy(scope_.full(*text)), value.span());
+  }
+
+  Value error(Span at) { return Value::of_kind(Kind::Error, at); }
+
+  Value report(DiagCode code, Span at, std::string message) {
+    diagnostics_.report(code, at, std::move(message));
+    return error(at);
+  }
+
+  Value shown_secret(Span at, std::string_view feature) {
+    return report(DiagCode::SecretShown, at,
+                  fmt::format("'{}' is shown in plans: it cannot be a secret", feature));
+  }
+
+  // nullopt for `none`.
+  std::optional<Value> value_of(const ast::Expr& expression, std::string_view feature) {
+    if (is_literal(expression)) return literal(&expression, arena_);
+    const Span at = expression.span;
+    expr::Value value = scope_.value(expression);
+    if (value.sensitive() && (value.is_number() || value.kind() == ValueKind::Boolean))
+      return shown_secret(at, feature);
+    // Of a secret without a value it is still said where it would be shown.
+    if (value.is_error()) return value.sensitive() ? Value::secret(arena_, error(at), "") : error(at);
+    if (value.kind() == ValueKind::Null) return std::nullopt;
+    if (value.has_unknown())
+      return report(DiagCode::NotKnownYet, at, fmt::format("'{}' must be known before apply", feature));
+    int secrets = 0;
+    auto made =
+        value.kind() == ValueKind::List ? list(value, at, feature) : plain(value, at, feature, secrets);
+    if (made) return made;
+    return report(DiagCode::FeatureExpression, at,
+                  fmt::format("'{}' cannot be {}", feature, expr::kind_name(value.kind())));
+  }
+
+  // nullopt for what no feature can be. A secret that is one of several is numbered, as in the IR.
+  std::optional<Value> plain(const expr::Value& value, Span at, std::string_view feature, int& secrets) {
+    std::optional<Value> made;
+    if (value.is_number())
+      made = number(value, at);
+    else if (value.kind() == ValueKind::Boolean)
+      made = Value::text(value.as_boolean() ? "yes" : "no", at);
+    else if (value.kind() == ValueKind::String || value.kind() == ValueKind::System)
+      made = Value::text(arena_.copy(value.as_text(expr::kPermitted)), at);
+    if (!made || !value.sensitive()) return made;
+    std::string name = value.secret_name();
+    if (name.empty())
+      name = secrets++ == 0 ? fmt::format("{}.{}", place_, feature)
+                            : fmt::format("{}.{}#{}", place_, feature, secrets);
+    return Value::secret(arena_, *made, name);
+  }
+
+  Value number(const expr::Value& value, Span at) {
+    const bool whole = value.kind() == ValueKind::Integer;
+    auto* made = arena_.make<Number>();
+    made->digits = arena_.copy(*expr::display(whole ? expr::Value::integer(value.as_integer())
+                                                    : expr::Value::real(value.as_real())));
+    made->is_float = !whole;
+    made->integer = whole ? value.as_integer() : 0;
+    made->real = value.as_real();
+    made->unit = {arena_.copy(value.unit()), at};
+    return Value::number(made, at);
+  }
+
+  // Each element as a text.
+  std::optional<Value> list(const expr::Value& value, Span at, std::string_view feature) {
+    auto* items = arena_.make<List<Value>>();
+    items->reserve(arena_, static_cast<uint32_t>(value.items().size()));
+    int secrets = 0;
+    for (const expr::Value& item : value.items()) {
+      bool structure = item.kind() == ValueKind::List || item.kind() == ValueKind::Map;
+      auto text = structure ? std::nullopt : expr::as_string(item);
+      if (!text) return std::nullopt;
+      items->push(arena_, *plain(*text, at, feature, secrets));
+    }
+    return Value::list(items, at);
+  }
+
+  void add(const ast::Configure& configure) {
+    if (scope_.is_job(configure)) return;
+    part_.configures.push_back({configure.keyword, full(configure.name), configure.span, &configure});
+  }
+
+  void add(const ast::Deploy& deploy) {
+    Span at = deploy.count == nullptr ? deploy.span : deploy.count->span;
+    Value count = number(expr::Value::integer(scope_.nodes_of(deploy)), at);
+    ast::Name cloud{arena_.copy(scope_.cloud_of(deploy)), deploy.cloud.span};
+    for (const std::string& system : scope_.systems_of(deploy))
+      part_.deploys.push_back({{arena_.copy(system), deploy.name.span}, cloud, deploy.span, count});
+  }
+
+  void add(const ast::Contextualize& written) {
+    // Each instance numbers its own steps: another's numbers say nothing about its items.
+    size_t numbered = 0;
+    for (const ast::Item* item : written.items) numbered += item->step != nullptr;
+    bool mixed = numbered != 0 && numbered != written.items.size();
+    if (!mixed) diagnostics_.allow(DiagCode::StepZeroMixed, written.span);
+    Contextualize made{written.span, written.keyword, written.max_time, {}, {}};
+    for (const ast::Item* item : written.items) add(*item, made);
+    place_ = "option";
+    for (const ast::Option* option : written.options) {
+      Feature one{option->name.text, option->name.span, option->span, {}, option->op, true, {}};
+      if (option->value != nullptr)
+        one.value = value_of(*option->value, option->name.text).value_or(error(option->value->span));
+      if (one.value.sensitive()) one.value = shown_secret(option->value->span, option->name.text);
+      made.options.push_back(one);
+    }
+    part_.contextualizes.push_back(std::move(made));
+  }
+
+  void add(const ast::Item& item, Contextualize& into) {
+    const ast::Configure* configure = scope_.configure(item.configure.text);
+    if (configure != nullptr && scope_.is_job(*configure)) return;  // reported by the items pass
+    ast::Name name = configure != nullptr ? full(item.configure) : item.configure;
+    for (const std::string& system : scope_.systems_of(item))
+      into.items.push_back(
+          {{arena_.copy(system), item.system.span}, name, item.tool, item.span, item.step, item.after});
+  }
+
+  Scope& scope_;
+  Arena& arena_;
+  Part& part_;
+  Diagnostics& diagnostics_;
+  std::string place_;  // "worker", "network.lan": the beginning of names of secrets
+};
+
+}  // namespace
+
+void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,
+           Part& into, Diagnostics& diagnostics) {
+  Evaluating evaluating(scope, arena, into, diagnostics);
+  for (const ast::Block* block : blocks) {
+    if (file == 0 || block->span.file == file) evaluating.add(*block);
+  }
+}
+
+}  // namespace radl::hir
