@@ -11,7 +11,6 @@ import sys
 
 LONGEST = 300
 GENERATED = {"diagnostics.md", "steps-schema.md"}
-OUTSIDE_OF_THE_SITE = {"README.md"}  # GitHub's table of contents; the site has its navigation
 LANGUAGES = ("yaml", "hcl", "python", "nix", "radl")
 MARK = "<!-- counted by tests/lint/pages.py -->"
 
@@ -26,7 +25,7 @@ def navigation(config, pages):
     wrong = [f"mkdocs.yml shows {name} twice" for name in sorted({n for n in shown if shown.count(n) > 1})]
     wrong += [f"mkdocs.yml shows {name}, which does not exist" for name in shown if name not in pages]
     return wrong + [f"mkdocs.yml does not show {name}: add it to the navigation"
-                    for name in sorted(set(pages) - set(shown) - OUTSIDE_OF_THE_SITE)]
+                    for name in sorted(set(pages) - set(shown))]
 
 
 def code_lines(text):
