@@ -25,7 +25,9 @@ void append_number(std::string& out, float value) {
 }  // namespace
 
 Answer error_answer(int status, const std::string& text) {
-  return {status, text_of({{"error", text}}) + "\n"};
+  Answer answer{.status = status, .body = text_of({{"error", text}}) + "\n"};
+  if (status == 503) answer.headers.emplace_back("Retry-After", "1");
+  return answer;
 }
 
 Answer error_answer(const Status& status) {
@@ -34,12 +36,12 @@ Answer error_answer(const Status& status) {
 }
 
 Answer health_answer(const exporter::Bundle& b) {
-  return {200, text_of({{"status", "ok"},
-                        {"model", b.name},
-                        {"classes", b.classes},
-                        {"class_names", b.class_names},
-                        {"input", {b.input.height, b.input.width, b.input.channels}}}) +
-                   "\n"};
+  return {.body = text_of({{"status", "ok"},
+                           {"model", b.name},
+                           {"classes", b.classes},
+                           {"class_names", b.class_names},
+                           {"input", {b.input.height, b.input.width, b.input.channels}}}) +
+                  "\n"};
 }
 
 // Written as it goes: a tree of so many numbers would take many times the text.

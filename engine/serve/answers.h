@@ -4,17 +4,15 @@
 #include <span>
 #include <string>
 
+#include "common/http_server/server.h"
 #include "common/status.h"
 #include "engine/serve/predictor.h"
 
 namespace radl::engine::serve {
 
-struct Answer {
-  int status = 200;
-  std::string body;
-  const char* type = "application/json";
-};
+using http::Answer;
 
+// With Retry-After if it is 503.
 Answer error_answer(int status, const std::string& text);
 // 413 for Quota (too much for one request), 503 for Retry (too much at the moment), else 400.
 Answer error_answer(const Status& status);

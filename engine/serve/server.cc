@@ -1,17 +1,10 @@
 #include "engine/serve/server.h"
 
-#include <arpa/inet.h>
-#include <microhttpd.h>
-#include <netinet/in.h>
-#include <string.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
+#include <atomic>
 #include <new>
 
 #include "common/clock.h"
-#include "common/files.h"
 #include "engine/data/dataset.h"
 #include "engine/serve/answers.h"
 #include "engine/serve/batcher.h"
@@ -22,99 +15,114 @@
 namespace radl::engine::serve {
 namespace {
 
-// Connections above the wanted number, for those whose threads are still ending.
-constexpr unsigned kSpareConnections = 64;
-constexpr size_t kThreadStack = size_t{1} << 20, kConnectionMemory = size_t{64} << 10;
+// Predictions that wait for their batch at once; more wait in the queue.
+constexpr size_t kWorkers = 64;
 
 // What has arrived of one request, and what it holds of what all share.
 struct Request {
-  Connections::Connection* connection = nullptr;
-  bool wants_body = false;
   std::string body;
   uint64_t charged = 0;  // for the body
   Budget::Charge place, bytes;
-  std::optional<Answer> refused;  // answered when the body is over
-
-  void refuse(Answer answer) {
-    refused = std::move(answer);
-    std::string().swap(body);
-    bytes.release(), place.release();
-  }
 };
 
 Answer busy() { return error_answer(503, "too much is being done; try again"); }
 
+Answer not_allowed(const std::string& path, const char* allowed) {
+  Answer answer = error_answer(405, path + " takes " + allowed);
+  answer.headers.emplace_back("Allow", allowed);
+  return answer;
+}
+
 }  // namespace
 
-struct Server::Impl {
+struct Server::Impl : http::Handler {
   Impl(std::unique_ptr<Predictor> predictor, const ServerOptions& o)
       : options(o),
-        connections(o.connections),
         // Less than all connections, so that some are left for those who ask for something else.
         predicting(o.connections.most - o.connections.most / 8),
         waiting(o.queue),
         bytes(o.memory / 2),
         decoding(o.memory / 2),
         batcher(std::make_unique<Batcher>(std::move(predictor), o.batch_wait_seconds, o.queue)) {}
-  ~Impl() {
+  ~Impl() override {
     stopping = true;
     decoding.close();
-    if (daemon) MHD_stop_daemon(daemon);  // waits for the connections' threads
+    server.reset();  // gives the answers that are being made
     batcher.reset();
   }
 
   const ServerOptions options;
-  Connections connections;
   Budget predicting, waiting, bytes, decoding;
   std::unique_ptr<Batcher> batcher;
   Metrics metrics;
   std::atomic<bool> stopping{false};
-  MHD_Daemon* daemon = nullptr;
+  std::unique_ptr<http::Server> server;
 
-  void begin(Request& r, std::string_view method, std::string_view path, const char* length);
-  void receive(Request& r, std::string_view data);
-  Answer answer(const std::string& method, const std::string& path, Request& r);
+  std::variant<Answer, std::unique_ptr<http::Exchange>> begin(const http::RequestHead& head) override;
+  Answer refuse(int status, const std::string& why) override { return error_answer(status, why); }
+  void answered(const http::RequestHead& head, int status, double seconds) override {
+    metrics.request(head.path, status, seconds);
+  }
+  std::optional<Answer> receive(Request& r, std::string_view data);
+  Answer predict(Request& r);
 
  private:
   const exporter::Bundle& bundle() const { return batcher->predictor().bundle(); }
   Answer too_large() const {
     return error_answer(413, "the body is larger than " + std::to_string(options.largest_body) + " bytes");
   }
-  Answer predict(Request& r);
   Result<std::vector<std::vector<uint8_t>>> decode(std::vector<std::string> files);
 };
 
+namespace {
+
+struct PredictExchange : http::Exchange {
+  PredictExchange(Server::Impl& s, Request r) : server(s), request(std::move(r)) {}
+  std::optional<Answer> receive(std::string_view part) override { return server.receive(request, part); }
+  Answer finish() override { return server.predict(request); }
+  Server::Impl& server;
+  Request request;
+};
+
+}  // namespace
+
 // Takes a place among the predictions; the memory for the body is taken as it arrives.
-void Server::Impl::begin(Request& r, std::string_view method, std::string_view path, const char* length) {
-  r.wants_body = path == "/predict" && method == "POST";
-  if (!r.wants_body) return;
-  if (stopping) return r.refuse(error_answer(503, "stopping"));
-  uint64_t size = 0;
-  if (length) {
-    const std::string_view text = length;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (error != std::errc() || size > options.largest_body) return r.refuse(too_large());
+std::variant<Answer, std::unique_ptr<http::Exchange>> Server::Impl::begin(const http::RequestHead& head) {
+  const bool get = head.method == "GET" || head.method == "HEAD";
+  if (head.path == "/predict") {
+    if (head.method != "POST") return not_allowed(head.path, "POST");
+    if (stopping) return error_answer(503, "stopping");
+    const uint64_t size = head.length().value_or(0);
+    if (size > options.largest_body) return too_large();
+    auto place = predicting.try_take(1);
+    auto none = bytes.try_take(0);
+    if (!place || !none) return busy();
+    Request request{.place = std::move(*place), .bytes = std::move(*none)};
+    request.body.reserve(size);  // touched, and charged, as it arrives
+    return std::make_unique<PredictExchange>(*this, std::move(request));
   }
-  auto place = predicting.try_take(1);
-  auto none = bytes.try_take(0);
-  if (!place || !none) return r.refuse(busy());
-  r.place = std::move(*place), r.bytes = std::move(*none);
-  r.body.reserve(size);  // touched, and charged, as it arrives
+  if (head.path != "/health" && head.path != "/metrics" && head.path != "/")
+    return error_answer(404, "there is /predict, /health and /metrics");
+  if (!get) return not_allowed(head.path, "GET, HEAD");
+  if (head.path == "/metrics")
+    return Answer{.body = metrics.text(batcher->counts()), .type = "text/plain; version=0.0.4"};
+  if (stopping) return error_answer(503, "stopping");
+  return health_answer(bundle());
 }
 
-void Server::Impl::receive(Request& r, std::string_view data) {
-  if (!r.wants_body || r.refused) return;
+std::optional<Answer> Server::Impl::receive(Request& r, std::string_view data) {
   const uint64_t size = r.body.size() + data.size();
-  if (size > options.largest_body) return r.refuse(too_large());
+  if (size > options.largest_body) return too_large();
   uint64_t room = size;
   if (size > r.body.capacity())
     room = std::clamp<uint64_t>(2 * r.body.capacity(), size, options.largest_body);
   if (room > r.charged) {
-    if (!r.bytes.grow(room - r.charged)) return r.refuse(busy());
+    if (!r.bytes.grow(room - r.charged)) return busy();
     r.charged = room;
   }
   r.body.reserve(room);
   r.body.append(data);
+  return {};
 }
 
 Result<std::vector<std::vector<uint8_t>>> Server::Impl::decode(std::vector<std::string> files) {
@@ -166,143 +174,20 @@ Answer Server::Impl::predict(Request& r) {
   return predictions_answer(bundle(), predictions);
 }
 
-Answer Server::Impl::answer(const std::string& method, const std::string& path, Request& r) {
-  const bool get = method == "GET" || method == "HEAD";
-  if (r.refused) return std::move(*r.refused);
-  if (path == "/predict") return r.wants_body ? predict(r) : error_answer(405, "/predict takes POST");
-  if (path != "/health" && path != "/metrics" && path != "/")
-    return error_answer(404, "there is /predict, /health and /metrics");
-  if (!get) return error_answer(405, path + " takes GET");
-  if (path == "/metrics") return {200, metrics.text(batcher->counts()), "text/plain; version=0.0.4"};
-  if (stopping) return error_answer(503, "stopping");
-  return health_answer(bundle());
-}
-
-namespace {
-
-using Phase = Connections::Phase;
-
-MHD_Result send(MHD_Connection* connection, std::string_view url, Answer answer) {
-  auto* body = new std::string(std::move(answer.body));
-  MHD_Response* response = MHD_create_response_from_buffer_with_free_callback_cls(
-      body->size(), body->data(), [](void* held) { delete static_cast<std::string*>(held); }, body);
-  if (!response) return delete body, MHD_NO;
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type);
-  if (answer.status == 503) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-  if (answer.status == 405)
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, url == "/predict" ? "POST" : "GET, HEAD");
-  const MHD_Result queued = MHD_queue_response(connection, unsigned(answer.status), response);
-  MHD_destroy_response(response);
-  return queued;
-}
-
-MHD_Result finish(Server::Impl& server, MHD_Connection* connection, const char* url, const char* method,
-                  Request& request) {
-  server.connections.set_phase(request.connection, Phase::Working);
-  const auto begin = SteadyClock::now();
-  Answer answer;
-  try {
-    answer = server.answer(method, url, request);
-  } catch (const std::bad_alloc&) {
-    answer = error_answer(503, "out of memory");
-  }
-  server.metrics.request(url, answer.status, seconds_since(begin));
-  server.connections.set_phase(request.connection, Phase::Answering);
-  return send(connection, url, std::move(answer));
-}
-
-MHD_Result on_request(void* context, MHD_Connection* connection, const char* url, const char* method,
-                      const char*, const char* data, size_t* size, void** state) {
-  auto& server = *static_cast<Server::Impl*>(context);
-  const auto header = [&](const char* name) {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-  };
-  if (!*state) {
-    auto* request = new Request;
-    *state = request;
-    request->connection = static_cast<Connections::Connection*>(
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context);
-    server.connections.set_phase(request->connection, Phase::Body);
-    try {
-      server.begin(*request, method, url, header(MHD_HTTP_HEADER_CONTENT_LENGTH));
-    } catch (const std::bad_alloc&) {
-      request->refuse(busy());
-    }
-    // A client that waits for permission gets it at once; others read only when they have sent everything.
-    if (request->refused && header(MHD_HTTP_HEADER_EXPECT))
-      return finish(server, connection, url, method, *request);
-    return MHD_YES;
-  }
-  auto& request = *static_cast<Request*>(*state);
-  if (*size == 0) return finish(server, connection, url, method, request);
-  try {
-    server.receive(request, {data, *size});
-  } catch (const std::bad_alloc&) {
-    request.refuse(busy());
-  }
-  *size = 0;
-  return MHD_YES;
-}
-
-void on_completed(void* context, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
-  auto* request = static_cast<Request*>(*state);
-  if (request) static_cast<Server::Impl*>(context)->connections.set_phase(request->connection, Phase::Idle);
-  delete request;
-  *state = nullptr;
-}
-
-void on_connection(void* context, MHD_Connection* connection, void** socket_context,
-                   MHD_ConnectionNotificationCode what) {
-  auto& connections = static_cast<Server::Impl*>(context)->connections;
-  if (what == MHD_CONNECTION_NOTIFY_STARTED)
-    *socket_context = connections.opened(
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
-  else
-    connections.closed(static_cast<Connections::Connection*>(*socket_context));
-}
-
-}  // namespace
-
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<Predictor> predictor, const ServerOptions& o) {
-  sockaddr_in v4{};
-  sockaddr_in6 v6{};
-  sockaddr* address = nullptr;
-  unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
-  if (::inet_pton(AF_INET, o.address.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(o.port);
-    address = reinterpret_cast<sockaddr*>(&v4);
-  } else if (::inet_pton(AF_INET6, o.address.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(o.port);
-    address = reinterpret_cast<sockaddr*>(&v6);
-    flags |= MHD_USE_IPv6;
-  } else {
-    return invalid("\"" + o.address + "\" is no IP address to listen on");
-  }
   auto impl = std::make_unique<Impl>(std::move(predictor), o);
-  impl->daemon =
-      MHD_start_daemon(flags, o.port, nullptr, nullptr, on_request, impl.get(), MHD_OPTION_SOCK_ADDR, address,
-                       MHD_OPTION_NOTIFY_COMPLETED, on_completed, impl.get(), MHD_OPTION_NOTIFY_CONNECTION,
-                       on_connection, impl.get(), MHD_OPTION_CONNECTION_LIMIT,
-                       unsigned(o.connections.most) + kSpareConnections, MHD_OPTION_THREAD_STACK_SIZE,
-                       kThreadStack, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_END);
-  if (!impl->daemon) {
-    const int error = errno;
-    if (error == EADDRINUSE)
-      return Status(Code::Conflict,
-                    o.address + ":" + std::to_string(o.port) + ": another program listens there");
-    return errno_status(error, "listening on " + o.address + ":" + std::to_string(o.port));
-  }
+  http::ServerOptions http{.address = o.address, .port = o.port, .connections = o.connections};
+  http.workers = std::min(kWorkers, o.connections.most);
+  http.queue = o.connections.most;
+  auto server = http::Server::start(*impl, http);
+  if (!server.ok()) return server.status();
+  impl->server = std::move(*server);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
-uint16_t Server::port() const {
-  const MHD_DaemonInfo* info = MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_BIND_PORT);
-  return info ? info->port : 0;
-}
+uint16_t Server::port() const { return impl_->server->port(); }
 
 }  // namespace radl::engine::serve

@@ -108,5 +108,5 @@ class ServeTest(ServeCase):
     def test_an_address_in_use_is_told(self):
         self.start()
         self.refused("serve", self.model(), "--port", self.port, says="another program listens", code=2)
-        self.refused("serve", self.model(), "--address", "nowhere", says="no IP address")
+        self.refused("serve", self.model(), "--address", "nowhere", says="not an IP address")
         self.refused("serve", self.folder, says="model.json")

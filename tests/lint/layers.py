@@ -16,6 +16,7 @@ STEPS = ["common/", *IR, "runtime/base", "runtime/net", "runtime/net/ssh"]
 LAYERS = {
     "common": [],
     "common/http": ["common"],
+    "common/http_server": ["common", "common/http"],
     "common/process": ["common"],
     "common/aws": ["common", "common/http", "common/process"],
     "common/azure": ["common", "common/http", "common/process"],

@@ -8,12 +8,15 @@
 #include <thread>
 
 #include "common/digest.h"
+#include "common/http_server/connections.h"
 #include "engine/serve/budget.h"
-#include "engine/serve/connections.h"
 #include "engine/serve/request_body.h"
 
 namespace radl::engine::serve {
 namespace {
+
+using http::ConnectionLimits;
+using http::Connections;
 
 SteadyClock::time_point soon() { return SteadyClock::now() + std::chrono::milliseconds(20); }
 SteadyClock::time_point late() { return SteadyClock::now() + std::chrono::minutes(5); }

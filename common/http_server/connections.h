@@ -1,25 +1,28 @@
 // The open connections: how long each may take for what it is at, and which one makes room for a new one.
 //
-// A client that sends its header or its body slowly, or reads its answer slowly, holds a thread and memory.
-// It is cut off when its time is over, or earlier when there are more connections than wanted: /health finds
-// a place whatever others do.
+// A client that sends its header or its body slowly, or reads its answer slowly, holds memory. It is cut off
+// when its time is over, or earlier when there are more connections than wanted: a new client finds a place
+// whatever others do.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <thread>
 
 #include "common/clock.h"
 
-namespace radl::engine::serve {
+namespace radl::http {
 
 struct ConnectionLimits {
   size_t most = 256;           // more than that: the oldest unfinished one is cut off
   double header_seconds = 15;  // for a first header; a connection that had one may be idle for idle_seconds
   double idle_seconds = 60;
-  double body_seconds = 60;
-  double answer_seconds = 60;  // for reading the answer, from its first byte
+  double body_seconds = 60;     // for each `body_step` bytes
+  size_t body_step = SIZE_MAX;  // a body that may be large: the bytes that renew its time
+  double answer_seconds =
+      60;  // for reading the answer, from its first byte; of a stream or a file, the next part
 };
 
 class Connections {
@@ -50,4 +53,4 @@ class Connections {
   std::thread watcher_;
 };
 
-}  // namespace radl::engine::serve
+}  // namespace radl::http

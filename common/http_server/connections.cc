@@ -1,10 +1,10 @@
-#include "engine/serve/connections.h"
+#include "common/http_server/connections.h"
 
 #include <sys/socket.h>
 
 #include <algorithm>
 
-namespace radl::engine::serve {
+namespace radl::http {
 
 namespace {
 
@@ -19,7 +19,7 @@ struct Connections::Connection {
   int socket = -1;
   Phase phase = Phase::Header;
   SteadyClock::time_point deadline{};
-  bool cut = false;  // its thread is about to close it
+  bool cut = false;  // the server is about to close it
   std::list<Connection>::iterator self{};
 };
 
@@ -82,7 +82,7 @@ void Connections::make_room(const Connection* newest) {
   }
 }
 
-// The connection's thread sees the end of its socket and closes it.
+// The server sees the end of the socket and closes it.
 void Connections::cut(Connection& c) {
   c.cut = true;
   ::shutdown(c.socket, SHUT_RDWR);
@@ -104,4 +104,4 @@ void Connections::watch() {
   }
 }
 
-}  // namespace radl::engine::serve
+}  // namespace radl::http
