@@ -3,6 +3,7 @@
 
 - No page has more than 300 lines; pages that the code generates are exempt.
 - mkdocs.yml shows each page in its navigation once, and only pages that exist.
+- A file of the repository that a page names exists; `function()` in `file` is in that file.
 - docs/comparison.md counts the lines of the texts that it compares. --write puts the numbers into it.
 """
 import pathlib
@@ -12,6 +13,7 @@ import sys
 LONGEST = 300
 GENERATED = {"diagnostics.md", "steps-schema.md"}
 LANGUAGES = ("yaml", "hcl", "python", "nix", "radl")
+FOLDERS = "compiler|runtime|common|engine|tools|grammar|tests|cmake|stdlib|bench|examples|editors"
 MARK = "<!-- counted by tests/lint/pages.py -->"
 
 
@@ -26,6 +28,19 @@ def navigation(config, pages):
     wrong += [f"mkdocs.yml shows {name}, which does not exist" for name in shown if name not in pages]
     return wrong + [f"mkdocs.yml does not show {name}: add it to the navigation"
                     for name in sorted(set(pages) - set(shown))]
+
+
+def named_files(pages, read):
+    """`read`: path -> text, "" for a folder, None if it does not exist."""
+    wrong = []
+    for name, text in sorted(pages.items()):
+        for path in re.findall(rf"`((?:{FOLDERS})/[\w./-]*[\w/])`", text):
+            if read(path) is None:
+                wrong.append(f"{name}: {path} does not exist")
+        for function, path in re.findall(r"`([\w:]+)\(\)` in\s+`([\w./-]+)`", text):
+            if not re.search(rf"\b{re.escape(function)}\(", read(path) or ""):
+                wrong.append(f"{name}: {path} has no {function}()")
+    return wrong
 
 
 def code_lines(text):
@@ -65,7 +80,11 @@ def main(root, write):
     text = counted(pages)
     if write:
         (docs / "comparison.md").write_text(text)
-    wrong = long_pages(pages) + navigation((root / "mkdocs.yml").read_text(), pages)
+
+    def read(path):
+        return (root / path).read_text() if (root / path).is_file() else "" if (root / path).exists() else None
+
+    wrong = long_pages(pages) + navigation((root / "mkdocs.yml").read_text(), pages) + named_files(pages, read)
     if text != pages["comparison.md"] and not write:
         wrong.append("docs/comparison.md has wrong numbers of lines: run tests/lint/pages.py . --write")
     print("\n".join(wrong) or f"{len(pages)} pages")
@@ -79,6 +98,9 @@ def test():
     found = navigation(config, pages)
     assert found == ["mkdocs.yml shows b.md twice", "mkdocs.yml shows d/e.md, which does not exist",
                      "mkdocs.yml does not show c.md: add it to the navigation"], found
+    found = named_files({"a.md": "`make()` in `compiler/a.cc`, `gone()` in\n`compiler/a.cc`, `runtime/none.h`, `runtime/*.h`"},
+                        {"compiler/a.cc": "int make() {}"}.get)
+    assert found == ["a.md: runtime/none.h does not exist", "a.md: compiler/a.cc has no gone()"], found
     compared = {"comparison.md": MARK + "\n\n| Lines | a |\n|---|---|\n| [T](comparison/x.md#one-task) | ? |\n\nend\n",
                 "comparison/x.md": "## One task\n\n```yaml\na: 1\n# no\n\nb: [\n]\n```\n\n```radl\nradl 2\n```\n"}
     assert "| [T](comparison/x.md#one-task) | 2 | - | - | - | 1 |\n" in counted(compared), counted(compared)

@@ -23,7 +23,7 @@ namespace {
 
 const std::string kPage = test::source_dir() + "/docs/tour.md";
 
-// <!-- tour NAME --> and the fenced block behind it: begin and end of what stands between the fences.
+// <!-- tour NAME --> and the fenced block after it: begin and end of the text between the fences.
 std::pair<size_t, size_t> block(const std::string& page, const std::string& name) {
   size_t mark = page.find("<!-- tour " + name + " -->");
   if (mark == std::string::npos) return {0, 0};
@@ -82,7 +82,10 @@ TEST_F(Tour, ShowsWhatTheStagesMake) {
   ASSERT_TRUE(compiled) << render_text(diagnostics, sources);
   ASSERT_TRUE(diagnostics.all().empty()) << render_text(diagnostics, sources);
   made["tokens"] = tokens_text(*sources.find("hello.radl"), 3);
-  made["ir"] = ir::to_json(compiled->program).dump(2) + "\n";
+  const ir::Json program = ir::to_json(compiled->program);
+  made["node"] = program["nodes"][0].dump(2) + "\n";
+  made["step"] = program["steps"][0].dump(2) + "\n";
+  made["sources"] = program["sources"].dump(2) + "\n";
 
   auto cloud = local::make_cloud({local::Isolation::Off});
   CloudSet clouds;
@@ -104,7 +107,8 @@ TEST_F(Tour, ShowsWhatTheStagesMake) {
     return;
   }
   EXPECT_EQ(page, wanted) << "docs/tour.md is out of date: run with ACCEPT=1";
-  for (const char* name : {"tokens", "read", "modules", "inputs", "lower", "items", "order", "ir", "plan"})
+  for (const char* name :
+       {"tokens", "read", "modules", "inputs", "lower", "node", "items", "step", "order", "sources", "plan"})
     EXPECT_NE(block(page, name).second, 0u) << "the page does not show " << name;
 }
 
