@@ -8,7 +8,7 @@ namespace radl {
 
 namespace {
 
-Schedule schedule_of(Session& session, const Operations& what) {
+Schedule schedule_of(Session& session, const WorkGraph& what) {
   Schedule schedule{what.dag};
   schedule.tolerant = what.tolerant.empty() ? std::vector<bool>(what.dag.size()) : what.tolerant;
   schedule.barrier = what.barrier.empty() ? std::vector<bool>(what.dag.size()) : what.barrier;
@@ -27,7 +27,7 @@ Schedule schedule_of(Session& session, const Operations& what) {
 
 }  // namespace
 
-OperationsOver run_operations(Session& session, const Operations& what) {
+OperationsOver run_operations(Session& session, const WorkGraph& what) {
   std::vector<std::unique_ptr<Operation<Status>>> running(what.dag.size());
   std::vector<char> well(what.dag.size());  // char: each thread writes its own
   Schedule schedule = schedule_of(session, what);

@@ -10,7 +10,7 @@
 
 namespace radl {
 
-struct Operations {
+struct WorkGraph {
   const Dag& dag;
   std::vector<bool> tolerant, barrier;                              // see Schedule; empty: none is
   std::function<std::vector<std::string>(Dag::Id)> exclusive = {};  // likewise
@@ -30,6 +30,6 @@ struct OperationsOver {
 
 // Runs all of it with the session's threads, clock, stops and clouds. The clouds that it will ask must have
 // been found before (CloudSet::find): each gets a thread for its looks.
-OperationsOver run_operations(Session& session, const Operations& what);
+OperationsOver run_operations(Session& session, const WorkGraph& what);
 
 }  // namespace radl

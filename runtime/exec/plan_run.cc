@@ -60,7 +60,7 @@ class PlanRun {
     }
     const bool whole = back.size() == graph.vertices.size();
     const Dag part = whole ? Dag() : part_of(graph.dag, back);
-    Operations operations{whole ? graph.dag : part, {}, {}};
+    WorkGraph operations{whole ? graph.dag : part, {}, {}};
     for (Dag::Id id : back) {
       operations.tolerant.push_back(graph.tolerant[id]);
       operations.barrier.push_back(graph.barrier[id]);

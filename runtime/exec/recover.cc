@@ -25,7 +25,7 @@ class Recoverer {
     for (const Intent& intent : intents_) (void)session_.run.clouds->find(intent.resource.cloud);
     std::vector<Status> ended(intents_.size());
     const Dag dag = order();
-    Operations operations{dag, {}, {}};
+    WorkGraph operations{dag, {}, {}};
     operations.begin = [&](Dag::Id id, Park& park) { return bring_to_an_end(park, intents_[id]); };
     operations.ended = [&](Dag::Id id, Status status) { return ended[id] = std::move(status); };
     OperationsOver over = run_operations(session_, operations);
