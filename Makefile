@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain install wheel tarball deb image check-install check-image fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain install wheel tarball deb image check-install check-image site fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -36,6 +36,7 @@ help:
 	@echo "make image              a container image (podman or docker) of that tarball on Debian 12"
 	@echo "make check-image        builds it, measures it and runs the demo in it; IMAGE_BASE=debootstrap without a registry"
 	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
+	@echo "make site               the documentation as a site with search, in $(BUILD)/site (mkdocs from PyPI)"
 	@echo "make build | install [PREFIX= DESTDIR=] | bench-NAME | clean"
 
 deps:
@@ -143,6 +144,10 @@ check-image: tarball
 # SYSTEMS: some of them, for example SYSTEMS="debian11 ubuntu24.04".
 check-install: wheel tarball deb
 	@tests/install/run $(BUILD)/packages $(SYSTEMS)
+
+# The documentation, with search, without a network: open build/site/index.html. mkdocs comes from PyPI.
+site:
+	@mkdir -p $(BUILD) && tools/site/build $(or $(OUT),$(BUILD)/site)
 
 fuzz: deps-check
 	@tools/install-packages fuzz

@@ -1,4 +1,4 @@
-// Our own convolutions, direct and Winograd (docs/engine.md describes the blocking).
+// Our own convolutions, direct and Winograd (docs/engine-kernels.md describes the blocking).
 #pragma once
 
 #include "engine/kernels/conv.h"

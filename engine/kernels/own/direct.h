@@ -1,6 +1,6 @@
 // The inner kernels of our convolutions, as plain functions over packed scratch memory; compiled for AVX-512
-// with bf16 dot products (direct_bf16.cc) and for AVX-512 in fp32 (direct_f32.cc). docs/engine.md has the
-// drawing.
+// with bf16 dot products (direct_bf16.cc) and for AVX-512 in fp32 (direct_f32.cc). docs/engine-kernels.md has
+// the drawing.
 //
 // A "unit" is the 32 bits that one dot-product lane takes: two bf16 values, or one float. Vectors run over 16
 // output channels; the other operand is a unit broadcast to all lanes.

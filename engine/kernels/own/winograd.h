@@ -1,7 +1,7 @@
 // The inner kernels of our Winograd convolutions F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray 2016), as plain
 // functions over packed scratch memory. The transforms are AVX-512; the products are AVX-512's bf16 dot
 // products (winograd2_bf16.cc, winograd4_bf16.cc) or AMX's tile products (winograd2_amx.cc,
-// winograd4_amx.cc). docs/engine.md has the drawing.
+// winograd4_amx.cc). docs/engine-kernels.md has the drawing.
 //
 // A "tile" is 2x2 (4x4) outputs and the 4x4 (6x6) inputs that they need. Its 16 (36) transformed values
 // ("places", row i and column j) are rounded to bf16, multiplied as so many independent matrix products with
