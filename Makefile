@@ -147,7 +147,7 @@ check-install: wheel tarball deb
 
 # The documentation, with search, without a network: open build/site/index.html. mkdocs comes from PyPI.
 site:
-	@mkdir -p $(BUILD) && tools/site/build $(or $(OUT),$(BUILD)/site)
+	@mkdir -p $(BUILD) && tools/site/make-site $(or $(OUT),$(BUILD)/site)
 
 fuzz: deps-check
 	@tools/install-packages fuzz
