@@ -105,15 +105,16 @@ std::string domain_text(const Property& property) {
 std::string resource_schema_markdown() {
   std::string page =
       "# Native recipes: resource types\n\n"
-      "Made from the table in compiler/resources/resource_table.h by `radlc doc --resources`; a test keeps "
-      "the two "
-      "equal.\n"
-      "A resource is written `type 'name' ( property = value and ... )` inside a `configure` block "
-      "(docs/language.md).\n";
+      "This page is for you if you write a recipe. It lists each type of resource with its properties. "
+      "`radlc doc "
+      "--resources` prints it.\n\n"
+      "A resource is written `type 'name' ( property = value, ... )` inside a `configure` block "
+      "([Recipes](language/blocks.md#recipes)).\n";
   for (const ResourceType& type : resource_types()) {
-    page += fmt::format("\n## {}\n\n{}\nIts name: {}{}.\nTaken out of the recipe: {}\n\n{}", type.name,
-                        type.doc, type.subject, type.name_is_path ? " (absolute, or starting with `~/`)" : "",
-                        type.undoing, rule_text(type));
+    page += fmt::format("\n## {}\n\n{}\n\n**Name:** {}{}.\n\n**After removal from the recipe:** {}\n\n{}",
+                        type.name, type.doc, type.subject,
+                        type.name_is_path ? " (absolute, or starting with `~/`)" : "", type.undoing,
+                        rule_text(type));
     page += "| property | value | default | meaning |\n|---|---|---|---|\n";
     for (const Property& property : type.properties) {
       page += fmt::format("| `{}` | {} | {} | {} |\n", property.name, domain_text(property),
