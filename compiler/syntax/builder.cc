@@ -177,7 +177,8 @@ ast::Contextualize* Builder::option(ast::Contextualize* made, Place place, Place
   if (!radl2() && !plain)
     syntax(DiagCode::UnexpectedToken, value->span, "an option takes a number without unit, or a string");
   if (!made->items.empty())
-    syntax(DiagCode::OptionAfterItem, place, "an option stands before the first `system ... configure ...`");
+    syntax(DiagCode::OptionAfterItem, place,
+           "`option` must come before the first `system ... configure ...`");
   made->options.push(tree_.arena, option);
   return made;
 }

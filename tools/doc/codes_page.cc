@@ -6,12 +6,14 @@ namespace radl {
 namespace {
 
 constexpr char kHead[] =
-    "# Diagnostics\n\n"
-    "Made from `compiler/diag/codes.def`; do not edit. `radlc explain CODE` prints an entry, `radlc explain "
-    "--list` the titles.\n\n"
-    "E codes are errors: the file is refused. W codes are warnings; `-Wno-CODE` or a comment `# radl: allow "
-    "CODE` silences one\n"
-    "([tools.md](tools.md)).\n";
+    "# Errors and warnings\n\n"
+    "This page is for you if radlc reports a code. It explains each of them; `radlc explain CODE` prints one "
+    "entry, "
+    "`radlc explain --list` all titles.\n\n"
+    "E codes are errors: radlc rejects the file. W codes are warnings; `-Wno-CODE` or a comment `# radl: "
+    "allow CODE` "
+    "silences one\n"
+    "([tools.md](tools.md)). The page is generated from `compiler/diag/codes.def`.\n";
 
 struct Part {
   const char* digits;
