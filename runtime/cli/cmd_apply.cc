@@ -140,14 +140,14 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_sudo_option(*command, options->run.ask_sudo_password);
   command->get_option("FILE")->description(
       "RADL files, their folder, or one plan saved by `radlc plan --out`");
-  command->add_flag("--refresh", options->request.refresh, "look at the nodes first and repair what drifted");
-  command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
+  command->add_flag("--refresh", options->request.refresh, "inspect the nodes first and repair drift");
+  command->add_option("--replace", options->request.replace, "replace this node, for example 'worker[0]'")
       ->type_name("ADDRESS");
   add_target_option(*command, options->request.targets);
   add_max_cost_option(*command, options->request);
   command
       ->add_option("--on-error", options->run.on_error,
-                   "keep what failed, retry it, or destroy what this run made")
+                   "after a failure: keep what exists, retry, or destroy what this run created")
       ->check(CLI::IsMember({"keep", "retry", "destroy"}))
       ->capture_default_str();
   return [options, &session] { return run(session, *options); };

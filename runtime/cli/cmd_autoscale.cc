@@ -43,8 +43,8 @@ int run_autoscale(const Session& session, apply_command::Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand(
-      "autoscale", "Give elastic systems the nodes that their schedulers ask for, as long as it runs");
+  CLI::App* command =
+      app.add_subcommand("autoscale", "Scale elastic systems as their schedulers request, until Ctrl-C");
   auto options = std::make_shared<apply_command::Options>();
   add_project_options(*command, options->project);
   add_run_options(*command, options->run);

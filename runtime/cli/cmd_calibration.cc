@@ -118,7 +118,7 @@ int run_forget(const Session& session, const Options& options) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("calibration", "What predictions are made of: show, export, import, forget");
+      app.add_subcommand("calibration", "Show, export, import or remove the measurements behind forecasts");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   auto chosen = std::make_shared<std::function<int()>>();
@@ -128,12 +128,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
     return one;
   };
   part("show", "Profiles, runs and studies that there are, and their digest", run_show)
-      ->add_flag("--json", options->json, "all of it as JSON");
+      ->add_flag("--json", options->json, "as JSON");
   add_result_file(
       *part("export", "All of it as JSON, without names of nodes, people or infrastructures", run_export),
       "FILE", options->out, "file to write (default: standard output)");
   part("import", "Add what was exported elsewhere, or a study of epoch times", run_import)
-      ->add_option("FILE", options->file, "of export; a .csv of a study; or anwar-2021, which is built in")
+      ->add_option("FILE", options->file, "a file of `export`, a .csv of a study, or the built-in anwar-2021")
       ->required();
   CLI::App* forget = part("forget", "Remove what is known of a family or a study", run_forget);
   forget->add_option("NAME", options->what, "such as 'resnet20 on cifar10', or mnist");

@@ -159,7 +159,7 @@ int run_cancel(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("cancel", "End a training, a program or a Slurm job that runs");
+  CLI::App* command = app.add_subcommand("cancel", "End a running training, program or Slurm job");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_option(

@@ -328,50 +328,47 @@ int run_update(const Session& session, const Options& options) {
 }
 
 void add_place(CLI::App& command, Options& options) {
-  command.add_option("--cloud", options.cloud, "the kind of cloud")
+  command.add_option("--cloud", options.cloud, "the type of cloud")
       ->type_name("CLOUD")
       ->capture_default_str();
-  command.add_option("--region", options.regions, "the cloud's own name of it; may be repeated")
+  command.add_option("--region", options.regions, "its name in the cloud; may be repeated")
       ->type_name("REGION");
 }
 
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("catalog", "Instance types and prices: look at them, bring newer ones");
+  CLI::App* command = app.add_subcommand("catalog", "List or update instance types and prices");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   auto chosen = std::make_shared<std::function<int()>>();
-  CLI::App* list =
-      command->add_subcommand("list", "The types of a region that have what is asked for, by price");
+  CLI::App* list = command->add_subcommand("list", "List the matching types of a region, by price");
   add_place(*list, *options);
-  list->add_option("--cpu", options->cpu, "virtual cores at least");
-  list->add_option("--memory", options->memory_gib, "GiB at least");
-  list->add_option("--gpu", options->gpu, "graphics processors at least");
-  list->add_option("--gpu-memory", options->gpu_memory_gib, "GiB of each graphics processor at least");
-  list->add_option("--gpu-model", options->gpu_model, "a part of its name, such as V100");
-  list->add_option("--gpu-vendor", options->gpu_vendor, "such as NVIDIA");
+  list->add_option("--cpu", options->cpu, "minimum number of virtual cores");
+  list->add_option("--memory", options->memory_gib, "minimum memory in GiB");
+  list->add_option("--gpu", options->gpu, "minimum number of GPUs");
+  list->add_option("--gpu-memory", options->gpu_memory_gib, "minimum memory of each GPU in GiB");
+  list->add_option("--gpu-model", options->gpu_model, "part of the GPU's name, such as V100");
+  list->add_option("--gpu-vendor", options->gpu_vendor, "vendor of the GPU, such as NVIDIA");
   list->add_option("--arch", options->architecture, "x86_64 or arm64");
   list->add_option("--type", options->type, "a name, or a pattern such as 'm5.*'");
-  list->add_option("--max-price", options->price, "an hour at most, in the catalogue's currency");
-  list->add_option("--most", options->most, "how many are shown");
-  list->add_flag("--spot", options->spot, "by their price on the spot market");
-  list->add_flag("--all", options->all, "not only the first 20");
+  list->add_option("--max-price", options->price, "maximum price per hour, in the currency of the catalog");
+  list->add_option("--most", options->most, "number of types to list");
+  list->add_flag("--spot", options->spot, "sort by spot price");
+  list->add_flag("--all", options->all, "list all types, not only the first 20");
   list->add_flag("--json", options->json, "as JSON");
   list->callback([=, &session] { *chosen = [=, &session] { return run_list(session, *options); }; });
-  CLI::App* show =
-      command->add_subcommand("show", "All that is known of one type, and its price in each region");
+  CLI::App* show = command->add_subcommand("show", "Show one type and its price in each region");
   add_place(*show, *options);
   show->add_option("TYPE", options->type, "such as p3.2xlarge")->required();
   show->add_flag("--json", options->json, "as JSON");
   show->callback([=, &session] { *chosen = [=, &session] { return run_show(session, *options); }; });
   CLI::App* update =
-      command->add_subcommand("update", "Bring newer prices: of a file, or of the AWS price list");
+      command->add_subcommand("update", "Import newer prices from a file or from the AWS price list");
   add_place(*update, *options);
-  update->add_option("FILE", options->file, "a catalogue (docs/catalog.md)");
+  update->add_option("FILE", options->file, "a catalog (docs/catalog.md)");
   update->add_flag("--from-price-list", options->from_price_list,
-                   "ask AWS for the regions' lists; no credentials are needed");
+                   "download the price lists of the regions from AWS; needs no credentials");
   update->callback([=, &session] { *chosen = [=, &session] { return run_update(session, *options); }; });
   return [chosen] { return (*chosen)(); };
 }

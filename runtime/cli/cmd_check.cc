@@ -85,16 +85,16 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--together", options->together, "read all files as one document, as plan does");
   command->add_option("-i,--input", options->inputs, "value of an input, NAME=VALUE")
       ->type_name("NAME=VALUE");
-  command->add_option("--module-path", options->module_path, "folder that modules are searched in")
+  command->add_option("--module-path", options->module_path, "folder in which modules are searched")
       ->type_name("DIR");
   command
       ->add_option("-W", options->warnings,
                    "warnings: -Wno-CODE, -WCODE, -Wnone, -Werror, -Werror=CODE, -Wno-error=CODE")
       ->type_name("SETTING");
   command->add_flag("--json", options->json, "findings as JSON on standard output");
-  command->add_option("--format", options->format, "form of the findings")
+  command->add_option("--format", options->format, "format of the findings")
       ->check(CLI::IsMember({"text", "json", "sarif", "github"}));
-  command->add_flag("-q,--quiet", options->quiet, "no summary");
+  command->add_flag("-q,--quiet", options->quiet, "print no summary");
   return [=, &session] { return run(session, *options); };
 }
 

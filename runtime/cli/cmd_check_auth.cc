@@ -175,13 +175,13 @@ int run(const Session& session, const Flags& flags) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("check-auth",
-                                         "Show whose the credentials for EC2, OpenStack, Google and Azure "
-                                         "are, their quotas, and which permissions are missing");
+                                         "Show the accounts of your credentials for EC2, OpenStack, Google "
+                                         "and Azure, their quotas, and missing permissions");
   auto flags = std::make_shared<Flags>();
   command
       ->add_option("--auth", flags->auth,
-                   "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as the "
-                   "clouds' own tools)")
+                   "auth file of the Infrastructure Manager (default: RADL_AUTH, IM_AUTH, or the credentials "
+                   "of the clouds' own tools)")
       ->type_name("FILE");
   command->add_option("--region", flags->region, "AWS region (default: AWS_REGION, the profile's, us-east-1)")
       ->type_name("REGION");

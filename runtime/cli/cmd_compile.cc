@@ -40,7 +40,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto pass = std::make_shared<std::string>();
   std::vector<std::string> passes;
   for (const auto& [name, what] : compiler_passes()) passes.emplace_back(name);
-  command->add_option("--dump", *pass, "show what one pass of the compiler makes, as text")
+  command->add_option("--dump", *pass, "print the result of one pass of the compiler as text")
       ->type_name("PASS")
       ->check(CLI::IsMember(passes));
   return [=, &session]() -> int {

@@ -150,7 +150,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("console", "Evaluate expressions against a file and its state");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
-  command->add_option("-e,--expression", options->expressions, "evaluate this and end; may be repeated")
+  command
+      ->add_option("-e,--expression", options->expressions,
+                   "evaluate this expression and exit; may be repeated")
       ->type_name("EXPRESSION");
   return [=, &session] { return run(session, *options); };
 }

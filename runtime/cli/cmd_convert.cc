@@ -95,7 +95,7 @@ int run(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("convert", "Turn RADL into RADL-JSON, or back");
+  CLI::App* command = app.add_subcommand("convert", "Convert RADL to RADL-JSON, or back");
   auto options = std::make_shared<Options>();
   command
       ->add_option("FILE", options->paths,
@@ -103,7 +103,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->required();
   command->add_option("--to", options->to, "json or radl (default: the other one)")
       ->check(CLI::IsMember({"json", "radl"}));
-  command->add_flag("--fill-random", options->fill_random, "'random(N)' becomes a random text");
+  command->add_flag("--fill-random", options->fill_random, "replace 'random(N)' by a random string");
   add_result_file(*command, "-o,--output", options->out, "file to write (default: standard output)");
   return [=, &session] { return run(session, *options); };
 }

@@ -339,10 +339,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("cp", "Copy files and folders to nodes, or from them");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("FROM", "here, or NODE:PATH; several may be given")->type_name("PATH");
-  command->add_option("TO", "here, or NODE:PATH; a system instead of a node means all of its nodes")
-      ->type_name("PATH");
-  command->add_option("--parallelism", options->parallelism, "how many nodes at once")
+  command->add_option("FROM", "local path, or NODE:PATH; may be repeated")->type_name("PATH");
+  command->add_option("TO", "local path, or NODE:PATH; a system means all its nodes")->type_name("PATH");
+  command->add_option("--parallelism", options->parallelism, "number of nodes at the same time")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   return [options, &session] { return run_cp(session, *options); };

@@ -108,10 +108,10 @@ int run_demo(Session& session, Flags flags) {
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("demo", "Train CIFAR-10 on this computer, from plan to destroy");
   auto flags = std::make_shared<Flags>();
-  command->add_option("folder", flags->folder, "where the example and the trained model go")
+  command->add_option("folder", flags->folder, "folder for the example and the trained model")
       ->capture_default_str();
-  command->add_option("--input", flags->inputs, "an input of the example, as NAME=VALUE");
-  command->add_flag("--keep", flags->keep, "do not destroy the nodes at the end");
+  command->add_option("--input", flags->inputs, "an input of the example, NAME=VALUE");
+  command->add_flag("--keep", flags->keep, "keep the nodes at the end");
   return [=, &session] { return run_demo(session, *flags); };
 }
 

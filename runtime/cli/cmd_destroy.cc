@@ -148,21 +148,21 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_sudo_option(*command, options->run.ask_sudo_password);
   command
       ->add_option("-i,--input,--input-file", options->unused_inputs,
-                   "taken as for apply, and not needed: what is destroyed is in the state")
+                   "accepted as for apply, without effect: the state has what is destroyed")
       ->type_name("NAME=VALUE");
   command
       ->add_option("--target", options->targets,
-                   "only this resource, or system's nodes, with what needs it; may be repeated")
+                   "only this resource or the nodes of this system, with their dependents; may be repeated")
       ->type_name("ADDRESS");
   command
       ->add_option("--also", options->also,
-                   "destroy this as well: something that carries the infrastructure's tag without being this "
-                   "state's, or that `radlc state rm` released; may be repeated")
+                   "also destroy this resource, which has the infrastructure's tag but is not in the state, "
+                   "or which `radlc state rm` released; may be repeated")
       ->type_name("ID");
   command
       ->add_option("--from-cloud", options->from_cloud,
-                   "destroy all that carries this infrastructure's tag (NAME-LINEAGE), of which there is no "
-                   "state any more; --cloud says where")
+                   "destroy everything with the tag of this infrastructure (NAME-LINEAGE), whose state is "
+                   "lost; --cloud selects the cloud")
       ->type_name("TAG")
       ->excludes("--also")
       ->excludes("--target");

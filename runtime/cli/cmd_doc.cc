@@ -42,10 +42,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto out = std::make_shared<ResultFile>();
   auto features = std::make_shared<bool>(false), resources = std::make_shared<bool>(false);
   command->add_option("FILE", *path, "a RADL file");
-  command->add_flag("--features", *features, "all known features instead of a file");
-  command->add_flag("--resources", *resources,
-                    "the types of native recipes and their properties instead of a file");
-  command->add_option("--name", *name, "the module's name, as `use` would write it (default: the file's)");
+  command->add_flag("--features", *features, "list all features instead of a file");
+  command->add_flag("--resources", *resources, "list the resource types of recipes instead of a file");
+  command->add_option("--name", *name, "name of the module in `use` (default: the file's name)");
   add_result_file(*command, "-o,--output", *out, "file to write (default: standard output)");
   return [=, &session]() -> int {
     if (*features + *resources + !path->empty() != 1)

@@ -98,21 +98,22 @@ int run_exec(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("exec", "Run a command on nodes, on all of them at once");
+  CLI::App* command = app.add_subcommand("exec", "Run a command on several nodes at the same time");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("NODE",
-                      "for example 'worker[0]', or a system for all of its nodes (default: every node)");
-  command->add_option("-c,--command", options->command, "shell line to run; the same as what follows --")
+  command->add_option("NODE", "for example 'worker[0]', or a system for all its nodes (default: every node)");
+  command->add_option("-c,--command", options->command, "shell command to run, like a single word after --")
       ->type_name("LINE");
-  command->add_option("--parallelism", options->parallelism, "on how many nodes at once")
+  command->add_option("--parallelism", options->parallelism, "number of nodes at the same time")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--timeout", options->timeout, "end it after so many seconds (default: never)")
+  command
+      ->add_option("--timeout", options->timeout,
+                   "end the command after this many seconds (default: no limit)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("-n,--no-stdin", options->no_input,
-                    "give the command no standard input, for example within a loop that reads it");
+                    "do not pass standard input on, for example inside a loop that reads it");
   return [options, &session] { return run_exec(session, *options); };
 }
 

@@ -72,12 +72,12 @@ int explain_recipes(const Session& session, const std::vector<std::string>& file
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
-      "explain", "Explain the code of an error or warning, or which modules would take the place of recipes");
+      "explain", "Explain the code of an error or warning, or name modules that could replace recipes");
   auto words = std::make_shared<std::vector<std::string>>();
   auto list = std::make_shared<bool>(false);
   command->add_option("CODE", *words,
-                      "such as E0101; or FILE...: its recipes are compared with the standard library");
-  command->add_flag("--list", *list, "all codes with their titles");
+                      "such as E0101; or files, whose recipes are compared with the standard library");
+  command->add_flag("--list", *list, "list all codes with their titles");
   return [=, &session]() -> int {
     if (*list || words->empty()) return list_codes();
     if (names_a_file(words->front())) return explain_recipes(session, *words);

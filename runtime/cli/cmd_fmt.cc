@@ -115,20 +115,19 @@ int run(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("fmt", "Write files in the one layout; names those that it changed");
+  CLI::App* command = app.add_subcommand("fmt", "Format files, and print the names of changed ones");
   auto options = std::make_shared<Options>();
   command->add_option("PATH", options->paths,
                       "files, folders, or - for standard input to output (default: this folder)");
-  command->add_flag("--check", options->check, "write nothing; exit 1 when a file would change");
-  command->add_flag("--upgrade", options->upgrade,
-                    "write RADL 1 and the older way of `radl 2` as `radl 2` of today, where that comes to "
-                    "the same program");
-  command->add_option("--dialect", options->dialect, "what the files are written in (default: as they look)")
+  command->add_flag("--check", options->check, "write nothing; exit with 1 if a file would change");
+  command->add_flag(
+      "--upgrade", options->upgrade,
+      "also rewrite RADL 1 and older `radl 2` as current `radl 2`, if the program stays the same");
+  command->add_option("--dialect", options->dialect, "language of the files (default: detected)")
       ->check(CLI::IsMember({"auto", "radl1", "ec3"}));
   command
-      ->add_option(
-          "-i,--input", options->inputs,
-          "with --upgrade: a value of @input.NAME@ with which both programs are compared, NAME=VALUE")
+      ->add_option("-i,--input", options->inputs,
+                   "with --upgrade: value of @input.NAME@ for the comparison of both programs, NAME=VALUE")
       ->type_name("NAME=VALUE");
   command->add_flag("--diff", options->diff, "write nothing; show what would change");
   return [=, &session] { return run(session, *options); };

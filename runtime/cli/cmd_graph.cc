@@ -63,8 +63,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_project_options(*command, options->project);
   add_result_file(*command, "-o,--output", options->out,
                   "file to write; .svg, .png and .pdf need graphviz (default: DOT to standard output)");
-  command->add_option("--format", options->format, "dot, svg, png, pdf (default: as the file's name says)");
-  command->add_flag("--each-node", options->graph.each_node, "a box for every node");
+  command->add_option("--format", options->format, "dot, svg, png, pdf (default: by the file name)");
+  command->add_flag("--each-node", options->graph.each_node, "draw each node as a box of its own");
   auto* machines = command->add_flag("--machines", options->only_machines, "nodes and networks only");
   command->add_flag("--steps", options->only_steps, "steps only")->excludes(machines);
   return [=, &session] { return run(session, *options); };

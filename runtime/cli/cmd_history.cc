@@ -82,10 +82,10 @@ int run_history(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("history", "What runs took and cost, beside what was predicted");
+  CLI::App* command = app.add_subcommand("history", "Compare time and cost of runs with their forecasts");
   auto options = std::make_shared<Options>();
-  command->add_option("INFRASTRUCTURE", options->infrastructure, "only its runs");
-  command->add_option("--newest", options->newest, "how many, the newest ones")->capture_default_str();
+  command->add_option("INFRASTRUCTURE", options->infrastructure, "only runs of this infrastructure");
+  command->add_option("--newest", options->newest, "number of runs, newest first")->capture_default_str();
   command->add_flag("--json", options->json, "as JSON");
   return [=, &session] { return run_history(session, *options); };
 }

@@ -128,16 +128,14 @@ int run_import(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("import", "Take something that exists into the state");
+  CLI::App* command = app.add_subcommand("import", "Add an existing resource to the state");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project, &options->words);
-  command->add_option("ADDRESS", "what it is in the file, for example 'worker[0]'");
-  command->add_option("ID", "what its cloud calls it");
-  command->add_flag("--all", options->all,
-                    "rebuild a state that was lost: everything in the file's clouds that carries its tag");
+  command->add_option("ADDRESS", "its address in the file, for example 'worker[0]'");
+  command->add_option("ID", "its ID in the cloud");
+  command->add_flag("--all", options->all, "rebuild a lost state from the tags in the file's clouds");
   command
-      ->add_option("--from", options->from,
-                   "with --all: the tag, where several infrastructures have the name")
+      ->add_option("--from", options->from, "with --all: the tag, if several infrastructures have the name")
       ->type_name("TAG");
   add_cloud_option(*command, options->run);
   add_lock_timeout(*command, options->run.lock_timeout);

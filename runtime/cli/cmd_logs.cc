@@ -234,11 +234,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_option("NODE",
-                      "only of this node (with the trainings that it takes part in), step or training, for "
-                      "example 'worker[0]'");
+                      "only of this node (with its trainings), step or training, for example 'worker[0]'");
   command->add_flag("-f,--follow", options->follow,
-                    "go on printing what is added, and what happens in the run; Ctrl-C ends it");
-  command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")
+                    "follow the logs and the events of the run, until Ctrl-C");
+  command->add_option("-n,--lines", options->lines, "only the last N lines of each log")
       ->check(CLI::PositiveNumber);
   return [options, &session] {
     take_files(options->words, options->project);

@@ -13,9 +13,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("lsp", "Language server for editors, on standard input and output");
   auto options = std::make_shared<ProjectOptions>();
   auto standard = std::make_shared<bool>(false);
-  command->add_option("--module-path", options->module_path, "folder that modules are searched in")
+  command->add_option("--module-path", options->module_path, "folder in which modules are searched")
       ->type_name("DIR");
-  command->add_flag("--stdio", *standard, "taken for the sake of editors that say it; there is no other way");
+  command->add_flag("--stdio", *standard, "accepted for editors that pass it; always in effect");
   return [=, &session]() -> int {
     auto compile = compile_options(session, *options);
     if (!compile.ok()) return report(session, compile.status());

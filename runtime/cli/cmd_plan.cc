@@ -122,29 +122,30 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_project_options(*command, options->project);
   add_cloud_option(*command, options->run);
   command
-      ->add_option("--out", options->out, "save the plan; `radlc apply` of it does exactly this (also: -out)")
+      ->add_option("--out", options->out,
+                   "save the plan; `radlc apply PLAN` executes exactly this plan (also: -out)")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "the plan as JSON (docs/plan.md)");
   command->add_flag("--dot", options->dot, "the actions and their order for Graphviz");
   command->add_flag("--markdown", options->markdown, "as a comment for a pull request (docs/ci.md)");
-  command->add_option("--format", options->format, "how it is written: text, json, dot or markdown")
+  command->add_option("--format", options->format, "output format: text, json, dot or markdown")
       ->check(CLI::IsMember({"text", "json", "dot", "markdown"}));
   add_max_cost_option(*command, options->request);
   command
       ->add_option("--html", options->html,
-                   "write a page for a review; - for standard output, in place of the text")
+                   "write an HTML page for a review; - writes it to standard output instead of the text")
       ->type_name("FILE");
   add_force(*command, options->force);
   command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
   command->add_flag("--refresh", options->request.refresh,
-                    "look at the clouds and nodes as well: what drifted, what things cost now");
-  command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
+                    "also inspect clouds and nodes: drift and current prices");
+  command->add_option("--replace", options->request.replace, "replace this node, for example 'worker[0]'")
       ->type_name("ADDRESS");
   add_target_option(*command, options->request.targets);
   add_sudo_option(*command, options->run.ask_sudo_password);
   command->add_flag("--destroy", options->destroy, "show what `radlc destroy` would remove");
-  command->add_flag("--full", options->full, "every field, and why each action waits for others");
-  command->add_flag("--brief", options->brief, "the summary line alone");
+  command->add_flag("--full", options->full, "show every field, and why each action waits");
+  command->add_flag("--brief", options->brief, "only the summary line");
   return [options, &session] {
     options->json |= options->format == "json";
     options->dot |= options->format == "dot";

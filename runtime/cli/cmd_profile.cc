@@ -245,34 +245,35 @@ int run_profile(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand(
-      "profile", "Measure a training's step for a few seconds, here or on a node, for predictions");
+  CLI::App* command =
+      app.add_subcommand("profile", "Measure a training for a few seconds, here or on a node, for forecasts");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
-  command->add_option("--training", options->training, "which, where the file has several")
+  command->add_option("--training", options->training, "name of the training, if the file has several")
       ->type_name("NAME");
   command
       ->add_option(
           "--program", options->program,
-          "a program of your own, such as torch's, in place of a training: it is run for at most --seconds")
+          "your own program, such as one with PyTorch, instead of a training; it runs for at most --seconds")
       ->type_name("NAME");
-  command->add_option("--seconds", options->seconds, "how long, over three batch sizes")
+  command->add_option("--seconds", options->seconds, "duration in seconds, for three batch sizes together")
       ->check(CLI::Range(0.3, 3600.0))
       ->capture_default_str();
   command
       ->add_option("--on", options->on,
-                   "where: local, a node of the infrastructure, such as 'worker[0]', or cluster: one that is "
-                   "made for it, shown with its cost first, and taken down again")
+                   "local, a node such as 'worker[0]', or cluster: a temporary cluster, created after you "
+                   "approve its cost, and destroyed afterwards")
       ->type_name("WHERE")
       ->capture_default_str();
   command
-      ->add_option("--image-shape", options->input, "HEIGHTxWIDTHxCHANNELS, where the dataset does not say")
+      ->add_option("--image-shape", options->input,
+                   "HEIGHTxWIDTHxCHANNELS, if the dataset does not define it")
       ->type_name("SHAPE");
-  command->add_option("--batch", options->batch, "images of one worker in a step, in place of the file's")
+  command->add_option("--batch", options->batch, "images per worker and step (default: from the file)")
       ->check(CLI::Range(1.0, 1e6));
   add_cloud_option(*command, options->run);
   command->add_flag("-y,--auto-approve", options->run.auto_approve,
-                    "with --on cluster: do it without asking");
+                    "with --on cluster: do not ask for approval");
   command->add_flag("--json", options->json, "as JSON");
   return [=, &session] { return run_profile(session, *options); };
 }

@@ -181,7 +181,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       app.add_subcommand("queue", "Show which trainings, programs and Slurm jobs run, and where");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_flag("--json", options->json, "JSON only");
+  command->add_flag("--json", options->json, "print only JSON");
   return [options, &session] { return run_queue(session, *options); };
 }
 

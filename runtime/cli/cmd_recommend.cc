@@ -259,15 +259,17 @@ void refuse_empty(CLI::App& command) {
 }
 
 void add_limits(CLI::App& command, RecommendFlags& flags) {
-  command.add_option("--budget", flags.budget, "of the cluster an hour at most: 2, 2/h, '2 EUR/h'")
+  command.add_option("--budget", flags.budget, "maximum price of the cluster per hour: 2, 2/h, '2 EUR/h'")
       ->type_name("AMOUNT");
-  command.add_option("--max-cost", flags.max_cost, "of the whole run at most")->type_name("AMOUNT");
-  command.add_option("--deadline", flags.deadline, "done by then, at the upper end of the band: 45m, 3h")
+  command.add_option("--max-cost", flags.max_cost, "maximum cost of the whole run")->type_name("AMOUNT");
+  command
+      .add_option("--deadline", flags.deadline,
+                  "maximum duration, compared with the upper end of the band: 45m, 3h")
       ->type_name("TIME");
-  command.add_option("--confidence", flags.confidence, "of the bands")->capture_default_str();
+  command.add_option("--confidence", flags.confidence, "width of the bands")->capture_default_str();
   command
       .add_option("--objective", flags.objective,
-                  "time, cost, or weights:A,B (of an hour, of one unit of money)")
+                  "time, cost, or weights:A,B (value of an hour, of one unit of money)")
       ->capture_default_str();
 }
 
@@ -275,50 +277,58 @@ void add_limits(CLI::App& command, RecommendFlags& flags) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
-      "recommend", "Which cluster to take for a training: time and cost of each, and the best within limits");
+      "recommend",
+      "Recommend a cluster for a training: time and cost of each candidate, and the best within limits");
   auto flags = std::make_shared<RecommendFlags>();
   add_project_options(*command, flags->project);
   add_cloud_option(*command, flags->run);
-  command->add_option("--training", flags->training, "which, where the file has several")->type_name("NAME");
-  command->add_option("--program", flags->program, "a program of your own, in place of a training")
+  command->add_option("--training", flags->training, "name of the training, if the file has several")
+      ->type_name("NAME");
+  command->add_option("--program", flags->program, "your own program, instead of a training")
       ->type_name("NAME");
   add_limits(*command, *flags);
-  command->add_option("--algorithm", flags->algorithm, "the model, or a published one (docs/recommend.md)")
+  command
+      ->add_option("--algorithm", flags->algorithm,
+                   "the model, or a published algorithm (docs/algorithms.md)")
       ->check(CLI::IsMember({"model", "cost-opt", "time-opt", "scala-opt", "scala-opt-m", "lookup"}))
       ->capture_default_str();
-  command->add_option("--workers", flags->workers, "how many: 1..16, or 2,4,8")->type_name("SIZES");
-  command->add_option("--max-workers", flags->max_workers, "at most so many");
+  command->add_option("--workers", flags->workers, "cluster sizes: 1..16, or 2,4,8")->type_name("SIZES");
+  command->add_option("--max-workers", flags->max_workers, "maximum number of workers");
   command->add_option("--types", flags->types, "instance types, such as 'm5.*,c5.xlarge'")
       ->type_name("PATTERNS");
-  command->add_option("--server", flags->server, "of parameter servers: auto, or instance types")
+  command->add_option("--server", flags->server, "types of parameter servers: auto, or instance types")
       ->type_name("TYPE")
       ->capture_default_str();
   command
       ->add_option("--exchange", flags->exchanges,
-                   "of alone, ring, sync-server, async-server; all by default")
+                   "any of alone, ring, sync-server, async-server (default: all)")
       ->type_name("NAMES");
-  command->add_option("--batch", flags->batch, "images of one worker in a step, in place of the file's");
-  command->add_option("--images", flags->images, "of an epoch, where the dataset does not say");
-  command->add_option("--latency", flags->latency_ms, "round trip between nodes in milliseconds")
+  command->add_option("--batch", flags->batch, "images per worker and step (default: from the file)");
+  command->add_option("--images", flags->images, "images per epoch, if the dataset does not define it");
+  command->add_option("--latency", flags->latency_ms, "round-trip time between nodes in milliseconds")
       ->type_name("MS");
-  command->add_flag("--spot", flags->spot, "workers of the spot market");
+  command->add_flag("--spot", flags->spot, "use spot workers");
   command
-      ->add_option("--interruptions", flags->interruptions, "how often a spot machine is taken back, an hour")
+      ->add_option("--interruptions", flags->interruptions, "expected preemptions of a spot worker per hour")
       ->check(CLI::Range(0.0, 100.0));
-  command->add_option("--share", flags->share, "of the server's network that Scala-Opt fills")
+  command->add_option("--share", flags->share, "share of the server's network that Scala-Opt uses")
       ->capture_default_str();
-  command->add_flag("--as-published", flags->as_published, "the published reading where it differs");
+  command->add_flag("--as-published", flags->as_published, "use the published reading where it differs");
   command->add_flag("--compare", flags->compare,
-                    "what each algorithm would choose, and what the model thinks of it");
-  command->add_option("--explain", flags->explain, "one candidate: the step's parts, each with its source")
+                    "show the choice of each algorithm, and its forecast by the model");
+  command
+      ->add_option("--explain", flags->explain,
+                   "break down the step of one candidate into its parts, each with its source")
       ->type_name("CANDIDATE");
   command
       ->add_option("--study", flags->study,
-                   "no file, but rows of epoch times: mnist, cifar, or one of `radlc calibration import`")
+                   "use measured epoch times instead of a file: mnist, cifar, or a study of `radlc "
+                   "calibration import`")
       ->type_name("NAME");
-  add_result_file(*command, "--write", flags->write, "an input file of the choice, for plan and apply");
-  command->add_flag("--refresh", flags->refresh, "ask the clouds for the account's quotas first");
-  command->add_flag("--all", flags->all, "every candidate, also rejected ones, in place of ten alternatives");
+  add_result_file(*command, "--write", flags->write, "write the choice as an input file for plan and apply");
+  command->add_flag("--refresh", flags->refresh, "query the quotas of the account first");
+  command->add_flag("--all", flags->all,
+                    "list every candidate, including rejected ones, instead of ten alternatives");
   command->add_flag("--json", flags->json, "as JSON");
   refuse_empty(*command);
   return [=, &session] { return run(session, *flags); };

@@ -138,16 +138,16 @@ int run_runs(const Session& session, Options& options) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("runs", "List the runs of an infrastructure, follow one, or read it again");
+      app.add_subcommand("runs", "List the runs of an infrastructure, or follow or replay one");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("RUN", "only this one, event by event: its id, or the end of it");
+  command->add_option("RUN", "print the events of this run: its ID, or the last characters of it");
   command->add_flag("-f,--follow", options->follow,
-                    "print what happens in RUN (the newest) until it is over; Ctrl-C ends it before");
-  command->add_option("--from", options->from, "begin with the event of this number")
+                    "follow RUN (default: the newest) until it ends; Ctrl-C stops only the output");
+  command->add_option("--from", options->from, "start with the event of this number")
       ->type_name("NUMBER")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--json", options->json, "as JSON: a list of the runs, or an event a line");
+  command->add_flag("--json", options->json, "as JSON: the list of runs, or one event per line");
   return [options, &session] { return run_runs(session, *options); };
 }
 

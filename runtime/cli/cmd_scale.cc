@@ -69,18 +69,18 @@ int run_scale(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("scale", "Add nodes to a running infrastructure, or take some away");
+  CLI::App* command = app.add_subcommand("scale", "Add nodes to a running infrastructure, or remove some");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->apply.project, &options->words);
-  command->add_option("SYSTEM", "the system of the nodes, for example 'worker'");
-  command->add_option("N",
-                      "how many there are to be; +N and -N: more, fewer. `-- -1` for a first minus sign");
+  command->add_option("SYSTEM", "the system to scale, for example 'worker'");
+  command->add_option(
+      "N", "new number of nodes; +N and -N add and remove nodes. Write `-- -1` for a leading minus sign");
   add_run_options(*command, options->apply.run);
   command
       ->add_option("--node", options->nodes,
-                   "this node goes, for example 'worker[1]', in place of the last; may be repeated")
+                   "remove this node instead of the last one, for example 'worker[1]'; may be repeated")
       ->type_name("ADDRESS");
-  command->add_flag("--reset", options->reset, "as many nodes as the file says, from now on");
+  command->add_flag("--reset", options->reset, "use the number in the file again");
   add_max_cost_option(*command, options->apply.request);
   return [options, &session] { return run_scale(session, *options); };
 }

@@ -153,7 +153,7 @@ int run_output(const Session& session, const ProjectOptions& options, const std:
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("show", "Show what the state knows: nodes, steps, outputs; or a saved plan");
+      app.add_subcommand("show", "Show nodes, steps and outputs of the state, or a saved plan");
   auto options = std::make_shared<ProjectOptions>();
   auto json = std::make_shared<bool>(false);
   add_state_options(*command, *options);
@@ -169,7 +169,7 @@ std::function<int()> add_output(CLI::App& app, Session& session) {
   add_state_options(*command, *options, words.get());
   command->add_option("NAME", "only this output");
   command->add_flag("--json", *json, "as JSON");
-  command->add_flag("--raw", *raw, "the bare value of NAME, for scripts");
+  command->add_flag("--raw", *raw, "print only the value of NAME, for scripts");
   return [=, &session] {
     take_files(*words, *options);
     if (words->size() > 1) return report(session, invalid("one output at a time: " + words->back()));

@@ -107,8 +107,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("COMMAND", "command to run there (default: a shell)");
   command
       ->add_option("-L,--forward", options->forwards,
-                   "[ADDRESS:]PORT:HOST:PORT: a port of this computer leads to one that the node reaches; "
-                   "without COMMAND until Ctrl-C")
+                   "[ADDRESS:]PORT:HOST:PORT: forward a port of this computer through the node; without "
+                   "COMMAND, until Ctrl-C")
       ->type_size(1)
       ->allow_extra_args(false);
   command->positionals_at_end(false)->prefix_command(false);

@@ -247,7 +247,7 @@ CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::s
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("state", "Look into the state, or repair it by hand");
+  CLI::App* command = app.add_subcommand("state", "Inspect the state, or repair it by hand");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   auto chosen = std::make_shared<std::function<int()>>();
@@ -266,15 +266,15 @@ std::function<int()> add(CLI::App& app, Session& session) {
   forget->add_option("ADDRESS", "for example 'worker[0]' or 'worker[0]/tools'");
   add_cloud_option(*forget, options->run);
   forget->add_flag("--keep-tags", options->keep_tags,
-                   "ask nothing of its cloud: the resource keeps radlc's tags");
+                   "send no request to the cloud: the resource keeps radlc's tags");
   CLI::App* rename = add(*command, "mv", "Rename a node, or a system, without making it anew", options,
                          *chosen, [=, &session] { return move(session, *options); });
-  rename->add_option("FROM", "address or system now");
-  rename->add_option("TO", "address or system from now on");
+  rename->add_option("FROM", "current address or system");
+  rename->add_option("TO", "new address or system");
   for (CLI::App* writes : {forget, rename}) add_lock_timeout(*writes, options->lock_timeout);
   add(*command, "unlock", "Show who holds the lock; with its id, free it", options, *chosen, [=, &session] {
     return unlock(session, *options);
-  })->add_option("ID", "the lock's id");
+  })->add_option("ID", "ID of the lock");
   add_state_place_commands(*command, session, chosen);
   return [chosen] { return (*chosen)(); };
 }

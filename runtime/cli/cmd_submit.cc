@@ -372,7 +372,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       app.add_subcommand("submit", "Send a batch script to the cluster's Slurm and follow it");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("SCRIPT", "batch script of this computer, and its arguments");
+  command->add_option("SCRIPT", "local batch script, and its arguments");
   command
       ->add_option("--node", options->node, "node with the controller (default: the one that has slurmctld)")
       ->type_name("NODE");
@@ -381,14 +381,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
                    "option of sbatch, for example --sbatch=--array=1-4; may be repeated")
       ->type_name("OPTION");
   command
-      ->add_option(
-          "--source", options->sources,
-          "file or folder that the script needs, sent with it into its working folder; may be repeated")
+      ->add_option("--source", options->sources,
+                   "file or folder to send into the working folder of the script; may be repeated")
       ->type_name("PATH");
-  command->add_flag("--detach", options->detach, "print the job's number and end");
-  command
-      ->add_option("--follow", options->follow,
-                   "follow a job that was sent before, from its first line on; nothing is sent")
+  command->add_flag("--detach", options->detach, "print the number of the job and exit");
+  command->add_option("--follow", options->follow, "follow an earlier job from its first line; sends nothing")
       ->type_name("JOB");
   return [options, &session] { return run_submit(session, *options); };
 }

@@ -77,15 +77,14 @@ int run_show(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("templates", "What EC3's descriptions say about the files of a folder");
+  CLI::App* command = app.add_subcommand("templates", "List EC3 templates with their descriptions");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
-  CLI::App* list = command->add_subcommand("list", "Name, kind and purpose of each file");
+  CLI::App* list = command->add_subcommand("list", "List name, kind and purpose of each file");
   list->add_option("PATH", options->paths, "files or folders (default: this folder)");
   list->add_flag("--json", options->json, "as JSON");
-  CLI::App* show = command->add_subcommand("show", "All that one says about itself");
-  show->add_option("NAME", options->name, "of the template")->required();
+  CLI::App* show = command->add_subcommand("show", "Show the description of one template");
+  show->add_option("NAME", options->name, "name of the template")->required();
   show->add_option("PATH", options->paths, "files or folders (default: this folder)");
   return [=, &session]() -> int {
     return list->parsed() ? run_list(session, *options) : run_show(session, *options);

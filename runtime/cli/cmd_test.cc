@@ -217,27 +217,30 @@ int run_test(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand(
-      "test", "Try a file against simulated clouds that fail in every way; nothing real is made");
+  CLI::App* command =
+      app.add_subcommand("test", "Run a file against simulated clouds that fail; creates nothing real");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
-  command->add_option("--runs", options->trial.runs, "how many lives to try; 1 shows all that happens in it")
+  command->add_option("--runs", options->trial.runs, "number of runs; 1 shows all events of the run")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
-  command->add_option("--seed", options->trial.seed, "of the first run; each further one has the next")
+  command
+      ->add_option("--seed", options->trial.seed, "seed of the first run; each further run uses the next one")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--faults", options->faults,
-                   "what goes wrong: all, none, or names with values, for example "
-                   "'consistency=30,lost_after=0.2' (docs/testing.md)")
+                   "faults: all, none, or names with values, for example 'consistency=30,lost_after=0.2' "
+                   "(docs/testing.md)")
       ->type_name("LIST")
       ->capture_default_str();
-  command->add_flag("--kill", options->trial.kill, "kill real processes of radlc (SIGKILL) as well");
-  command->add_option("--jobs", options->trial.jobs, "processes at once (default: one for each core)")
+  command->add_flag("--kill", options->trial.kill, "also kill real processes of radlc (SIGKILL)");
+  command
+      ->add_option("--jobs", options->trial.jobs,
+                   "number of processes at the same time (default: one per core)")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--real-nodes", options->real_nodes,
-                    "machines are nodes of this computer, and recipes run on them (default: 5 runs)");
+                    "use local nodes as machines, and run the recipes on them (default: 5 runs)");
   command->add_flag("--json", options->json, "the report as JSON");
   return [options, command, &session] {
     if (options->real_nodes && command->count("--runs") == 0) options->trial.runs = kRunsOfRealNodes;

@@ -144,16 +144,17 @@ int run(const Session& session, const Options& options) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
-      "vendor", "Bring modules from elsewhere into modules/vendored, pinned in radl.lock.json");
+      "vendor",
+      "Download modules from repositories and archives to modules/vendored, pinned in radl.lock.json");
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->words,
-                      "files or folders (default: this folder); with --update also names of packages");
-  auto* update =
-      command->add_flag("--update", options->update,
-                        "take tags and branches as they are now: of the named packages, or of all");
-  command->add_flag("--check", options->check, "change nothing; exit 1 when something is missing or differs")
+                      "files or folders (default: this folder); with --update, also names of packages");
+  auto* update = command->add_flag("--update", options->update,
+                                   "update the tags and branches of the named packages, or of all");
+  command
+      ->add_flag("--check", options->check, "change nothing; exit with 1 if a package is missing or differs")
       ->excludes(update);
-  command->add_option("--module-path", options->module_path, "folder that modules are searched in");
+  command->add_option("--module-path", options->module_path, "folder in which modules are searched");
   return [=, &session] { return run(session, *options); };
 }
 

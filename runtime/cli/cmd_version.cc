@@ -9,7 +9,7 @@
 namespace radl::cli::version_command {
 
 std::function<int()> add(CLI::App& app, Session&) {
-  CLI::App* command = app.add_subcommand("version", "Print the version and what this build can do");
+  CLI::App* command = app.add_subcommand("version", "Print the version and the features of this build");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "as JSON");
   return [json] {

@@ -33,10 +33,9 @@ void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<st
           "the same as FILE; may be repeated")
       ->type_name("FILE");
   command
-      .add_option(
-          "--state", options.state,
-          "where the state is: a folder, or s3://BUCKET/PREFIX, gs://.., az://.. (default: RADL_STATE, the "
-          "file's option state, .radl beside the file)")
+      .add_option("--state", options.state,
+                  "place of the state: a folder, or s3://BUCKET/PREFIX, gs://.., az://.. (default: "
+                  "RADL_STATE, the file's option state, .radl beside the file)")
       ->type_name("PLACE");
   command.add_option("--name", options.name,
                      "name of the infrastructure (default: the description's, or the file's)");
@@ -65,11 +64,11 @@ void add_project_options(CLI::App& command, ProjectOptions& options, std::vector
                    "RADL files, read as one document, or their folder (default: the only .radl here)");
   command.add_option("-i,--input", options.inputs, "value of an input, NAME=VALUE; may be repeated")
       ->type_name("NAME=VALUE");
-  command.add_option("--input-file", options.input_files, "file of inputs, a NAME=VALUE a line, or JSON")
+  command.add_option("--input-file", options.input_files, "file of inputs: one NAME=VALUE per line, or JSON")
       ->type_name("FILE");
   command
       .add_option("--module-path", options.module_path,
-                  "folder that modules are searched in; may be repeated")
+                  "folder in which modules are searched; may be repeated")
       ->type_name("DIR");
 }
 

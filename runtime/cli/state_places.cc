@@ -128,12 +128,12 @@ void add_state_place_commands(CLI::App& state, Session& session,
   CLI::App* in = add("push", "Make a file that pull wrote, or an interrupted run kept, the state", push);
   add_state_options(*in, options->project, &options->words);
   in->add_option("COPY", "the file");
-  in->add_flag("--force", options->force, "also an older one, or another infrastructure's");
+  in->add_flag("--force", options->force, "accept an older state, or that of another infrastructure");
   CLI::App* over =
       add("migrate", "Move the state to another place: a folder, or s3://BUCKET/PREFIX, gs://.., az://..",
           migrate);
-  over->add_option("PLACE", options->words, "from and to")->type_name("FROM TO");
-  over->add_option("--name", options->project.name, "name of the infrastructure, where there are several");
+  over->add_option("PLACE", options->words, "old and new place")->type_name("FROM TO");
+  over->add_option("--name", options->project.name, "name of the infrastructure, if there are several");
   CLI::App* here =
       add("adopt", "Say that a state that was copied here is the state now: its original is gone", adopt);
   CLI::App* copy = add("discard", "Remove a copy of a state; the original and all that it has stay", discard);

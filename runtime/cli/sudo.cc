@@ -16,7 +16,7 @@ constexpr const char* kVariable = "RADL_SUDO_PASSWORD";
 
 void add_sudo_option(CLI::App& command, bool& ask) {
   command.add_flag("--ask-sudo-password", ask,
-                   "ask for the password that sudo wants on nodes (otherwise RADL_SUDO_PASSWORD)");
+                   "ask for the sudo password of nodes (otherwise RADL_SUDO_PASSWORD)");
 }
 
 Result<std::string> given_sudo_password(const Session& session, bool ask) {

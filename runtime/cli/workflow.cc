@@ -65,7 +65,7 @@ void remember_or_note(const Host& host, const std::string& directory, const std:
 void add_target_option(CLI::App& command, std::vector<std::string>& targets) {
   command
       .add_option("--target", targets,
-                  "only this resource, step, or system's nodes, with what it needs; may be repeated")
+                  "only this resource, step or system, with its dependencies; may be repeated")
       ->type_name("ADDRESS");
 }
 
@@ -73,7 +73,7 @@ void add_max_cost_option(CLI::App& command, PlanRequest& request) {
   command
       .add_option(
           "--max-cost", request.max_cost,
-          "refuse a plan that costs more, for example 2.50 (an hour), '2.50 EUR/h' or '1800 USD/month'")
+          "reject a plan that costs more, for example 2.50 (per hour), '2.50 EUR/h' or '1800 USD/month'")
       ->type_name("AMOUNT[/h]");
 }
 
