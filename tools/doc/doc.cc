@@ -190,7 +190,7 @@ class Page {
     std::string body;
     for (const FeatureBlock* input : blocks(Kind::Input)) {
       if (find_feature(input->body, "default")) continue;
-      body += (body.empty() ? "" : " and\n") + ("  " + std::string(input->name.text) + " = ...");
+      body += (body.empty() ? "" : "\n") + ("  " + std::string(input->name.text) + " = ...");
     }
     if (blocks(Kind::Input).empty() && blocks(Kind::Output).empty()) return;
     out_ += "```radl\nuse '" + module_name_ + "' as NAME (" + (body.empty() ? "" : "\n" + body + "\n") +

@@ -24,6 +24,7 @@ TEST(Doc, ModulesInputsAndOutputs) {
 input pages (type = 'integer', default = 2, min = 1, max = 9, description = 'page | count')
 # Where it listens.
 input port (type = 'integer')
+input host (type = 'string')
 output address (value = worker[0].ip, description = 'of the first machine')
 )");
   EXPECT_NE(text.find("# std/web\n"), std::string::npos);
@@ -33,7 +34,7 @@ output address (value = worker[0].ip, description = 'of the first machine')
       << text;
   EXPECT_NE(text.find("| `port` | integer | required | | Where it listens. |"), std::string::npos) << text;
   EXPECT_NE(text.find("| `address` | `worker[0].ip` | of the first machine |"), std::string::npos) << text;
-  EXPECT_NE(text.find("use 'std/web' as NAME (\n  port = ...\n)"), std::string::npos) << text;
+  EXPECT_NE(text.find("use 'std/web' as NAME (\n  port = ...\n  host = ...\n)"), std::string::npos) << text;
 }
 
 TEST(Doc, TheFilesOwnCommentIsNotTheFirstInputs) {
