@@ -54,38 +54,38 @@ void command_entry(const CommandOutline& command, const std::string& path, std::
 constexpr char kTail[] = R"(.SH EXIT STATUS
 .TP
 .B 0
-Done, or there was nothing to do.
+Success, or nothing to do.
 .TP
 .B 1
-The file, the flags or an answer were not as needed.
+The file or the options are invalid, or you did not approve the plan.
 \fBcheck\fR found errors; \fBfmt \-\-check\fR found a file that would change.
 .TP
 .B 2
-The world failed: a cloud, a machine, a step, a disk. What was done is saved; the same command goes on from there.
+A cloud, a node, a step or a disk failed. The work so far is saved; the same command continues.
 With \fBplan \-\-detailed\-exitcode\fR: there are changes. \fBtest\fR: a run failed.
 .TP
 .B 3
-\fBrecommend\fR: nothing is within the limits.
+\fBrecommend\fR: no cluster is within the limits.
 .TP
 .B 130
-Interrupted.
+Ctrl-C or SIGTERM interrupted the command, and work remains.
 .SH ENVIRONMENT
 .TP
 .BI RADL_INPUT_ name
-Value of the input \fIname\fR, weaker than \fB\-\-input\fR and \fB\-\-input\-file\fR.
+Value of the input \fIname\fR. \fB\-\-input\fR and \fB\-\-input\-file\fR override it.
 .TP
 .B RADL_STDLIB
-Folder of the standard library, in place of the installed one.
+Folder of the standard library, instead of the installed one.
 .TP
 .BR NO_COLOR ", " CLICOLOR_FORCE
-No colour; colour also where standard output is no terminal.
+Disable colors; enable colors even if standard output is not a terminal.
 .SH FILES
 .TP
 .I .radl/NAME/
-State of the infrastructure NAME, beside the source file: mode 0700. Holds no secret values.
+State of the infrastructure NAME, beside the source file, with mode 0700. It contains no secrets.
 .TP
 .I ~/.local/share/radlc/
-What runs took (\fIruns.jsonl\fR), and what predictions are made of (\fIforesight.db\fR).
+Times and costs of runs (\fIruns.jsonl\fR), and measurements for forecasts (\fIforesight.db\fR).
 .TP
 .I modules/
 Modules of the project, for \fBuse\fR.
@@ -116,11 +116,11 @@ std::string manual_page(const CommandOutline& program, const std::string& versio
   out +=
       ".SH DESCRIPTION\n.B radlc\nreads a description of nodes, networks, recipes and "
       "trainings\n(see\n.BR radl (5)),\n"
-      "shows what it would do\n.RB ( plan ),\ndoes it\n.RB ( apply ),\nand takes it down again\n.RB ( "
+      "shows what it would do\n.RB ( plan ),\ndoes it\n.RB ( apply ),\nand removes everything again\n.RB ( "
       "destroy ).\n"
-      "Whatever is made is recorded before it is asked for: a command that was interrupted is given "
+      "radlc records each operation before it starts it. After an interruption, run the same command "
       "again.\n";
-  out += ".SH OPTIONS\nThese may stand with every command.\n";
+  out += ".SH OPTIONS\nThese options are valid for every command.\n";
   for (const OptionOutline& option : program.options) out += option_entry(option);
   out += ".SH COMMANDS\n";
   for (const CommandOutline& command : program.commands) command_entry(command, "", out);
