@@ -304,9 +304,9 @@ class ProgramMaker {
     for (const char* property : {"cpu", "memory", "gpu"}) {
       if (given_.contains(property)) made_["needs"][property] = given_[property];
     }
-    for (const char* property :
-         {"runs_on", "workers", "collect", "retries", "lost", "stop_signal", "may_fail"})
+    for (const char* property : {"runs_on", "collect", "retries", "lost", "stop_signal", "may_fail"})
       made_[property] = given_[property];
+    made_["workers"] = given_["processes"];
     made_["grace_seconds"] = given_["grace"];
     if (given_.contains("timeout")) made_["timeout_seconds"] = given_["timeout"];
   }

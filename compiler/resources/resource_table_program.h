@@ -46,7 +46,7 @@ inline constexpr Property kProgram[] = {
     {"cpu", Integer, false, "", "", 1, 65536, "Processors that each node must have."},
     {"memory", Size, false, "", "", 0, 0, "Memory that each node must have."},
     {"gpu", Integer, false, "", "", 1, 1024, "GPUs that each node must have, as its `nvidia-smi` reports."},
-    {"workers", Integer, false, "0", "", 0, 65536,
+    {"processes", Integer, false, "0", "", 0, 65536,
      "`$RADL_WORKERS`, the number of processes that a launcher starts on a node. 0: one per GPU, or one."},
     {"inputs", LocalPaths, false, "", "", 0, 0,
      "Files and folders of this computer, and outputs of other programs (`prepare.files`). The program reads "

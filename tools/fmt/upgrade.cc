@@ -42,6 +42,7 @@ class Upgrader {
       if (auto* deploy = ast::as<ast::Deploy>(&block); deploy && deploy->count) parentheses(*deploy->count);
       if (auto* configure = ast::as<ast::Configure>(&block)) resources(configure->resources);
       if (auto* use = ast::as<ast::Use>(&block)) empty(use->body);
+      if (auto* use = ast::as<ast::Use>(&block); use && runs_program(*use)) processes(use->body);
     });
     for (const ast::Block* block : tree_.blocks)
       each_value(*block, [&](const ast::Expr& value) { this->value(value); });
@@ -105,10 +106,28 @@ class Upgrader {
     edits_.push_back({value.span.end, static_cast<uint32_t>(close + 1), ""});
   }
 
+  // The property `workers` of a program, which elsewhere are systems.
+  void processes(const ast::Features& body) {
+    for (const ast::Feature* feature : body.items) {
+      if (feature->name.text == "workers") processes(feature->name);
+      auto* options = ast::as<ast::MapValue>(feature->value);
+      if (options == nullptr || (feature->name.text != "options" && feature->name.text != "with")) continue;
+      for (const ast::Entry& entry : options->entries)
+        if (entry.name.text == "workers") processes(entry.name);
+    }
+  }
+  void processes(const ast::Name& name) { edits_.push_back({name.span.begin, name.span.end, "processes"}); }
+  static bool runs_program(const ast::Use& use) {
+    const std::string_view module = use.module == nullptr ? std::string_view() : use.module->text;
+    return module == "std/training/torch" || module == "std/training/tensorflow" ||
+           module == "std/training/ray" || module == "std/training/spark" || module == "std/training/mpi";
+  }
+
   // package 'git' ()
   void resources(const List<ast::Resource*>& list) {
     for (const ast::Resource* resource : list) {
       empty(resource->body);
+      if (resource->type.text == "program") processes(resource->body);
       resources(resource->inner);
     }
   }

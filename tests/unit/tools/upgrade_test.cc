@@ -42,6 +42,18 @@ TEST(Upgrade, TypesMapsAndParentheses) {
   expect_upgrade("radl 2\nconfigure c (package 'git' ())\n", "radl 2\nconfigure c (package 'git')\n");
 }
 
+TEST(Upgrade, TheWorkersOfAProgramAreItsProcesses) {
+  expect_upgrade(
+      "radl 2\n\nuse 'std/training/torch' as t (nodes = system.s, main = 'a.py', workers = 2)\n"
+      "use 'std/training/ray' as r (head = system.s, main = 'a.py', options = { workers = 2 })\n"
+      "use 'std/cluster/ray' as c (head = system.s, workers = system.w)\n",
+      "radl 2\n\nuse 'std/training/torch' as t (nodes = system.s, main = 'a.py', processes = 2)\n"
+      "use 'std/training/ray' as r (head = system.s, main = 'a.py', options = { processes = 2 })\n"
+      "use 'std/cluster/ray' as c (head = system.s, workers = system.w)\n");
+  expect_upgrade("radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', workers = 2))\n",
+                 "radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', processes = 2))\n");
+}
+
 TEST(Upgrade, ACloudWithADotIsQuoted) {
   expect_upgrade(
       "network n ()\nsystem a ( cpu.count >= 1 )\ndeploy a 2 my.cloud\ndeploy a 1 ec2\n",
