@@ -11,7 +11,7 @@
 
 namespace radl::sema {
 
-enum class Scope : uint8_t { Network, System, Application, Ansible, Description, Option, None };
+enum class Scope : uint8_t { Network, System, Application, Ansible, Description, Option, Radl2System, None };
 enum class FeatureType : uint8_t {
   Any,
   Number,

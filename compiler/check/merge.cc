@@ -44,6 +44,12 @@ std::pair<Bound, Bound> ends(const hir::Feature& feature) {
   return {lower ? bound : Bound{}, upper ? bound : Bound{}};
 }
 
+// Whether a later feature overrides an earlier one: if it stands in another file, or in a system that takes
+// the other one over.
+bool overrides(const hir::Feature& later, const hir::Feature& earlier) {
+  return later.span.file != earlier.span.file || later.layer != earlier.layer;
+}
+
 // What distinguishes the groups of one `contains`: their `name`.
 std::string group_key(const FeatureSet& group) {
   const Merged* name = group.find("name");
@@ -162,12 +168,12 @@ void Merger::intersect(Merged& there, const hir::Feature& feature) {
     there.upper = new_upper;
     return;
   }
-  if (there.first->span.file != feature.span.file) {
+  const Bound& other = new_lower.from == &feature ? there.upper : there.lower;
+  const hir::Feature* against = other.from ? other.from : there.first;
+  if (there.first->span.file != feature.span.file || against->layer != feature.layer) {
     std::tie(there.lower, there.upper) = ends(feature);
     return;
   }
-  const Bound& other = new_lower.from == &feature ? there.upper : there.lower;
-  const hir::Feature* against = other.from ? other.from : there.first;
   diagnostics_
       .report(DiagCode::EmptyInterval, feature.span, "no number meets all the bounds of " + name_of(feature))
       .note(against->span, "it excludes this one");
@@ -175,8 +181,9 @@ void Merger::intersect(Merged& there, const hir::Feature& feature) {
 
 void Merger::replace(Merged& there, const hir::Feature& feature) {
   if (same_value(*there.value, feature.value)) return;
-  if (there.first->span.file != feature.span.file) {
+  if (overrides(feature, *there.first)) {
     there.value = &feature.value;
+    if (there.first->span.file == feature.span.file) there.first = &feature;
     return;
   }
   diagnostics_

@@ -1,4 +1,5 @@
 // Warnings about single features: nothing here refuses a document.
+#include <algorithm>
 #include <unordered_map>
 
 #include "common/text.h"
@@ -26,7 +27,12 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
                              : "it is kept and exported, but nothing reads it");
     return;
   }
-  warning.labelled("did you mean `" + near + "`?").fix("write `" + near + "`", at, near);
+  warning.labelled("did you mean `" + near + "`?");
+  // In a record stands the end of the name alone.
+  const size_t unwritten = feature.first->unwritten;
+  const std::string_view prefix = feature.name().substr(0, std::min(unwritten, feature.name().size()));
+  if (unwritten == 0 || (prefix.size() < feature.name().size() && near.starts_with(prefix)))
+    warning.fix("write `" + near.substr(prefix.size()) + "`", at, near.substr(prefix.size()));
 }
 
 void warn_secret(const Merged& feature, Diagnostics& diagnostics) {

@@ -2,16 +2,16 @@
 
 namespace radl {
 
-const expr::Value* find_variable(std::string_view name, const Variables* variables) {
-  for (; variables != nullptr; variables = variables->outer)
-    if (variables->name == name) return variables->value;
-  return nullptr;
+const Variables* find_variable(std::string_view name, const Variables* variables) {
+  while (variables != nullptr && variables->name != name) variables = variables->outer;
+  return variables;
 }
 
 namespace {
 
 const expr::Value* variable(const ast::Name& name, const Variables* variables) {
-  return name ? find_variable(name.text, variables) : nullptr;
+  const Variables* found = name ? find_variable(name.text, variables) : nullptr;
+  return found == nullptr ? nullptr : found->value;
 }
 
 }  // namespace
@@ -33,11 +33,13 @@ List<ast::PathPart> Copier::parts(const List<ast::PathPart>& parts, size_t from,
 }
 
 ast::Expr* Copier::reference(const ast::Reference& reference, const Variables* variables) {
-  const expr::Value* value =
+  const Variables* found =
       reference.parts.empty() ? nullptr : find_variable(reference.parts[0].name.text, variables);
+  const expr::Value* value = found == nullptr ? nullptr : found->value;
   if (value == nullptr) {
     auto* made = same(reference);
     made->parts = parts(reference.parts, 0, variables);
+    if (found != nullptr && !found->let.empty()) made->parts[0].name.text = found->let;
     return made;
   }
   ast::Bound* bound = this->bound(reference.parts[0].name, value);
@@ -105,6 +107,8 @@ ast::Expr* Copier::copy(const ast::Expr* value, const Variables* variables) {
     auto* made = same(*call);
     made->arguments = {};
     made->named = {};
+    const Variables* function = find_variable(call->function.text, variables);
+    if (function != nullptr && !function->let.empty()) made->function.text = function->let;
     for (const ast::Expr* argument : call->arguments) made->arguments.push(arena_, copy(argument, variables));
     for (const ast::Entry& named : call->named) made->named.push(arena_, entry(named, variables));
     return made;
@@ -135,13 +139,25 @@ ast::Name Copier::copy(const ast::Name& name, const Variables* variables) {
 ast::Features Copier::copy(const ast::Features& features, const Variables* variables) {
   ast::Features made = features;
   made.items = {};
-  for (const ast::Feature* feature : features.items) {
-    auto* copied = same(*feature);
-    copied->value = copy(feature->value, variables);
-    if (feature->group) copied->group = arena_.make<ast::Features>(copy(*feature->group, variables));
-    made.items.push(arena_, copied);
-  }
+  for (const ast::Feature* feature : features.items) made.items.push(arena_, copy(*feature, variables));
   return made;
+}
+
+ast::Feature* Copier::copy(const ast::Feature& feature, const Variables* variables) {
+  auto* copied = same(feature);
+  copied->named = copy(feature.named, variables);
+  copied->value = copy(feature.value, variables);
+  expr::Binding first{}, second{};
+  const Variables* inside = variables;
+  if (feature.each) {
+    copied->each = same(*feature.each);
+    copied->each->list = copy(feature.each->list, variables);
+    first = {feature.each->first.text, nullptr, variables};
+    second = {feature.each->second.text, nullptr, &first};
+    inside = feature.each->second ? &second : &first;
+  }
+  if (feature.group) copied->group = arena_.make<ast::Features>(copy(*feature.group, inside));
+  return copied;
 }
 
 List<ast::Resource*> Copier::copy(const List<ast::Resource*>& resources, const Variables* variables) {
@@ -208,6 +224,16 @@ ast::Block* Copier::copy(const ast::Block& block, const Variables* variables) {
     copied->cloud_is_variable =
         deploy->cloud_is_variable || (!deploy->cloud_of && variable(deploy->cloud, variables) != nullptr);
     copied->when = copy(deploy->when, variables);
+    made = copied;
+  } else if (auto* let = ast::as<ast::Let>(&block)) {
+    auto* copied = same(*let);
+    std::vector<expr::Binding> parameters(let->parameters.size());
+    const Variables* inside = variables;
+    for (uint32_t i = 0; i < let->parameters.size(); ++i) {
+      parameters[i] = {let->parameters[i].text, nullptr, inside};
+      inside = &parameters[i];
+    }
+    copied->value = copy(let->value, inside);
     made = copied;
   } else if (auto* check = ast::as<ast::Assert>(&block)) {
     auto* copied = same(*check);

@@ -17,6 +17,7 @@ class Copier {
 
   ast::Expr* copy(const ast::Expr* value, const Variables* variables);
   ast::Features copy(const ast::Features& features, const Variables* variables);
+  ast::Feature* copy(const ast::Feature& feature, const Variables* variables);
   List<ast::Resource*> copy(const List<ast::Resource*>& resources, const Variables* variables);
   ast::Item* copy(const ast::Item& item, const Variables* variables);
   ast::Block* copy(const ast::Block& block, const Variables* variables);
@@ -37,6 +38,7 @@ class Copier {
   Arena& arena_;
 };
 
-const expr::Value* find_variable(std::string_view name, const Variables* variables);
+// The innermost of that name; null if there is none.
+const Variables* find_variable(std::string_view name, const Variables* variables);
 
 }  // namespace radl

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "common/text.h"
 #include "compiler/eval/evaluator.h"
-#include "compiler/eval/function_runs.h"
 #include "compiler/eval/operators.h"
 #include "compiler/eval/secret_access.h"
 #include "compiler/syntax/unicode.h"
@@ -162,19 +160,22 @@ Value Evaluator::choice_value(const ast::If& choice) {
 Value Evaluator::binary_value(const ast::Binary& last) {
   std::vector<const ast::Binary*> operators{&last};
   while (auto* inner = ast::as<ast::Binary>(operators.back()->left)) operators.push_back(inner);
-  Value value = run(*operators.back()->left);
+  const ast::Binary& innermost = *operators.back();
+  Value value = innermost.op == ast::BinaryOp::Or ? optional_value(*innermost.left) : run(*innermost.left);
   for (; operators.size() > 1; operators.pop_back()) {
     const ast::Binary& inner = *operators.back();
     if (!charge(context_, 1, 0, inner.span)) return {};
-    value = applied(inner, value);
+    value = applied(inner, value, operators[operators.size() - 2]->op == ast::BinaryOp::Or);
     if (value.excess() != Excess::None) return too_large(value, inner.span);
   }
   return applied(last, value);
 }
 
-Value Evaluator::applied(const ast::Binary& binary, const Value& left) {
+// `alternatives`: the value is itself the left side of an `or`.
+Value Evaluator::applied(const ast::Binary& binary, const Value& left, bool alternatives) {
   using enum ast::BinaryOp;
   if (left.is_error()) return Value().taint(left);  // a secret without a value yet
+  if (binary.op == Or && left.kind() != Kind::Boolean) return alternative(binary, left, alternatives);
   // Lists are put together whatever stands in them.
   const bool joins = binary.op == Add && left.kind() == Kind::List;
   if (!joins && !known(left, binary.left->span)) return {};
@@ -187,6 +188,40 @@ Value Evaluator::applied(const ast::Binary& binary, const Value& left) {
   return value.is_error() ? value : value.taint(left).taint(right);
 }
 
+// `site.front or none`: the left value, unless there is none.
+Value Evaluator::alternative(const ast::Binary& binary, const Value& left, bool more) {
+  if (left.kind() == Kind::Null) {
+    Value right = more ? optional_value(*binary.right) : run(*binary.right);
+    return right.taint(left);
+  }
+  auto* before = ast::as<ast::Binary>(binary.left);
+  const bool may_be_missing =
+      binary.left->kind == ast::Kind::Reference || binary.left->kind == ast::Kind::Select ||
+      binary.left->kind == ast::Kind::Bound || (before != nullptr && before->op == ast::BinaryOp::Or);
+  return may_be_missing ? left : wrong_operand("or", left, binary.left->span);
+}
+
+// As run(), but `none` for a module or an output that its `when` leaves out.
+Value Evaluator::optional_value(const ast::Expr& written) {
+  auto* reference = ast::as<ast::Reference>(&written);
+  return reference != nullptr && left_out(*reference) ? Value::null() : run(written);
+}
+
+bool Evaluator::left_out(const ast::Reference& reference) const {
+  const Namespace* space = context_.names;
+  if (space == nullptr || reference.parts.size() < 2) return false;
+  for (const Binding* binding = bindings_; binding != nullptr; binding = binding->outer)
+    if (binding->name == reference.parts[0].name.text) return false;
+  for (const ast::PathPart& part : reference.parts) {
+    if (!part.name) return false;
+    const auto member = space->member(part.name.text, reference.span);
+    if (!member) return !space->absence(part.name.text).empty();
+    if (member->kind() != Kind::Namespace) return false;
+    space = member->space();
+  }
+  return false;
+}
+
 Value Evaluator::logic_value(const ast::Binary& binary, const Value& left) {
   if (left.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), left, binary.left->span);
   if (left.as_boolean(kPermitted) == (binary.op == ast::BinaryOp::Or)) return left;
@@ -194,108 +229,6 @@ Value Evaluator::logic_value(const ast::Binary& binary, const Value& left) {
   if (right.is_error() || !known(right, binary.right->span)) return {};
   if (right.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), right, binary.right->span);
   return right.taint(left);
-}
-
-Value Evaluator::call_value(const ast::Call& call) {
-  const Function* function = find_function(call.function.text);
-  if (function == nullptr) return unknown_function(call);
-  size_t given = call.arguments.size();
-  if (given < function->least || given > function->most) {
-    return report(DiagCode::WrongArguments, call.span,
-                  fmt::format("{}({}) does not take {} argument{}", function->info.name,
-                              function->info.parameters, given, given == 1 ? "" : "s"));
-  }
-  if (!call.named.empty())
-    return report(DiagCode::WrongArguments, call.named[0].span,
-                  fmt::format("{}() takes no named arguments", function->info.name));
-  std::vector<Value> arguments;
-  bool error = false;
-  for (const ast::Expr* argument : call.arguments) {
-    arguments.push_back(run(*argument));
-    error = error || arguments.back().is_error();
-    if (!error && !function->takes_unknown && !known(arguments.back(), argument->span)) error = true;
-  }
-  if (error) {
-    Value missing;
-    for (const Value& argument : arguments) missing.taint(argument);
-    return missing;
-  }
-  CallFrame frame(context_, call, std::move(arguments));
-  Value value = function->run(frame);
-  if (value.is_error()) return value;
-  // What a structure of secrets contains is marked inside; its length or first key is no secret worth
-  // hiding less. What was chosen or made by a secret is one as a whole.
-  for (size_t i = 0; i < frame.size(); i++) {
-    bool inside = frame[i].kind() == Kind::List || frame[i].kind() == Kind::Map;
-    bool orders = function->run == run_sort || function->run == run_distinct;
-    bool whole = (!inside || orders) && !function->holds_arguments;
-    if (frame[i].sensitive() && (whole || !value.sensitive())) value.taint(frame[i]);
-  }
-  // lookup(map, secret, otherwise): the only function that chooses among what is not known yet.
-  if (function->run == run_lookup && frame[1].sensitive())
-    return chosen(std::move(value), frame[1], call.span);
-  return value;
-}
-
-namespace {
-
-// How other languages call what there is here.
-std::string_view here_called(std::string_view function) {
-  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"len", "length(x)"},
-      {"size", "length(x)"},
-      {"contains", "has(list, x)"},
-      {"includes", "has(list, x)"},
-      {"concat", "list + list"},
-      {"element", "list[i]"},
-      {"tostring", "string(x)"},
-      {"str", "string(x)"},
-      {"tonumber", "number(x)"},
-      {"int", "number(x)"},
-      {"jsonencode", "json(x)"},
-      {"toJSON", "json(x)"},
-      {"base64encode", "base64(x)"},
-      {"templatefile", "template(path, values)"},
-      {"unique", "distinct(list)"},
-      {"trimspace", "trim(x)"},
-      {"getenv", "env(name, otherwise)"},
-      {"get", "lookup(map, name, otherwise)"},
-      {"values", "map[*]"},
-      {"uppercase", "upper(x)"},
-      {"toupper", "upper(x)"},
-      {"lowercase", "lower(x)"},
-      {"tolower", "lower(x)"},
-      {"substr", "substring(string, from, count)"},
-      {"slice", "substring(string, from, count), or [x for i, x in list if i >= from]"}};
-  for (const auto& [other, ours] : kOthers)
-    if (other == function) return ours;
-  return {};
-}
-
-}  // namespace
-
-Value Evaluator::unknown_function(const ast::Call& call) {
-  std::vector<std::string> names;
-  for (const Function& function : function_table()) names.emplace_back(function.info.name);
-  auto& diagnostic =
-      context_.diagnostics->report(DiagCode::UnknownFunction, call.function.span,
-                                   fmt::format("no function is named '{}'", call.function.text));
-  const std::string_view written = call.function.text;
-  const size_t dot = written.rfind('.');
-  if (dot != written.npos && find_function(written.substr(dot + 1)) != nullptr) {
-    const std::string function(written.substr(dot + 1)), value(written.substr(0, dot));
-    const std::string more = call.arguments.empty() ? "" : ", ";
-    const std::string ours = fmt::format("{}({}{})", function, value, more.empty() ? "" : ", ..");
-    const Span open{call.span.file, call.function.span.end + 1, call.function.span.end + 1};
-    diagnostic.with_help("functions have no value in front of them: " + ours);
-    diagnostic.fixes.push_back({"write " + ours, {{call.function.span, function}, {open, value + more}}});
-  } else if (auto ours = here_called(written); !ours.empty()) {
-    diagnostic.with_help(fmt::format("write {}", ours));
-  } else if (auto near = nearest(call.function.text, names); !near.empty()) {
-    diagnostic.with_help(fmt::format("did you mean '{}'?", near))
-        .fix(fmt::format("write '{}'", near), call.function.span, near);
-  }
-  return {};
 }
 
 bool Evaluator::known(const Value& value, Span at) {

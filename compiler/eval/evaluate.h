@@ -62,6 +62,7 @@ struct Context {
   Budget* budget = nullptr;
   const Binding* bindings = nullptr;  // stand before `names`
   int templates = 0;                  // files of template() that are being read, one inside another
+  int depth = 0;                      // of the calls of declared functions around the expression
 };
 
 Value evaluate(const ast::Expr& expression, const Context& context);

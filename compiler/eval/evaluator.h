@@ -13,7 +13,8 @@ namespace radl::expr {
 
 class Evaluator {
  public:
-  explicit Evaluator(const Context& context) : context_(context), bindings_(context.bindings) {}
+  explicit Evaluator(const Context& context)
+      : context_(context), bindings_(context.bindings), depth_(context.depth) {}
 
   std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at);
   Value run(const ast::Expr& expression);
@@ -25,9 +26,13 @@ class Evaluator {
   Value unary_value(const ast::Unary& unary);
   Value choice_value(const ast::If& choice);
   Value binary_value(const ast::Binary& last);
-  Value applied(const ast::Binary& binary, const Value& left);
+  Value applied(const ast::Binary& binary, const Value& left, bool alternatives = false);
   Value logic_value(const ast::Binary& binary, const Value& left);
+  Value alternative(const ast::Binary& binary, const Value& left, bool more);
+  Value optional_value(const ast::Expr& written);
+  bool left_out(const ast::Reference& reference) const;
   Value call_value(const ast::Call& call);
+  Value declared_value(const ast::Call& call, const Namespace::Declared& declared);
   Value unknown_function(const ast::Call& call);
 
   // evaluate_collections.cc: lists, maps, and what `in` goes over
@@ -67,7 +72,7 @@ class Evaluator {
 
   const Context& context_;
   const Binding* bindings_;
-  int depth_ = 0;
+  int depth_;
 };
 
 }  // namespace radl::expr

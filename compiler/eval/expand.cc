@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "compiler/eval/copy.h"
@@ -27,8 +28,61 @@ class Expander::Expansion {
     auto* each = ast::as<ast::EachBlock>(&block);
     if (each == nullptr) return add(block, variables);
     repeat(each->each, variables, [&](const Variables* inside) {
-      for (const ast::Block* one : each->blocks) run(*one, inside);
+      std::deque<Variables> lets;  // which point to each other
+      for (const ast::Block* one : each->blocks) {
+        if (auto* let = ast::as<ast::Let>(one)) inside = &lets.emplace_back(declare(*let, inside));
+      }
+      for (const ast::Block* one : each->blocks)
+        if (one->kind != ast::Kind::Let) run(*one, inside);
     });
+  }
+
+  // A `let` inside an `each` becomes one of the instance, of a name that no file can write.
+  Variables declare(const ast::Let& let, const Variables* variables) {
+    Variables made{let.name.text, nullptr, variables,
+                   arena().copy(fmt::format("{}#{}", let.name.text, ++lets_))};
+    instance_.lets.emplace(made.let, copier_.copy(let, &made));
+    return made;
+  }
+
+  // ---- features
+
+  static bool repeats(const ast::Features& body) {
+    return std::any_of(body.items.begin(), body.items.end(), [](const ast::Feature* feature) {
+      return feature->each || feature->named || (feature->group && repeats(*feature->group));
+    });
+  }
+
+  ast::Features spread(const ast::Features& body, const Variables* variables) {
+    ast::Features made = body;
+    made.items = {};
+    spread(body.items, variables, made.items);
+    return made;
+  }
+
+  void spread(const List<ast::Feature*>& items, const Variables* variables, List<ast::Feature*>& into) {
+    for (const ast::Feature* feature : items) {
+      if (feature->each) {
+        repeat(*feature->each, variables,
+               [&](const Variables* inside) { spread(feature->group->items, inside, into); });
+        continue;
+      }
+      ast::Feature* made = copier_.copy(*feature, variables);
+      if (feature->group) made->group = arena().make<ast::Features>(spread(*feature->group, variables));
+      if (made->named != nullptr) made->name = name_of(*made->named, ".");
+      made->named = nullptr;
+      if (feature->named == nullptr || made->name) into.push(arena(), made);
+    }
+  }
+
+  // nullptr if nothing in it is repeated.
+  template <class T>
+  const T* spread_body(const ast::Block& block, const Variables* variables) {
+    auto* written = ast::as<T>(&block);
+    if (written == nullptr || block.kind == ast::Kind::Input || !repeats(written->body)) return nullptr;
+    T* made = arena().make<T>(*written);
+    made->body = spread(written->body, variables);
+    return made;
   }
 
   Arena& arena() { return instance_.made->arena; }
@@ -98,7 +152,44 @@ class Expander::Expansion {
     push(*made, variables);
   }
 
+  // `count` makes a deploy of the system: behind this nothing knows that there was none.
+  void add_system(const ast::FeatureBlock& block, const Variables* variables) {
+    const ast::Feature* count = nullptr;
+    ast::Features rest = block.body;
+    rest.items = {};
+    for (ast::Feature* feature : block.body.items) {
+      if (feature->form != ast::FeatureKind::Simple || feature->name.text != "count") {
+        rest.items.push(arena(), feature);
+        continue;
+      }
+      if (count != nullptr)
+        report(DiagCode::ConflictingValues, feature->span, "`count` has another value already")
+            .note(count->span, "first set here");
+      else if (feature->op != ast::Op::Eq)
+        report(DiagCode::DeployCount, feature->op_span, "`count` takes `=`: a number of nodes is exact");
+      count = feature;
+    }
+    if (count == nullptr) return push(block, variables);
+    auto* system = arena().make<ast::FeatureBlock>(block);
+    system->body = rest;
+    const size_t before = made_.size();
+    push(*system, variables);
+    if (made_.size() == before || count->value == nullptr) return;
+    auto* deploy = arena().make<ast::Deploy>();
+    deploy->kind = ast::Kind::Deploy;
+    deploy->span = count->span;
+    deploy->keyword = {"deploy", count->name.span};
+    deploy->name = made_.back()->name;
+    deploy->count = copier_.copy(count->value, variables);
+    deploy->of_system = true;
+    made_.push_back(deploy);
+  }
+
   void add(const ast::Block& block, const Variables* variables) {
+    if (auto* made = spread_body<ast::FeatureBlock>(block, variables)) return add(*made, variables);
+    if (auto* made = spread_body<ast::Use>(block, variables)) return add(*made, variables);
+    if (block.kind == ast::Kind::System)
+      return add_system(static_cast<const ast::FeatureBlock&>(block), variables);
     if (auto* use = ast::as<ast::Use>(&block)) return add_with_body(*use, variables);
     if (block.kind == ast::Kind::Output)
       return add_with_body(static_cast<const ast::FeatureBlock&>(block), variables);
@@ -155,10 +246,11 @@ class Expander::Expansion {
     made_.push_back(made);
   }
 
-  static bool is_name(std::string_view text) {
+  // `more`: signs that the name may have besides.
+  static bool is_name(std::string_view text, std::string_view more) {
     auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
     return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
-      return letter(c) || (c >= '0' && c <= '9') || c == '-';
+      return letter(c) || (c >= '0' && c <= '9') || c == '-' || more.find(c) != more.npos;
     });
   }
 
@@ -194,7 +286,7 @@ class Expander::Expansion {
   }
 
   // No name after a report.
-  ast::Name name_of(const ast::Expr& written) {
+  ast::Name name_of(const ast::Expr& written, std::string_view more = "") {
     Value value = values_.value(written, instance_);
     Span at = written.span;
     if (value.sensitive())
@@ -203,7 +295,7 @@ class Expander::Expansion {
       return {};
     else if (value.kind() != expr::Kind::String)
       report(DiagCode::NotKnownYet, at, "a name must be known before apply");
-    else if (!is_name(value.as_text()))
+    else if (!is_name(value.as_text(), more))
       report(DiagCode::WrongOperand, at,
              fmt::format("'{}' is no name: letters, digits, `_` and `-`, a letter first", value.as_text()));
     else
@@ -217,6 +309,7 @@ class Expander::Expansion {
   Values& values_;
   Diagnostics& diagnostics_;
   bool too_many_ = false;
+  int lets_ = 0;  // made of those inside an `each`
   Copier copier_;
   std::vector<const ast::Block*> made_;
 };

@@ -7,6 +7,7 @@
 // evaluated once for each node.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,18 @@ class Value;
 
 namespace radl::hir {
 
+// A list of records that stands for numbered features (records.h).
+enum class Records : uint8_t { None, Disks, Networks };
+
 struct Feature {
   std::string_view name;
   Span name_span, span, op_span;
   ast::Op op{};         // None before a group
   bool strict = false;  // of radl 2: what nothing reads is an error
   Value value;
+  Records records = Records::None;  // the list that it was written in
+  uint16_t unwritten = 0;           // bytes of `name` that do not stand at name_span: "disk.1." of a record
+  uint16_t layer = 0;               // of two layers in one file, the higher one overrides (`with`)
 };
 
 struct Soft {
@@ -57,7 +64,8 @@ struct Configure {
 struct Deploy {
   ast::Name system, cloud;
   Span span;
-  Value count;  // Error when there was none
+  Value count;             // Error when there was none
+  bool of_system = false;  // `count` in the system itself
 };
 
 struct Item {
@@ -90,6 +98,7 @@ struct Part {
 struct Document {
   std::vector<Part> parts;
   std::vector<Arena> arenas;
+  std::set<std::string> bases;  // full names of the systems that others take over by `with`
 };
 
 // What the names of one instance of a module stand for. Whatever is wrong was reported when one of these
@@ -109,6 +118,11 @@ class Scope {
   virtual const ast::Configure* configure(std::string_view name) = 0;
   // Whether it holds a training or a program: passes/steps.cc reads those from their instance.
   virtual bool is_job(const ast::Configure& configure) = 0;
+  // What system_features() gives, computed once for each block.
+  virtual const Features& features_of(const ast::FeatureBlock& system) = 0;
+  // The features of a system of this full name, for `with` at that place; one for each of its blocks. Empty
+  // after a report.
+  virtual std::vector<const Features*> taken_over(const std::string& system, Span at) = 0;
 };
 
 // A tree without names to look up: RADL 1, EC3's dialect. Nothing can be wrong with it.
@@ -117,6 +131,10 @@ void lower(const ast::Tree& tree, Document& into);
 // The blocks of one instance that stand in `file` (0: all of them), evaluated, added to the part.
 void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,
            Part& into, Diagnostics& diagnostics);
+
+// The features of a system: those of the systems that `with` names, then its own in a layer above them.
+Features system_features(const ast::FeatureBlock& system, Scope& scope, Arena& arena,
+                         Diagnostics& diagnostics);
 
 // As text for people, with secrets left out: `radlc compile --dump lower`. `hidden` says which features hold
 // passwords and keys whatever their value is.

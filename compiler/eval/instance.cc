@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/eval/expand.h"
+#include "compiler/eval/functions.h"
 
 namespace radl {
 
@@ -73,6 +74,8 @@ class Instantiation {
         if (block->kind == ast::Kind::Let) add(instance.lets, *block, "value");
         if (block->kind == ast::Kind::System && block->name)
           instance.systems.emplace(block->name.text, block);
+        if (block->kind == ast::Kind::Network && block->name)
+          instance.networks.emplace(block->name.text, block);
       }
     }
     values_.declare(instance);
@@ -80,7 +83,9 @@ class Instantiation {
     instance.pending = &filling;
     filling.run();
     instance.pending = nullptr;
-    for (const auto& [name, let] : instance.lets) let_clashes(instance, *let);
+    std::set<uint32_t> checked;  // those inside an `each` are several
+    for (const auto& [name, let] : instance.lets)
+      if (checked.insert(let->name.span.begin).second) let_clashes(instance, *let);
   }
 
  private:
@@ -266,8 +271,13 @@ class Instantiation {
     const ast::Block* first = system_or_configure(instance, let.name.text);
     for (const ast::Block* block : instance.blocks)
       if (block->kind == ast::Kind::Use && block->name.text == let.name.text && !first) first = block;
-    if (is_language_name(let.name.text) || let.name.text == "yes" || let.name.text == "no" ||
-        let.name.text == "true" || let.name.text == "false") {
+    auto* function = ast::as<ast::Let>(&let);
+    if (function != nullptr && !function->parameters.empty() &&
+        expr::find_function(let.name.text) != nullptr) {
+      diagnostics_.report(DiagCode::NameClash, let.name.span,
+                          fmt::format("'{}' is a function of the language", let.name.text));
+    } else if (is_language_name(let.name.text) || let.name.text == "yes" || let.name.text == "no" ||
+               let.name.text == "true" || let.name.text == "false") {
       diagnostics_.report(DiagCode::NameClash, let.name.span,
                           fmt::format("'{}' is a name of the language", let.name.text));
     } else if (first) {

@@ -3,8 +3,13 @@
 // out: passes/steps.cc reads them from their instance.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "compiler/eval/hir.h"
 #include "compiler/eval/literals.h"
+#include "compiler/eval/records.h"
 #include "compiler/eval/secret_access.h"
 #include "compiler/eval/value.h"
 
@@ -29,7 +34,40 @@ bool is_literal(const ast::Expr& value) {
 class Evaluating {
  public:
   Evaluating(Scope& scope, Arena& arena, Part& into, Diagnostics& diagnostics)
-      : scope_(scope), arena_(arena), part_(into), diagnostics_(diagnostics) {}
+      : scope_(scope),
+        arena_(arena),
+        part_(into),
+        diagnostics_(diagnostics),
+        records_(arena, diagnostics,
+                 [this](Feature feature, const expr::Value& value, Span at, Features& to) {
+                   leaf(feature, value, at, to);
+                 }) {}
+
+  // Plain features first: lists of records are numbered after them.
+  Features system(const ast::FeatureBlock& block) {
+    place_ = full(block.name).text;
+    Features made;
+    layer_ = 0;
+    for (const ast::Feature* feature : block.body.items)
+      if (is_simple(*feature, "with")) take_over(*feature, made);
+    in_system_ = true;
+    add_features(block.body, made);
+    in_system_ = false;
+    std::map<std::string_view, const ast::Feature*> lists;
+    for (const ast::Feature* feature : block.body.items) {
+      if (feature->form != ast::FeatureKind::Simple || !is_record_list(feature->name.text)) continue;
+      auto [first, fresh] = lists.emplace(feature->name.text, feature);
+      if (fresh)
+        list(*feature, made);
+      else
+        diagnostics_
+            .report(DiagCode::ConflictingValues, feature->span,
+                    fmt::format("`{}` has another value already", feature->name.text))
+            .note(first->second->span, "first set here");
+    }
+    records_.finish(made);
+    return made;
+  }
 
   void add(const ast::Block& block) {
     if (std::vector<Block>* blocks = blocks_of(part_, block.kind); blocks && block.kind != ast::Kind::General)
@@ -48,45 +86,128 @@ class Evaluating {
   void add(const ast::FeatureBlock& block, std::vector<Block>& blocks) {
     Block made = without_features(block);
     made.name = full(block.name);
-    place_ = std::string(block.kind == ast::Kind::System    ? ""
-                         : block.kind == ast::Kind::Ansible ? "ansible."
-                                                            : "network.") +
-             std::string(made.name.text);
-    made.features = features(block.body);
+    place_ = (block.kind == ast::Kind::Ansible ? "ansible." : "network.") + std::string(made.name.text);
+    if (block.kind == ast::Kind::System)
+      made.features = scope_.features_of(block);
+    else
+      add_features(block.body, made.features);
     blocks.push_back(made);
   }
 
-  Features features(const ast::Features& written) {
-    Features made;
-    made.items.reserve(arena_, written.items.size());
-    for (const ast::Feature* feature : written.items) {
-      if (feature->form == ast::FeatureKind::Error) continue;
-      if (feature->form == ast::FeatureKind::Soft) {
-        const auto* group = arena_.make<Features>(features(*feature->group));
-        made.softs.push(arena_, {literal(feature->weight, arena_), feature->span, group});
-      } else if (auto one = this->feature(*feature)) {
-        made.items.push(arena_, *one);
-      }
-    }
+  static bool is_simple(const ast::Feature& feature, std::string_view name) {
+    return feature.form == ast::FeatureKind::Simple && feature.name.text == name;
+  }
+
+  Features* group(const ast::Features& written) {
+    const bool outer = std::exchange(in_system_, false);
+    auto* made = arena_.make<Features>();
+    add_features(written, *made);
+    in_system_ = outer;
     return made;
   }
 
-  // nullopt for `none`: as if it were not written.
-  std::optional<Feature> feature(const ast::Feature& written) {
+  void add_features(const ast::Features& written, Features& into) {
+    into.items.reserve(arena_, into.items.size() + written.items.size());
+    for (const ast::Feature* feature : written.items) {
+      if (feature->form == ast::FeatureKind::Soft)
+        into.softs.push(arena_, {literal(feature->weight, arena_), feature->span, group(*feature->group)});
+      else if (feature->form != ast::FeatureKind::Error)
+        add(*feature, into);
+    }
+  }
+
+  Feature shape_of(const ast::Feature& written) {
     Feature made = without_value(written);
     made.strict = true;
-    if (written.form == ast::FeatureKind::Contains) {
-      made.value = Value::group(arena_.make<Features>(features(*written.group)), written.group->span);
-      return made;
-    }
-    if (written.value == nullptr) return made;
-    auto value = value_of(*written.value, written.name.text);
-    if (!value) return std::nullopt;
-    made.value = *value;
-    if (made.value.sensitive() && written.op != ast::Op::Eq)
-      made.value = shown_secret(written.value->span, written.name.text);
-    if (made.name.starts_with("net_interface.") && made.name.ends_with(".connection")) connect(made.value);
+    made.layer = layer_;
     return made;
+  }
+
+  void add(const ast::Feature& written, Features& into) {
+    Feature made = shape_of(written);
+    if (written.form == ast::FeatureKind::Contains) {
+      made.value = Value::group(group(*written.group), written.group->span);
+    } else if (written.value != nullptr) {
+      const std::string_view name = written.name.text;
+      if (in_system_ && (name == "with" || is_record_list(name))) return;  // see system()
+      if (!is_literal(*written.value)) {
+        const expr::Value value = scope_.value(*written.value);
+        if (value.kind() == ValueKind::Map && !value.has_unknown()) return map(written, value, into);
+        return leaf(made, value, written.value->span, into);
+      }
+      made.value = literal(written.value, arena_);
+      connect(made);
+    }
+    into.items.push(arena_, made);
+  }
+
+  // Adds the feature with that value; nothing for `none`, as if it were not written.
+  void leaf(Feature made, const expr::Value& value, Span at, Features& into) {
+    auto converted = value_of(value, at, made.name);
+    if (!converted) return;
+    made.value = *converted;
+    if (made.value.sensitive() && made.op != ast::Op::Eq) made.value = shown_secret(at, made.name);
+    connect(made);
+    into.items.push(arena_, made);
+  }
+
+  bool takes_equal(const ast::Feature& written) {
+    if (written.op == ast::Op::Eq) return true;
+    diagnostics_.report(DiagCode::FeatureExpression, written.op_span,
+                        fmt::format("`{}` takes `=`", written.name.text));
+    return false;
+  }
+
+  void map(const ast::Feature& written, const expr::Value& value, Features& into) {
+    if (takes_equal(written)) records_.map(shape_of(written), *written.value, value, into);
+  }
+
+  void list(const ast::Feature& written, Features& into) {
+    if (written.value == nullptr || !takes_equal(written)) return;
+    const expr::Value value = scope_.value(*written.value);
+    const Span at = written.value->span;
+    if (value.is_error() || value.kind() == ValueKind::Null) return;
+    if (value.has_unknown())
+      report(DiagCode::NotKnownYet, at, fmt::format("'{}' must be known before apply", written.name.text));
+    else if (value.sensitive())
+      shown_secret(at, written.name.text);
+    else
+      records_.list(shape_of(written), *written.value, value, into);
+  }
+
+  // `with = base`, or `with = [base, gpu]`: each in layers above the one before.
+  void take_over(const ast::Feature& written, Features& into) {
+    if (written.value == nullptr || !takes_equal(written)) return;
+    const expr::Value value = scope_.value(*written.value);
+    const Span at = written.value->span;
+    if (value.is_error() || value.kind() == ValueKind::Null) return;
+    const bool list = value.kind() == ValueKind::List;
+    for (size_t i = 0; i < (list ? value.items().size() : 1); ++i) {
+      const expr::Value& base = list ? value.items()[i] : value;
+      if (base.kind() != ValueKind::System) {
+        diagnostics_.report(
+            DiagCode::FeatureExpression, at,
+            fmt::format("`with` takes a system, or a list of them, not {}", expr::kind_name(base.kind())));
+        return;
+      }
+      for (const Features* taken : scope_.taken_over(base.as_text(), at)) take_over(*taken, into);
+    }
+  }
+
+  void take_over(const Features& base, Features& into) {
+    uint16_t highest = 0;
+    for (Feature feature : base.items) {
+      highest = std::max(highest, feature.layer);
+      feature.layer = static_cast<uint16_t>(feature.layer + layer_);
+      into.items.push(arena_, feature);
+    }
+    for (const Soft& soft : base.softs) into.softs.push(arena_, soft);
+    layer_ = static_cast<uint16_t>(layer_ + highest + 1);
+  }
+
+  void connect(Feature& feature) {
+    if (feature.name.starts_with("net_interface.") && feature.name.ends_with(".connection"))
+      connect(feature.value);
   }
 
   // A connection names a network of the module, or one whose name came in through an input.
@@ -110,8 +231,10 @@ class Evaluating {
   // nullopt for `none`.
   std::optional<Value> value_of(const ast::Expr& expression, std::string_view feature) {
     if (is_literal(expression)) return literal(&expression, arena_);
-    const Span at = expression.span;
-    expr::Value value = scope_.value(expression);
+    return value_of(scope_.value(expression), expression.span, feature);
+  }
+
+  std::optional<Value> value_of(const expr::Value& value, Span at, std::string_view feature) {
     if (value.sensitive() && (value.is_number() || value.kind() == ValueKind::Boolean))
       return shown_secret(at, feature);
     // Of a secret without a value it is still said where it would be shown.
@@ -180,7 +303,8 @@ class Evaluating {
     Value count = number(expr::Value::integer(scope_.nodes_of(deploy)), at);
     ast::Name cloud{arena_.copy(scope_.cloud_of(deploy)), deploy.cloud.span};
     for (const std::string& system : scope_.systems_of(deploy))
-      part_.deploys.push_back({{arena_.copy(system), deploy.name.span}, cloud, deploy.span, count});
+      part_.deploys.push_back(
+          {{arena_.copy(system), deploy.name.span}, cloud, deploy.span, count, deploy.of_system});
   }
 
   void add(const ast::Contextualize& written) {
@@ -215,10 +339,19 @@ class Evaluating {
   Arena& arena_;
   Part& part_;
   Diagnostics& diagnostics_;
-  std::string place_;  // "worker", "network.lan": the beginning of names of secrets
+  RecordWriter records_;
+  std::string place_;       // "worker", "network.lan": the beginning of names of secrets
+  bool in_system_ = false;  // directly in its body
+  uint16_t layer_ = 0;      // of the features that are added
 };
 
 }  // namespace
+
+Features system_features(const ast::FeatureBlock& system, Scope& scope, Arena& arena,
+                         Diagnostics& diagnostics) {
+  Part none;
+  return Evaluating(scope, arena, none, diagnostics).system(system);
+}
 
 void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,
            Part& into, Diagnostics& diagnostics) {

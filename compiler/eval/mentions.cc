@@ -46,6 +46,7 @@ class Reader {
         into_.words.insert(first);
       }
     }
+    if (auto* call = ast::as<ast::Call>(&written)) into_.words.insert(call->function.text);
     each_part(written, [this](const ast::Expr& inner) { value(inner); });
   }
 

@@ -137,6 +137,7 @@ struct Scopes::Scope {
       return scope->root(name, at, self, used_self);
     }
     std::vector<std::string> names() const override;
+    Declared function(std::string_view name) const override { return scope->function(name); }
     std::string what() const override { return "name"; }
     std::string absence(std::string_view name) const override {
       return scope->left_out(ast::Kind::Use, name);
@@ -144,7 +145,7 @@ struct Scopes::Scope {
   };
 
   Scope(Scopes& scopes, const Instance& of) : all(scopes), instance(of) {
-    inputs.scope = systems.scope = outputs.scope = module.scope = this;
+    inputs.scope = systems.scope = outputs.scope = module.scope = root_names.scope = this;
   }
 
   static std::vector<std::string> keys(const Instance::ByName& names) {
@@ -155,6 +156,7 @@ struct Scopes::Scope {
 
   std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
   std::optional<Value> module_named(std::string_view name, Span at);
+  expr::Namespace::Declared function(std::string_view name);
   // A configure's training or program, or those that its `each` makes.
   std::optional<Value> jobs_named(std::string_view name);
   std::optional<Value> missing(std::string_view keyword, std::string_view name) const;
@@ -169,6 +171,7 @@ struct Scopes::Scope {
   Systems systems;
   Outputs outputs;
   Module module;
+  Root root_names;  // without `self`
   std::map<std::string_view, Slot> slots;
   std::map<std::string_view, std::pair<SlotState, Value>> output_values;
   struct LetSlot {

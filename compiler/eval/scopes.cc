@@ -16,11 +16,13 @@ namespace radl::passes {
 
 std::vector<std::string> Scopes::Scope::Root::names() const {
   std::vector<std::string> result = {"input", "output", "system", "module", "none"};
-  for (const auto& [name, block] : scope->instance.lets) result.emplace_back(name);
+  for (const auto& [name, let] : scope->instance.lets)
+    if (name == let->name.text) result.emplace_back(name);  // else it stands inside an `each`
   if (self != nullptr && !self->system.empty()) result.emplace_back("self");
   for (const auto& [name, block] : scope->instance.systems) result.emplace_back(name);
   for (const auto& child : scope->instance.children) result.emplace_back(child->use->name.text);
   for (const auto& [name, block] : scope->instance.configures) result.emplace_back(name);
+  for (const auto& [name, block] : scope->instance.networks) result.emplace_back(name);
   return result;
 }
 
@@ -41,13 +43,33 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
   }
   if (auto outputs_of = module_named(name, at)) return outputs_of;
   if (instance.systems.contains(name)) return Value::system(instance.full(name));
+  if (const auto declared = function(name); declared.function != nullptr) {
+    const std::string_view written = declared.function->name.text;
+    all.diagnostics_
+        .report(DiagCode::WrongOperand, at,
+                fmt::format("`{}` is a function, which only has a value in a call", written))
+        .note(declared.function->name.span, "declared here");
+    return Value();
+  }
   if (instance.lets.contains(name)) return all.let(instance, name, at);
-  if (instance.configures.contains(name)) return jobs_named(name);
-  if (instance.pending != nullptr) {
+  const bool configure = instance.configures.contains(name);
+  if (configure) {
+    if (auto jobs = jobs_named(name)) return jobs;
+  } else if (instance.pending != nullptr) {
     if (!bring(ast::Kind::Use, name, at)) return Value();
     if (auto outputs_of = module_named(name, at)) return outputs_of;
   }
-  return missing("", name);
+  // What a connection takes: its name.
+  if (instance.networks.contains(name)) return Value::string(instance.full(name));
+  return configure ? std::nullopt : missing("", name);
+}
+
+expr::Namespace::Declared Scopes::Scope::function(std::string_view name) {
+  const auto found = instance.lets.find(name);
+  auto* let = found == instance.lets.end() ? nullptr : ast::as<ast::Let>(found->second);
+  if (let == nullptr || let->parameters.empty()) return {};
+  let_values[found->first].used = true;
+  return {let, &root_names};
 }
 
 std::optional<Value> Scopes::Scope::jobs_named(std::string_view name) {
@@ -196,12 +218,13 @@ std::string named_in(std::string what, const Instance& instance) {
 Value Scopes::let(const Instance& instance, std::string_view name, Span at) {
   Scope::LetSlot& slot = scope(instance).let_values[name];
   slot.used = true;
-  std::string what = named_in(fmt::format("'{}'", name), instance);
+  auto* written = static_cast<const ast::Let*>(instance.lets.at(name));
+  std::string what = named_in(fmt::format("'{}'", written->name.text), instance);
   if (slot.state == SlotState::Busy) return cycle(what, at);
   if (slot.state == SlotState::Done) return slot.value;
   slot.state = SlotState::Busy;
   const Working working(*this, std::move(what), at);
-  Value value = evaluate(*static_cast<const ast::Let*>(instance.lets.at(name))->value, instance);
+  Value value = evaluate(*written->value, instance);
   Scope::LetSlot& done = scope(instance).let_values[name];
   done.state = SlotState::Done;
   return done.value = std::move(value);

@@ -66,6 +66,11 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   // out. `self` holds the variables; null outside of `each`. False after a report.
   using OnJob = std::function<void(const ast::Resource& job, const Self* self)>;
   bool each_job(const ast::Configure& configure, const Instance& instance, const OnJob& on_job);
+  // Calls for each feature of a resource's body, with `each` written out and computed names filled in. False
+  // after a report.
+  using OnFeature = std::function<void(const ast::Feature& feature, const Self* self)>;
+  bool each_feature(const List<ast::Feature*>& features, const Instance& instance, const Self* self,
+                    bool* used_self, const OnFeature& on_feature);
   // The ids of their steps ("training/NAME", "program/NAME"), in the order of the source.
   struct JobSteps {
     std::vector<std::string> ids;

@@ -307,10 +307,12 @@ void Scopes::report_unused_inputs() {
       diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
                           fmt::format("input '{}' is never used", name));
     }
+    std::set<uint32_t> told;  // those inside an `each` are several
     for (const auto& [name, let] : instance.lets) {
-      if (scope(instance).let_values[name].used || named.words.contains(name)) continue;
+      if (scope(instance).let_values[name].used || named.words.contains(let->name.text)) continue;
+      if (!told.insert(let->name.span.begin).second) continue;
       diagnostics_.report(DiagCode::UnusedInput, let->name.span,
-                          fmt::format("the value '{}' is never used", name));
+                          fmt::format("the value '{}' is never used", let->name.text));
     }
   });
 }

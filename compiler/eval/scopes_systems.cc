@@ -1,6 +1,8 @@
 // Outputs, systems and the numbers of their nodes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/text.h"
 #include "compiler/eval/expand.h"
 #include "compiler/eval/scope_data.h"
@@ -65,6 +67,13 @@ bool Scopes::shown_in_plans(const Value& value, Span at) {
 std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Instance& instance) {
   constexpr std::string_view kInput = "input.";
   if (instance.systems.contains(name.text)) return {instance.full(name.text)};
+  const size_t dot = std::min(name.text.find('.'), name.text.size());
+  if (const Instance* module = instance.child(name.text.substr(0, dot)); module && dot < name.text.size()) {
+    const std::string_view member = name.text.substr(dot + 1);
+    if (!module->outputs.contains(member)) return {};
+    const Value value = output(*module, member, name.span);
+    return shown_in_plans(value, name.span) ? systems_in(value) : std::vector<std::string>();
+  }
   if (!name.text.starts_with(kInput)) return {};
   std::string_view input_name = name.text.substr(kInput.size());
   if (!instance.inputs.contains(input_name)) {
@@ -110,15 +119,15 @@ const ast::Expr& without_quotes(const ast::Expr& written) {
 
 }  // namespace
 
-// The word behind the number of a deploy names a cloud. A `let` or a variable of `each` of the same name
-// makes the file ambiguous for its reader: an error.
+// The word behind the number of a deploy names a cloud. A `let` or a variable of `each` of the same name does
+// not change that, but may mislead a reader.
 void Scopes::check_cloud_word(const ast::Deploy& deploy, const Instance& instance) {
   const ast::Name& word = deploy.cloud;
   auto let = instance.lets.find(word.text);
   if (!deploy.cloud_is_variable && let == instance.lets.end()) return;
   auto& report = diagnostics_.report(
-      DiagCode::NameClash, word.span,
-      fmt::format("`{}` names a cloud here, and {} has the same name", word.text,
+      DiagCode::CloudWord, word.span,
+      fmt::format("`{}` names a cloud here, not {} of the same name", word.text,
                   deploy.cloud_is_variable ? "a variable of `each`" : "a value of `let`"));
   report.with_help(fmt::format("write '{0}' for the cloud, or '${{{0}}}' for the value", word.text))
       .fix(fmt::format("write '{}', the cloud", word.text), word.span, fmt::format("'{}'", word.text))
@@ -286,6 +295,39 @@ bool Scopes::each_job(const List<ast::Resource*>& resources, const Instance& ins
     }
   }
   return true;
+}
+
+bool Scopes::each_feature(const List<ast::Feature*>& features, const Instance& instance, const Self* self,
+                          bool* used_self, const OnFeature& on_feature) {
+  bool fine = true;
+  for (const ast::Feature* feature : features) {
+    if (feature->each != nullptr) {
+      auto elements = elements_of(*feature->each, instance, self, used_self);
+      if (!elements) return false;
+      for (const auto& [key, element] : *elements) {
+        Self inside = self == nullptr ? Self() : *self;
+        const expr::Binding first{feature->each->first.text, feature->each->second ? &key : &element,
+                                  inside.bindings};
+        const expr::Binding second{feature->each->second.text, &element, &first};
+        inside.bindings = feature->each->second ? &second : &first;
+        fine = each_feature(feature->group->items, instance, &inside, used_self, on_feature) && fine;
+      }
+    } else if (feature->named != nullptr) {
+      const Value name = evaluate(*feature->named, instance, self, used_self);
+      if (name.is_error()) return false;
+      if (name.sensitive() || name.kind() != ValueKind::String || name.as_text().empty()) {
+        diagnostics_.report(DiagCode::PropertyValue, feature->named->span,
+                            "the name of a property is a string that is known before apply, and no secret");
+        return false;
+      }
+      auto* made = instance.made->arena.make<ast::Feature>(*feature);
+      made->name = {instance.made->arena.copy(name.as_text()), feature->named->span};
+      on_feature(*made, self);
+    } else {
+      on_feature(*feature, self);
+    }
+  }
+  return fine;
 }
 
 bool Scopes::each_job(const ast::Configure& configure, const Instance& instance, const OnJob& on_job) {

@@ -21,6 +21,10 @@
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 
+namespace radl::ast {
+struct Let;
+}
+
 namespace radl::expr {
 
 class Value;
@@ -146,6 +150,12 @@ class Namespace {
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
   // Why a name that could be there is not, to be said beside the error; "" where there is nothing to say.
   virtual std::string absence(std::string_view) const { return ""; }
+  // A function that the file declares, and the names that its body sees; null if there is none.
+  struct Declared {
+    const ast::Let* function = nullptr;
+    const Namespace* names = nullptr;
+  };
+  virtual Declared function(std::string_view) const { return {}; }
 };
 
 // Names that hold for a part of an expression only: the variables of a comprehension, of `each`, of a
@@ -154,6 +164,7 @@ struct Binding {
   std::string_view name;
   const Value* value;
   const Binding* outer;
+  std::string_view let = {};  // in the expansion of `each`: the `let` of the instance that it stands for
 };
 
 // Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind. What it

@@ -119,6 +119,7 @@ void read(Build& build);
 void modules(Build& build);
 void inputs(Build& build);
 void lower(Build& build);
+void complete_systems(Build& build);  // the last part of lower (complete_systems.cc)
 void check(Build& build);
 void networks(Build& build);
 void nodes(Build& build);

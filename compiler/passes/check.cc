@@ -33,6 +33,7 @@ void check(Build& build) {
   sema::LeftOut names;
   if (build.evaluated) {
     names = left_out(*build.root);
+    names.deployed.insert(build.values.bases.begin(), build.values.bases.end());
     options.left_out = &names;
   }
   bool broken = build.diagnostics.has_errors();

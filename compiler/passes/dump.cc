@@ -27,6 +27,8 @@ std::string features_text(const Build& build, const List<ast::Feature*>& feature
 std::string feature_text(const Build& build, const ast::Feature& feature, int indent) {
   switch (feature.form) {
     case ast::FeatureKind::Simple:
+      if (feature.named != nullptr)  // which may turn out to be that of a secret
+        return fmt::format("{} {} (a value)", value_text(build, *feature.named), ast::op_text(feature.op));
       return fmt::format("{} {} {}", feature.name.text, ast::op_text(feature.op),
                          feature.value == nullptr               ? ""
                          : is_secret_feature(feature.name.text) ? "(a secret)"
@@ -36,6 +38,11 @@ std::string feature_text(const Build& build, const ast::Feature& feature, int in
                          features_text(build, feature.group->items, indent + 2));
     case ast::FeatureKind::Soft:
       return fmt::format("soft {} {}", feature.weight == nullptr ? "" : feature.weight->digits,
+                         features_text(build, feature.group->items, indent + 2));
+    case ast::FeatureKind::Each:
+      return fmt::format("each {}{} in {} {}", feature.each->first.text,
+                         feature.each->second ? fmt::format(", {}", feature.each->second.text) : "",
+                         value_text(build, *feature.each->list),
                          features_text(build, feature.group->items, indent + 2));
     case ast::FeatureKind::Error:
       return "(error)";

@@ -2,8 +2,12 @@
 // the scope of their instance.
 #include "compiler/eval/hir.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
+#include "compiler/eval/literals.h"
 #include "compiler/passes/build.h"
 #include "compiler/resources/resource_schema.h"
 
@@ -11,9 +15,48 @@ namespace radl::passes {
 
 namespace {
 
+// The features of every system, each block's once: what one system takes over from another is the value, not
+// the text.
+class SystemFeatures {
+ public:
+  explicit SystemFeatures(Build& build) : build_(build) {
+    visit(static_cast<const Instance&>(*build.root), [&](const Instance& instance) {
+      for (const ast::Block* block : instance.blocks) {
+        if (block->kind == ast::Kind::System && block->name)
+          named_[instance.full(block->name.text)].push_back(
+              {static_cast<const ast::FeatureBlock*>(block), &instance});
+      }
+    });
+  }
+
+  const hir::Features& of(const ast::FeatureBlock& block, const Instance& instance);
+  std::vector<const hir::Features*> taken_over(const std::string& system, Span at);
+
+ private:
+  struct Place {
+    const ast::FeatureBlock* block;
+    const Instance* instance;
+  };
+  struct Known {
+    bool busy = true;
+    hir::Features features;
+  };
+  bool radl1(const Place& place) const {
+    const auto& trees = place.instance->trees;
+    return std::any_of(trees.begin(), trees.end(), [&](const ast::Tree* tree) {
+      return tree->source->id() == place.block->span.file && tree->dialect != ast::Dialect::Radl2;
+    });
+  }
+
+  Build& build_;
+  std::map<std::string, std::vector<Place>> named_;
+  std::map<std::pair<const ast::FeatureBlock*, const Instance*>, Known> known_;
+};
+
 class InstanceScope final : public hir::Scope {
  public:
-  InstanceScope(Scopes& scopes, const Instance& instance) : scopes_(scopes), instance_(instance) {}
+  InstanceScope(Scopes& scopes, const Instance& instance, SystemFeatures& systems)
+      : scopes_(scopes), instance_(instance), systems_(systems) {}
 
   expr::Value value(const ast::Expr& expression) override { return scopes_.evaluate(expression, instance_); }
   std::string full(std::string_view name) override { return instance_.full(name); }
@@ -36,6 +79,12 @@ class InstanceScope final : public hir::Scope {
     return found == instance_.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
   }
   bool is_job(const ast::Configure& configure) override { return find_job(configure) != nullptr; }
+  const hir::Features& features_of(const ast::FeatureBlock& system) override {
+    return systems_.of(system, instance_);
+  }
+  std::vector<const hir::Features*> taken_over(const std::string& system, Span at) override {
+    return systems_.taken_over(system, at);
+  }
 
  private:
   static std::vector<std::string> or_written(std::vector<std::string> systems, const ast::Name& name) {
@@ -45,10 +94,44 @@ class InstanceScope final : public hir::Scope {
 
   Scopes& scopes_;
   const Instance& instance_;
+  SystemFeatures& systems_;
 };
 
-void lower_instance(Build& build, const Instance& instance, uint32_t file, hir::Part& part) {
-  InstanceScope scope(*build.scopes, instance);
+const hir::Features& SystemFeatures::of(const ast::FeatureBlock& block, const Instance& instance) {
+  auto [found, fresh] = known_.try_emplace({&block, &instance});
+  Known& known = found->second;
+  if (!fresh) return known.features;
+  Arena& arena = build_.values.arenas.front();
+  if (radl1({&block, &instance})) {
+    known.features = hir::literal_features(block.body, arena);
+  } else {
+    InstanceScope scope(*build_.scopes, instance, *this);
+    WithinUse within(build_.diagnostics, instance.used_from);
+    known.features = hir::system_features(block, scope, arena, build_.diagnostics);
+  }
+  known.busy = false;
+  return known.features;
+}
+
+std::vector<const hir::Features*> SystemFeatures::taken_over(const std::string& system, Span at) {
+  build_.values.bases.insert(system);
+  std::vector<const hir::Features*> all;
+  for (const Place& place : named_[system]) {
+    auto known = known_.find({place.block, place.instance});
+    if (known != known_.end() && known->second.busy) {
+      build_.diagnostics
+          .report(DiagCode::ValueCycle, at, fmt::format("system '{}' takes itself over", system))
+          .note(place.block->name.span, "declared here");
+      return {};
+    }
+    all.push_back(&of(*place.block, *place.instance));
+  }
+  return all;
+}
+
+void lower_instance(Build& build, const Instance& instance, uint32_t file, SystemFeatures& systems,
+                    hir::Part& part) {
+  InstanceScope scope(*build.scopes, instance, systems);
   WithinUse within(build.diagnostics, instance.used_from);
   hir::lower(instance.blocks, file, scope, build.values.arenas.front(), part, build.diagnostics);
 }
@@ -60,6 +143,7 @@ void lower(Build& build) {
   hir::Document& values = build.values;
   values.parts.reserve(build.root->trees.size() + 1);
   values.arenas.emplace_back();
+  SystemFeatures systems(build);
   for (const ast::Tree* tree : build.root->trees) {
     if (tree->dialect != ast::Dialect::Radl2) {
       hir::lower(*tree, values);
@@ -70,7 +154,7 @@ void lower(Build& build) {
     part.source = tree->source;
     part.dialect = tree->dialect;
     part.broken = tree->syntax_errors;
-    lower_instance(build, *build.root, tree->source->id(), part);
+    lower_instance(build, *build.root, tree->source->id(), systems, part);
   }
   hir::Part* modules = nullptr;
   visit(static_cast<const Instance&>(*build.root), [&](const Instance& instance) {
@@ -83,9 +167,10 @@ void lower(Build& build) {
     }
     for (const ast::Tree* tree : instance.trees) {
       modules->broken = modules->broken || tree->syntax_errors;
-      lower_instance(build, instance, 0, *modules);
+      lower_instance(build, instance, 0, systems, *modules);
     }
   });
+  complete_systems(build);
 }
 
 }  // namespace radl::passes

@@ -48,15 +48,27 @@ class Names {
     declared_.computed |=
         block.named != nullptr && (block.kind == ast::Kind::System || block.kind == ast::Kind::Use);
     if (auto* each = ast::as<ast::EachBlock>(&block)) declared_.add(each->each);
+    if (auto* let = ast::as<ast::Let>(&block))
+      for (const ast::Name& parameter : let->parameters) declared_.names.insert(parameter.text);
+    if (auto* features = ast::as<ast::FeatureBlock>(&block)) declare(features->body);
+    if (auto* use = ast::as<ast::Use>(&block)) declare(use->body);
     if (auto* configure = ast::as<ast::Configure>(&block)) declare(configure->resources);
     if (auto* context = ast::as<ast::Contextualize>(&block)) declare(context->items);
     if (ast::as<ast::EachBlock>(&block) == nullptr)
       each_value(block, [&](const ast::Expr& inner) { declare_variables(inner); });
   }
 
+  void declare(const ast::Features& features) {
+    for (const ast::Feature* feature : features.items) {
+      if (feature->each) declared_.add(*feature->each);
+      if (feature->group) declare(*feature->group);
+    }
+  }
+
   void declare(const List<ast::Resource*>& resources) {
     for (const ast::Resource* resource : resources) {
       if (resource->each) declared_.add(*resource->each);
+      declare(resource->body);
       declare(resource->inner);
     }
   }

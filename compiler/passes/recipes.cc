@@ -186,21 +186,20 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   std::map<std::string_view, Span> given;
   bool fine = name.has_value();
   const ast::Feature* with = nullptr;
-  for (const ast::Feature* feature : written.body.items) {
-    if (feature->form == ast::FeatureKind::Error || feature->name.text == "when") continue;
-    auto [first, fresh] = given.emplace(feature->name.text, feature->name.span);
-    if (!fresh) {
+  auto take = [&](const ast::Feature& feature, const Self* inside) {
+    if (feature.form == ast::FeatureKind::Error || feature.name.text == "when") return;
+    auto [first, fresh] = given.emplace(feature.name.text, feature.name.span);
+    if (!fresh)
       build_.diagnostics
-          .report(DiagCode::ExclusiveProperties, feature->name.span,
-                  fmt::format("'{}' is given more than once", feature->name.text))
+          .report(DiagCode::ExclusiveProperties, feature.name.span,
+                  fmt::format("'{}' is given more than once", feature.name.text))
           .note(first->second, "first here");
-      continue;
-    }
-    if (feature->name.text == "with")
-      with = feature;
+    else if (feature.name.text == "with")
+      with = &feature;
     else
-      fine = property(*feature, *type, context, instance, self, used_self, made.properties) && fine;
-  }
+      fine = property(feature, *type, context, instance, inside, used_self, made.properties) && fine;
+  };
+  fine = build_.scopes->each_feature(written.body.items, instance, self, &used_self, take) && fine;
   std::set<std::string_view> present;
   for (const auto& [each, span] : given) {
     if (!nulls_.contains(each) && each != "with") present.insert(each);

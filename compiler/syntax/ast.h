@@ -34,6 +34,7 @@ enum class FeatureKind : uint8_t {
   Simple,    // name op value
   Contains,  // name contains ( group )
   Soft,      // soft weight ( group )
+  Each,      // radl 2: each x in list ( group ); its expansion leaves features of the other forms
   Error,
 };
 struct Feature : Node {
@@ -44,7 +45,9 @@ struct Feature : Node {
   Span op_span;
   Expr* value = nullptr;      // Simple
   Number* weight = nullptr;   // Soft
-  Features* group = nullptr;  // Contains, Soft
+  Features* group = nullptr;  // Contains, Soft, Each
+  Expr* named = nullptr;      // radl 2: the name as a string with ${ }; its expansion fills `name`
+  Each* each = nullptr;       // Each
 };
 
 // ---- blocks
@@ -99,11 +102,13 @@ struct Deploy : Block {            // name is the system's
   Expr* cloud_of = nullptr;        // radl 2: where it is more than a word
   bool cloud_is_variable = false;  // radl 2: the word is also a variable of an `each` around it
   Expr* when = nullptr;            // radl 2
+  bool of_system = false;          // radl 2: made from `count` in the system itself
 };
 
-// radl 2: let NAME = value
+// radl 2: let NAME = value, let NAME(a, b) = value
 struct Let : Block {
   Expr* value = nullptr;
+  List<Name> parameters;  // of a function; else empty
 };
 
 // radl 2: assert ( condition, message )

@@ -29,7 +29,7 @@ bool Radl2Tokens::value_position() const {
     case Inside::Map:
       return true;
     case Inside::Features:
-      return at.compared;
+      return at.compared && (at.keyword != RADL2_EACH || !value_complete());
     case Inside::Resources:
       return at.keyword == RADL2_EACH ? at.compared && !value_complete() : false;
     case Inside::Items:

@@ -88,11 +88,22 @@ void Radl2Builder::readable(const ast::Name& name) {
              "choose another name");
 }
 
-void Radl2Builder::let(Place place, Place keyword, Place name, ast::Expr* value) {
+void Radl2Builder::let(Place place, Place keyword, Place name, List<ast::Name>* parameters,
+                       ast::Expr* value) {
   auto* made = node<ast::Let>(ast::Kind::Let, place);
   made->keyword = word(keyword);
   made->name = word(name);
   readable(made->name);
+  if (parameters) made->parameters = *parameters;
+  for (const ast::Name& parameter : made->parameters) {
+    readable(parameter);
+    for (const ast::Name& before : made->parameters) {
+      if (&before == &parameter) break;
+      if (before.text == parameter.text)
+        syntax(DiagCode::NameClash, parameter.span,
+               "two parameters are named `" + std::string(parameter.text) + "`");
+    }
+  }
   made->value = value;
   add(made);
 }
@@ -138,12 +149,33 @@ void Radl2Builder::each_block(Place place, Place head, ast::Each* each, Place bo
   outside_ = outside_->before;
   for (const ast::Block* block : made->blocks) {
     bool refused = block->kind == ast::Kind::Version || block->kind == ast::Kind::Input ||
-                   block->kind == ast::Kind::Let || block->kind == ast::Kind::Description;
+                   block->kind == ast::Kind::Description;
     if (refused)
       syntax(DiagCode::UnexpectedToken, block->keyword.span,
              "`" + std::string(block->keyword.text) + "` cannot be repeated by `each`");
   }
   add(made);
+}
+
+// ---- features
+
+ast::Feature* Radl2Builder::computed(Place place, Place name, ast::Expr* named, ast::Op op, Place op_place,
+                                     ast::Expr* value) {
+  ast::Feature* made = simple(place, name, op, op_place, value);
+  auto* text = ast::as<ast::String>(named);
+  made->name.text = text != nullptr && text->parts.empty() ? text->text : std::string_view();
+  if (!made->name) made->named = named;
+  return made;
+}
+
+ast::Feature* Radl2Builder::each_feature(Place place, ast::Each* each, ast::Features* inner, Place body) {
+  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
+  made->form = ast::FeatureKind::Each;
+  made->each = each;
+  made->group = inner;
+  inner->present = true;
+  inner->span = at(body);
+  return made;
 }
 
 // ---- parts of configure and contextualize

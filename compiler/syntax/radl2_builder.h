@@ -27,7 +27,11 @@ class Radl2Builder : public Builder {
                        List<ast::Resource*>* resources, Place body);
   void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud,
                     ast::Expr* cloud_of, ast::Expr* when);
-  void let(Place place, Place keyword, Place name, ast::Expr* value);
+  // `parameters`: of a function; null for a value.
+  void let(Place place, Place keyword, Place name, List<ast::Name>* parameters, ast::Expr* value);
+  ast::Feature* computed(Place place, Place name, ast::Expr* named, ast::Op op, Place op_place,
+                         ast::Expr* value);
+  ast::Feature* each_feature(Place place, ast::Each* each, ast::Features* inner, Place body);
   void moved(Place place, Place keyword, ast::Expr* from, ast::Expr* to);
   void assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message);
   ast::Each* each(Place place, Place first, Place second, ast::Expr* list);

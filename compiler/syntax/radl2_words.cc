@@ -131,10 +131,19 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_features(const Token& token) {
   Level& at = level();
   if (at.words == 0) {
     at.words = 1;
+    if (text(token) == "each" && is_word(peek().kind) && !peek().new_line) {
+      at.keyword = RADL2_EACH;
+      return RADL2_EACH;
+    }
     if (token.kind == RawKind::Soft && peek().kind == RawKind::Number) {
       at.keyword = RADL2_SOFT;
       return RADL2_SOFT;
     }
+    return RADL2_NAME;
+  }
+  if (at.keyword == RADL2_EACH) {
+    if (at.compared || (at.words > 1 && text(token) == "in")) return word_of_value(token);
+    ++at.words;
     return RADL2_NAME;
   }
   if (!at.compared && token.kind == RawKind::Contains) {

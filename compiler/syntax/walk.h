@@ -50,7 +50,9 @@ template <class Visit>
 void each_value(const ast::Features& features, Visit&& visit) {
   for (const ast::Feature* feature : features.items) {
     if (feature->weight) visit(*feature->weight);
+    if (feature->named) visit(*feature->named);
     if (feature->value) visit(*feature->value);
+    if (feature->each && feature->each->list) visit(*feature->each->list);
     if (feature->group) each_value(*feature->group, visit);
   }
 }

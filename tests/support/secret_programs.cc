@@ -7,13 +7,16 @@
 namespace radl::test {
 namespace {
 
+// What expressions call.
+constexpr const char* kFunctions = "let framed(x) = \"<${x}>\"\nlet chosen(x, y) = if x == y then x else y\n";
+
 // Expressions by the type that they have, with secrets at every leaf that can be one.
 class Expressions {
  public:
   explicit Expressions(const Choose& choose) : choose_(choose) {}
 
   std::string text(int depth) {
-    static constexpr int kForms = 24;
+    static constexpr int kForms = 27;
     uint32_t form = depth <= 0 ? choose_(5) : choose_(kForms);
     int in = depth - 1;
     switch (form) {
@@ -62,6 +65,13 @@ class Expressions {
         return fmt::format("[ w[0].ip, w[1].ip ][{}]", integer(in));
       case 22:
         return fmt::format("(if {} then w else v).name", boolean(in));
+      case 23:
+        return fmt::format("framed({})", any(in));
+      case 24:
+        return fmt::format("chosen({}, {})", text(in), text(in));
+      case 25:
+        return fmt::format("({} or {})", pick({"input.secret", "input.map['k']", "none", "w[0].ip"}),
+                           text(in));
       default:
         // Known to nobody who reads the source: the plain texts are put together here.
         return fmt::format("(if {} then join(['chosen', 'one'], '~') else join(['chosen', 'two'], '~'))",
@@ -226,6 +236,7 @@ class Programs {
   std::string radl2() {
     std::string out = "radl 2\n" + inputs();
     out += "network lan (outbound = 'no')\n";
+    out += kFunctions;
     out += "system w (cpu.count >= 1, net_interface.0.connection = 'lan')\n";
     out += "system v (cpu.count >= 1, net_interface.0.connection = 'lan')\ndeploy w 2\n";
     uint32_t places = 1 + choose_(2);
@@ -253,7 +264,20 @@ class Programs {
   std::string pick(std::initializer_list<const char*> words) { return make_.pick(words); }
 
   std::string feature() {
-    switch (choose_(14)) {
+    switch (choose_(20)) {
+      case 13:
+        return fmt::format("gpu = {{ model = {}, count = {} }}", text(), integer());
+      case 14:
+        return fmt::format("disks = [{{ size = {}, mount = {} }}]", make_.size(2), text());
+      case 15:
+        return fmt::format("networks = [{{ network = {}, dns_name = {} }}, {}]", text(), text(), text());
+      case 16:
+        return fmt::format("applications = [{{ name = {}, version = {} }}] + {}", text(), text(), list());
+      case 17:
+        return fmt::format("{} = {}", pick({"cloud", "with", "disks", "networks", "applications"}), any());
+      case 18:
+        return fmt::format("each k, e in {} ( 'disk.${{k}}.device' = e, \"disk.0.${{e}}\" = {} )",
+                           map_or_list(), text());
       case 0:
         return "disk.0.os.credentials.password = " + text();
       case 1:
@@ -344,7 +368,7 @@ class Programs {
       case 5:
         return fmt::format("{} = {}", pick({"runs_on", "collect", "lost", "stop_signal"}), text());
       case 6:
-        return fmt::format("{} = {}", pick({"cpu", "gpu", "workers", "retries", "least"}), integer());
+        return fmt::format("{} = {}", pick({"cpu", "gpu", "processes", "retries", "least"}), integer());
       case 7:
         return "memory = " + make_.size(2);
       case 8:
@@ -377,8 +401,9 @@ class Programs {
             n, map_or_list());
       case 0:
       case 1:
-        return fmt::format("system s{0} (net_interface.0.connection = 'lan', {1}, {2})\ndeploy s{0} 1\n", n,
-                           feature(), feature());
+        return fmt::format("system s{0} ({1}, {2}, {3})\nsystem t{0} (with = s{0}, count = {4}, {5})\n", n,
+                           pick({"net_interface.0.connection = 'lan'", "networks = [lan]", "cpu.count >= 1"}),
+                           feature(), feature(), integer(), feature());
       case 2:
       case 3:
       case 4:
@@ -492,7 +517,7 @@ SecretProgram put_secret_into(std::string_view seed, const Choose& choose, bool 
   auto [begin, end] = values[choose(static_cast<uint32_t>(values.size()))];
   text.replace(begin, end - begin, make.any(static_cast<int>(choose(3))));
   if (!text.ends_with("\n")) text += "\n";
-  text += Programs(choose, sensitive).inputs();
+  text += Programs(choose, sensitive).inputs() + kFunctions;
   return {std::move(text), secret_input_values(), true};
 }
 

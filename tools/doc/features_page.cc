@@ -26,6 +26,8 @@ struct FeaturePart {
 constexpr FeaturePart kFeatureParts[] = {
     {sema::Scope::Network, "network", ""},
     {sema::Scope::System, "system", ""},
+    {sema::Scope::Radl2System, "system (`radl 2` only)",
+     "A map stands for the features with one prefix: `gpu = { count = 4 }` is `gpu.count = 4`."},
     {sema::Scope::Application, "disk.N.applications contains (...)", ""},
     {sema::Scope::Ansible, "ansible",
      "`host`, `credentials.username`, and one of `credentials.password` and `credentials.private_key` must "
@@ -73,9 +75,10 @@ std::string features_page() {
     out += "| feature | takes | operators | default | meaning |\n|---|---|---|---|---|\n";
     for (const sema::FeatureSpec& spec : sema::all_features()) {
       if (spec.scope != part.scope) continue;
-      out += "| `" + std::string(spec.name) + "` | " + cell(takes(spec)) + " | " +
-             std::string(written(sema::operators_of(spec.type))) + " | " + cell(spec.default_value) + " | " +
-             cell(spec.documentation) + " |\n";
+      out +=
+          "| `" + std::string(spec.name) + "` | " + cell(takes(spec)) + " | " +
+          std::string(spec.scope == sema::Scope::Radl2System ? "=" : written(sema::operators_of(spec.type))) +
+          " | " + cell(spec.default_value) + " | " + cell(spec.documentation) + " |\n";
     }
   }
   return out;

@@ -76,6 +76,7 @@ class Radl2Marker : Marks {
     for (const ast::Feature* feature : list.items) {
       spans.push_back(feature->span);
       if (feature->group) features(*feature->group);
+      if (feature->each) body(feature->group->span);
     }
     entries(spans, list.span.end);
   }

@@ -118,6 +118,7 @@ void Completer::blocks() {
 void Completer::feature_names() {
   if (cursor_.owner.starts_with("use ")) return module_inputs();
   for (const Word& word : features_of(cursor_.owner)) {
+    if (word.radl2 && !cursor_.radl2) continue;
     for (const std::string& name : with_indices(word.name)) {
       bool again = word.group || word.number;
       if (!again &&

@@ -57,6 +57,7 @@ Word word_of(const sema::FeatureSpec& spec) {
   word.number = spec.type == sema::FeatureType::Number || spec.type == sema::FeatureType::Integer;
   word.compares = sema::operators_of(spec.type) == sema::Operators::All;
   word.preset = spec.default_value;
+  word.radl2 = spec.scope == sema::Scope::Radl2System;
   return word;
 }
 
@@ -137,7 +138,9 @@ std::vector<Word> features_of(std::string_view owner) {
   }
   if (sema::Scope scope = scope_of(owner); scope != sema::Scope::None) {
     for (const sema::FeatureSpec& spec : sema::all_features()) {
-      if (spec.scope == scope && !spec.name.ends_with('*')) words.push_back(word_of(spec));
+      const bool here =
+          spec.scope == scope || (scope == sema::Scope::System && spec.scope == sema::Scope::Radl2System);
+      if (here && !spec.name.ends_with('*')) words.push_back(word_of(spec));
     }
     return words;
   }
@@ -147,6 +150,8 @@ std::vector<Word> features_of(std::string_view owner) {
 std::optional<Word> find_feature(std::string_view owner, std::string_view name) {
   if (sema::Scope scope = scope_of(owner); scope != sema::Scope::None) {
     const sema::FeatureSpec* spec = sema::find_feature(scope, name);
+    if (spec == nullptr && scope == sema::Scope::System)
+      spec = sema::find_feature(sema::Scope::Radl2System, name);
     return spec ? std::optional(word_of(*spec)) : std::nullopt;
   }
   for (Word& word : features_of(owner)) {

@@ -20,6 +20,7 @@ struct Word {
   bool number = false;
   std::string preset;  // default, as written; may be empty
   bool required = false;
+  bool radl2 = false;  // of `radl 2` alone
 };
 
 // The features that an owner (Cursor::owner, but for modules) has; empty when it is not known.

@@ -29,6 +29,15 @@ TEST(FormatRadl2, EntriesOnOneLineHaveCommas) {
   expect_radl2("input n (type = integer,default = 1,)", "input n (type = integer, default = 1)\n");
 }
 
+TEST(FormatRadl2, FunctionsRecordsAndRepeatedFeatures) {
+  expect_radl2("let cube( x )=x*x*x\nlet add(a,b)=a+b", "let cube(x) = x * x * x\nlet add(a, b) = a + b\n");
+  expect_radl2("system s (count=1,networks=[lan,{network=out}],gpu={count=4})",
+               "system s (count = 1, networks = [lan, { network = out }], gpu = { count = 4 })\n");
+  expect_radl2("system s (\neach i,d in input.disks(\n'disk.${i + 1}.size'=d\n)\n count=1)",
+               "system s (\n  each i, d in input.disks (\n    'disk.${i + 1}.size' = d\n  )\n  count = "
+               "1\n)\n");
+}
+
 TEST(FormatRadl2, AndAsAnOperatorStays) {
   expect_radl2(
       "input a (type = boolean)\noutput b (\n  value = input.a and not input.a\n  description = 'x'\n)",
