@@ -32,12 +32,10 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBSSH2 REQUIRED IMPORTED_TARGET libssh2)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
-find_package(yaml-cpp REQUIRED)
-# The archive where there is one: then a program can hold the C++ library itself (runtime/cli).
-find_library(RADL_YAML_CPP NAMES libyaml-cpp.a yaml-cpp REQUIRED)
-get_filename_component(RADL_YAML_CPP_KIND ${RADL_YAML_CPP} LAST_EXT)
-# The archive where there is one: a library more to load costs each start of radlc half a millisecond.
+# The archive where there is one: a library more to load costs each start of radlc half a millisecond, and a program can hold the C++
+# library itself (runtime/cli).
 find_library(RADL_RE2 NAMES libre2.a re2 REQUIRED)
+get_filename_component(RADL_RE2_KIND ${RADL_RE2} LAST_EXT)
 find_package(pugixml REQUIRED)
 # The archives of small libraries, where there are any, for the same reason.
 if(TARGET pugixml::static)

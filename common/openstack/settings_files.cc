@@ -1,6 +1,5 @@
 // Where clouds.yaml, secure.yaml and clouds-public.yaml are, and what they say.
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include "common/openstack/settings.h"
 #include "common/text.h"
 #include "common/user_text.h"
+#include "common/yaml_document.h"
 
 namespace radl::openstack {
 namespace {
@@ -21,37 +21,34 @@ constexpr int kDeepestCloud = 16;
 constexpr size_t kMostValues = 100'000;
 
 // Aliases could make a small text huge.
-Status flatten(const YAML::Node& node, const std::string& key, int depth, Written& out) {
+Status flatten(const YamlNode& node, const std::string& key, int depth, Written& out) {
   if (depth > kDeepestCloud) return invalid("is nested too deeply");
   if (out.size() > kMostValues) return invalid("holds too many values");
-  if (node.IsScalar()) {
-    out[key] = node.Scalar();
-  } else if (node.IsMap()) {
-    for (const auto& one : node) {
-      if (!one.first.IsScalar()) return invalid("a key is no text");
-      const std::string name = one.first.Scalar();
-      if (Status done = flatten(one.second, key.empty() ? name : key + "." + name, depth + 1, out);
-          !done.ok())
-        return done;
-    }
-  } else if (node.IsSequence()) {
-    for (size_t i = 0; i < node.size(); ++i)
-      if (Status done = flatten(node[i], fmt::format("{}.{}", key, i), depth + 1, out); !done.ok())
-        return done;
+  if (node.is_scalar()) {
+    if (!node.is_null()) out[key] = node.text();
+    return {};
   }
+  for (const auto& [name, value] : node.entries()) {
+    if (!name.is_scalar()) return invalid("a key is not a string");
+    const std::string inner = key.empty() ? name.text() : key + "." + name.text();
+    if (Status done = flatten(value, inner, depth + 1, out); !done.ok()) return done;
+  }
+  const std::vector<YamlNode> items = node.items();
+  for (size_t i = 0; i < items.size(); ++i)
+    if (Status done = flatten(items[i], fmt::format("{}.{}", key, i), depth + 1, out); !done.ok())
+      return done;
   return {};
 }
 
-Result<Clouds> clouds_in(const YAML::Node& root, const std::string& top) {
+Result<Clouds> clouds_in(const YamlNode& root, const std::string& top) {
   Clouds clouds;
-  if (!root.IsMap() || !root[top]) return clouds;
-  const YAML::Node all = root[top];
-  if (all.IsNull()) return clouds;
-  if (!all.IsMap()) return invalid("`" + top + "` is no map");
-  for (const auto& one : all) {
-    if (!one.first.IsScalar()) return invalid("the name of a cloud is no text");
-    Written& written = clouds[one.first.Scalar()];
-    if (Status done = flatten(one.second, "", 0, written); !done.ok()) return done;
+  const YamlNode all = root.find(top);
+  if (all.is_null()) return clouds;
+  if (!all.is_map()) return invalid("`" + top + "` is not a map");
+  for (const auto& [name, settings] : all.entries()) {
+    if (!name.is_scalar()) return invalid("the name of a cloud is not a string");
+    Written& written = clouds[name.text()];
+    if (Status done = flatten(settings, "", 0, written); !done.ok()) return done;
   }
   return clouds;
 }
@@ -66,14 +63,11 @@ void lay_over(Clouds& clouds, const Clouds& over) {
 std::string process_environment(const std::string& name) { return environment_variable(name); }
 
 Result<Clouds> parse_clouds(std::string_view text, const std::string& file, const std::string& top) {
-  try {
-    auto clouds = clouds_in(YAML::Load(std::string(text)), top);
-    return clouds.ok() ? clouds : Result<Clouds>(std::move(clouds).status().at(file));
-  } catch (const YAML::Exception& error) {
-    // What it quotes may be a secret: the place is enough.
-    return invalid(error.mark.is_null() ? file + ": is no YAML"
-                                        : fmt::format("{}:{}: is no YAML", file, error.mark.line + 1));
-  }
+  YamlDocument document;
+  YamlFault fault;
+  if (!document.load(text, fault)) return invalid(fmt::format("{}:{}: is not YAML", file, fault.line));
+  auto clouds = clouds_in(document.root(), top);
+  return clouds.ok() ? clouds : Result<Clouds>(std::move(clouds).status().at(file));
 }
 
 // Finds and merges the files.

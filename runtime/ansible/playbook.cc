@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
 #include <vector>
 
 #include "common/user_text.h"
+#include "common/yaml_document.h"
 
 namespace radl::recipes {
 namespace {
@@ -19,9 +19,7 @@ struct Insertion {
   std::string text;
 };
 
-size_t offset_of(const YAML::Mark& mark) { return static_cast<size_t>(mark.pos); }
-
-// yaml-cpp counts a \r\n as one and starts after a byte order mark: work on a text that has neither.
+// A text without a byte order mark, with \n at the end of each line.
 std::string normal(const std::string& recipe) {
   const std::string_view text = without_mark(recipe);
   std::string out;
@@ -32,9 +30,12 @@ std::string normal(const std::string& recipe) {
   return out;
 }
 
-Status at_mark(const YAML::Mark& mark, const std::string& what) {
-  return {Code::Invalid,
-          fmt::format("line {}, column {} of the recipe: {}", mark.line + 1, mark.column + 1, what)};
+Status fault_at(size_t line, size_t column, const std::string& what) {
+  return {Code::Invalid, fmt::format("line {}, column {} of the recipe: {}", line, column, what)};
+}
+Status fault_at(const YamlNode& node, const std::string& what) {
+  const YamlNode::Place place = node.begin();
+  return fault_at(place.line, place.column, what);
 }
 
 // What a value on one line covers, from its first byte to the end of the line or a comment.
@@ -46,37 +47,35 @@ size_t value_length(const std::string& text, size_t begin) {
   return end - begin;
 }
 
-Status edit_play(const std::string& text, const YAML::Node& play, const Header& header,
+Status edit_play(const std::string& text, const YamlNode& play, const Header& header,
                  std::vector<Insertion>& edits) {
-  if (!play.IsMap()) return at_mark(play.Mark(), "a play must be a map");
+  if (!play.is_map()) return fault_at(play, "a play must be a map");
   std::vector<std::string> lines;
   bool has_hosts = false, has_become = false, has_facts = false;
-  for (const auto& entry : play) {
-    std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+  for (const auto& [name, value] : play.entries()) {
+    const std::string key = name.text();
     if (key == "import_playbook" || key == "include") return {};  // brings its own plays
     has_become |= key == "become";
     has_facts |= key == "gather_facts";
     if (key != "hosts") continue;
     has_hosts = true;
-    size_t begin = offset_of(entry.second.Mark());
-    if (entry.second.IsScalar() && play.Style() != YAML::EmitterStyle::Flow) {
+    const size_t begin = value.begin().offset;
+    if (value.is_scalar() && !play.flow()) {
       edits.push_back({begin, value_length(text, begin), "\"" + header.host + "\""});
-    } else if (entry.second.IsSequence() && entry.second.Style() == YAML::EmitterStyle::Flow) {
-      size_t end = text.find(']', begin);
-      edits.push_back({begin, end + 1 - begin, "\"" + header.host + "\""});
+    } else if (value.is_list() && value.flow()) {
+      edits.push_back({begin, value.end().offset - begin, "\"" + header.host + "\""});
     } else {
-      return at_mark(entry.second.Mark(),
-                     "`hosts` must be a string or a list in brackets (it is replaced by the node)");
+      return fault_at(value, "`hosts` must be a string or a list in brackets (it is replaced by the node)");
     }
   }
   if (!has_hosts) lines.push_back("hosts: \"" + header.host + "\"");
   if (!has_become && header.become) lines.push_back("become: true");
   if (!has_facts) lines.push_back("gather_facts: false");
-  size_t at = offset_of(play.Mark());
+  const YamlNode::Place begin = play.begin();
+  const size_t at = begin.offset;
   std::string insert;
-  bool flow = play.Style() == YAML::EmitterStyle::Flow;
-  for (const auto& line : lines)
-    insert += line + (flow ? ", " : "\n" + std::string(static_cast<size_t>(play.Mark().column), ' '));
+  const bool flow = play.flow();
+  for (const auto& line : lines) insert += line + (flow ? ", " : "\n" + std::string(begin.column - 1, ' '));
   edits.push_back({flow ? at + 1 : at, 0, insert});
   return {};
 }
@@ -85,15 +84,13 @@ Status edit_play(const std::string& text, const YAML::Node& play, const Header& 
 
 Result<std::string> make_playbook(const std::string& recipe, const Header& header) {
   std::string text = normal(recipe);
-  YAML::Node plays;
-  try {
-    plays = YAML::Load(text);
-  } catch (const YAML::ParserException& error) {
-    return at_mark(error.mark, "not YAML: " + error.msg);
-  }
-  if (!plays.IsSequence()) return at_mark(plays.Mark(), "a recipe must be a list of plays");
+  YamlDocument document;
+  YamlFault fault;
+  if (!document.load(text, fault)) return fault_at(fault.line, fault.column, "not YAML: " + fault.problem);
+  const YamlNode plays = document.root();
+  if (!plays.is_list()) return fault_at(plays, "a recipe must be a list of plays");
   std::vector<Insertion> edits;
-  for (const auto& play : plays) {
+  for (const YamlNode& play : plays.items()) {
     if (Status s = edit_play(text, play, header, edits); !s.ok()) return s;
   }
   std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.at > b.at; });

@@ -277,6 +277,13 @@ TEST(Playbook, KeepsEveryByteBesidesTheHeader) {
   EXPECT_EQ(*made,
             "- hosts: \"h\" # everybody\n  become: no\n  gather_facts: yes\n  roles: [a]\n- become: true\n  "
             "gather_facts: false\n  name: two\n  hosts: \"h\"\n");
+  // Places are bytes, not characters, and a bracket in quotes closes nothing.
+  made = recipes::make_playbook(
+      "- name: h\xC3\xA9llo \xE2\x9C\x93\n  hosts: ['a]', b] # all\n  become: no\n  gather_facts: no\n",
+      {"h", true});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(*made,
+            "- name: h\xC3\xA9llo \xE2\x9C\x93\n  hosts: \"h\" # all\n  become: no\n  gather_facts: no\n");
   EXPECT_TRUE(contains(recipes::make_playbook("tasks: []", {"h", true}).status().message(), "list of plays"));
   EXPECT_TRUE(contains(recipes::make_playbook("- a: [\n", {"h", true}).status().message(), "line"));
 }
