@@ -3,221 +3,126 @@
 // understand would apply something else than what was written.
 #include <fmt/format.h>
 
-#include "compiler/ir/json_reader.h"
+#include <cmath>
+#include <set>
+
+#include "compiler/ir/json_fields.h"
 
 namespace radl::ir {
-
 namespace {
 
 constexpr int kMaxDepth = 64;
 
-using Reader = JsonReader;
-
-Origin read_origin(Reader& reader) {
-  if (!reader.has("origin")) return {};
-  Json held = reader.object("origin");
-  Reader inner = reader.inner(held, reader.at("origin"));
-  Origin origin{inner.text("path"), inner.integer("line", 0), inner.integer("column", 0)};
-  inner.finish();
-  return origin;
-}
-
-PortRule read_port(Reader reader) {
-  PortRule port;
-  port.protocol = reader.text("protocol", true);
-  port.cidr = reader.text("cidr", true);
-  port.remote = reader.integer("remote", 0, true);
-  port.remote_end = reader.integer("remote_end", 0, true);
-  port.local = reader.integer("local", 0, true);
-  port.local_end = reader.integer("local_end", 0, true);
-  reader.finish();
-  return port;
-}
-
-Network read_network(Reader reader) {
-  Network network;
-  network.address = reader.text("address", true);
-  network.name = reader.text("name", true);
-  network.is_public = reader.boolean("public", false);
-  network.reference = reader.boolean("reference", false);
-  network.ports = reader.list<PortRule>("ports", read_port);
-  network.features = reader.object("features");
-  network.origin = read_origin(reader);
-  reader.finish();
-  return network;
-}
-
-Requirement read_requirement(Reader reader) {
-  Requirement requirement;
-  requirement.min = reader.optional_number("min");
-  requirement.max = reader.optional_number("max");
-  requirement.min_strict = reader.boolean("min_strict", false);
-  requirement.max_strict = reader.boolean("max_strict", false);
-  if (reader.has("equals")) requirement.equals = reader.any("equals");
-  for (const auto& [op, text] : reader.values("versions")) {
-    if (!text.is_string())
-      reader.complain("versions", "expected strings");
-    else
-      requirement.versions[op] = text.get<std::string>();
+// Reads one object; remembers the first complaint of the whole document.
+class Reader {
+ public:
+  Reader(const Json& json, std::string path, Status& status)
+      : json_(json), path_(std::move(path)), status_(status) {
+    if (!json_.is_object()) complain(path_.empty() ? "IR" : path_, "expected an object");
   }
-  requirement.unit = reader.text("unit");
-  reader.finish();
-  return requirement;
-}
 
-std::map<std::string, Requirement> read_requirements(Reader& reader) {
-  std::map<std::string, Requirement> requirements;
-  Json held = reader.object("requirements");
-  for (const auto& [name, value] : held.items()) {
-    requirements.emplace(name, read_requirement(reader.inner(value, reader.at("requirements") + "." + name)));
+  template <class T>
+  void must(const char* key, T& value) {
+    if (const Json* json = get(key))
+      read(*json, at(key), value);
+    else if (json_.is_object())
+      complain(at(key), "is missing");
   }
-  return requirements;
-}
-
-Soft read_soft(Reader reader) {
-  Soft soft;
-  soft.weight = reader.number("weight", 0);
-  soft.requirements = read_requirements(reader);
-  reader.finish();
-  return soft;
-}
-
-Interface read_interface(Reader reader) {
-  Interface interface;
-  interface.index = reader.integer("index", 0, true);
-  interface.network = reader.text("network", true);
-  interface.host_name = reader.text("host_name");
-  interface.domain = reader.text("domain");
-  interface.fixed_ip = reader.text("fixed_ip");
-  interface.wireguard_ip = reader.text("wireguard_ip");
-  reader.finish();
-  return interface;
-}
-
-Disk read_disk(Reader reader) {
-  Disk disk;
-  disk.index = reader.integer("index", 0, true);
-  disk.size_bytes = reader.optional_number("size_bytes");
-  disk.device = reader.text("device");
-  disk.mount_path = reader.text("mount_path");
-  disk.fstype = reader.text("fstype");
-  disk.type = reader.text("type");
-  disk.image_urls = reader.texts("image_urls");
-  reader.finish();
-  return disk;
-}
-
-Application read_application(Reader reader) {
-  Application application;
-  application.name = reader.text("name", true);
-  application.version = reader.text("version");
-  application.path = reader.text("path");
-  application.preinstalled = reader.boolean("preinstalled", false);
-  reader.finish();
-  return application;
-}
-
-Node read_node(Reader reader) {
-  Node node;
-  node.address = reader.text("address", true);
-  node.system = reader.text("system", true);
-  node.ordinal = reader.integer("ordinal", 0, true);
-  node.number = reader.integer("number", 0, true);
-  node.cloud = reader.text("cloud");
-  node.requirements = read_requirements(reader);
-  node.softs = reader.list<Soft>("softs", read_soft);
-  node.interfaces = reader.list<Interface>("interfaces", read_interface);
-  node.disks = reader.list<Disk>("disks", read_disk);
-  node.applications = reader.list<Application>("applications", read_application);
-  node.user = reader.text("user");
-  node.secrets = reader.values("secrets");
-  node.configured = reader.boolean("configured", true);
-  node.origin = read_origin(reader);
-  reader.finish();
-  return node;
-}
-
-StepKind read_kind(Reader& reader) {
-  std::string name = reader.text("kind", true);
-  for (StepKind kind : {StepKind::Native, StepKind::Ansible, StepKind::CloudInit, StepKind::Training,
-                        StepKind::Program, StepKind::Barrier}) {
-    if (name == step_kind_name(kind)) return kind;
+  template <class T>
+  void always(const char* key, T& value) {
+    given(key, value);
   }
-  reader.complain("kind", fmt::format("'{}' is no kind of step", name));
-  return StepKind::Native;
-}
+  template <class T>
+  void given(const char* key, T& value) {
+    if (const Json* json = get(key)) read(*json, at(key), value);
+  }
+  void given(const char* key, bool& value, bool /*fallback*/) { given(key, value); }
+  void object(const char* key, Json& value) {
+    const Json* json = get(key);
+    if (json != nullptr && is_object(*json, at(key))) value = *json;
+  }
 
-Edge read_edge(Reader reader) {
-  Edge edge{reader.text("to", true), reader.text("reason")};
-  reader.finish();
-  return edge;
-}
+  // To be called when all fields were asked for.
+  void finish() {
+    if (!json_.is_object()) return;
+    for (const auto& [key, value] : json_.items())
+      if (!seen_.contains(key)) return complain(at(key), "is not a field of this version");
+  }
 
-Resource read_resource(Reader reader) {
-  Resource resource;
-  resource.type = reader.text("type", true);
-  resource.name = reader.text("name", true);
-  resource.properties = reader.object("properties");
-  resource.origin = read_origin(reader);
-  reader.finish();
-  return resource;
-}
+ private:
+  void read(const Json& json, const std::string& path, std::string& value) {
+    if (!json.is_string()) return complain(path, "expected a string");
+    value = json.get<std::string>();
+  }
+  void read(const Json& json, const std::string& path, double& value) {
+    if (!json.is_number() || !std::isfinite(json.get<double>())) return complain(path, "expected a number");
+    value = json.get<double>();
+  }
+  void read(const Json& json, const std::string& path, int& value) {
+    if (!json.is_number_integer()) return complain(path, "expected an integer");
+    const bool fits = json.is_number_unsigned()
+                          ? json.get<uint64_t>() <= INT32_MAX
+                          : json.get<int64_t>() >= INT32_MIN && json.get<int64_t>() <= INT32_MAX;
+    if (!fits) return complain(path, "is out of range");
+    value = json.get<int>();
+  }
+  void read(const Json& json, const std::string& path, bool& value) {
+    if (!json.is_boolean()) return complain(path, "expected true or false");
+    value = json.get<bool>();
+  }
+  void read(const Json& json, const std::string&, Json& value) { value = json; }
+  void read(const Json& json, const std::string& path, StepKind& value) {
+    std::string name;
+    read(json, path, name);
+    for (StepKind kind : {StepKind::Native, StepKind::Ansible, StepKind::CloudInit, StepKind::Training,
+                          StepKind::Program, StepKind::Barrier}) {
+      if (name == step_kind_name(kind)) return void(value = kind);
+    }
+    complain(path, fmt::format("'{}' is no kind of step", name));
+  }
+  template <class T>
+  void read(const Json& json, const std::string& path, std::optional<T>& value) {
+    read(json, path, value.emplace());
+  }
+  template <class T>
+  void read(const Json& json, const std::string& path, std::vector<T>& value) {
+    if (!json.is_array()) return complain(path, "expected a list");
+    for (size_t i = 0; i < json.size() && status_.ok(); i++)
+      read(json[i], fmt::format("{}[{}]", path, i), value.emplace_back());
+  }
+  template <class T>
+  void read(const Json& json, const std::string& path, std::map<std::string, T>& value) {
+    if (!is_object(json, path)) return;
+    for (const auto& [name, item] : json.items()) read(item, path + "." + name, value[name]);
+  }
+  template <class T>
+  requires requires(Reader& all, T& value) { fields(all, value); }
+  void read(const Json& json, const std::string& path, T& value) {
+    Reader inner(json, path, status_);
+    fields(inner, value);
+    inner.finish();
+  }
 
-Step read_step(Reader reader) {
-  Step step;
-  step.id = reader.text("id", true);
-  step.kind = read_kind(reader);
-  step.recipe = reader.text("recipe");
-  step.nodes = reader.texts("nodes");
-  step.group = reader.integer("group", 0);
-  step.after = reader.list<Edge>("after", read_edge);
-  step.resources = reader.list<Resource>("resources", read_resource);
-  step.body = reader.text("body");
-  step.needs_success = reader.boolean("needs_success", false);
-  step.training = reader.object("training");
-  step.program = reader.object("program");
-  step.digest = reader.text("digest");
-  step.origin = read_origin(reader);
-  reader.finish();
-  return step;
-}
+  bool is_object(const Json& json, const std::string& path) {
+    if (!json.is_object()) complain(path, "expected an object");
+    return json.is_object();
+  }
+  std::string at(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  void complain(const std::string& path, std::string_view what) {
+    if (status_.ok()) status_ = invalid(fmt::format("{}: {}", path, what));
+  }
+  const Json* get(const char* key) {
+    seen_.insert(key);
+    if (!json_.is_object()) return nullptr;
+    auto found = json_.find(key);
+    return found == json_.end() ? nullptr : &*found;
+  }
 
-Output read_output(Reader reader) {
-  Output output;
-  output.name = reader.text("name", true);
-  output.value = reader.any("value");
-  output.description = reader.text("description");
-  output.sensitive = reader.boolean("sensitive", false);
-  output.origin = read_origin(reader);
-  reader.finish();
-  return output;
-}
-
-AnsibleHost read_ansible_host(Reader reader) {
-  AnsibleHost host;
-  host.name = reader.text("name", true);
-  host.host = reader.text("host", true);
-  host.user = reader.text("user", true);
-  host.secrets = reader.values("secrets");
-  host.origin = read_origin(reader);
-  reader.finish();
-  return host;
-}
-
-Move read_move(Reader reader) {
-  Move move;
-  move.from = reader.text("from", true);
-  move.to = reader.text("to", true);
-  move.origin = read_origin(reader);
-  reader.finish();
-  return move;
-}
-
-Source read_source(Reader reader) {
-  Source source{reader.text("path", true), reader.text("sha256", true)};
-  reader.finish();
-  return source;
-}
+  const Json& json_;
+  std::string path_;
+  Status& status_;
+  std::set<std::string> seen_;
+};
 
 }  // namespace
 
@@ -225,7 +130,7 @@ Result<Program> from_json(const Json& json) {
   Status status;
   Reader reader(json, "", status);
   Program program;
-  program.version = reader.integer("ir", 0, true);
+  reader.must("ir", program.version);
   if (!status.ok()) return status;
   if (program.version != kVersion) {
     return Status(invalid(fmt::format("IR version {} is not supported: this radlc reads version {}",
@@ -233,19 +138,7 @@ Result<Program> from_json(const Json& json) {
         .with_hint(program.version > kVersion ? "it was written by a newer radlc"
                                               : "compile the source again");
   }
-  program.name = reader.text("name", true);
-  program.sources = reader.list<Source>("sources", read_source, true);
-  program.source_digest = reader.text("source_digest", true);
-  program.inputs = reader.values("inputs");
-  program.networks = reader.list<Network>("networks", read_network, true);
-  program.ansible_hosts = reader.list<AnsibleHost>("ansible_hosts", read_ansible_host);
-  program.nodes = reader.list<Node>("nodes", read_node, true);
-  program.steps = reader.list<Step>("steps", read_step, true);
-  program.outputs = reader.list<Output>("outputs", read_output);
-  program.moves = reader.list<Move>("moves", read_move);
-  program.contextualize = reader.boolean("contextualize", true);
-  program.max_time_seconds = reader.number("max_time_seconds", program.max_time_seconds);
-  program.options = reader.values("options");
+  fields(reader, program);
   reader.finish();
   if (status.ok()) status = verify(program);
   if (!status.ok()) return status;
