@@ -6,58 +6,14 @@
 #include <unordered_set>
 #include <utility>
 
-#include "compiler/syntax/unicode.h"
-
 namespace radl::sema {
 namespace {
 
 constexpr size_t kMaxDepth = 200;
 
-void write_unit(std::string& out, uint32_t unit) {
-  constexpr char kHex[] = "0123456789abcdef";
-  out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[unit >> shift & 0xF];
-}
-
 void write_string(std::string& out, std::string_view text) {
-  out += '"';
-  for (size_t i = 0; i < text.size();) {
-    unsigned char c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c < 0x7F) {
-      if (c == '"' || c == '\\') out += '\\';
-      out += static_cast<char>(c);
-      ++i;
-      continue;
-    }
-    CodePoint point = decode_utf8(text.substr(i));
-    if (point.length == 0) point = {0xFFFD, 1};
-    i += point.length;
-    switch (point.value) {
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (point.value >= 0x10000) {
-          write_unit(out, 0xD800 + ((point.value - 0x10000) >> 10));
-          write_unit(out, 0xDC00 + ((point.value - 0x10000) & 0x3FF));
-        } else {
-          write_unit(out, point.value);
-        }
-    }
-  }
-  out += '"';
+  using nlohmann::json;
+  out += json(text).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
 }
 
 // Where the tokens of a JSON text stand: one call for each, in order. nlohmann's events do not say it.
