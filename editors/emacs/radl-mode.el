@@ -45,12 +45,12 @@
 (defconst radl--name "[A-Za-z_.][A-Za-z0-9_.-]*")
 
 (defconst radl-font-lock-keywords
-  `((,(concat "\\_<\\(network\\|system\\|ansible\\|configure\\|deploy\\|description\\|input\\|output\\|let\\)\\_>\\s-+\\("
+  `((,(concat "\\_<\\(description\\|network\\|system\\|ansible\\|input\\|output\\|let\\|configure\\|deploy\\)\\_>\\s-+\\("
               radl--name "\\)")
      (1 font-lock-keyword-face) (2 font-lock-type-face))
-    (,(regexp-opt '("contextualize" "use" "as" "radl" "step" "with" "option" "after" "if" "then" "else" "each" "in" "for" "assert" "moved" "when") 'symbols)
+    (,(regexp-opt '("radl" "assert" "moved" "use" "each" "contextualize" "as" "option" "step" "with" "after" "when" "in" "if" "then" "else" "for") 'symbols)
      . font-lock-keyword-face)
-    (,(regexp-opt '("and" "or" "not" "contains" "soft") 'symbols) . font-lock-builtin-face)
+    (,(regexp-opt '("soft" "contains" "and" "or" "not") 'symbols) . font-lock-builtin-face)
     (,(regexp-opt '("yes" "no" "true" "false") 'symbols) . font-lock-constant-face)
     (,(concat "\\(" radl--name "\\)\\s-*\\(?:[<>]=?\\|==?\\|\\_<contains\\_>\\)") 1 font-lock-variable-name-face)
     ("\\_<\\([a-z_]+\\)(" 1 font-lock-function-name-face)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The grammar and the reserved words in docs/language/syntax.md are those that bison reads. Usage: grammar.py SOURCE-FOLDER [--write]
+"""The grammar and the words in docs/language/syntax.md and in the editors' files are those that bison reads. Usage: grammar.py SOURCE-FOLDER [--write]
 
-Makes EBNF of grammar/radl2.yy: without actions and recovery, left recursion as repetition, optional parts in brackets.
---write puts both into the page; without it, a page that differs fails.
+Makes EBNF of grammar/radl2.yy: without actions and recovery, left recursion as repetition, optional parts in brackets. Sorts the words by
+the rules that use them. --write puts both where they belong; without it, a file that differs fails.
 """
 import pathlib
 import re
@@ -160,20 +160,74 @@ def words(path):
 PARTS = (("```ebnf\n", "```", ebnf), ("<!-- words: made from grammar/radl2.yy by tests/lint/grammar.py -->\n", "<!-- end -->", words))
 
 
+def in_order(path, found):
+    """As the grammar declares them."""
+    declared = re.findall(r'"([a-z]+)"', "\n".join(l for l in path.read_text().splitlines() if l.startswith("%token")))
+    return [word for word in declared if word in found]
+
+
+def groups(path):
+    """The words by what they are for: what editors show in one colour."""
+    grammar = read(path)
+
+    def used_in(*rules):
+        return {word.strip('"') for rule in rules for a in grammar.get(rule, ()) for word in a if re.fullmatch(r'"[a-z]+"', word)}
+    blocks = first_words(grammar, "block")
+    named = {a[0].strip('"') for a in grammar["block"] if a[1:2] in (("id",), ("NAME",)) and a[0].startswith('"')}
+    found = {"named blocks": named, "named blocks but let": named - {"let"}, "other blocks": blocks - named,
+             "operators": used_in("value", "disjunction", "conjunction", "cmp", "feature"),
+             "conditions": used_in("choice", "opt_if", "each_in", "each_head") - blocks}
+    known = set().union(*found.values())
+    found["others"] = used_in(*grammar) - known
+    return {name: in_order(path, words) for name, words in found.items()}
+
+
+VIM, EMACS, VSCODE = "editors/vim/syntax/radl.vim", "editors/emacs/radl-mode.el", "editors/vscode/syntaxes/radl.tmLanguage.json"
+# File, what stands before and after the words, what separates them, which words.
+EDITORS = (
+    (VIM, r"syntax match radlName /\%(", r"\)\@<=", r"\|", "named blocks"),
+    (VIM, "syntax keyword radlSentence ", " nextgroup=", " ", "named blocks but let"),
+    (VIM, "syntax keyword radlOperator ", "\n", " ", "operators"),
+    (VIM, "syntax keyword radlConditional ", "\n", " ", "conditions"),
+    (EMACS, r'`((,(concat "\\_<\\(', r"\\)\\_>\\s-+", r"\\|", "named blocks"),
+    (EMACS, """(,(regexp-opt '(\"""", """\") 'symbols)\n     . font-lock-keyword-face)""", '" "', "other blocks", "others", "conditions"),
+    (EMACS, """     . font-lock-keyword-face)\n    (,(regexp-opt '(\"""", """\") 'symbols) . font-lock-builtin-face)""", '" "', "operators"),
+    (VSCODE, r'"match": "\\b(', r")\\s+([A-Za-z_.][\\w.\\-]*)" + '",\n          "captures": { "1": { "name": "keyword.control.sentence.radl" }', "|",
+     "named blocks but let"),
+    (VSCODE, r'{ "match": "(?<![\\w.\\-])(', r')(?![\\w.\\-])", "name": "keyword.operator.logical.radl"', "|", "operators"),
+    (VSCODE, r'{ "match": "(?<![\\w.\\-])(', r')(?![\\w.\\-])(?!\\s*=(?!=))", "name": "keyword.control.conditional.radl"', "|", "conditions"),
+    (VSCODE, r'{ "match": "(?<![\\w.\\-])(', r')(?![\\w.\\-])(?!\\s*(<=|>=|=|<|>)(?!=))", "name": "keyword.other.radl"', "|", "others"),
+)
+
+
+def with_words(text, before, after, separator, words):
+    """The text with the words in the one place that begins and ends so."""
+    listed = re.compile("(%s)(?:[a-z]+%s)*[a-z]+(?=%s)" % tuple(map(re.escape, (before, separator, after))))
+    assert len(listed.findall(text)) == 1, before + after
+    return listed.sub(lambda found: found.group(1) + separator.join(words), text)
+
+
 def main(root, write):
+    grammar = root / "grammar" / "radl2.yy"
     page = root / "docs" / "language" / "syntax.md"
-    text = wanted = page.read_text()
+    wanted = {page: page.read_text()}
     for opening, closing, make in PARTS:
-        begin = wanted.index(opening) + len(opening)
-        wanted = wanted[:begin] + make(root / "grammar" / "radl2.yy") + wanted[wanted.index(closing, begin):]
-    if text == wanted:
-        print("the page has the grammar and its words")
-        return 0
-    if write:
-        page.write_text(wanted)
-        return 0
-    print("docs/language/syntax.md differs from grammar/radl2.yy: run tests/lint/grammar.py . --write")
-    return 1
+        begin = wanted[page].index(opening) + len(opening)
+        wanted[page] = wanted[page][:begin] + make(grammar) + wanted[page][wanted[page].index(closing, begin):]
+    found = groups(grammar)
+    for name, before, after, separator, *which in EDITORS:
+        path = root / name
+        text = wanted.get(path) or path.read_text()
+        wanted[path] = with_words(text, before, after, separator, [word for group in which for word in found[group]])
+    differ = [path for path, text in wanted.items() if path.read_text() != text]
+    for path in differ:
+        if write:
+            path.write_text(wanted[path])
+        else:
+            print("%s differs from grammar/radl2.yy: run tests/lint/grammar.py . --write" % path.relative_to(root))
+    if not differ:
+        print("the page and the editors have the grammar and its words")
+    return 1 if differ and not write else 0
 
 
 SAMPLE = """%token LET "let" EQ "=" COMMA ","
@@ -207,6 +261,9 @@ def test():
         return 1
     if first_words(read(Sample()), "value") != {"let"}:
         print("a value of the sample begins with", first_words(read(Sample()), "value"))
+        return 1
+    if with_words("key old|words;", "key ", ";", "|", ["new", "ones"]) != "key new|ones;":
+        print("words are not replaced in their place")
         return 1
     print("the sample's grammar is as expected")
     return 0

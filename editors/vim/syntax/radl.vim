@@ -7,16 +7,16 @@ syntax iskeyword @,48-57,_,.,-
 syntax include @radlYaml syntax/yaml.vim
 unlet! b:current_syntax
 
-syntax match radlName /\%(network\|system\|ansible\|configure\|deploy\|description\|input\|output\|let\)\@<=\s\+\zs[A-Za-z_.][A-Za-z0-9_.-]*/ contained
-syntax keyword radlSentence network system ansible configure deploy contextualize description input output nextgroup=radlName skipwhite
+syntax match radlName /\%(description\|network\|system\|ansible\|input\|output\|let\|configure\|deploy\)\@<=\s\+\zs[A-Za-z_.][A-Za-z0-9_.-]*/ contained
+syntax keyword radlSentence description network system ansible input output configure deploy nextgroup=radlName skipwhite
 syntax match radlSentence /^\s*\zslet\ze\s\+[A-Za-z_]/ nextgroup=radlName skipwhite
 syntax match radlSentence /^\s*\zs\%(assert\|moved\)\ze\s*(/
 syntax match radlSentence /\<each\ze\s\+[A-Za-z_][A-Za-z0-9_-]*\%(\s*,\s*[A-Za-z_][A-Za-z0-9_-]*\)\?\s\+in\>/
-syntax keyword radlSentence radl use as
+syntax keyword radlSentence contextualize radl use as
 syntax keyword radlKeyword step with option after
 syntax match radlKeyword /\<when\ze\s*==\@!/
-syntax keyword radlOperator and or not contains soft
-syntax keyword radlConditional if then else for in
+syntax keyword radlOperator soft contains and or not
+syntax keyword radlConditional in if then else for
 syntax keyword radlBoolean yes no true false
 syntax match radlFeature /\<[A-Za-z_.][A-Za-z0-9_.-]*\>\ze\s*\%(<=\|>=\|[=<>]\|contains\>\)/
 syntax match radlResource /\<[a-z_]\+\>\ze\s\+'/ contains=radlOperator,radlSentence,radlKeyword,radlConditional
