@@ -8,6 +8,7 @@
 #include "compiler/syntax/older.h"
 #include "compiler/syntax/radl2_builder.h"
 #include "compiler/syntax/radl2_tokens.h"
+#include "compiler/syntax/text_end.h"
 #include "compiler/syntax/token_stream.h"
 #include "compiler/syntax/version.h"
 #include "compiler/syntax/words.h"
@@ -102,6 +103,27 @@ std::unique_ptr<ast::Tree> read_radl1(const SourceFile& source, Diagnostics& dia
   tokens.report_junk();
   return tree;
 }
+
+}  // namespace
+
+TextEnd read_end(const SourceFile& source) {
+  TextEnd end;
+  Diagnostics ignored;
+  const bool version2 = begins_with_version(source.text());
+  auto tree = new_tree(source, version2);
+  if (version2) {
+    Radl2Builder build(source, *tree, ignored);
+    Radl2Tokens tokens(source, *tree, ignored, Radl2Tokens::Entry::Document, &end);
+    radl2_grammar_parse(tokens, build);
+  } else {
+    Builder build(source, *tree, ignored);
+    TokenStream tokens(source, *tree, ignored, build, &end);
+    radl_grammar_parse(tokens, build);
+  }
+  return end;
+}
+
+namespace {
 
 std::unique_ptr<ast::Tree> read_as(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
   return version2 ? read_radl2(source, diagnostics) : read_radl1(source, diagnostics);

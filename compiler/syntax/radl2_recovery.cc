@@ -8,6 +8,11 @@
 #include "compiler/syntax/words.h"
 
 namespace radl {
+namespace {
+
+constexpr size_t kMostExpected = 40;  // more say nothing
+
+}  // namespace
 
 bool Radl2Tokens::first_column(const Token& token) const {
   return token.span.begin == 0 || bytes_[token.span.begin - 1] == '\n';
@@ -189,12 +194,19 @@ void Radl2Tokens::unclosed_interpolation(size_t level) {
   resumed_at_ = end;
 }
 
-void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>& expected) {
+void Radl2Tokens::syntax_error(Place place, std::vector<std::string_view> expected) {
   if (stopped_) return;
+  if (at_end_) {
+    end_->expected = std::move(expected);
+    stopped_ = true;
+    return;
+  }
+  if (expected.size() > kMostExpected) expected.clear();
   Span at = place.in(source_.id());
   if (!may_recover(at)) return;
   Token found = last_token_;
   bool made = found.kind == RawKind::Comment;  // a separator, or what closes after an error
+  if (end_ != nullptr && !made) end_->symbols.pop_back();
   bool again = resumed_at_ == at.begin || (!made && junk_lines_.contains(line_end(at.begin)));
   bool line_end = made && last_ == RADL2_SEP;
   if (!made) {

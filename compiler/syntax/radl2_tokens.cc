@@ -1,11 +1,13 @@
 #include "compiler/syntax/radl2_tokens.h"
 
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
 
-Radl2Tokens::Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry)
-    : TokenSource(source, tree, diagnostics, true, entry == Entry::Template), entry_(entry) {
+Radl2Tokens::Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry,
+                         TextEnd* end)
+    : TokenSource(source, tree, diagnostics, true, entry == Entry::Template, end), entry_(entry) {
   bool document = entry == Entry::Document || entry == Entry::OlderDocument;
   levels_.push_back({document ? Inside::Blocks : Inside::Expression, {}});
   if (entry == Entry::Template) texts_.push_back(here(0));
@@ -21,6 +23,7 @@ Radl2Tokens::Token Radl2Tokens::scan() {
     new_line =
         new_line || bytes_.substr(scanned_to_, raw.begin - scanned_to_).find('\n') != std::string_view::npos;
     scanned_to_ = raw.end;
+    if (open_at_end(raw)) return {RawKind::End, here(raw.begin), new_line, token.glued};
     if (raw.kind == RawKind::Comment) {
       tree_.trivia.push(tree_.arena, {ast::TriviaKind::Comment, token.span});
       continue;
@@ -66,6 +69,7 @@ int Radl2Tokens::next(Value& value, Place& place) {
   }
   Token token;
   Symbol symbol = 0;
+  if (end_ != nullptr && out_.empty() && peek().kind == RawKind::End) return end_of_text(place);
   if (out_.empty()) {
     saved_levels_ = levels_;
     saved_texts_ = texts_;
@@ -95,7 +99,10 @@ int Radl2Tokens::next(Value& value, Place& place) {
     return RADL2_END;
   }
   place = token.span;
-  if (symbol == RADL2_SYNC) return symbol;
+  if (symbol == RADL2_SYNC) {
+    if (end_ != nullptr) end_->symbols.push_back({radl2_token_name(symbol), token.span});
+    return symbol;
+  }
   literal(token, value);
   return emit(symbol, token);
 }
@@ -105,8 +112,20 @@ Radl2Tokens::Symbol Radl2Tokens::emit(Symbol symbol, const Token& token) {
   before_last_token_ = last_token_;
   last_ = symbol;
   last_token_ = token;
+  if (end_ != nullptr) end_->symbols.push_back({radl2_token_name(symbol), token.span});
   report_junk(token.kind == RawKind::End ? UINT32_MAX : before_last_token_.span.begin);
   return symbol;
+}
+
+// What is written next may be a word. On a line of its own it begins an entry.
+Radl2Tokens::Symbol Radl2Tokens::end_of_text(Place& place) {
+  Token word = peek();
+  word.kind = RawKind::Name;
+  place = word.span;
+  if (level().inside != Inside::Items && ends_entry(word))
+    return emit(separator(), {RawKind::Comma, here(last_token_.span.end)});
+  at_end_ = true;
+  return RADL2_RADL2_GRAMMAR_UNDEF;
 }
 
 // ---- symbols

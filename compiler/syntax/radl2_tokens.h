@@ -26,14 +26,15 @@ class Radl2Tokens : private TokenSource {
   using Value = RADL2_GRAMMAR_STYPE;
   enum class Entry : uint8_t { Document, OlderDocument, Expression, Template };
 
-  Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry);
+  Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry,
+              TextEnd* end = nullptr);
 
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);
 
   // The parser could not go on at `place`; `expected` are names of tokens from the grammar. Reports, and
   // makes the next tokens SYNC and the place from which reading goes on.
-  void syntax_error(Place place, const std::vector<std::string_view>& expected);
+  void syntax_error(Place place, std::vector<std::string_view> expected);
 
  private:
   using Symbol = int;  // of the grammar
@@ -68,6 +69,7 @@ class Radl2Tokens : private TokenSource {
   Level& level() { return levels_.back(); }
   const Level& level() const { return levels_.back(); }
   Symbol emit(Symbol symbol, const Token& token);
+  Symbol end_of_text(Place& place);
   Symbol symbol_of(const Token& token);
   void literal(const Token& token, Value& value);
 
@@ -134,6 +136,7 @@ class Radl2Tokens : private TokenSource {
 
   Entry entry_;
   bool started_ = false;
+  bool at_end_ = false;  // of a text that is still being written
   std::deque<Token> ahead_;
   uint32_t scanned_to_ = 0;
   struct Out {

@@ -11,6 +11,8 @@
 namespace radl {
 namespace {
 
+constexpr size_t kMostExpected = 24;  // more say nothing
+
 void drop(std::vector<std::string_view>& names, std::initializer_list<std::string_view> which) {
   std::erase_if(names, [&](std::string_view name) {
     return std::find(which.begin(), which.end(), name) != which.end();
@@ -175,9 +177,16 @@ void TokenStream::skip_to_sync() {
   levels_.resize(target);
 }
 
-void TokenStream::syntax_error(Place place, const Names& expected) {
+void TokenStream::syntax_error(Place place, Names expected) {
   Span at = place.in(source_.id());
   if (stopped_) return;
+  if (end_ != nullptr) end_->symbols.pop_back();
+  if (last_.made == Made::TextEnd) {
+    end_->expected = std::move(expected);
+    stopped_ = true;
+    return;
+  }
+  if (expected.size() > kMostExpected) expected.clear();
   if (!may_recover(at)) return;
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.

@@ -150,7 +150,9 @@ Scanned scan_block_text(ScanState& state, std::string_view rest) {
     if (newline == rest.npos) break;
     line = newline + 1;
   }
-  return {RawKind::Junk, 2};
+  if (!state.blocks_may_be_open) return {RawKind::Junk, 2};
+  state.begin_text({raw ? OpenText::Kind::RawBlock : OpenText::Kind::Block, state.limit});
+  return {RawKind::TextBegin, content};
 }
 
 namespace {

@@ -103,6 +103,7 @@ struct ScanState {
   std::vector<OpenText> texts;
   const char* base = nullptr;         // the bytes
   const char* limit = nullptr;        // their end
+  bool blocks_may_be_open = false;    // a block of text that nothing ends goes on to the end
   const char* dead_quotes = nullptr;  // quotes before this place begin no text: nothing closes them
 
   RawToken token(RawKind kind, const char* begin, const char* end) const {
@@ -175,6 +176,8 @@ class Scanner {
   // Goes on from there, outside strings, in the mode in which the last token left it; or, when `depth` is not
   // negative, with that many parentheses open.
   void seek(uint32_t offset, int depth = -1);
+  // The text is still being written: a block of text without its last line reaches to the end.
+  void keep_blocks_open() { state_.blocks_may_be_open = true; }
   // From behind the last token on, so many parentheses are open.
   void set_depth(int depth) { state_.depth = depth; }
 

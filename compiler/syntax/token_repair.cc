@@ -16,7 +16,8 @@ bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'
 TokenStream::Token TokenStream::repaired() {
   for (;;) {
     Token token = take();
-    if (stopped_) return token;  // a repair may go back: too many end here
+    if (end_ != nullptr && token.kind == RawKind::End) token.made = Made::TextEnd;
+    if (stopped_ || token.made == Made::TextEnd) return token;  // a repair may go back: too many end here
     if (missing_close(token, 0)) {
       put_back(token);
       close_all(token);
@@ -151,6 +152,7 @@ bool TokenStream::missing_and(const Token& token) {
 bool TokenStream::dangling_and(const Token& token) {
   if (inside() != Inside::Features) return false;
   const Token& after = peek();
+  if (after.kind == RawKind::End && end_ != nullptr) return false;
   if (after.kind == RawKind::End || missing_close(after, 1)) return true;  // reported with the parenthesis
   if (after.kind != RawKind::Close && after.kind != RawKind::And) return false;
   error(DiagCode::TrailingAnd, token.span,

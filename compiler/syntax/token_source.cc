@@ -34,17 +34,39 @@ std::string one_of(const std::vector<std::string>& words) {
 }
 
 TokenSource::TokenSource(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
-                         bool as_template)
+                         bool as_template, TextEnd* end)
     : source_(source),
       tree_(tree),
       diagnostics_(diagnostics),
       bytes_(source.text()),
       literals_(source, tree, diagnostics),
-      scanner_(bytes_, version2, as_template) {}
+      scanner_(bytes_, version2, as_template),
+      end_(end) {
+  if (end_ != nullptr) scanner_.keep_blocks_open();
+}
+
+bool TokenSource::open_at_end(const RawToken& raw) {
+  if (end_ == nullptr) return false;
+  const char first = bytes_[raw.begin];
+  const bool version2 = tree_.dialect == ast::Dialect::Radl2;
+  if (raw.kind == RawKind::Comment && raw.end == bytes_.size()) {
+    end_->inside = TextEnd::Inside::Comment;
+  } else if (raw.kind == RawKind::OpenRecipe) {
+    end_->inside = TextEnd::Inside::Recipe;
+  } else if (raw.kind == RawKind::Junk && (first == '\'' || (version2 && first == '"'))) {
+    end_->inside = TextEnd::Inside::OpenText;
+    end_->quote = raw.begin;
+  } else {
+    return false;
+  }
+  scanner_.seek(static_cast<uint32_t>(bytes_.size()));
+  return true;
+}
 
 Diagnostic& TokenSource::error(DiagCode code, Span span, std::string message) {
   tree_.syntax_errors = true;
-  stopped_ = ++errors_ >= static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile) || stopped_;
+  const bool many = ++errors_ >= static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
+  stopped_ = (many && end_ == nullptr) || stopped_;
   return diagnostics_.report(code, span, std::move(message));
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/literals.h"
 #include "compiler/syntax/scanner.h"
+#include "compiler/syntax/text_end.h"
 
 namespace radl {
 
@@ -25,7 +26,7 @@ class TokenSource {
   using Names = std::vector<std::string_view>;  // of tokens, from a grammar
 
   TokenSource(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
-              bool as_template = false);
+              bool as_template = false, TextEnd* end = nullptr);
 
   Span span(uint32_t begin, uint32_t end) const { return {source_.id(), begin, end}; }
   Span here(uint32_t at) const { return span(at, at); }
@@ -41,6 +42,10 @@ class TokenSource {
   // Recoveries go back in the text, so two of them could take turns for ever, and without a message each
   // time: false, reported, when there were too many.
   bool may_recover(Span at);
+
+  // Of a text that is still being written: whether this string, comment or recipe reaches to its end. Then
+  // nothing follows.
+  bool open_at_end(const RawToken& raw);
 
   // Keeps what begins no token as trivia; those of one run become one piece. The character's place when it
   // began a piece; unknown when it did not, or shows nothing.
@@ -58,6 +63,7 @@ class TokenSource {
   Literals literals_;
   Scanner scanner_;
   bool stopped_ = false;              // too many errors or too deep: only END from here on
+  TextEnd* end_ = nullptr;            // null: the text is whole
   uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
 
  private:

@@ -2,10 +2,12 @@
 
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/words.h"
 
 namespace radl {
-TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build)
-    : TokenSource(source, tree, diagnostics, false), build_(build) {}
+TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build,
+                         TextEnd* end)
+    : TokenSource(source, tree, diagnostics, false, false, end), build_(build) {}
 
 int TokenStream::next(Value& value, Place& place) {
   Token token;
@@ -25,7 +27,9 @@ int TokenStream::next(Value& value, Place& place) {
     last_ = token;
   }
   place = token.span;
-  return symbol(token, value);
+  const int made = symbol(token, value);
+  if (end_ != nullptr) end_->symbols.push_back({radl1_token_name(made), token.span});
+  return made;
 }
 
 // ---- scanning
@@ -34,6 +38,7 @@ int TokenStream::next(Value& value, Place& place) {
 TokenStream::Token TokenStream::scan() {
   for (;;) {
     RawToken raw = scanner_.next();
+    if (open_at_end(raw)) return {RawKind::End, Made::No, span(raw.begin, raw.begin)};
     if (raw.kind == RawKind::Comment) {
       tree_.trivia.push(tree_.arena, {ast::TriviaKind::Comment, span(raw.begin, raw.end)});
       continue;

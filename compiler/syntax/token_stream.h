@@ -24,7 +24,8 @@ class TokenStream : private TokenSource {
  public:
   using Value = RADL_GRAMMAR_STYPE;
 
-  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build);
+  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build,
+              TextEnd* end = nullptr);
 
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);
@@ -34,13 +35,14 @@ class TokenStream : private TokenSource {
 
   // The parser could not go on at `at`; `expected` are names of tokens from the grammar. Reports, and makes
   // the next tokens SYNC and the place from which reading goes on.
-  void syntax_error(Place place, const std::vector<std::string_view>& expected);
+  void syntax_error(Place place, std::vector<std::string_view> expected);
 
  private:
   // What stands inside a pair of parentheses, and so where reading can go on in it.
   enum class Inside : uint8_t { Block, Features, Items, Resources, Value };
   // Made here, never by the scanner.
-  enum class Made : uint8_t { No, Sync, Kind, Placeholder, Member, Word };
+  // TextEnd: of a text that is still being written.
+  enum class Made : uint8_t { No, Sync, Kind, Placeholder, Member, Word, TextEnd };
 
   struct Token {
     RawKind kind = RawKind::End;

@@ -56,6 +56,8 @@ int TokenStream::symbol(const Token& token, Value& value) {
   switch (token.made) {
     case Made::Sync:
       return RADL_SYNC;
+    case Made::TextEnd:
+      return RADL_RADL_GRAMMAR_UNDEF;
     case Made::Kind:
       return RADL_KIND;
     case Made::Member:

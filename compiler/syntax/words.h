@@ -17,6 +17,10 @@ struct GrammarWord {
 const std::vector<GrammarWord>& radl1_words();
 const std::vector<GrammarWord>& radl2_words();
 
+// The grammar's name of a terminal: "system", "name".
+std::string_view radl1_token_name(int token);
+std::string_view radl2_token_name(int token);
+
 // Null for any other text.
 const GrammarWord* find_word(const std::vector<GrammarWord>& words, std::string_view text);
 bool is_reserved_in_radl1(std::string_view text);

@@ -55,7 +55,7 @@ class Completer {
     return items_.back();
   }
   void add_snippet(std::string_view label, ItemKind kind, std::string_view doc, std::string_view snippet);
-  void words(std::initializer_list<std::string_view> list);
+  void words();  // that the grammar takes, those that begin a block apart
   void blocks();
 
   // features

@@ -4,6 +4,7 @@
 
 #include "compiler/resources/resource_schema.h"
 #include "compiler/syntax/walk.h"
+#include "compiler/syntax/words.h"
 #include "tools/lsp/completer.h"
 
 namespace radl::lsp {
@@ -53,10 +54,8 @@ void Completer::offer() {
       return behind_value();
     case Place::RecipeBody:
       return recipe_body();
-    case Place::ItemStart:
-      return words({"system", "step", "with", "option", "after", "when", "each"});
-    case Place::ItemConfigureWord:
-      return words({"configure"});
+    case Place::Words:
+      return words();
     case Place::OptionName:
       return void(
           add("ansible_version", kProperty, "string", "The version of Ansible that runs the recipes."));
@@ -73,15 +72,13 @@ void Completer::offer() {
       return;
     case Place::StepNumber:
       return steps();
-    case Place::DeployCount:
+    case Place::Expression:
       if (cursor_.radl2) expressions();
       return;
     case Place::DeployCloud:
       return behind_dot() ? expressions() : clouds();
     case Place::ModulePath:
       return module_paths();
-    case Place::ModuleAlias:
-      return words({"as"});
     case Place::Recipe:
       return recipe_words();
     case Place::ResourceName:
@@ -99,17 +96,16 @@ void Completer::add_snippet(std::string_view label, ItemKind kind, std::string_v
   item["filterText"] = label;
 }
 
-void Completer::words(std::initializer_list<std::string_view> list) {
-  for (std::string_view word : list) {
-    bool new_word = word == "after" || word == "when" || word == "each";
-    if (!new_word || cursor_.radl2) add(word, kKeyword, "", "");
-  }
+void Completer::words() {
+  for (const GrammarWord& word : cursor_.radl2 ? radl2_words() : radl1_words())
+    if (cursor_.expects(word.text) && (!word.begins_block || cursor_.place == Place::Words))
+      add(word.text, kKeyword, "", "");
 }
 
 void Completer::blocks() {
   for (const BlockWord& word : block_words()) {
-    if (word.radl2 && !cursor_.radl2) continue;
-    if (word.name == "radl" && (cursor_.radl2 || !query_.analysis->tree->blocks.empty())) continue;
+    const bool first = !cursor_.radl2 && query_.analysis->tree->blocks.empty();  // it makes the file `radl 2`
+    if (word.name == "radl" ? !first : !cursor_.expects(word.name)) continue;
     add_snippet(word.name, kKeyword, word.doc,
                 cursor_.radl2 ? without_and(word.snippet) : std::string(word.snippet));
   }
@@ -134,7 +130,7 @@ void Completer::feature_names() {
       if (word.required) item["preselect"] = true;
     }
   }
-  if (cursor_.owner == "system")
+  if (cursor_.owner == "system" && cursor_.expects("soft"))
     add_snippet("soft", kKeyword, "A wish: taken into account where it can be had; larger weights first.",
                 "soft ${1:10} ($2)");
 }
@@ -201,11 +197,11 @@ void Completer::offer_feature(const std::string& name, std::string_view detail, 
 
 void Completer::comparators() {
   auto word = find_feature(cursor_.owner, cursor_.feature);
-  if (word && word->group) return words({"contains"});
-  add("=", kKeyword, "", "");
-  if (word && !word->compares) return;
-  for (const char* op : {">=", "<=", ">", "<"}) add(op, kKeyword, "", "");
-  if (!word) add("contains", kKeyword, "", "");
+  for (std::string_view terminal : cursor_.expected) {
+    const bool group = terminal == "contains", equal = terminal == "=";
+    if (word && (group != word->group || (!group && !equal && !word->compares))) continue;
+    if (group || equal || terminal[0] == '<' || terminal[0] == '>') add(terminal, kKeyword, "", "");
+  }
 }
 
 void Completer::recipe_body() {

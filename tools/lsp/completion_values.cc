@@ -83,8 +83,7 @@ void Completer::behind_value() {
       for (const std::string& unit : word->units) add(unit, kUnit, "", "");
     }
   }
-  words({"and"});
-  if (cursor_.radl2 && cursor_.in_interpolation) words({"or", "then", "else"});
+  words();
 }
 
 void Completer::expressions() {
@@ -106,7 +105,8 @@ void Completer::expressions() {
                       (function.example.empty() ? "" : "\n\n    " + std::string(function.example));
     add_snippet(function.name, kFunction, doc, std::string(function.name) + "($1)");
   }
-  words({"if", "not", "yes", "no"});
+  words();
+  for (const char* value : {"yes", "no"}) add(value, kKeyword, "", "");
 }
 
 void Completer::members(const std::string& head) {

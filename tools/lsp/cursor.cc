@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "compiler/syntax/text_end.h"
 #include "compiler/syntax/version.h"
-#include "tools/lsp/cursor_reader.h"
+#include "compiler/syntax/words.h"
 
 namespace radl::lsp {
 namespace {
-
-// Where the text in front of the cursor ends for the reader: at the word, text, recipe or comment that the
-// cursor is in.
-struct Tail {
-  uint32_t stop = 0;   // tokens that end here or before are whole
-  uint32_t quote = 0;  // in_text: of the innermost opening quote
-  bool in_text = false, in_interpolation = false, in_comment = false, in_recipe = false;
-};
 
 bool is_word_character(char c) {
   auto byte = static_cast<unsigned char>(c);
@@ -27,125 +20,210 @@ uint32_t word_start(std::string_view text, uint32_t at) {
   return at;
 }
 
-// A string that is open: 'text', "text" or <<MARK.
-struct OpenString {
-  uint32_t at = 0;
-  char quote = 0;         // ' or " or <
-  std::string_view mark;  // of a block of text
-  bool raw = false;       // <<'MARK': it holds no expressions
-  int braces = 0;         // of maps that are open in its ${ }
-};
+// Follows the terminals up to the cursor: the pairs of brackets that are open, and in each the entry at hand.
+class Follower {
+ public:
+  Follower(const SourceFile& source, const TextEnd& end, bool radl2)
+      : source_(source), end_(end), radl2_(radl2), symbols_(end.symbols), frames_(1) {
+    for (size_t i = 0; i < symbols_.size(); ++i) follow(i);
+  }
 
-bool is_mark(char c) { return is_word_character(c) && c != '-' && c != '.' && (c & 0x80) == 0; }
+  // All but the word under the cursor.
+  Cursor cursor() {
+    Cursor cursor;
+    cursor.radl2 = radl2_;
+    cursor.expected = end_.expected;
+    cursor.in_text = end_.inside == TextEnd::Inside::OpenText || frames_.back().kind == Kind::Text;
+    cursor.word_begin = end_.quote;
+    if (frames_.back().kind == Kind::Text) cursor.word_begin = symbols_[frames_.back().open].span.begin;
+    cursor.in_interpolation =
+        !cursor.in_text && std::any_of(frames_.begin(), frames_.end(),
+                                       [](const Frame& each) { return each.kind == Kind::Text; });
+    block(cursor);
+    const Frame& frame = frames_.back();
+    cursor.owner = frame.owner;
+    cursor.feature = frame.feature;
+    cursor.features = frame.features;
+    for (const Frame& each : frames_)
+      if (!each.call.empty()) cursor.call = each.call, cursor.argument = each.argument;
+    cursor.behind_number = !symbols_.empty() && symbols_.back().name == "number";
+    cursor.place = frames_.back().kind == Kind::Text ? Place::Value : place(frame, cursor);
+    return cursor;
+  }
 
-// <<MARK with nothing behind it: goes to its first line.
-bool begins_block_text(std::string_view text, uint32_t& i, OpenString& open) {
-  if (text.substr(i, 2) != "<<") return false;
-  size_t at = i + 2;
-  if (at < text.size() && (text[at] == '-' || text[at] == '~')) ++at;
-  open.raw = at < text.size() && text[at] == '\'';
-  if (open.raw) ++at;
-  size_t begin = at;
-  while (at < text.size() && is_mark(text[at])) ++at;
-  open.mark = text.substr(begin, at - begin);
-  size_t newline = text.find('\n', at);
-  if (open.mark.empty() || newline == std::string_view::npos) return false;
-  if (text.substr(at, newline - at).find_first_not_of(open.raw ? "' \t" : " \t") != std::string_view::npos)
-    return false;
-  open.at = i;
-  open.quote = '<';
-  i = static_cast<uint32_t>(newline + 1);
-  return true;
-}
+ private:
+  enum class Kind : uint8_t { Blocks, Features, Resources, Items, Expression, Text };
+  struct Frame {
+    Kind kind = Kind::Blocks;
+    size_t open = 0;   // its bracket
+    size_t entry = 0;  // where the entry at hand begins: block, feature, resource, item
+    std::string owner, feature;
+    std::vector<std::string> features;
+    std::string call;
+    int argument = 0;
+  };
 
-// Where the string ends that holds the byte at `i`: 0 when not here.
-uint32_t end_of_text(std::string_view text, uint32_t i, const OpenString& open) {
-  if (open.quote != '<') return text[i] == open.quote ? i + 1 : 0;
-  if (text[i - 1] != '\n') return 0;
-  size_t word = std::min(text.find_first_not_of(" \t", i), text.size());
-  size_t behind = word + open.mark.size();
-  bool ends = text.substr(word).starts_with(open.mark) && behind < text.size() && !is_mark(text[behind]);
-  return ends ? static_cast<uint32_t>(behind) : 0;
-}
+  bool is(size_t i, std::string_view name) const { return i < symbols_.size() && symbols_[i].name == name; }
+  std::string text(size_t i) const {
+    return i < symbols_.size() ? std::string(source_.text(symbols_[i].span)) : std::string();
+  }
+  bool begins_block(std::string_view name) const {
+    const std::vector<std::string_view>& blocks = radl2_ ? radl2_blocks() : radl1_blocks();
+    return name == "block word" || std::find(blocks.begin(), blocks.end(), name) != blocks.end();
+  }
 
-// An open text, comment or recipe reaches to the end; where one begins can only be seen from the start. In
-// radl 2 a string may hold expressions, which may hold strings.
-Tail find_tail(std::string_view text) {
-  const bool radl2 = begins_with_version(text);
-  const auto size = static_cast<uint32_t>(text.size());
-  std::vector<OpenString> texts;  // the strings that are open
-  bool expression = true;         // between tokens, not inside a string
-  uint32_t i = 0;
-  while (i < size) {
-    char c = text[i];
-    OpenString block;
-    if (!expression) {
-      OpenString& open = texts.back();
-      if (uint32_t end = end_of_text(text, i, open); end != 0) {
-        texts.pop_back();
-        expression = true;
-        i = end;
-      } else if (c == '\\' && open.quote != '<') {
-        i += 2;
-      } else if (radl2 && !open.raw && text.substr(i, 3) == "$${") {
-        i += 3;
-      } else if (radl2 && !open.raw && text.substr(i, 2) == "${") {
-        expression = true;
-        i += 2;
-      } else {
-        ++i;
-      }
-    } else if (c == '\'' || (radl2 && c == '"')) {
-      texts.push_back({i++, c, {}, false, 0});
-      expression = false;
-    } else if (radl2 && begins_block_text(text, i, block)) {
-      texts.push_back(block);
-      expression = false;
-    } else if (c == '{' && !texts.empty()) {
-      ++texts.back().braces;
-      ++i;
-    } else if (c == '}' && !texts.empty()) {
-      expression = texts.back().braces-- > 0;
-      if (!expression) texts.back().braces = 0;
-      ++i;
-    } else if (c == '#') {
-      size_t newline = text.find('\n', i);
-      if (newline == std::string_view::npos) return {i, 0, false, false, true, false};
-      i = static_cast<uint32_t>(newline);
-    } else if (texts.empty() && text.substr(i, 6) == "@begin") {
-      size_t end = text.find("\n@end", i);
-      if (end == std::string_view::npos) return {i, 0, false, false, false, true};
-      i = static_cast<uint32_t>(end + 5);
-    } else {
-      ++i;
+  void follow(size_t i) {
+    const std::string_view name = symbols_[i].name;
+    Frame& frame = frames_.back();
+    if (name == "(" || name == "( of a body" || name == "[" || name == "{" || name == "${" || name == "'") {
+      frames_.push_back(opened(i));
+    } else if (name == ")" || name == "]" || name == "}" || name == "} at the end" ||
+               name == "' at the end") {
+      close(i);
+    } else if (name == "SYNC" || name == "end of the line" ||
+               (name == "and" && !radl2_ && frame.kind == Kind::Features)) {
+      frame.entry = i + 1;
+      frame.feature.clear();
+    } else if (name == "," && frame.kind == Kind::Expression) {
+      ++frame.argument;
+    } else if ((frame.kind == Kind::Blocks && begins_block(name)) ||
+               (frame.kind == Kind::Items && (name == "system" || name == "option"))) {
+      frame.entry = i;
+    } else if (frame.kind == Kind::Features && i == frame.entry && name != "soft") {
+      frame.feature = text(i);
+      frame.features.push_back(frame.feature);
     }
   }
-  Tail tail;
-  tail.in_text = !expression;
-  tail.in_interpolation = expression && !texts.empty();
-  tail.quote = texts.empty() ? 0 : texts.back().at;
-  tail.stop = texts.empty() ? word_start(text, size) : texts.front().at;
-  return tail;
-}
+
+  void close(size_t i) {
+    if (frames_.size() == 1) return;
+    const Kind closed = frames_.back().kind;
+    frames_.pop_back();
+    Frame& outer = frames_.back();
+    const bool body = closed != Kind::Expression && closed != Kind::Text;
+    if (body && outer.kind != Kind::Features) outer.entry = i + 1;
+  }
+
+  Frame opened(size_t i) const {
+    const Frame& outer = frames_.back();
+    const std::string_view name = symbols_[i].name,
+                           head = outer.entry < i ? symbols_[outer.entry].name : std::string_view();
+    Frame frame{Kind::Expression, i, i + 1, outer.owner, outer.feature, {}, {}, 0};
+    const bool body = name == "( of a body" || (name == "(" && !radl2_ && head != "deploy");
+    if (name == "'") frame.kind = Kind::Text;
+    if (name == "(" && i > 0 && is(i - 1, "function")) frame.call = text(i - 1);
+    if (!body) return frame;
+    if (head == "each") {
+      frame.kind = outer.kind;
+    } else if (outer.kind == Kind::Blocks) {
+      frame.kind = head == "configure"       ? Kind::Resources
+                   : head == "contextualize" ? Kind::Items
+                                             : Kind::Features;
+      frame.owner = head == "use" ? "use " + unquoted(outer.entry + 1) : text(outer.entry);
+    } else if (outer.kind == Kind::Resources) {
+      frame.kind = Kind::Features;
+      frame.owner = "resource " + text(outer.entry);
+    } else if (outer.kind == Kind::Features && (head == "soft" || is(i - 1, "contains"))) {
+      frame.kind = Kind::Features;
+      if (head != "soft") frame.owner = outer.feature;
+    }
+    if (frame.kind == Kind::Features) frame.feature.clear();
+    return frame;
+  }
+
+  std::string unquoted(size_t i) const {
+    const std::string path = text(i);
+    return path.size() >= 2 ? path.substr(1, path.size() - 2) : "";
+  }
+
+  // The innermost block: that of the frames of blocks that are open.
+  void block(Cursor& cursor) const {
+    const Frame* last = &frames_.front();
+    for (const Frame& frame : frames_) {
+      if (frame.kind != Kind::Blocks) break;
+      if (frame.entry < symbols_.size()) last = &frame;
+    }
+    cursor.keyword = text(last->entry);
+    size_t id = last->entry + 1;
+    if (is(last->entry, "use"))
+      while (id < symbols_.size() && !is(id - 1, "as")) ++id;
+    if (is(id, "name")) cursor.name = text(id);
+  }
+
+  Place place(const Frame& frame, const Cursor& cursor) const {
+    const size_t length = symbols_.size() - frame.entry;  // of the entry
+    const std::string_view head = length > 0 ? symbols_[frame.entry].name : std::string_view();
+    const std::string_view last = symbols_.empty() ? std::string_view() : symbols_.back().name;
+    const bool operand = cursor.expects("string");
+    if (cursor.in_interpolation) return Place::Value;
+    if (head == "each" && frame.kind != Kind::Blocks) return operand ? Place::Expression : Place::None;
+    switch (frame.kind) {
+      case Kind::Blocks:
+        return place_in_block(head, length, cursor);
+      case Kind::Features:
+        if (length == 0) return Place::FeatureName;
+        if (head == "soft" && length <= 2) return Place::None;
+        if (length == 1) return Place::Comparator;
+        return operand || last == "contains" ? Place::Value : Place::BehindValue;
+      case Kind::Resources:
+        return length == 0 ? Place::RecipeBody : length == 1 ? Place::ResourceName : Place::None;
+      case Kind::Items:
+        if (last == "system") return Place::SystemName;
+        if (last == "configure" || last == "after" || last == ",") return Place::ConfigureName;
+        if (last == "step") return Place::StepNumber;
+        if (last == "with") return Place::ToolName;
+        if (last == "option") return Place::OptionName;
+        return operand && length > 0 ? Place::Expression : Place::Words;
+      default:
+        if (is(frame.open, "[") && is(frame.open - 1, "system")) return Place::SystemName;
+        if (is(frame.open, "[") && is(frame.open - 1, "configure")) return Place::ConfigureName;
+        return operand ? Place::Value : Place::BehindValue;
+    }
+  }
+
+  Place place_in_block(std::string_view head, size_t length, const Cursor& cursor) const {
+    const bool complete = cursor.expects("end of file") || cursor.expects(")");
+    if (length == 0) return Place::Block;
+    if (length == 1)
+      return head == "deploy"    ? Place::DeploySystem
+             : head == "use"     ? Place::ModulePath
+             : head == "network" ? Place::NetworkName
+             : complete          ? Place::Block
+                                 : Place::None;
+    if (head == "deploy" && complete) return cursor.expects("name") ? Place::DeployCloud : Place::Block;
+    if (head == "use" && length == 2) return Place::Words;
+    const bool after_word = head == "let" || head == "each";  // and `=` or `in`
+    if (head == "deploy" || (after_word && length > 2))
+      return cursor.expects("number") || complete || cursor.expects("( of a body") ? Place::Expression
+                                                                                   : Place::None;
+    return complete ? Place::Block : Place::None;
+  }
+
+  const SourceFile& source_;
+  const TextEnd& end_;
+  bool radl2_;
+  const std::vector<TextEnd::Symbol>& symbols_;
+  std::vector<Frame> frames_;
+};
 
 }  // namespace
+
+bool Cursor::expects(std::string_view terminal) const {
+  return std::find(expected.begin(), expected.end(), terminal) != expected.end();
+}
 
 Cursor read_cursor(std::string_view text, uint32_t offset) {
   offset = std::min(offset, static_cast<uint32_t>(text.size()));
   std::string_view front = text.substr(0, offset);
-  Tail tail = find_tail(front);
-  if (tail.in_comment) return {};
-  // Without its unfinished end the text in front tokenises as the whole one does.
-  SourceFile whole_words(1, "", std::string(front.substr(0, tail.stop)));
-  Cursor cursor = read_tokens(whole_words, tail.stop);
-  cursor.radl2 = cursor.radl2 || begins_with_version(front);
-  cursor.in_text = tail.in_text;
-  cursor.in_interpolation = tail.in_interpolation;
-  if (tail.in_recipe) cursor.place = Place::Recipe;
-  if (tail.in_interpolation) cursor.place = Place::Value;
-  char quote = tail.in_text ? text[tail.quote] : '\0';
-  bool whole = quote == '\'' || quote == '"';  // a string on its own is replaced as a whole
-  cursor.word_begin = whole ? tail.quote + 1 : word_start(front, offset);
+  // Without the word under the cursor, which is not whole.
+  const SourceFile whole_words(1, "", std::string(front.substr(0, word_start(front, offset))));
+  const TextEnd end = read_end(whole_words);
+  if (end.inside == TextEnd::Inside::Comment) return {};
+  Cursor cursor = Follower(whole_words, end, begins_with_version(whole_words.text())).cursor();
+  if (end.inside == TextEnd::Inside::Recipe) cursor.place = Place::Recipe;
+  const char quote = cursor.in_text ? text[cursor.word_begin] : '\0';
+  const bool whole = quote == '\'' || quote == '"';  // a string on its own is replaced as a whole
+  cursor.word_begin = whole ? cursor.word_begin + 1 : word_start(front, offset);
   cursor.word = front.substr(cursor.word_begin);
   cursor.word_end = offset;
   while (cursor.word_end < text.size()) {

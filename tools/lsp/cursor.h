@@ -1,6 +1,7 @@
-// What could stand at a place of a string that is still being written.
+// What could stand at a place of a text that is still being written.
 //
-// Works on the tokens in front of the place, not on the tree: the text around a cursor seldom parses.
+// The grammar reads the text in front of the place, with its recovery, and says what may follow
+// (compiler/syntax/text_end.h); this names the place by what is open there.
 #pragma once
 
 #include <string>
@@ -15,31 +16,30 @@ enum class Place : uint8_t {
   None,          // a name that the user makes up, a comment: nothing to offer
   Block,         // a block's keyword
   FeatureName,   // a feature of `owner`, or `soft`
-  Comparator,    // behind a feature's name
+  Comparator,    // after a feature's name
   Value,         // of `feature`
-  BehindValue,   // `and`, an operator, a unit
+  BehindValue,   // an operator, a unit
   RecipeBody,    // inside configure ( ): @begin or a resource's type
-  ResourceName,  // behind a resource's type
-  ItemStart,     // inside contextualize ( ): option, system, or step, with, after
+  ResourceName,  // after a resource's type
+  Words,         // those that the grammar takes: `configure`, `as`, what begins an item or goes on with it
   OptionName,
-  ItemConfigureWord,  // behind `system NAME`
   SystemName,
   ConfigureName,
   StepNumber,
   ToolName,
   NetworkName,  // `network NAME`: a reference
   DeploySystem,
-  DeployCount,
+  Expression,  // the count of a deploy, the value of a let
   DeployCloud,
   ModulePath,
-  ModuleAlias,
   Recipe,  // Ansible text
 };
 
 struct Cursor {
   Place place = Place::None;
-  std::string keyword;  // of the block: "system"
-  std::string name;     // of the block; "" when not written yet
+  std::vector<std::string_view> expected;  // the grammar's names of the terminals that may follow
+  std::string keyword;                     // of the block: "system"
+  std::string name;                        // of the block; "" when not written yet
   std::string owner;    // whose features: "system", "network", ..., "disk.0.applications", "resource file",
                         // "use MODULE"
   std::string feature;  // Value, Comparator, BehindValue
@@ -54,6 +54,8 @@ struct Cursor {
   // Arguments of the innermost call around the cursor, for signature help.
   std::string call;
   int argument = 0;
+
+  bool expects(std::string_view terminal) const;
 };
 
 Cursor read_cursor(std::string_view text, uint32_t offset);

@@ -22,7 +22,7 @@ TEST(Cursor, Sentences) {
   EXPECT_EQ(place_in("network a ()\n|\nsystem b ()"), Place::Block);
   EXPECT_EQ(place_in("system |"), Place::None) << "a new name";
   EXPECT_EQ(place_in("deploy |"), Place::DeploySystem);
-  EXPECT_EQ(place_in("deploy a |"), Place::DeployCount);
+  EXPECT_EQ(place_in("deploy a |"), Place::Expression);
   EXPECT_EQ(place_in("deploy a 1 |"), Place::DeployCloud);
 }
 
@@ -69,12 +69,12 @@ TEST(Cursor, StringsOfRadl2) {
 }
 
 TEST(Cursor, LetAssertAndEach) {
-  EXPECT_EQ(place_in("radl 2\nlet x = |"), Place::DeployCount) << "an expression";
+  EXPECT_EQ(place_in("radl 2\nlet x = |"), Place::Expression) << "an expression";
   EXPECT_EQ(place_in("radl 2\nlet x = 1\n|"), Place::Block);
   EXPECT_EQ(place_in("radl 2\nlet x = [1]\nsys|"), Place::Block);
   EXPECT_EQ(place_in("radl 2\nassert (|"), Place::Value);
   EXPECT_EQ(place_in("radl 2\nmoved (|"), Place::Value);
-  EXPECT_EQ(place_in("radl 2\neach x in |"), Place::DeployCount) << "an expression";
+  EXPECT_EQ(place_in("radl 2\neach x in |"), Place::Expression) << "an expression";
   EXPECT_EQ(place_in("radl 2\neach x in range(3) (\n  |"), Place::Block);
   EXPECT_EQ(place_in("radl 2\neach x in [1] (\n  system a (\n    |"), Place::FeatureName);
   EXPECT_EQ(place_in("radl 2\nconfigure c (\neach x in [1] (\n  |"), Place::RecipeBody);
@@ -105,15 +105,36 @@ TEST(Cursor, InnerGroups) {
 }
 
 TEST(Cursor, Contextualize) {
-  EXPECT_EQ(place_in("contextualize (|"), Place::ItemStart);
+  EXPECT_EQ(place_in("contextualize (|"), Place::Words);
   EXPECT_EQ(place_in("contextualize 10 ( system |"), Place::SystemName);
-  EXPECT_EQ(place_in("contextualize ( system a |"), Place::ItemConfigureWord);
+  EXPECT_EQ(place_in("contextualize ( system a |"), Place::Words);
   EXPECT_EQ(place_in("contextualize ( system a configure |"), Place::ConfigureName);
-  EXPECT_EQ(place_in("contextualize ( system a configure b |"), Place::ItemStart);
+  EXPECT_EQ(place_in("contextualize ( system a configure b |"), Place::Words);
   EXPECT_EQ(place_in("contextualize ( system a configure b step |"), Place::StepNumber);
   EXPECT_EQ(place_in("contextualize ( system a configure b with |"), Place::ToolName);
   EXPECT_EQ(place_in("contextualize (\nsystem a configure b step 1\nsystem |"), Place::SystemName);
   EXPECT_EQ(place_in("contextualize ( option |"), Place::OptionName);
+}
+
+// What may follow is what the grammar takes there, and no list of ours.
+TEST(Cursor, TheGrammarSaysWhatMayFollow) {
+  const auto takes = [](const std::string& text, std::initializer_list<const char*> words,
+                        std::initializer_list<const char*> others) {
+    const Cursor cursor = cursor_in(text);
+    for (const char* word : words) EXPECT_TRUE(cursor.expects(word)) << text << " takes " << word;
+    for (const char* word : others) EXPECT_FALSE(cursor.expects(word)) << text << " does not take " << word;
+  };
+  takes("contextualize ( system a |", {"configure"}, {"step", "system"});
+  takes("contextualize ( system a configure b |", {"step", "with", "system"}, {"after", "configure"});
+  takes("radl 2\ncontextualize (\n  system a configure b |", {"step", "with", "after", "when"}, {"configure"});
+  takes("radl 2\nuse 'a' |", {"as"}, {"(", "system"});
+  takes("system a (cpu.count |", {"=", ">=", "contains"}, {"and", "string"});
+  takes("system a (cpu.count >= 1 |", {"and", ")"}, {"or", "="});
+  takes("radl 2\nlet x = if a |", {"then", "and", "or"}, {"else", "system"});
+  takes("radl 2\nlet x = [y |", {"for", ",", "]"}, {"then", "step"});
+  takes("radl 2\n|", {"let", "use", "each", "system"}, {"step", "then"});
+  takes("|", {"system", "deploy"}, {"let", "use"});
+  takes("system a (x = and)\nsystem b (cpu.count |", {"="}, {"string"});
 }
 
 TEST(Cursor, RecipesAndComments) {
@@ -136,14 +157,14 @@ TEST(Cursor, Radl2) {
   EXPECT_EQ(place_in("radl 2\nconfigure t (\n  fi|"), Place::RecipeBody);
   EXPECT_EQ(place_in("radl 2\nconfigure t (\n  file '/x' ()\n  |"), Place::RecipeBody);
   EXPECT_EQ(place_in("radl 2\nuse '|"), Place::ModulePath);
-  EXPECT_EQ(place_in("radl 2\nuse 'a' |"), Place::ModuleAlias);
+  EXPECT_EQ(place_in("radl 2\nuse 'a' |"), Place::Words);
   EXPECT_EQ(cursor_in("radl 2\nuse 'std/x' as m (|").owner, "use std/x");
   cursor = cursor_in("radl 2\noutput o (value = join(worker[*].ip, |");
   EXPECT_EQ(cursor.place, Place::Value);
   EXPECT_EQ(cursor.call, "join");
   EXPECT_EQ(cursor.argument, 1);
   EXPECT_EQ(place_in("radl 2\noutput o (value = if input.x > 1 then |"), Place::Value);
-  EXPECT_EQ(place_in("radl 2\ndeploy a inp|"), Place::DeployCount);
+  EXPECT_EQ(place_in("radl 2\ndeploy a inp|"), Place::Expression);
 }
 
 TEST(Cursor, Interpolations) {
