@@ -106,12 +106,11 @@ std::unique_ptr<ast::Tree> read_radl1(const SourceFile& source, Diagnostics& dia
 
 }  // namespace
 
-TextEnd read_end(const SourceFile& source) {
+TextEnd read_end(const SourceFile& source, bool radl2) {
   TextEnd end;
   Diagnostics ignored;
-  const bool version2 = begins_with_version(source.text());
-  auto tree = new_tree(source, version2);
-  if (version2) {
+  auto tree = new_tree(source, radl2);
+  if (radl2) {
     Radl2Builder build(source, *tree, ignored);
     Radl2Tokens tokens(source, *tree, ignored, Radl2Tokens::Entry::Document, &end);
     radl2_grammar_parse(tokens, build);

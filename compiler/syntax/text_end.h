@@ -23,7 +23,8 @@ struct TextEnd {
       expected;  // names of the terminals that may follow; of an OpenText: in its place
 };
 
-// Reads the whole text as parse() does, with the same recovery, and stops at its end.
-TextEnd read_end(const SourceFile& source);
+// Reads the text, which begins where a block may, as parse() does, with the same recovery, and stops at its
+// end.
+TextEnd read_end(const SourceFile& source, bool radl2);
 
 }  // namespace radl

@@ -32,7 +32,8 @@ class Completer {
  public:
   Completer(const Query& query, const Json& params)
       : query_(query),
-        cursor_(read_cursor(query.analysis->source.text(), query.offset(params.at("position")))),
+        cursor_(read_cursor(query.analysis->source.text(), query.offset(params.at("position")),
+                            query.analysis->tree.get())),
         replaced_(query.range({query.analysis->source.id(), cursor_.word_begin, cursor_.word_end})) {}
 
   Json run();

@@ -206,20 +206,32 @@ class Follower {
   std::vector<Frame> frames_;
 };
 
+// Where the last block begins at or before the place.
+uint32_t block_at(const ast::Tree& tree, uint32_t at) {
+  uint32_t begin = 0;
+  for (const ast::Block* block : tree.blocks)
+    if (block->kind != ast::Kind::ErrorBlock && block->span.begin <= at)
+      begin = std::max(begin, block->span.begin);
+  return begin;
+}
+
 }  // namespace
 
 bool Cursor::expects(std::string_view terminal) const {
   return std::find(expected.begin(), expected.end(), terminal) != expected.end();
 }
 
-Cursor read_cursor(std::string_view text, uint32_t offset) {
+Cursor read_cursor(std::string_view text, uint32_t offset, const ast::Tree* tree) {
   offset = std::min(offset, static_cast<uint32_t>(text.size()));
   std::string_view front = text.substr(0, offset);
   // Without the word under the cursor, which is not whole.
-  const SourceFile whole_words(1, "", std::string(front.substr(0, word_start(front, offset))));
-  const TextEnd end = read_end(whole_words);
+  const uint32_t end_at = word_start(front, offset), begin = tree ? block_at(*tree, end_at) : 0;
+  const SourceFile whole_words(1, "", std::string(front.substr(begin, end_at - begin)));
+  const bool radl2 = begins_with_version(front.substr(0, end_at));
+  const TextEnd end = read_end(whole_words, radl2);
   if (end.inside == TextEnd::Inside::Comment) return {};
-  Cursor cursor = Follower(whole_words, end, begins_with_version(whole_words.text())).cursor();
+  Cursor cursor = Follower(whole_words, end, radl2).cursor();
+  cursor.word_begin += begin;
   if (end.inside == TextEnd::Inside::Recipe) cursor.place = Place::Recipe;
   const char quote = cursor.in_text ? text[cursor.word_begin] : '\0';
   const bool whole = quote == '\'' || quote == '"';  // a string on its own is replaced as a whole

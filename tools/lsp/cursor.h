@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/source/source.h"
+#include "compiler/syntax/ast.h"
 
 namespace radl::lsp {
 
@@ -58,6 +58,8 @@ struct Cursor {
   bool expects(std::string_view terminal) const;
 };
 
-Cursor read_cursor(std::string_view text, uint32_t offset);
+// `tree`, if there is one, is that of the text: reading begins at the block that it has there, not at the
+// first.
+Cursor read_cursor(std::string_view text, uint32_t offset, const ast::Tree* tree = nullptr);
 
 }  // namespace radl::lsp

@@ -249,7 +249,8 @@ Json hover(const Query& query, const Json& params) {
 }
 
 Json signature_help(const Query& query, const Json& params) {
-  Cursor cursor = read_cursor(query.analysis->source.text(), query.offset(params.at("position")));
+  Cursor cursor = read_cursor(query.analysis->source.text(), query.offset(params.at("position")),
+                              query.analysis->tree.get());
   for (const expr::FunctionInfo& info : expr::functions()) {
     if (cursor.call.empty() || info.name != cursor.call) continue;
     Json parameters = Json::array();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/syntax/parser.h"
+
 namespace radl::lsp {
 namespace {
 
@@ -10,7 +12,17 @@ Cursor cursor_in(std::string text) {
   size_t mark = text.find('|');
   EXPECT_NE(mark, std::string::npos);
   text.erase(mark, 1);
-  return read_cursor(text, static_cast<uint32_t>(mark));
+  const Cursor whole = read_cursor(text, static_cast<uint32_t>(mark));
+  // From the block at hand on, it is the same.
+  const SourceFile source(1, "", text);
+  Diagnostics ignored;
+  const auto tree = parse(source, ignored);
+  Cursor part = read_cursor(text, static_cast<uint32_t>(mark), tree.get());
+  EXPECT_EQ(part.place, whole.place) << text;
+  EXPECT_EQ(part.expected, whole.expected) << text;
+  EXPECT_EQ(part.owner, whole.owner) << text;
+  EXPECT_EQ(part.word_begin, whole.word_begin) << text;
+  return part;
 }
 
 Place place_in(const std::string& text) { return cursor_in(text).place; }
@@ -126,7 +138,8 @@ TEST(Cursor, TheGrammarSaysWhatMayFollow) {
   };
   takes("contextualize ( system a |", {"configure"}, {"step", "system"});
   takes("contextualize ( system a configure b |", {"step", "with", "system"}, {"after", "configure"});
-  takes("radl 2\ncontextualize (\n  system a configure b |", {"step", "with", "after", "when"}, {"configure"});
+  takes("radl 2\ncontextualize (\n  system a configure b |", {"step", "with", "after", "when"},
+        {"configure"});
   takes("radl 2\nuse 'a' |", {"as"}, {"(", "system"});
   takes("system a (cpu.count |", {"=", ">=", "contains"}, {"and", "string"});
   takes("system a (cpu.count >= 1 |", {"and", ")"}, {"or", "="});
