@@ -63,6 +63,7 @@ int Radl2Tokens::next(Value& value, Place& place) {
         return RADL2_START_TEMPLATE;
     }
   }
+  stopped_ = stopped_ || at_end_;  // the parser skips tokens after an error and did not ask what it expects
   if (stopped_) {
     place.begin = place.end = static_cast<uint32_t>(bytes_.size());
     return RADL2_END;

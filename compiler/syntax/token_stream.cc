@@ -11,6 +11,8 @@ TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics&
 
 int TokenStream::next(Value& value, Place& place) {
   Token token;
+  // The parser skips tokens after an error and did not ask what it expects.
+  stopped_ = stopped_ || last_.made == Made::TextEnd;
   if (!out_.empty()) {
     token = out_.front();
     out_.pop_front();

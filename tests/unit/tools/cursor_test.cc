@@ -191,6 +191,19 @@ TEST(Cursor, Interpolations) {
   EXPECT_TRUE(cursor_in("output o (value = '${rad|").in_text) << "RADL 1 has no interpolation";
 }
 
+// The parser skips what follows a mistake; the end may be among it.
+TEST(Cursor, TheEndIsFoundAfterMistakes) {
+  for (const char* text :
+       {"((((", "'((((", ")))) deploy 1 1 1", "contextualize ( system", "system a (soft", "\\r\\r",
+        "\"radl 2\\noutput o (value = '${\"", "radl 2\noutput o (value = '${", "radl 2\nuse 'x' as y (",
+        "radl 2\n)))) let = = 1 [ (", "radl 2\nsystem a (x = = (\n y\n) z ${", "system a (x = = (y) z w v"}) {
+    const std::string_view whole = text;
+    for (uint32_t at = 0; at <= whole.size(); ++at) EXPECT_LE(read_cursor(whole, at).word_begin, at) << whole;
+  }
+  EXPECT_EQ(place_in("radl 2\nsystem a (\n  x = = 1\n  y |"), Place::Comparator);
+  EXPECT_EQ(place_in("system a (x = = 1 and y |"), Place::Comparator);
+}
+
 TEST(Cursor, AnyPrefixOfAnythingIsRead) {
   std::string text =
       "radl 2\n# c 'x\nsystem a (x = 'it\\'s ${f(1, 'y}')}' and soft 1 (b contains (c = [1, 'd']) and e))\n"
