@@ -109,7 +109,7 @@ bool Radl2Tokens::left_open(const Token& token) {
   return true;
 }
 
-Radl2Tokens::Symbol Radl2Tokens::close(const Token& token) {
+Radl2Tokens::Symbol Radl2Tokens::close(Token& token) {
   Symbol symbol = token.kind == RawKind::Close       ? static_cast<Symbol>(RADL2_RPAREN)
                   : token.kind == RawKind::CloseList ? static_cast<Symbol>(RADL2_RBRACKET)
                   : token.kind == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
@@ -119,7 +119,9 @@ Radl2Tokens::Symbol Radl2Tokens::close(const Token& token) {
     if (token.kind != RawKind::Close || levels_.size() > 1)
       return symbol;  // the parser says what it expected
     error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing").fix("remove it", token.span, "");
-    return stopped_ ? static_cast<Symbol>(RADL2_END) : symbol_of(take());
+    if (stopped_) return RADL2_END;
+    token = take();
+    return symbol_of(token);
   }
   bool body = level().inside != Inside::Expression && level().inside != Inside::Map;
   levels_.pop_back();

@@ -120,7 +120,10 @@ Radl2Tokens::Symbol Radl2Tokens::comma() {
   }
   if (level().keyword == RADL2_EACH && level().words == 2) return RADL2_COMMA;
   if (level().words == 0 && !behind_resource()) return RADL2_COMMA;  // an error
-  if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) return symbol_of(take());
+  if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) {
+    Token closer = take();
+    return symbol_of(closer);
+  }
   return separator();
 }
 
@@ -212,7 +215,8 @@ Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
   const bool features = level().inside == Inside::Features && level().words != 0;
   if (features && peek().kind == RawKind::Close) {
     error(DiagCode::TrailingAnd, token.span, "`and` with nothing behind it").fix("remove it", token.span, "");
-    return stopped_ ? RADL2_END : symbol_of(take());
+    Token closer = take();
+    return stopped_ ? RADL2_END : symbol_of(closer);
   }
   if (!joins_entries()) return RADL2_AND;
   const bool condition =

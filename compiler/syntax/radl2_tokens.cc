@@ -131,7 +131,7 @@ Radl2Tokens::Symbol Radl2Tokens::end_of_text(Place& place) {
 
 // ---- symbols
 
-Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
+Radl2Tokens::Symbol Radl2Tokens::symbol_of(Token& token) {
   switch (token.kind) {
     case RawKind::Open:
     case RawKind::OpenList:

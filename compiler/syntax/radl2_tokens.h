@@ -70,7 +70,8 @@ class Radl2Tokens : private TokenSource {
   const Level& level() const { return levels_.back(); }
   Symbol emit(Symbol symbol, const Token& token);
   Symbol end_of_text(Place& place);
-  Symbol symbol_of(const Token& token);
+  // The token becomes the next one if it is left out.
+  Symbol symbol_of(Token& token);
   void literal(const Token& token, Value& value);
 
   // radl2_entries.cc
@@ -93,7 +94,7 @@ class Radl2Tokens : private TokenSource {
   bool value_complete() const;
   Inside body_inside() const;
   Symbol bracket(const Token& token);
-  Symbol close(const Token& token);
+  Symbol close(Token& token);
   bool left_open(const Token& token);
 
   // radl2_words.cc

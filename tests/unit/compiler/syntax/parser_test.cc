@@ -131,6 +131,19 @@ TEST(Radl2, ExpressionsBindAsDocumented) {
   EXPECT_EQ(either->right->kind, ast::Kind::If);
 }
 
+// The `)` that closes nothing is left out; what follows keeps its own value and place.
+TEST(Radl2, ANumberOrStringAfterAnExtraParenthesisIsRead) {
+  Parsed p("radl 2\nlet a = )5\nlet b = ) 'x'\n");
+  EXPECT_EQ(p.errors(), (Errors{"E0103:2", "E0103:3"}));
+  ASSERT_EQ(p.tree->blocks.size(), 3u);
+  auto* number = ast::as<ast::Number>(ast::as<ast::Let>(p.tree->blocks[1])->value);
+  ASSERT_NE(number, nullptr);
+  EXPECT_EQ(number->integer, 5);
+  auto* text = ast::as<ast::String>(ast::as<ast::Let>(p.tree->blocks[2])->value);
+  ASSERT_NE(text, nullptr);
+  EXPECT_EQ(text->text, "x");
+}
+
 TEST(Radl2, TextsHoldExpressionsAndTheirTexts) {
   Parsed p("radl 2\noutput o ( value = 'a $${x} ${join(', ', w[*].ip)} \\' z' )\n");
   EXPECT_TRUE(p.errors().empty()) << render_text(p.diagnostics, p.sources);
