@@ -229,10 +229,15 @@ class Page {
 
   std::string deployed(std::string_view system) const {
     std::string out;
+    auto add = [&](const Expr* count) {
+      if (count != nullptr)
+        out += (out.empty() ? "" : " + ") + code(one_line(tree_.source->text(count->span)));
+    };
     for (const Block* block : all_) {
-      auto* deploy = as<Deploy>(block);
-      if (!deploy || deploy->name.text != system || !deploy->count) continue;
-      out += (out.empty() ? "" : " + ") + code(one_line(tree_.source->text(deploy->count->span)));
+      if (block->name.text != system) continue;
+      if (auto* deploy = as<Deploy>(block)) add(deploy->count);
+      if (block->kind != Kind::System || tree_.dialect != Dialect::Radl2) continue;
+      if (auto* count = find_feature(as<FeatureBlock>(block)->body, "count")) add(count->value);
     }
     return out;
   }

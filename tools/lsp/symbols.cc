@@ -93,8 +93,18 @@ class Indexer {
       for (const ast::Block* inner : each->blocks) visit(*inner);
       return;
     }
-    if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) features(feature_block->body, {});
-    if (auto* use = ast::as<ast::Use>(&block)) features(use->body, use->name.text);
+    if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) {
+      if (block.named) value(*block.named);
+      return features(feature_block->body, {});
+    }
+    if (auto* use = ast::as<ast::Use>(&block)) {
+      if (block.named) value(*block.named);
+      return features(use->body, use->name.text);
+    }
+    if (auto* let = ast::as<ast::Let>(&block); let && let->value) {
+      const Scope parameters(*this, let->parameters, block.span);
+      return value(*let->value);
+    }
     if (auto* configure = ast::as<ast::Configure>(&block)) {
       if (configure->recipe) recipe(*configure->recipe);
       if (block.named) value(*block.named);
@@ -114,7 +124,6 @@ class Indexer {
       }
       if (resource->name) value(*resource->name);
       features(resource->body, {});
-      each_value(resource->body, [this](const ast::Expr& expr) { value(expr); });
     }
   }
 
@@ -145,27 +154,36 @@ class Indexer {
                        [&](const Occurrence& one) { return one.span == span; });
   }
 
-  // The variables of an `each` are known while one of these lives.
-  class Loop {
+  // Variables are known while one of these lives: the parameters of a function, those of an `each`.
+  class Scope {
    public:
-    Loop(Indexer& in, const ast::Each& each, Span range) : in_(in), known_(in.loops_.size()) {
-      if (each.list) in.value(*each.list);
-      for (const ast::Name* name : {&each.first, &each.second}) {
-        if (!*name) continue;
-        uint32_t scope = name->span.begin + 1;  // never 0
-        Definition made{Space::Variable, name->text, name->span, each.span, nullptr, false, scope, range};
-        in.variables_.push_back(made);
-        in.index_.occurrences.push_back({Space::Variable, name->text, {}, name->span, true, false, scope});
-        in.loops_.emplace_back(name->text, scope);
-      }
+    Scope(Indexer& in, const List<ast::Name>& names, Span range) : in_(in), known_(in.loops_.size()) {
+      for (const ast::Name& name : names) add(name, name.span, range);
     }
-    ~Loop() { in_.loops_.resize(known_); }
-    Loop(const Loop&) = delete;
-    Loop& operator=(const Loop&) = delete;
+    ~Scope() { in_.loops_.resize(known_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   protected:
+    void add(const ast::Name& name, Span whole, Span range) {
+      if (!name) return;
+      const uint32_t scope = name.span.begin + 1;  // never 0
+      in_.variables_.push_back({Space::Variable, name.text, name.span, whole, nullptr, false, scope, range});
+      in_.index_.occurrences.push_back({Space::Variable, name.text, {}, name.span, true, false, scope});
+      in_.loops_.emplace_back(name.text, scope);
+    }
 
    private:
     Indexer& in_;
     size_t known_;
+  };
+  class Loop : public Scope {
+   public:
+    Loop(Indexer& in, const ast::Each& each, Span range) : Scope(in, {}, range) {
+      if (each.list) in.value(*each.list);
+      add(each.first, each.span, range);
+      add(each.second, each.span, range);
+    }
   };
   // A use of a loop's variable, of the innermost loop that has one of this name.
   bool variable(const ast::Name& name) {
@@ -180,6 +198,13 @@ class Indexer {
   // `alias`: the features are a module's inputs.
   void features(const ast::Features& list, std::string_view alias) {
     for (const ast::Feature* feature : list.items) {
+      if (feature->each) {
+        Loop loop(*this, *feature->each, feature->span);
+        features(*feature->group, alias);
+        continue;
+      }
+      if (feature->named) value(*feature->named);
+      if (feature->value) value(*feature->value);
       if (!alias.empty() && feature->name)
         add(Space::ModuleInput, feature->name.text, alias, feature->name.span);
       if (feature->group) features(*feature->group, {});
@@ -209,6 +234,8 @@ class Indexer {
       if (auto space = space_of(ec3->target_kind.text)) use(*space, ec3->target);
     } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
       path(*reference);
+    } else if (auto* call = ast::as<ast::Call>(&expr)) {
+      if (index_.find(Space::Let, call->function.text)) use(Space::Let, call->function);
     } else if (auto* made = ast::as<ast::Comprehension>(&expr)) {
       Loop loop(*this, made->each, made->span);
       for (const ast::Expr* part : {made->element.key, made->element.value, made->condition})
@@ -233,6 +260,8 @@ class Indexer {
       use(Space::Let, head);
     } else if (index_.find(Space::System, head.text)) {
       use(Space::System, head);
+    } else if (index_.find(Space::Network, head.text)) {
+      use(Space::Network, head);
     } else if (index_.find(Space::Input, head.text)) {
       use(Space::Input, head);
     }

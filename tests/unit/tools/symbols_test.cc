@@ -69,6 +69,21 @@ int count_variable(const Analysis& in, std::string_view name, uint32_t from) {
   return static_cast<int>(in.symbols.all(*found).size());
 }
 
+TEST(Symbols, NetworksFunctionsAndRepeatedFeatures) {
+  Analysis in("file:///a", "/a", 1, R"(radl 2
+network lan
+let twice(x) = x + x
+system base (count = twice(1), networks = [lan])
+system s (with = base, each i, size in [1G] ('disk.${i + 1}.size' = size))
+)");
+  EXPECT_EQ(in.syntax.errors(), 0u);
+  EXPECT_EQ(count(in, Space::Network, "lan"), 2);
+  EXPECT_EQ(count(in, Space::Let, "twice"), 2);
+  EXPECT_EQ(count(in, Space::System, "base"), 2);
+  EXPECT_EQ(count_variable(in, "x", static_cast<uint32_t>(in.source.text().find("(x)"))), 3);
+  EXPECT_EQ(count_variable(in, "size", static_cast<uint32_t>(in.source.text().find("each"))), 2);
+}
+
 TEST(Symbols, BlocksInsideEach) {
   Analysis in("file:///a", "/a", 1, R"(radl 2
 input zones (type = list(text))
