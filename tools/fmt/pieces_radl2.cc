@@ -28,6 +28,8 @@ class Radl2Marker : Marks {
     if (auto* use = ast::as<ast::Use>(&block)) features(use->body);
     if (auto* configure = ast::as<ast::Configure>(&block)) recipe(*configure);
     if (auto* context = ast::as<ast::Contextualize>(&block)) contextualize(*context);
+    if (auto* let = ast::as<ast::Let>(&block); let && !let->parameters.empty())
+      if (int open = index_at(let->parameters[0].span.begin) - 1; open >= 0) at(open).glued = true;
     if (auto* check = ast::as<ast::Assert>(&block))
       arguments(first_from(check->keyword.span.end), check->span.end);
     if (auto* moved = ast::as<ast::Moved>(&block))
@@ -71,7 +73,10 @@ class Radl2Marker : Marks {
 
   void features(const ast::Features& list) {
     if (!list.present) return;
-    group(list.span);
+    Piece* open = group(list.span);
+    const bool each = std::any_of(list.items.begin(), list.items.end(),
+                                  [](const ast::Feature* feature) { return feature->each != nullptr; });
+    if (open && each) open->may_be_flat = false;
     std::vector<Span> spans;
     for (const ast::Feature* feature : list.items) {
       spans.push_back(feature->span);

@@ -97,7 +97,8 @@ bool same(const Expr* a, const Expr* b) {
 bool same_feature(const Feature* a, const Feature* b) {
   if (a->form != b->form || a->op != b->op || !same(a->name, b->name) || !same(a->value, b->value))
     return false;
-  if (!same_number(a->weight, b->weight)) return false;
+  if (!same_number(a->weight, b->weight) || !same(a->named, b->named) || !same_each(a->each, b->each))
+    return false;
   if (!a->group || !b->group) return a->group == b->group;
   return same(*a->group, *b->group);
 }
@@ -145,7 +146,11 @@ bool same_block(const Block* a, const Block* b) {
   if (auto* x = as<Deploy>(a))
     return same(x->count, as<Deploy>(b)->count) && same(x->cloud_of, as<Deploy>(b)->cloud_of) &&
            (x->cloud_of || same(x->cloud, as<Deploy>(b)->cloud)) && same(x->when, as<Deploy>(b)->when);
-  if (auto* x = as<Let>(a)) return same(x->value, as<Let>(b)->value);
+  if (auto* x = as<Let>(a)) {
+    auto* y = as<Let>(b);
+    auto same_name = [](const Name& one, const Name& other) { return same(one, other); };
+    return same(x->value, y->value) && same_list(x->parameters, y->parameters, same_name);
+  }
   if (auto* x = as<Assert>(a))
     return same(x->condition, as<Assert>(b)->condition) && same(x->message, as<Assert>(b)->message);
   if (auto* x = as<Moved>(a)) return same(x->from, as<Moved>(b)->from) && same(x->to, as<Moved>(b)->to);
