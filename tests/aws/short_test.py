@@ -1,5 +1,5 @@
 """The three lines that are a whole program: planned and applied on EC2."""
-from aws_case import USER, AwsCase
+from aws_case import SYSTEM, AwsCase
 
 FILE = """radl 2
 system worker ( count = 4, cloud = 'ec2', gpu.count >= 1, memory.size >= 32G )
@@ -20,15 +20,14 @@ class Short(AwsCase):
     def test_the_program_is_planned_with_its_default_network(self):
         actions = self.actions(self.file)
         self.assertEqual([actions.get(f"worker[{i}]") for i in range(4)], ["create"] * 4, actions)
-        self.assertEqual(actions.get("group.default"), "create", actions)
+        self.assertEqual(actions.get("network.default@ec2:/us-east-1"), "create", actions)
 
     def test_nodes_are_in_one_group_and_reached_by_ssh_from_here(self):
-        self.file.write_text(FILE.partition("use ")[0].replace("count = 4", f"count = 4, disk.0.os.credentials.username = '{USER}'")
+        self.file.write_text(FILE.partition("use ")[0].replace("gpu.count >= 1, memory.size >= 32G", f"instance_type = 't3.micro', {SYSTEM}")
                              + "configure greet ( command 'echo hello' )\ncontextualize ( system worker configure greet )\n")
         self.radlc("apply", "--auto-approve", self.file)
-        ours = self.ours()
-        self.assertEqual(len(ours), 4)
-        groups = {group["GroupId"] for instance in ours for group in instance["SecurityGroups"]}
+        self.assertEqual(len(self.ours()), 4)
+        groups = {thing.id for thing in self.baseline.made("security group")}
         rules = [rule for group in self.moto.client("ec2").describe_security_groups(GroupIds=sorted(groups))["SecurityGroups"]
                  for rule in group["IpPermissions"]]
         self.assertTrue([rule for rule in rules if {pair["GroupId"] for pair in rule["UserIdGroupPairs"]} & groups], rules)

@@ -2,7 +2,7 @@
 from radl_case import RadlCase
 
 FILE = """radl 2
-system worker ( count = 2, cloud = 'local', gpu.count >= 1, memory.size >= 32M )
+system worker ( count = 2, cloud = 'local', cpu.count >= 1, memory.size >= 32M )
 use 'std/training/torch' as train ( nodes = worker, source = './src', main = 'train.py' )
 """
 # Stands for torchrun, which would need a gigabyte of packages: runs what it is given, once on each node.

@@ -33,7 +33,7 @@ TEST(FormatRadl2, FunctionsRecordsAndRepeatedFeatures) {
   expect_radl2("let cube( x )=x*x*x\nlet add(a,b)=a+b", "let cube(x) = x * x * x\nlet add(a, b) = a + b\n");
   expect_radl2("system s (count=1,networks=[lan,{network=out}],gpu={count=4})",
                "system s (count = 1, networks = [lan, { network = out }], gpu = { count = 4 })\n");
-  expect_radl2("system s (\neach i,d in input.disks (\n'disk.${i + 1}.size'=d\n)\n count=1)",
+  expect_radl2("system s (\n each i,d in input.disks (\n'disk.${i + 1}.size'=d\n)\n count=1)",
                "system s (\n  each i, d in input.disks (\n    'disk.${i + 1}.size' = d\n  )\n  count = "
                "1\n)\n");
 }
