@@ -39,6 +39,7 @@ class Writer {
   void operator()(bool value) { (*this)(static_cast<uint8_t>(value)); }
   void operator()(Role role) { (*this)(static_cast<uint8_t>(role)); }
   void operator()(Numbers encoding) { (*this)(static_cast<uint8_t>(encoding)); }
+  void operator()(Norms norms) { (*this)(static_cast<uint8_t>(norms)); }
   void operator()(AverageConfig::Kind kind) { (*this)(static_cast<uint8_t>(kind)); }
   void operator()(const std::string& text) {
     (*this)(static_cast<uint32_t>(text.size()));
@@ -85,6 +86,7 @@ class Reader {
   void operator()(Numbers& encoding) {
     encoding = static_cast<Numbers>(limited(static_cast<uint8_t>(Numbers::Fp16)));
   }
+  void operator()(Norms& norms) { norms = static_cast<Norms>(limited(static_cast<uint8_t>(Norms::OfRound))); }
   void operator()(AverageConfig::Kind& kind) {
     kind = static_cast<AverageConfig::Kind>(limited(static_cast<uint8_t>(AverageConfig::Kind::Mean)));
   }

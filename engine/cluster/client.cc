@@ -40,7 +40,8 @@ class Worker : public WorkerClient {
       if (Status bad = decode(message_, w); !bad.ok()) return bad;
       uint64_t before = parts_.empty() ? 0 : parts_.back().first + parts_.back().count;
       bool fits = w.shard == parts_.size() && w.shards == options_.shards && w.first == before &&
-                  w.parameters == options_.parameters && w.count <= w.parameters - w.first;
+                  w.parameters == options_.parameters && w.count <= w.parameters - w.first &&
+                  (parts_.empty() || w.norms == parts_.front().norms);
       if (!fits) return {Code::Corrupt, session->name() + ": its part of the model does not fit the others"};
       if (w.shard == 0 && w.statistics != options_.statistics)
         return invalid(session->name() + ": has another number of statistics");
@@ -62,6 +63,7 @@ class Worker : public WorkerClient {
 
   Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
                           std::span<float> statistics) override {
+    const double norm = parts_.front().norms == Norms::InPush ? norm2(step.gradients) : 0;
     for (size_t s = 0; s < sessions_.size(); ++s) {
       Push p;
       p.version = versions_[s];
@@ -73,11 +75,15 @@ class Worker : public WorkerClient {
       p.correct = step.correct;
       p.images = step.images;
       p.updates = step.updates;
+      p.squares = norm * norm;
       p.encoding = options_.gradients;
       encode(p, step.gradients.subspan(parts_[s].first, parts_[s].count),
              s == 0 ? step.statistics : std::span<const float>(), message_);
       if (Status sent = sessions_[s]->send(message_); !sent.ok())
         return reason(*sessions_[s], std::move(sent));
+    }
+    if (parts_.front().norms == Norms::OfRound) {
+      if (Status told = add_norms(); !told.ok()) return told;
     }
     return collect(weights, statistics);
   }
@@ -102,6 +108,21 @@ class Worker : public WorkerClient {
         return ended_by(message_, session.name());
     }
     return sent;
+  }
+
+  // The servers wait for it with the round: all workers add up the same numbers in the same order.
+  Status add_norms() {
+    Norm sum{.round = assignment_.round};
+    for (auto& session : sessions_) {
+      Norm part;
+      if (Status got = expect(*session, MessageType::Norm, message_, options_.stop); !got.ok()) return got;
+      if (Status bad = decode(message_, part); !bad.ok()) return bad;
+      sum.squares += part.squares;
+    }
+    for (auto& session : sessions_) {
+      if (Status sent = session->send(encode(sum)); !sent.ok()) return reason(*session, std::move(sent));
+    }
+    return {};
   }
 
   Result<Assignment> collect(std::span<float> weights, std::span<float> statistics) {

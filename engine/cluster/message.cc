@@ -23,7 +23,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Welcome> M>
 void fields(A& a, M& m) {
-  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.statistics);
+  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.statistics), a(m.norms);
 }
 template <class A, Is<Refuse> M>
 void fields(A& a, M& m) {
@@ -66,7 +66,8 @@ void fields(A& a, M& m) {
 template <class A, Is<Push> M>
 void fields(A& a, M& m) {
   a(m.version), a(m.ticket), a(m.round), a(m.participants);
-  a(m.rate), a(m.loss), a(m.correct), a(m.images), a(m.updates), a(m.encoding);
+  a(m.rate), a(m.loss), a(m.correct), a(m.images), a(m.updates), a(m.squares);
+  a(m.encoding);
 }
 template <class A, Is<Update> M>
 void fields(A& a, M& m) {
@@ -88,6 +89,10 @@ void fields(A& a, M& m) {
 template <class A, Is<Block> M>
 void fields(A& a, M& m) {
   a(m.exchange), a(m.hop), a(m.note), a(m.encoding);
+}
+template <class A, Is<Norm> M>
+void fields(A& a, M& m) {
+  a(m.round), a(m.squares);
 }
 template <class A, Is<Stop> M>
 void fields(A& a, M& m) {
@@ -159,9 +164,9 @@ std::string_view role_name(Role role) {
 }
 
 std::string_view type_name(MessageType type) {
-  static constexpr std::string_view names[] = {"?",     "Heartbeat", "Hello", "Welcome", "Refuse",
-                                               "Init",  "Ready",     "Fetch", "Push",    "Update",
-                                               "State", "Report",    "Stop",  "Leave",   "Block"};
+  static constexpr std::string_view names[] = {"?",     "Heartbeat", "Hello", "Welcome", "Refuse", "Init",
+                                               "Ready", "Fetch",     "Push",  "Update",  "State",  "Report",
+                                               "Stop",  "Leave",     "Block", "Norm"};
   size_t at = static_cast<size_t>(type);
   return at < std::size(names) ? names[at] : names[0];
 }
@@ -186,7 +191,7 @@ Status read_header(const char header[kHeaderSize], size_t limit, MessageType& ty
                                        version, kWireVersion)};
   }
   if (kind < static_cast<uint16_t>(MessageType::Heartbeat) ||
-      kind > static_cast<uint16_t>(MessageType::Block) || reserved != 0) {
+      kind > static_cast<uint16_t>(MessageType::Norm) || reserved != 0) {
     return {Code::Corrupt, fmt::format("a message of unknown type {}", kind)};
   }
   if (length > limit) {
@@ -203,6 +208,7 @@ Message encode(const Init& m) { return write_message(MessageType::Init, m, size_
 Message encode(const Fetch& m) { return write_message(MessageType::Fetch, m); }
 Message encode(const TrainingState& m) { return write_message(MessageType::State, m, size_of(m)); }
 Message encode(const Report& m) { return write_message(MessageType::Report, m); }
+Message encode(const Norm& m) { return write_message(MessageType::Norm, m); }
 Message encode(const Stop& m, MessageType type) { return write_message(type, m); }
 
 void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics,
@@ -224,6 +230,7 @@ Status decode(const Message& m, Init& out) { return read_message(m, MessageType:
 Status decode(const Message& m, Fetch& out) { return read_message(m, MessageType::Fetch, out); }
 Status decode(const Message& m, TrainingState& out) { return read_message(m, MessageType::State, out); }
 Status decode(const Message& m, Report& out) { return read_message(m, MessageType::Report, out); }
+Status decode(const Message& m, Norm& out) { return read_message(m, MessageType::Norm, out); }
 Status decode(const Message& m, Push& out) {
   return read_message(m, MessageType::Push, out, out.gradients, out.statistics);
 }

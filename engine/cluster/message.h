@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 6;
+inline constexpr uint16_t kWireVersion = 7;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -37,6 +37,7 @@ enum class MessageType : uint16_t {
   Stop,
   Leave,
   Block,
+  Norm,
 };
 
 // A message as it travels: header and payload. The payload's buffer is reused from message to message.
@@ -63,11 +64,17 @@ struct Hello {
   uint64_t parameters = 0, statistics = 0;  // of the model that it built
 };
 
+// What servers need from a worker to clip a gradient of which each of them has a part: nothing; the norm of
+// the worker's gradient, in each Push; or in each round the norm of its mean, which the worker adds up from
+// what the servers send it as Norm, and sends back.
+enum class Norms : uint8_t { None = 0, InPush = 1, OfRound = 2 };
+
 // Answer to Hello once the server has its weights.
 struct Welcome {
   uint32_t shard = 0, shards = 1;
   uint64_t first = 0, count = 0;  // this shard's part of the flat parameters
   uint64_t parameters = 0, statistics = 0;
+  Norms norms = Norms::None;
 };
 
 // Says no (to Hello), or that the job is over; the link is closed afterwards.
@@ -118,6 +125,7 @@ struct Push {
   double loss = 0;
   uint32_t correct = 0, images = 0;
   uint32_t updates = 1;  // of the statistics; more than one when the batch was computed in pieces
+  double squares = 0;    // Norms::InPush: squared 2-norm of the worker's gradient, all servers' parts
   Numbers encoding = Numbers::Fp32;
   std::string_view gradients;   // packed; points into the message
   std::string_view statistics;  // packed fp32
@@ -170,6 +178,12 @@ struct Block {
   std::string_view statistics;  // packed fp32
 };
 
+// Squared 2-norm of the mean gradient of a round: from a server of its part, from a worker of all parts.
+struct Norm {
+  uint64_t round = 0;
+  double squares = 0;
+};
+
 // The job is over, well (code 0) or not; or, as Leave, this member goes.
 struct Stop {
   uint8_t code = 0;
@@ -183,6 +197,7 @@ Message encode(const Init& m);
 Message encode(const Fetch& m);
 Message encode(const TrainingState& m);
 Message encode(const Report& m);
+Message encode(const Norm& m);
 Message encode(const Stop& m, MessageType type = MessageType::Stop);
 // Into a message whose buffer is kept: these carry the large spans of every step, which are packed here; the
 // views of `m` are not looked at.
@@ -201,6 +216,7 @@ Status decode(const Message& message, Update& out);
 Status decode(const Message& message, Block& out);
 Status decode(const Message& message, TrainingState& out);
 Status decode(const Message& message, Report& out);
+Status decode(const Message& message, Norm& out);
 Status decode(const Message& message, Stop& out);
 
 std::string_view role_name(Role role);

@@ -327,7 +327,13 @@ class Server : public ParameterServer {
     if (message.type == MessageType::Push) {
       Push push;
       if (Status bad = decode(message, push); !bad.ok()) return bad;
-      if (Status pushed = shard.push(index, pass, push); !pushed.ok()) return pushed;
+      Result<std::optional<double>> pushed = shard.push(index, pass, push);
+      if (!pushed) return std::move(pushed).status();
+      if (*pushed) return session.send(encode(Norm{push.round, **pushed}));
+    } else if (message.type == MessageType::Norm) {
+      Norm norm;
+      if (Status bad = decode(message, norm); !bad.ok()) return bad;
+      if (Status applied = shard.norm(index, pass, norm); !applied.ok()) return applied;
     } else {
       Fetch fetch;
       if (Status bad = decode(message, fetch); !bad.ok()) return bad;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace radl::engine::cluster {
 
@@ -24,6 +25,7 @@ Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions&
   auto shard = std::unique_ptr<Shard>(new Shard(init, options));
   OptimizerPlan plan = init.optimizer;
   plan.config.threads = options.threads;
+  if (shard->welcome_.norms != Norms::None) shard->clip_ = std::exchange(plan.config.clip, 0);
   Result<std::unique_ptr<Optimizer>> optimizer = Optimizer::make(plan);
   if (!optimizer) return std::move(optimizer).status();
   shard->optimizer_ = std::move(*optimizer);
@@ -37,10 +39,20 @@ Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions&
   return shard;
 }
 
+static Norms norms_of(const Init& init, Mode mode) {
+  if (init.shards < 2 || init.optimizer.config.clip <= 0) return Norms::None;
+  return mode == Mode::Sync ? Norms::OfRound : Norms::InPush;
+}
+
 Shard::Shard(const Init& init, const ShardOptions& options)
     : options_(options),
-      welcome_{init.shard, init.shards,     init.first,
-               init.count, init.parameters, init.state.statistics.size()},
+      welcome_{init.shard,
+               init.shards,
+               init.first,
+               init.count,
+               init.parameters,
+               init.state.statistics.size(),
+               norms_of(init, options.mode)},
       weights_(init.state.weights),
       statistics_(init.state.statistics),
       keep_(init.keep),
@@ -99,6 +111,7 @@ Status Shard::check_push(const Push& push) const {
     return {Code::Corrupt, fmt::format("statistics of {} bytes, {} numbers are kept", push.statistics.size(),
                                        statistics_.size())};
   }
+  if (push.squares < 0) return {Code::Corrupt, "a gradient of a negative norm"};
   if (push.version > version_) return {Code::Corrupt, "a gradient for weights that do not exist yet"};
   return {};
 }
@@ -137,32 +150,33 @@ void Shard::account(Member& member, const Push& push) {
   sums_.staleness_sum += version_ - push.version;
 }
 
-Status Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
+Result<std::optional<double>> Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
+  static constexpr std::optional<double> kDone;
   Lock lock(mutex_);
   if (Status gone = check(worker, pass); !gone.ok()) return gone;
   if (Status wrong = check_push(push); !wrong.ok()) return wrong;
   if (!std::isfinite(push.loss) || !std::isfinite(push.rate)) {
     fail(fmt::format("the loss became {}", std::fabs(push.loss)), push.ticket);
-    return {};
+    return kDone;
   }
   Part part = unpack(push);
-  if (!all_finite(part.gradients) || !all_finite(part.statistics)) {
+  if (!all_finite(part.gradients) || !all_finite(part.statistics) || !std::isfinite(push.squares)) {
     fail("a gradient became infinite or not a number", push.ticket);
-    return {};
+    return kDone;
   }
-  if (!sums_.failure.empty()) return {};
+  if (!sums_.failure.empty()) return kDone;
   if (welcome_.shard == 0 && !tickets_.hand_in(worker, push.ticket))
-    return {Code::Corrupt, fmt::format("a gradient for batch {}, which it was not given", push.ticket)};
+    return Status(Code::Corrupt, fmt::format("a gradient for batch {}, which it was not given", push.ticket));
   account(members_[worker], push);
   if (options_.mode == Mode::Sync) return push_round(lock, worker, pass, push, std::move(part));
-  apply_now(part, push.rate);
+  apply_now(part, push);
   spare_.push_back(std::move(part));
   changed_.notify_all();
-  return {};
+  return kDone;
 }
 
-void Shard::apply_now(const Part& part, float rate) {
-  optimizer_->step(weights_, part.gradients, rate);
+void Shard::apply_now(const Part& part, const Push& push) {
+  optimizer_->step(weights_, part.gradients, push.rate, clipped(clip_, std::sqrt(push.squares), 1));
   average_.update(weights_, part.ticket);
   ++version_;
   tickets_.complete(part.ticket);

@@ -9,6 +9,8 @@
 //   sync    a round: each participant pushes once, the mean over their images is applied once, at the
 //           learning rate of the round's first batch. Parts are summed in the order of the workers' numbers,
 //           so that the same seed gives the same bits. A lost participant is left out; the round goes on.
+//           Where several servers clip, a round is first summed up, and applied when a worker has brought the
+//           norm of all servers' parts. If all who could bring it are lost, its batches are given out again.
 //   stale   as async, but a worker that is more than `staleness` steps ahead of the slowest waits (SSP, Ho et
 //           al. 2013).
 #pragma once
@@ -51,8 +53,11 @@ class Shard {
   // state: 1 left on purpose, 2 lost.
   void leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, const std::string& text);
 
-  // Applies a gradient, or hands it to its round and waits until that is applied.
-  Status push(uint32_t worker, uint64_t pass, const Push& push);
+  // Applies a gradient, or hands it to its round and waits until that is applied, or summed up: then it gives
+  // the squared norm of this server's part of the mean, and the worker must call norm() before next().
+  Result<std::optional<double>> push(uint32_t worker, uint64_t pass, const Push& push);
+  // The squared norm of all servers' parts of a round: applies the round, unless another worker was faster.
+  Status norm(uint32_t worker, uint64_t pass, const Norm& norm);
   // Waits for work. Only shard 0 gives any.
   Result<Assignment> next(uint32_t worker, uint64_t pass);
   // Weights and statistics as they are now, with `assignment`. `averaged`: the mean of weights, if there is
@@ -86,6 +91,8 @@ class Shard {
   struct Round {
     std::vector<uint64_t> participants;
     std::map<uint32_t, Part> parts;  // by worker: the order in which they are summed
+    float weight = 0;                // of all parts, once their sum is in scratch_;
+    std::optional<double> squares;   // with Norms::OfRound the squared norm of their mean then, too
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -96,7 +103,7 @@ class Shard {
   Part unpack(const Push& push);
   void fail(const std::string& what, uint64_t ticket);
   void account(Member& member, const Push& push);
-  void apply_now(const Part& part, float rate);
+  void apply_now(const Part& part, const Push& push);
   static float kept(float keep, uint32_t updates);
   bool try_next(uint32_t worker, Member& member, Assignment& out);
   uint64_t slowest() const;
@@ -104,10 +111,14 @@ class Shard {
   // shard_rounds.cc
   bool may_form() const;
   void form_round();
-  Status push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push, Part part);
+  Result<std::optional<double>> push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push,
+                                           Part part);
   bool awaits(const Round& round) const;
+  bool has_messenger(const Round& round) const;
   void close_rounds();
-  void apply_round(const Round& round);
+  void close_first(bool apply, float scale);
+  void sum_up(Round& round);
+  void apply_round(const Round& round, float scale);
 
   static constexpr Milliseconds kSlice{100};  // between two looks at whether a member that waits is still one
 
@@ -122,6 +133,7 @@ class Shard {
   std::map<uint32_t, Member> members_;
   std::map<uint64_t, Round> rounds_;
   std::vector<Part> spare_;  // whose buffers are used again
+  double clip_ = 0;          // where the optimizer does not
   uint64_t version_ = 0, next_pass_ = 1, next_round_ = 1, rounds_applied_ = 0;
   std::optional<Clock::time_point> gather_until_;
   Report sums_;

@@ -1,5 +1,6 @@
 // The rounds of mode `sync`: who takes part, and what is applied when all of them have pushed.
 #include <algorithm>
+#include <cmath>
 
 #include "engine/cluster/shard.h"
 
@@ -46,8 +47,10 @@ void Shard::form_round() {
   changed_.notify_all();
 }
 
-Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push, Part part) {
-  if (push.round <= rounds_applied_) return {};  // it was decided without this late one
+Result<std::optional<double>> Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push,
+                                                Part part) {
+  static constexpr std::optional<double> kDone;
+  if (push.round <= rounds_applied_) return kDone;  // it was decided without this late one
   Round& round = rounds_[push.round];
   round.participants = push.participants;
   part.incarnation = members_[worker].incarnation;
@@ -55,8 +58,10 @@ Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push&
   close_rounds();
   changed_.notify_all();
   for (;;) {
-    if (rounds_applied_ >= push.round) return {};
+    if (rounds_applied_ >= push.round) return kDone;
     if (Status gone = check(worker, pass); !gone.ok()) return gone;
+    if (auto own = rounds_.find(push.round); own != rounds_.end() && own->second.squares)
+      return own->second.squares;
     changed_.wait_for(lock, kSlice);
   }
 }
@@ -73,53 +78,98 @@ bool Shard::awaits(const Round& round) const {
   return false;
 }
 
+// Whether a worker whose part is in it is still here and can bring the norm.
+bool Shard::has_messenger(const Round& round) const {
+  return std::any_of(round.parts.begin(), round.parts.end(), [this](const auto& part) {
+    const auto member = members_.find(part.first);
+    return member != members_.end() && member->second.present &&
+           member->second.incarnation == part.second.incarnation;
+  });
+}
+
 void Shard::close_rounds() {
   while (!rounds_.empty()) {
-    auto first = rounds_.begin();
-    if (awaits(first->second)) return;
-    apply_round(first->second);
-    for (auto& [worker, part] : first->second.parts) spare_.push_back(std::move(part));
-    rounds_applied_ = first->first;
-    rounds_.erase(first);
-    changed_.notify_all();
+    Round& round = rounds_.begin()->second;
+    if (round.weight == 0) {
+      if (awaits(round)) return;
+      sum_up(round);
+    }
+    if (round.squares && has_messenger(round)) return;
+    close_first(!round.squares, 1 / round.weight);
   }
 }
 
-void Shard::apply_round(const Round& round) {
-  const float first_rate =
-      std::min_element(round.parts.begin(), round.parts.end(), [](const auto& a, const auto& b) {
-        return a.second.ticket < b.second.ticket;
-      })->second.rate;
-  uint32_t most = 0;
-  uint64_t newest = 0;
-  for (const auto& [worker, part] : round.parts) {
-    most = std::max(most, part.images);
-    newest = std::max(newest, part.ticket);
+// Ends the first round: applied, or its batches are free again.
+void Shard::close_first(bool apply, float scale) {
+  const auto first = rounds_.begin();
+  if (apply) {
+    apply_round(first->second, scale);
+  } else {
+    for (const auto& [worker, part] : first->second.parts) tickets_.reopen(part.ticket);
   }
-  // 1 for a full batch; less for one from which corrupt images were left out.
-  const auto weight_of = [most](const Part& part) {
-    return most == 0 ? 1.0f : static_cast<float>(part.images) / static_cast<float>(most);
-  };
+  for (auto& [worker, part] : first->second.parts) spare_.push_back(std::move(part));
+  rounds_applied_ = first->first;
+  rounds_.erase(first);
+  changed_.notify_all();
+}
+
+Status Shard::norm(uint32_t worker, uint64_t pass, const Norm& norm) {
+  Lock lock(mutex_);
+  if (Status gone = check(worker, pass); !gone.ok()) return gone;
+  if (norm.round <= rounds_applied_) return {};
+  const auto first = rounds_.begin();
+  if (first == rounds_.end() || first->first != norm.round || !first->second.squares)
+    return {Code::Corrupt, "a norm of a round that is not summed up"};
+  if (!std::isfinite(norm.squares) || norm.squares < *first->second.squares)
+    return {Code::Corrupt, "a norm below that of this server's part"};
+  close_first(true, clipped(clip_, std::sqrt(norm.squares), 1 / first->second.weight));
+  close_rounds();
+  return {};
+}
+
+// The weight of a part: 1 for a full batch; less for one from which corrupt images were left out.
+static float weight_of(uint32_t images, uint32_t most) {
+  return most == 0 ? 1.0f : static_cast<float>(images) / static_cast<float>(most);
+}
+
+template <class Parts>
+static uint32_t most_images(const Parts& parts) {
+  uint32_t most = 0;
+  for (const auto& [worker, part] : parts) most = std::max(most, part.images);
+  return most;
+}
+
+// The weighted sum of its parts' gradients, in scratch_.
+void Shard::sum_up(Round& round) {
+  const uint32_t most = most_images(round.parts);
   scratch_.assign(weights_.size(), 0.0f);
-  float total = 0;
   for (const auto& [worker, part] : round.parts) {
-    const float weight = weight_of(part);
-    total += weight;
+    const float weight = weight_of(part.images, most);
+    round.weight += weight;
     for (size_t i = 0; i < part.gradients.size(); ++i) scratch_[i] += weight * part.gradients[i];
   }
-  optimizer_->step(weights_, scratch_, first_rate, 1.0f / total);
-  average_.update(weights_, newest);
+  if (welcome_.norms != Norms::OfRound) return;
+  const double norm = norm2(scratch_) / round.weight;
+  round.squares = norm * norm;
+}
+
+void Shard::apply_round(const Round& round, float scale) {
+  const auto earlier = [](const auto& a, const auto& b) { return a.second.ticket < b.second.ticket; };
+  const auto [first, last] = std::minmax_element(round.parts.begin(), round.parts.end(), earlier);
+  optimizer_->step(weights_, scratch_, first->second.rate, scale);
+  average_.update(weights_, last->second.ticket);
   ++version_;
   for (const auto& [worker, part] : round.parts) tickets_.complete(part.ticket);
+  const uint32_t most = most_images(round.parts);
   for (size_t i = 0; i < statistics_.size(); ++i) {
     float keep = 0, added = 0;
     for (const auto& [worker, part] : round.parts) {
-      const float weight = weight_of(part);
+      const float weight = weight_of(part.images, most);
       keep += weight * (part.statistics.empty() ? 1 : kept(keep_[i], part.updates));
       added += weight * (part.statistics.empty() ? 0 : part.statistics[i]);
     }
     // Divided, not multiplied by a share: a statistic that every part keeps whole stays the same bits.
-    statistics_[i] = keep / total * statistics_[i] + added / total;
+    statistics_[i] = keep / round.weight * statistics_[i] + added / round.weight;
   }
 }
 

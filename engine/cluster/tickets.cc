@@ -60,6 +60,10 @@ bool Tickets::hand_in(uint32_t worker, uint64_t ticket) {
 
 void Tickets::complete(uint64_t ticket) { done_ += handed_in_.erase(ticket); }
 
+void Tickets::reopen(uint64_t ticket) {
+  if (handed_in_.erase(ticket) > 0) free_.insert(ticket);
+}
+
 bool Tickets::finish(uint32_t worker, uint64_t ticket) {
   if (!hand_in(worker, ticket)) return false;
   complete(ticket);

@@ -30,7 +30,9 @@ class Tickets {
   // done with complete(). False when this worker does not hold it.
   bool hand_in(uint32_t worker, uint64_t ticket);
   void complete(uint64_t ticket);
-  // Both at once.
+  // It was handed in and came to nothing: it is free again.
+  void reopen(uint64_t ticket);
+  // hand_in() and complete() at once.
   bool finish(uint32_t worker, uint64_t ticket);
   // Takes back what this worker holds and has not handed in.
   void give_back(uint32_t worker);

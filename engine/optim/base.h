@@ -20,10 +20,7 @@ class OptimizerBase : public Optimizer {
  protected:
   // The factor on the gradient: the caller's, less when the norm is clipped.
   float gradient_factor(std::span<const float> gradients, float scale) const {
-    const float most = static_cast<float>(config_.clip);
-    if (most <= 0) return scale;  // also what is too small for fp32
-    const double norm = norm2(gradients) * scale;
-    return norm > most ? static_cast<float>(scale * (most / norm)) : scale;
+    return config_.clip > 0 ? clipped(config_.clip, norm2(gradients) * scale, scale) : scale;
   }
   // Calls f(begin, end, run) over disjoint pieces, in parallel: elements do not depend on each other.
   template <class F>

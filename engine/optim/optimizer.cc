@@ -110,6 +110,11 @@ Result<std::unique_ptr<Optimizer>> Optimizer::make(const OptimizerConfig& config
   return plan ? make(*plan) : Result<std::unique_ptr<Optimizer>>(std::move(plan).status());
 }
 
+float clipped(double clip, double norm, float scale) {
+  const float most = static_cast<float>(clip);
+  return most > 0 && norm > most ? static_cast<float>(scale * (most / norm)) : scale;
+}
+
 double norm2(std::span<const float> values) {
   double part[8] = {};
   size_t i = 0;

@@ -68,6 +68,9 @@ class Optimizer {
 
 // 2-norm, summed in fp64 in a fixed order.
 double norm2(std::span<const float> values);
+// `scale`, or less where a gradient of this norm (`scale` included) is above `clip`. A clip of 0, or one that
+// is too small for fp32, leaves it as it is.
+float clipped(double clip, double norm, float scale);
 
 struct AverageConfig {
   enum class Kind : uint8_t { None, Ema, Mean };

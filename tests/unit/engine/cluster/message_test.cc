@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 6 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 7 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-6.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-7.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -55,7 +55,8 @@ Push sample_push() {
          .loss = 2.5,
          .correct = 17,
          .images = 64,
-         .updates = 2};
+         .updates = 2,
+         .squares = 6.25};
   m.encoding = Numbers::Bf16;
   return m;
 }
@@ -91,7 +92,7 @@ std::map<std::string, Message> samples() {
   std::map<std::string, Message> out;
   out["heartbeat"] = Message{MessageType::Heartbeat, {}};
   out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20});
-  out["welcome"] = encode(Welcome{1, 2, 500, 400, 900, 20});
+  out["welcome"] = encode(Welcome{1, 2, 500, 400, 900, 20, Norms::OfRound});
   out["refuse"] = encode(Refuse{1, "another job"});
   out["init"] = encode(sample_init());
   out["ready"] = Message{MessageType::Ready, {}};
@@ -101,6 +102,7 @@ std::map<std::string, Message> samples() {
   encode(sample_update(), gradients, statistics, out["update"]);
   encode(sample_block(), gradients, statistics, out["block"]);
   out["state"] = encode(sample_state());
+  out["norm"] = encode(Norm{5, 6.25});
   out["report"] = encode(sample_report());
   out["stop"] = encode(Stop{13, "a server was lost"});
   out["leave"] = encode(Stop{0, ""}, MessageType::Leave);
@@ -156,6 +158,10 @@ bool decodes(const Message& m) {
       Report out;
       return decode(m, out).ok();
     }
+    case MessageType::Norm: {
+      Norm out;
+      return decode(m, out).ok();
+    }
     case MessageType::Stop:
     case MessageType::Leave: {
       Stop out;
@@ -203,11 +209,16 @@ TEST(Message, RoundTrips) {
   EXPECT_EQ(gradients, (std::vector<float>{1.0f, -0.5f, 3.0f}));
   EXPECT_EQ(push.participants, (std::vector<uint64_t>{0, 2}));
   EXPECT_EQ(push.loss, 2.5);
+  EXPECT_EQ(push.squares, 6.25);
   Block block;
   ASSERT_TRUE(decode(all["block"], block).ok());
   EXPECT_EQ(block.note, sample_block().note);
   EXPECT_EQ(block.exchange, 21u);
   EXPECT_EQ(block.hop, 3u);
+  Norm norm;
+  ASSERT_TRUE(decode(all["norm"], norm).ok());
+  EXPECT_EQ(norm.round, 5u);
+  EXPECT_EQ(norm.squares, 6.25);
   Report report;
   ASSERT_TRUE(decode(all["report"], report).ok());
   EXPECT_EQ(report.members.at(0).text, "nothing heard");
@@ -251,7 +262,7 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
   header[2] = 9;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 9, this program speaks version 6");
+            "a message of wire version 9, this program speaks version 7");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

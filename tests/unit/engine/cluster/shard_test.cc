@@ -50,7 +50,7 @@ Status push(Shard& shard, uint32_t worker, uint64_t pass, const Assignment& a, f
   std::vector<float> gradient(4, g), added = {g};
   p.gradients = {reinterpret_cast<char*>(gradient.data()), 16};
   p.statistics = {reinterpret_cast<char*>(added.data()), 4};
-  return shard.push(worker, pass, p);
+  return shard.push(worker, pass, p).status();
 }
 
 TrainingState state_of(const Tickets& tickets) {
@@ -220,7 +220,7 @@ TEST(Shard, GradientsOfAnotherSizeAreRefused) {
   uint64_t pass = shard->join(0, 10);
   Push p;
   p.gradients = "12345678";
-  EXPECT_EQ(shard->push(0, pass, p).code(), Code::Corrupt);
+  EXPECT_EQ(shard->push(0, pass, p).status().code(), Code::Corrupt);
 }
 
 TEST(Shard, ADescriptionThatContradictsItselfIsRefused) {

@@ -31,11 +31,14 @@ inline constexpr Loop kLocal{"local", SyncMode::Async, 0, 0};
 inline constexpr Loop kAsync{"async, one worker", SyncMode::Async, 1, 1};
 inline constexpr Loop kSync{"sync, one worker", SyncMode::Sync, 1, 1};
 inline constexpr Loop kServers{"sync, two servers", SyncMode::Sync, 2, 1};
+inline constexpr Loop kAsyncServers{"async, two servers", SyncMode::Async, 2, 1};
+inline constexpr Loop kStaleServers{"stale, two servers", SyncMode::Stale, 2, 1};
 inline constexpr Loop kStale{"stale, one worker", SyncMode::Stale, 1, 1};
 inline constexpr Loop kRing{"ring of one", SyncMode::AllReduce, 0, 1};
 inline constexpr Loop kAsync2{"async, two workers", SyncMode::Async, 1, 2};
 inline constexpr Loop kStale2{"stale, two workers", SyncMode::Stale, 1, 2};
 inline constexpr Loop kSync2{"sync, two workers", SyncMode::Sync, 1, 2};
+inline constexpr Loop kSyncServers2{"sync, two servers, two workers", SyncMode::Sync, 2, 2};
 inline constexpr Loop kRing2{"ring of two", SyncMode::AllReduce, 0, 2};
 
 // What a run leaves, and what it began with.

@@ -28,7 +28,7 @@ struct Option {
   std::function<void(Job&)> set;
   // What holds in every loop, with any number of workers.
   std::function<void(const Job&, Setup& start, const Checkpoint& end)> holds = {};
-  bool whole_model = false;  // needs all parameters in one place: not split over servers
+  bool rounds = false;  // servers add up their parts of a norm: several agree with one to rounding
 };
 
 class OptionLoopsTest : public LoopsTest, public testing::WithParamInterface<Option> {};
@@ -49,12 +49,11 @@ TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
     EXPECT_TRUE(alone.end.weights != plain.end.weights || alone.end.statistics != plain.end.statistics)
         << "the option changes something";
   }
-  for (const Loop& loop : {kAsync, kSync, kServers, kStale, kRing}) {
+  for (const Loop& loop : {kAsync, kAsyncServers, kSync, kServers, kStale, kStaleServers, kRing}) {
     const bool ring = loop.mode == SyncMode::AllReduce;
-    if (!ring && option.whole_model && loop.servers > 1) continue;
     const Trained other = run(j, loop);
     holds(other.end, loop.name);
-    if (ring)  // it adds differences of statistics
+    if (ring || (option.rounds && loop.servers > 1))  // a ring adds differences of statistics
       expect_equal_to_rounding(other.end, alone.end, loop.name);
     else
       expect_same_bits(other.end, alone.end, loop.name, j.accumulate > 1);
@@ -66,6 +65,11 @@ TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
   holds(sync.end, kSync2.name);
   expect_same_bits(run(j, kSync2).end, sync.end, "sync, two workers, again");
   expect_equal_to_rounding(sync.end, ring.end, "sync and ring");
+  const Trained servers = run(j, kSyncServers2);
+  if (option.rounds)
+    expect_equal_to_rounding(servers.end, sync.end, kSyncServers2.name);
+  else
+    expect_same_bits(servers.end, sync.end, kSyncServers2.name);
   for (const Loop& loop : {kAsync2, kStale2}) holds(run(j, loop).end, loop.name);
 }
 
