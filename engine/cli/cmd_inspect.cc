@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
@@ -19,7 +21,7 @@ namespace {
 struct Flags {
   std::string what, shape = "32x32x3";
   int classes = 10;
-  bool json = false, text = false;
+  bool json = false, text = false, trainable = false;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -119,8 +121,21 @@ int show_model(const Graph& g, const Flags& f) {
   return kDone;
 }
 
+// Whether a dataset can feed the model, whatever its images are.
+int show_trainable(const std::string& model, bool json) {
+  const bool is_text = model.find_first_of("\n:") != model.npos;
+  auto text = is_text ? Result<std::string>(model) : zoo_text(model);
+  Status fits = text.ok() ? takes_images(*text) : text.status();
+  if (!fits.ok()) return fail(fits);
+  fmt::print("{}\n", json ? "{\"trainable\":true}" : "a dataset can feed this model");
+  return kDone;
+}
+
 int run(const Flags& f) {
   std::error_code e;
+  const std::string given =
+      f.what == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : f.what;
+  if (f.trainable) return show_trainable(given, f.json);
   if (f.what.ends_with(".safetensors")) return show_weights(f.what, f.json);
   if (std::filesystem::exists(f.what, e) && !f.what.ends_with(".txt")) {
     auto bundle = exporter::read_bundle(f.what);
@@ -133,7 +148,7 @@ int run(const Flags& f) {
   }
   auto shape = parse_shape(f.shape);
   if (!shape.ok()) return fail(shape.status());
-  std::string text = f.what;
+  std::string text = given;
   if (f.what.ends_with(".txt")) {
     auto read = read_file(f.what, 16 << 20);
     if (!read.ok()) return fail(read.status());
@@ -149,13 +164,18 @@ std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("inspect",
                                "what is in a trained model, a weights file, a model text or a zoo entry");
-  c->add_option("what", f->what, "folder of a model, FILE.safetensors, FILE.txt, or a name in the zoo")
+  c->add_option(
+       "what", f->what,
+       "folder of a model, FILE.safetensors, FILE.txt, a name in the zoo, or - for a text on standard "
+       "input")
       ->required();
   c->add_option("--input", f->shape, "zoo, text: HEIGHTxWIDTHxCHANNELS")->capture_default_str();
   c->add_option("--classes", f->classes, "zoo, text: number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
   c->add_flag("--json", f->json, "one line of JSON");
+  c->add_flag("--trainable", f->trainable,
+              "zoo, text: only whether a dataset can feed the model, whatever its images are");
   c->add_flag("--text", f->text, "the model's whole text, every option written out");
   std::string names;
   for (const auto& name : zoo_names()) names += (names.empty() ? "" : ", ") + name;

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/model/parse.h"
+
 namespace radl::engine {
 
 namespace {
@@ -63,18 +65,29 @@ double Graph::forward_flop() const {
   return flop;
 }
 
+namespace {
+
+Status takes_tokens(int line, const std::string& layer) {
+  return Status(Code::Unsupported,
+                fmt::format("{}layer {}: embedding takes integer tokens, but datasets contain none: the "
+                            "numbers of images and tables are normalised",
+                            line > 0 ? fmt::format("line {}: ", line) : "", layer))
+      .with_hint("put a linear layer or a convolution in its place");
+}
+
+}  // namespace
+
 Status takes_images(const Graph& graph) {
-  for (const Layer& layer : graph.layers) {
-    if (layer.kind != Kind::Embedding) continue;
-    const std::string place = layer.line > 0 ? fmt::format("line {}: ", layer.line) : "";
-    return Status(Code::Unsupported,
-                  fmt::format(
-                      "{}layer {}: embedding takes integer tokens, and no dataset holds any: the numbers "
-                      "of images and tables are normalised",
-                      place, layer.name))
-        .with_hint("put a linear layer or a convolution in its place");
-  }
+  for (const Layer& layer : graph.layers)
+    if (layer.kind == Kind::Embedding) return takes_tokens(layer.line, layer.name);
   return {};
+}
+
+Status takes_images(std::string_view text) {
+  return for_each_line(text, [](const ModelLine& line) {
+    if (line.kind != kind_name(Kind::Embedding)) return ok_status();
+    return takes_tokens(line.number, line.name.empty() ? line.kind : line.name);
+  });
 }
 
 }  // namespace radl::engine

@@ -112,6 +112,8 @@ std::string to_text(const Graph& graph);
 // Whether a dataset can feed the model. Unsupported names a layer that takes integer tokens: the images of a
 // dataset are normalised numbers.
 Status takes_images(const Graph& graph);
+// The same of a model's text, whatever the images are. Invalid if it is not lines of a model.
+Status takes_images(std::string_view text);
 
 std::vector<std::string> zoo_names();
 // The zoo model's text; NotFound with the nearest name.

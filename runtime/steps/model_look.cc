@@ -15,21 +15,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each model of the engine takes images of this size; what the dataset's are is not what is asked.
+// Every model of the engine accepts images of this size; the dataset's own size does not matter here.
 constexpr const char* kImages = "224x224x3";
 constexpr int kModelClasses = 10;
-constexpr int kModelVersion = 1;  // of what is kept
+constexpr int kModelVersion = 2;  // of what is kept
 constexpr std::string_view kSpeaker = "radl-train: ";
 constexpr int kWrong = 1;  // its exit status for what it is given
 
-// "" for a text, and for a name that only apply knows.
-std::string model_name(const ir::Step& step) {
+// A name or a text; "" where only apply knows it.
+std::string model_of(const ir::Step& step) {
   if (step.kind != ir::StepKind::Training) return "";
   const Json model = step.training.value("job", Json::object()).value("model", Json());
-  if (!model.is_string()) return "";
-  const std::string name = model.get<std::string>();
-  return name.find_first_of("\n:") == name.npos ? name : "";
+  return model.is_string() ? model.get<std::string>() : "";
 }
+
+bool is_text(const std::string& model) { return model.find_first_of("\n:") != model.npos; }
 
 // Changes when another engine is installed in its place.
 std::string engine_mark(const std::string& engine) {
@@ -38,26 +38,28 @@ std::string engine_mark(const std::string& engine) {
   return fmt::format("{} {} {}", engine, written, fs::file_size(engine, error));
 }
 
-// What `radl-train inspect` says of it; an empty object: it cannot say.
-Result<Json> look(const std::string& engine, const std::string& model, const std::string& shape, int classes,
-                  const Stop& stop) {
+// What `radl-train inspect` says of the model with these options; an empty object: it cannot say.
+Result<Json> ask(const std::string& engine, const std::string& model, const std::vector<std::string>& options,
+                 const Stop& stop) {
   const std::string cache = user_cache();
   const std::string note =
       cache.empty() ? ""
                     : fmt::format("{}/looks/model-{}", cache,
-                                  sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", kModelVersion,
-                                                         engine_mark(engine), shape, classes, model)));
+                                  sha256_hex(fmt::format("{}\n{}\n{}\n{}", kModelVersion, engine_mark(engine),
+                                                         fmt::join(options, " "), model)));
   if (auto text = read_file(note, size_t{64} << 20); !note.empty() && text) {
     Json kept = Json::parse(*text, nullptr, false);
     if (kept.is_object()) return kept;
   }
   std::error_code error;
-  // Files and folders that are called like a model are not meant.
-  auto ran = run_process({.argv = {fs::absolute(engine, error), "inspect", "--json", "--input", shape,
-                                   "--classes", std::to_string(classes), "--", model},
-                          .directory = "/",
-                          .stop = stop,
-                          .keep_bytes = size_t{64} << 20});
+  ProcessRequest request{.argv = {fs::absolute(engine, error), "inspect", "--json"},
+                         .stdin_bytes = model,
+                         .directory = "/",
+                         .stop = stop,
+                         .keep_bytes = size_t{64} << 20};
+  request.argv.insert(request.argv.end(), options.begin(), options.end());
+  request.argv.insert(request.argv.end(), {"--", "-"});
+  auto ran = run_process(request);
   if (!ran) return ran.status();
   if (ran->exit_status == kWrong) {
     std::string_view why = ran->err;
@@ -68,11 +70,17 @@ Result<Json> look(const std::string& engine, const std::string& model, const std
   const Json said = ran->exit_status == 0 ? Json::parse(ran->out, nullptr, false) : Json::object();
   if (!said.is_object()) return internal_error("radl-train inspect answered no JSON");
   Json facts = Json::object();
-  for (const char* key : {"digest", "parameters", "convolution_parameters", "forward_flop", "activations"})
+  for (const char* key :
+       {"digest", "parameters", "convolution_parameters", "forward_flop", "activations", "trainable"})
     if (said.contains(key)) facts[key] = said[key];
   if (!facts.empty() && !note.empty() && make_directories(cache + "/looks").ok())
     (void)write_file_atomic(note, facts.dump());
   return facts;
+}
+
+Result<Json> look(const std::string& engine, const std::string& model, const std::string& shape, int classes,
+                  const Stop& stop) {
+  return ask(engine, model, {"--input", shape, "--classes", std::to_string(classes)}, stop);
 }
 
 }  // namespace
@@ -80,12 +88,14 @@ Result<Json> look(const std::string& engine, const std::string& model, const std
 Status look_at_models(const ir::Program& program, const std::set<std::string>& steps, const Stop& stop) {
   for (const ir::Step& step : program.steps) {
     if (!steps.contains(step.id)) continue;
-    const std::string name = model_name(step);
-    if (name.empty()) continue;
+    const std::string model = model_of(step);
+    if (model.empty()) continue;
     auto engine = find_engine();
     if (!engine) return {};  // the plan may be made where nothing is applied
-    if (auto found = look(*engine, name, kImages, kModelClasses, stop); !found.ok())
-      return std::move(found).status().at(step.id);
+    // What a text makes of images depends on their shape, which may not be known yet.
+    auto found = is_text(model) ? ask(*engine, model, {"--trainable"}, stop)
+                                : look(*engine, model, kImages, kModelClasses, stop);
+    if (!found.ok()) return std::move(found).status().at(step.id);
   }
   return {};
 }

@@ -10,9 +10,9 @@
 
 namespace radl {
 
-// Asks this computer's engine whether it has the models that trainings with these ids name; texts of models
-// are not looked at, nor is anything where this computer has no engine. What it has is kept in the user's
-// cache, for this engine. Invalid: it has no such model. Cancelled: `stop`.
+// Asks this computer's engine whether it can train the models of the trainings with these ids: it has each
+// that is named, and a dataset can feed each that is written out. Asks nothing where this computer has no
+// engine. The answers are kept in the user's cache, for this engine. Invalid: it cannot. Cancelled: `stop`.
 Status look_at_models(const ir::Program& program, const std::set<std::string>& steps, const Stop& stop);
 
 // What this computer's engine says that a model is, on images of that shape.

@@ -236,6 +236,8 @@ class ModelTest(EngineCase):
         (self.folder / "m.txt").write_text(text)
         self.assertEqual(self.run_program("inspect", self.folder / "m.txt", "--text"), text)
         self.assertEqual(json.loads(self.run_program("inspect", "resnet20", "--json"))["parameters"], 272474)
+        self.assertEqual(json.loads(self.run_program("inspect", "resnet20", "--trainable", "--json")), {"trainable": True})
+        self.refused("inspect", "x: embedding 4 vocabulary=9\nlinear classes", "--trainable", says="layer x: embedding")
         self.refused("inspect", "resnett20", says="did you mean resnet20")
         self.refused("inspect", "inception-resnet-v1", "--input", "32x32x3", says="does not fit")
         self.refused("inspect", "lenet", "--input", "32x32", says="HEIGHTxWIDTHxCHANNELS")

@@ -644,6 +644,16 @@ sys.exit(ran.returncode)
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn("MiB are free", done.stderr)
 
+    def test_a_model_that_no_dataset_can_feed_is_refused_in_the_plan(self):
+        text = "words: embedding 8 vocabulary=300\\nglobalavgpool\\nfc: linear classes\\n"
+        (self.at / "site.radl").write_text(SITE.replace("'logistic'", f'"{text}"').replace("default = 'ec2'", "default = 'local'"))
+        done = self.run_it("plan", "site.radl")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("line 1: layer words: embedding", done.stderr)
+        (self.at / "site.radl").write_text((self.at / "site.radl").read_text().replace("embedding 8 vocabulary=300", "linear 8"))
+        done = self.run_it("plan", "site.radl")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_a_model_that_is_none_says_so(self):
         (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'no such model'"))
         done = self.run_it("profile", "site.radl", "--seconds", "1")
