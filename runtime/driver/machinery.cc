@@ -24,9 +24,11 @@ namespace radl::driver {
 namespace {
 
 // Every cloud that there is.
-std::vector<std::unique_ptr<Cloud>> all_clouds(ssh::Connections& connections) {
+std::vector<std::unique_ptr<Cloud>> all_clouds(ssh::Connections& connections, const Stop& stop) {
   std::vector<std::unique_ptr<Cloud>> clouds;
-  clouds.push_back(local::make_cloud());
+  local::Options here = local::options_from_environment();
+  here.stop = stop;
+  clouds.push_back(local::make_cloud(here));
   clouds.push_back(hosts::make_cloud(hosts::options_from_environment(&connections)));
   return clouds;
 }
@@ -148,11 +150,11 @@ Catalog current_catalog(const Host& host) {
 }
 
 Machinery::Machinery(const Host& host, const MachineryOptions& options, Catalog catalog,
-                     std::shared_ptr<const AuthFile> auth)
+                     std::shared_ptr<const AuthFile> auth, const Stop& stop)
     : host_(host),
       options_(options),
       catalog_(std::move(catalog)),
-      owned_(all_clouds(connections_)),
+      owned_(all_clouds(connections_, stop)),
       native_(make_native_runner()),
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
@@ -208,7 +210,7 @@ Result<std::unique_ptr<Machinery>> make_machinery(const Host& host, const Machin
   if (!found.ok()) return std::move(found).status();
   std::shared_ptr<const AuthFile> auth;
   if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));
-  auto machinery = std::make_unique<Machinery>(host, options, current_catalog(host), std::move(auth));
+  auto machinery = std::make_unique<Machinery>(host, options, current_catalog(host), std::move(auth), stop);
   const CloudSet& clouds = machinery->clouds();
   if (!options.cloud.empty() && !clouds.knows(options.cloud)) {
     const std::vector<std::string> names = clouds.names();

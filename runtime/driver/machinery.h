@@ -26,9 +26,9 @@ Catalog current_catalog(const Host& host);
 class Machinery {
  public:
   // `auth`: its EC2 lines are clouds by their ids, and the first of them is the account of `ec2`.
-  // `host` outlives it.
+  // `host` outlives it. `stop`: of the run, for what a cloud asks while a plan is made.
   Machinery(const Host& host, const MachineryOptions& options, Catalog catalog,
-            std::shared_ptr<const AuthFile> auth);
+            std::shared_ptr<const AuthFile> auth, const Stop& stop);
   const Host& host() const { return host_; }
   const CloudSet& clouds() const { return clouds_; }
   const Catalog& catalog() const { return catalog_; }

@@ -209,6 +209,7 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   });
   if (Status stopped = question.stop.check(); !stopped.ok()) return stopped;
   auto plan = make_plan(input);
+  if (Status stopped = question.stop.check(); !stopped.ok()) return stopped;
   if (!plan.ok()) return plan;
   if (question.refresh) {
     const Context context = context_of(question, input.program, snapshot, work_directory);

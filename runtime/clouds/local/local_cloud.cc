@@ -86,7 +86,7 @@ class LocalCloud : public Cloud, public TakesOver {
  private:
   // Asked when the first node wants some: most plans ask for none.
   const Json& gpus() const {
-    std::call_once(gpus_asked_, [this] { gpus_ = gpus_of_this_computer(); });
+    std::call_once(gpus_asked_, [this] { gpus_ = gpus_of_this_computer(options_.stop); });
     return gpus_;
   }
   // Records the order's address and token; without a token it is nobody's.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "common/stop.h"
 #include "runtime/clouds/cloud.h"
 
 namespace radl::local {
@@ -28,6 +29,7 @@ enum class NetworkChoice {
 struct Options {
   Isolation isolation = Isolation::Auto;
   NetworkChoice network = NetworkChoice::Auto;
+  Stop stop;          // of the run: ends its question about this computer's GPUs
   std::string wrong;  // what the environment says and nobody understands: an error of can_make()
 };
 

@@ -89,11 +89,15 @@ class Interrupts(unittest.TestCase):
         return subprocess.Popen([RADLC, *map(str, arguments)], cwd=self.at, env=self.environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
 
-    def ends(self, arguments, reached, stop):
+    def ends(self, arguments, reached, stop, twice=False):
         """Runs the command until it waits, sends the signal, and wants it to end as interrupted, with all its children."""
         process = self.start(*arguments)
         waiting = reached(process)
         if waiting:
+            process.send_signal(stop)
+        if waiting and twice:  # what is under way on a node is finished, unless the user insists
+            while "once more stops at once" not in process.stdout.readline():
+                self.assertIsNone(process.poll())
             process.send_signal(stop)
         try:
             out, err = process.communicate(timeout=120)
@@ -111,6 +115,16 @@ class Interrupts(unittest.TestCase):
                 with self.subTest(command=" ".join(map(str, arguments)), signal=stop.name):
                     self.silence.reached.clear()
                     self.ends(arguments, reached, stop)
+
+    def leaves(self, mark):
+        """Until somebody has left this file."""
+        def reached(process):
+            while not mark.exists():
+                if process.poll() is not None:
+                    return False
+            mark.unlink()
+            return True
+        return reached
 
     def asks(self, process):
         """Until the silent server is asked; False: the command ended before."""
@@ -164,14 +178,7 @@ class Interrupts(unittest.TestCase):
         """Asked for models, then for datasets, by whatever plans."""
         self.dataset()
         (self.at / "training.radl").write_text(TRAINING % "out")
-        mark = self.at / "asked"
-
-        def reached(process):
-            while not mark.exists():
-                if process.poll() is not None:
-                    return False
-            mark.unlink()
-            return True
+        reached = self.leaves(self.at / "asked")
         for asked, script in (("models", "touch asked; exec sleep 600"),
                               ("datasets", 'case $1 in data) ;; *) exit 2;; esac; touch "$HOME/asked"; exec sleep 600')):
             self.engine(script.replace("touch asked", 'touch "$HOME/asked"'))
@@ -199,15 +206,34 @@ class Interrupts(unittest.TestCase):
     def test_a_command_that_does_not_end_on_a_node(self):
         mark = self.at / "asked"
         self.well("apply", "-y", "nodes.radl")
+        self.each([("exec", "nodes.radl", "a[0]", "-c", f"touch {mark}; sleep 600")], self.leaves(mark))
+        self.well("destroy", "-y", "nodes.radl")
+
+    def test_a_recipe_that_does_not_end_on_a_node(self):
+        mark = self.at / "asked"
+        (self.at / "recipe.radl").write_text(NODES.replace(
+            "deploy", f"configure a (\n@begin\n---\n  - tasks:\n      - shell: touch {mark}; sleep 600\n@end\n)\ndeploy"))
+        for stop in SIGNALS:
+            with self.subTest(signal=stop.name):
+                self.ends(("apply", "-y", "recipe.radl"), self.leaves(mark), stop, twice=True)
+        self.well("destroy", "-y", "recipe.radl")
+
+    def test_a_job_whose_controller_does_not_answer(self):
+        self.well("apply", "-y", "nodes.radl")
 
         def reached(process):
-            while not mark.exists():
-                if process.poll() is not None:
-                    return False
-            mark.unlink()
-            return True
-        self.each([("exec", "nodes.radl", "a[0]", "-c", f"touch {mark}; sleep 600")], reached)
+            return "does not answer" in process.stderr.readline()
+        self.each([("submit", "nodes.radl", "--node", "a[0]", "--follow", "7")], reached)
         self.well("destroy", "-y", "nodes.radl")
+
+    def test_an_nvidia_smi_that_does_not_answer(self):
+        mark, tool = self.at / "asked", self.at / "bin/nvidia-smi"
+        tool.parent.mkdir()
+        tool.write_text('#!/bin/sh\ntouch "$HOME/asked"\nexec sleep 600\n')
+        tool.chmod(0o755)
+        self.environment["PATH"] = f"{tool.parent}:{self.environment['PATH']}"
+        (self.at / "gpus.radl").write_text(NODES.replace("(net_interface", "(gpu.count >= 1 and net_interface"))
+        self.each([("plan", "gpus.radl"), ("apply", "-y", "gpus.radl")], self.leaves(mark))
 
     def well(self, *arguments):
         process = self.start(*arguments)
