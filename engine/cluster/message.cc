@@ -14,12 +14,15 @@ template <>
 inline constexpr size_t kLeastBytes<std::vector<float>> = 8;
 template <>
 inline constexpr size_t kLeastBytes<MemberReport> = 26;
+template <>
+inline constexpr size_t kLeastBytes<Seat> = 12;
 
 // What each message and part holds, in the order in which it travels (docs/wire.md). The large numbers of
 // Push, Update and Block follow these fields.
 template <class A, Is<Hello> M>
 void fields(A& a, M& m) {
   a(m.role), a(m.index), a(m.incarnation), a(m.job_digest), a(m.parameters), a(m.statistics);
+  a(m.epoch);
 }
 template <class A, Is<Welcome> M>
 void fields(A& a, M& m) {
@@ -94,6 +97,18 @@ template <class A, Is<Norm> M>
 void fields(A& a, M& m) {
   a(m.round), a(m.squares);
 }
+template <class A, Is<Seat> M>
+void fields(A& a, M& m) {
+  a(m.index), a(m.incarnation);
+}
+template <class A, Is<View> M>
+void fields(A& a, M& m) {
+  a(m.epoch), a(m.members), a(m.hand_over), a(m.source);
+}
+template <class A, Is<Border> M>
+void fields(A& a, M& m) {
+  a(m.epoch), a(m.done), a(m.fresh), a(m.silent);
+}
 template <class A, Is<Stop> M>
 void fields(A& a, M& m) {
   a(m.code), a(m.text);
@@ -164,9 +179,9 @@ std::string_view role_name(Role role) {
 }
 
 std::string_view type_name(MessageType type) {
-  static constexpr std::string_view names[] = {"?",     "Heartbeat", "Hello", "Welcome", "Refuse", "Init",
-                                               "Ready", "Fetch",     "Push",  "Update",  "State",  "Report",
-                                               "Stop",  "Leave",     "Block", "Norm"};
+  static constexpr std::string_view names[] = {
+      "?",     "Heartbeat", "Hello", "Welcome", "Refuse", "Init", "Ready",  "Fetch", "Push",  "Update",
+      "State", "Report",    "Stop",  "Leave",   "Block",  "Norm", "Border", "View",  "Freeze"};
   size_t at = static_cast<size_t>(type);
   return at < std::size(names) ? names[at] : names[0];
 }
@@ -191,7 +206,7 @@ Status read_header(const char header[kHeaderSize], size_t limit, MessageType& ty
                                        version, kWireVersion)};
   }
   if (kind < static_cast<uint16_t>(MessageType::Heartbeat) ||
-      kind > static_cast<uint16_t>(MessageType::Norm) || reserved != 0) {
+      kind > static_cast<uint16_t>(MessageType::Freeze) || reserved != 0) {
     return {Code::Corrupt, fmt::format("a message of unknown type {}", kind)};
   }
   if (length > limit) {
@@ -209,6 +224,8 @@ Message encode(const Fetch& m) { return write_message(MessageType::Fetch, m); }
 Message encode(const TrainingState& m) { return write_message(MessageType::State, m, size_of(m)); }
 Message encode(const Report& m) { return write_message(MessageType::Report, m); }
 Message encode(const Norm& m) { return write_message(MessageType::Norm, m); }
+Message encode(const Border& m) { return write_message(MessageType::Border, m); }
+Message encode(const View& m, MessageType type) { return write_message(type, m); }
 Message encode(const Stop& m, MessageType type) { return write_message(type, m); }
 
 void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics,
@@ -231,6 +248,10 @@ Status decode(const Message& m, Fetch& out) { return read_message(m, MessageType
 Status decode(const Message& m, TrainingState& out) { return read_message(m, MessageType::State, out); }
 Status decode(const Message& m, Report& out) { return read_message(m, MessageType::Report, out); }
 Status decode(const Message& m, Norm& out) { return read_message(m, MessageType::Norm, out); }
+Status decode(const Message& m, Border& out) { return read_message(m, MessageType::Border, out); }
+Status decode(const Message& m, View& out) {
+  return read_message(m, m.type == MessageType::Freeze ? MessageType::Freeze : MessageType::View, out);
+}
 Status decode(const Message& m, Push& out) {
   return read_message(m, MessageType::Push, out, out.gradients, out.statistics);
 }

@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 7;
+inline constexpr uint16_t kWireVersion = 8;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -38,6 +38,9 @@ enum class MessageType : uint16_t {
   Leave,
   Block,
   Norm,
+  Border,
+  View,
+  Freeze,
 };
 
 // A message as it travels: header and payload. The payload's buffer is reused from message to message.
@@ -62,6 +65,8 @@ struct Hello {
   uint64_t incarnation = 0;  // random per process: tells a restarted member from its former self
   std::string job_digest;
   uint64_t parameters = 0, statistics = 0;  // of the model that it built
+  uint64_t epoch =
+      0;  // without servers: of the view whose ring the link belongs to; 0: the link to the chief
 };
 
 // What servers need from a worker to clip a gradient of which each of them has a part: nothing; the norm of
@@ -184,6 +189,30 @@ struct Norm {
   double squares = 0;
 };
 
+// A member of a training without servers, as a view names it.
+struct Seat {
+  uint32_t index = 0;
+  uint64_t incarnation = 0;
+  friend bool operator==(const Seat&, const Seat&) = default;
+};
+
+// Who takes part, by the chief's decision. Frames belong to the links of one view. As Freeze, only the epoch
+// counts: the members of that view must leave their exchange.
+struct View {
+  uint64_t epoch = 0;         // from 1, one more with each view
+  std::vector<Seat> members;  // by index, in the order of their ranks in the ring
+  bool hand_over = false;     // the state of the member `source` goes around first,
+  uint32_t source = 0;        // since others have no state, or one of an earlier border
+};
+
+// A member has left its exchange, or has not begun one, and has the state of this border.
+struct Border {
+  uint64_t epoch = 0;   // of its view; 0: it has been in none
+  uint64_t done = 0;    // batches of the run
+  bool fresh = false;   // it has no state yet
+  int32_t silent = -1;  // index of the neighbor that it could not reach, or that became silent; -1: none
+};
+
 // The job is over, well (code 0) or not; or, as Leave, this member goes.
 struct Stop {
   uint8_t code = 0;
@@ -198,6 +227,8 @@ Message encode(const Fetch& m);
 Message encode(const TrainingState& m);
 Message encode(const Report& m);
 Message encode(const Norm& m);
+Message encode(const View& m, MessageType type = MessageType::View);  // or Freeze
+Message encode(const Border& m);
 Message encode(const Stop& m, MessageType type = MessageType::Stop);
 // Into a message whose buffer is kept: these carry the large spans of every step, which are packed here; the
 // views of `m` are not looked at.
@@ -217,6 +248,8 @@ Status decode(const Message& message, Block& out);
 Status decode(const Message& message, TrainingState& out);
 Status decode(const Message& message, Report& out);
 Status decode(const Message& message, Norm& out);
+Status decode(const Message& message, View& out);
+Status decode(const Message& message, Border& out);
 Status decode(const Message& message, Stop& out);
 
 std::string_view role_name(Role role);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/cluster/expect.h"
 
@@ -23,16 +24,16 @@ class LinkedRing : public Ring {
   LinkedRing(const RingOptions& options, std::unique_ptr<Session> previous, std::unique_ptr<Session> next)
       : options_(options), previous_(std::move(previous)), next_(std::move(next)) {}
 
-  Status start(TrainingState& state) override {
+  Status start(TrainingState& state, uint32_t source) override {
     if (!previous_) return {};
-    if (options_.rank == 0) return tell_all(next_->send(encode(state)));
+    if (options_.rank == source) return tell_all(next_->send(encode(state)));
     Message message;
     Status got = expect(*previous_, MessageType::State, message, options_.stop);
     if (got.ok()) got = decode(message, state);
     if (got.ok() &&
         (state.weights.size() != options_.parameters || state.statistics.size() != options_.statistics))
       got = Status(Code::Corrupt, previous_->name() + ": handed around the state of another model");
-    if (got.ok() && options_.rank + 1 < options_.size) got = next_->send(message);
+    if (got.ok() && (options_.rank + 1) % options_.size != source) got = next_->send(message);
     return tell_all(std::move(got));
   }
 
@@ -52,20 +53,6 @@ class LinkedRing : public Ring {
     return previous_ ? together(previous_->traffic(), next_->traffic()) : Traffic();
   }
 
-  void leave() override {
-    if (!previous_) return;
-    Message goodbye = encode(Stop{0, ""}, MessageType::Leave);
-    (void)next_->send(goodbye);
-    (void)previous_->send(goodbye);
-    const Clock::time_point end = Clock::now() + kGoodbye;
-    for (Session* session : {previous_.get(), next_.get()}) {
-      Message message;
-      while (Clock::now() < end && session->receive(message, Milliseconds(50)).code() != Code::Lost &&
-             message.type != MessageType::Leave) {
-      }
-    }
-  }
-
   void stop(const Status& reason) override {
     if (!previous_ || stopped_) return;
     stopped_ = true;
@@ -75,10 +62,28 @@ class LinkedRing : public Ring {
     while (Clock::now() < end && next_->health().ok()) (void)next_->receive(message, Milliseconds(50));
   }
 
+  void cut() override {
+    cut_ = true;
+    for (Session* session : {previous_.get(), next_.get()})
+      if (session != nullptr) session->close();
+  }
+
+  int silent_neighbor() const override {
+    const double silence = static_cast<double>(options_.peer_timeout.count()) / 2000;
+    if (!previous_ || cut_) return 0;
+    if (!previous_->health().ok() && previous_->silent_seconds() > silence) return -1;
+    return !next_->health().ok() && next_->silent_seconds() > silence ? 1 : 0;
+  }
+
  private:
-  // Tells the next member why this one cannot go on.
+  // Lets the others know that this one cannot go on: why, unless the links are all that is wrong.
   Status tell_all(Status status) {
-    if (!status.ok()) stop(status);
+    if (status.ok()) return status;
+    if (status.code() != Code::Lost && !cut_) {
+      stop(status);
+    } else if (!cut_) {
+      for (Session* session : {previous_.get(), next_.get()}) session->close();
+    }
     return status;
   }
 
@@ -149,6 +154,7 @@ class LinkedRing : public Ring {
   std::unique_ptr<Session> previous_, next_;
   uint64_t exchange_ = 0;
   bool stopped_ = false;
+  std::atomic<bool> cut_ = false;
   std::span<float> numbers_, statistics_;
   std::vector<RingNote> notes_;
   std::vector<float> scratch_;

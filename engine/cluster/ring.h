@@ -5,10 +5,10 @@
 // however many members there are. The order of additions depends on n alone, and all members end with the
 // same bits, whatever the encoding.
 //
-// A lost member ends the ring: who notices says so to the next, and so on around.
+// A lost member ends the ring: who notices closes its links, and so on around. The members then form another
+// one (party.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,37 +37,25 @@ class Ring {
                                     std::unique_ptr<Session> next);
   virtual ~Ring() = default;
 
-  // What all start from: rank 0's `state` is handed around to the others.
-  virtual Status start(TrainingState& state) = 0;
+  // What all resume from: the `state` of rank `source` is handed around to the others.
+  virtual Status start(TrainingState& state, uint32_t source = 0) = 0;
   // Replaces both spans by the sums over all members (of equal sizes everywhere, at most as much as start()
   // hands around) and gives everybody's note in the order of ranks. Lost: a member is gone. Else the reason
   // for which somebody ended the job.
   virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
                                             RingNote own) = 0;
-  // With both neighbours.
+  // With both neighbors.
   virtual Traffic traffic() const = 0;
-  // The job is done: waits (for a moment) until the neighbours have taken all that was sent.
-  virtual void leave() = 0;
   // Ends the job for all, with this reason.
   virtual void stop(const Status& reason) = 0;
+  // Closes the links, from any thread: the neighbors notice at once, and calls under way fail.
+  virtual void cut() = 0;
+  // Which neighbor's link ended because nothing was heard: -1 the one before, 1 the next; 0: neither.
+  virtual int silent_neighbor() const = 0;
 };
 
-// A session with a neighbour that has proved to know the key: a fast member may be almost a whole sum ahead
+// A session with a neighbor that has proved to know the key: a fast member may be almost a whole sum ahead
 // of a slow one.
 std::unique_ptr<Session> ring_session(const RingOptions& options, std::unique_ptr<Link> link);
-
-// What a member knows and is asked for when a ring is made over TCP.
-struct RingMember {
-  std::vector<std::string> addresses;  // of all workers, "host:port"
-  std::string key, job_digest;
-  Milliseconds start_timeout{120000};
-  // So many strangers, or members of other jobs, were refused since the last call, and what was wrong with
-  // the last of them: for progress lines. From several threads, perhaps at once.
-  std::function<void(uint64_t count, const std::string& last)> refused;
-};
-
-// Listens at this rank's address, connects to the next and waits for the one before. Conflict: the address is
-// in use; Invalid: a neighbour has another job; Timeout: it did not appear.
-Result<std::unique_ptr<Ring>> connect_ring(const RingOptions& options, const RingMember& member);
 
 }  // namespace radl::engine::cluster

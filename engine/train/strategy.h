@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/cluster/link.h"
+#include "engine/cluster/party.h"
 #include "engine/optim/training_state.h"
 #include "engine/train/overseer.h"
 #include "engine/train/setup.h"
@@ -63,6 +65,12 @@ class Strategy {
   virtual void ready(size_t begin, size_t end) { (void)begin, (void)end; }
   // `own`: null if next() gave no batch. If it fails, it has restored the state of the last border.
   virtual Result<Update> finish(const Outcome* own) = 0;
+  // Whether the failure of next() or finish() only ended the view of the members: rejoin() helps.
+  virtual bool broken() const { return false; }
+  // In: this member's last border. Out: the one from which all resume.
+  virtual Status rejoin(TrainingState& state) { return (void)state, Status(); }
+  // Who joined and left since the last call, as far as this member is told.
+  virtual std::vector<cluster::PeerChange> take_changes() { return {}; }
   // The update was found good, and the optimizer has taken it.
   virtual void applied(const Update&) {}
   // The update was found bad: restores the state of the last border.

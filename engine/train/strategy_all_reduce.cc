@@ -6,11 +6,13 @@ namespace {
 
 class AllReduce : public RingStrategy {
  public:
-  AllReduce(const StrategyContext& c, std::unique_ptr<cluster::Ring> ring)
-      : RingStrategy(c, std::move(ring)), batch_size_(c.job.batch_size) {}
+  AllReduce(const StrategyContext& c, std::unique_ptr<cluster::Party> party)
+      : RingStrategy(c, std::move(party)), batch_size_(c.job.batch_size) {}
 
   Result<Work> next() override {
-    if (done_ == total_) return Work{.finished = true};
+    Result<bool> end = over();
+    if (!end) return std::move(end).status();
+    if (*end) return Work{.finished = true};
     remember();
     if (stopping() || rank_ >= batches(size_)) return Work{};
     return Work{.batch = done_ + rank_, .then = done_ + size_ + rank_};
@@ -45,9 +47,9 @@ class AllReduce : public RingStrategy {
 }  // namespace
 
 StrategyResult make_all_reduce(const StrategyContext& context) {
-  Result<std::unique_ptr<cluster::Ring>> ring = make_ring(context);
-  if (!ring) return std::move(ring).status();
-  return StrategyResult(std::make_unique<AllReduce>(context, std::move(*ring)));
+  Result<std::unique_ptr<cluster::Party>> party = join_party(context);
+  if (!party) return std::move(party).status();
+  return StrategyResult(std::make_unique<AllReduce>(context, std::move(*party)));
 }
 
 }  // namespace radl::engine

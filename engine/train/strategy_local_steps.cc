@@ -10,11 +10,13 @@ namespace {
 
 class LocalSteps : public RingStrategy {
  public:
-  LocalSteps(const StrategyContext& c, std::unique_ptr<cluster::Ring> ring)
-      : RingStrategy(c, std::move(ring)), each_(static_cast<uint64_t>(c.job.sync.local_steps)) {}
+  LocalSteps(const StrategyContext& c, std::unique_ptr<cluster::Party> party)
+      : RingStrategy(c, std::move(party)), each_(static_cast<uint64_t>(c.job.sync.local_steps)) {}
 
   Result<Work> next() override {
-    if (done_ == total_) return Work{.finished = true};
+    Result<bool> end = over();
+    if (!end) return std::move(end).status();
+    if (*end) return Work{.finished = true};
     if (!own_) {
       remember();
       steps_before_ = learner_.optimizer->steps();
@@ -85,9 +87,9 @@ class LocalSteps : public RingStrategy {
 }  // namespace
 
 StrategyResult make_local_steps(const StrategyContext& context) {
-  Result<std::unique_ptr<cluster::Ring>> ring = make_ring(context);
-  if (!ring) return std::move(ring).status();
-  return StrategyResult(std::make_unique<LocalSteps>(context, std::move(*ring)));
+  Result<std::unique_ptr<cluster::Party>> party = join_party(context);
+  if (!party) return std::move(party).status();
+  return StrategyResult(std::make_unique<LocalSteps>(context, std::move(*party)));
 }
 
 }  // namespace radl::engine

@@ -10,21 +10,42 @@
 
 namespace radl::engine {
 
-RingStrategy::RingStrategy(const StrategyContext& c, std::unique_ptr<cluster::Ring> ring)
+RingStrategy::RingStrategy(const StrategyContext& c, std::unique_ptr<cluster::Party> party)
     : hooks_(c.hooks),
       learner_(c.learner),
       network_(c.learner.network),
-      ring_(std::move(ring)),
-      rank_(static_cast<uint64_t>(c.job.task.index)),
-      size_(c.job.cluster.worker.size()),
+      party_(std::move(party)),
+      chief_(c.job.task.index == 0),
       total_(c.setup.length.total) {}
 
 Status RingStrategy::begin(TrainingState& state) {
-  if (Status got = ring_->start(state); !got.ok()) return got;
+  if (Status seated = seat(state, !chief_); !seated.ok()) return seated;
   if (!state.again.empty())
     return invalid("the checkpoint is of a run with servers, with batches that are still to be done");
-  done_ = state.next;
+  (void)party_->take_changes();  // all are here
   return {};
+}
+
+Status RingStrategy::rejoin(TrainingState& state) { return seat(state, false); }
+
+Status RingStrategy::seat(TrainingState& state, bool fresh) {
+  if (Status next = party_->next_view(state, fresh); !next.ok()) return next;
+  if (party_->finished()) {  // perhaps before this member had a state
+    if (fresh) state = learner_.places().capture();
+    return {};
+  }
+  done_ = state.next;
+  rank_ = party_->rank();
+  size_ = party_->view().members.size();
+  return {};
+}
+
+Result<bool> RingStrategy::over() {
+  if (party_->finished()) return true;
+  if (done_ < total_) return false;
+  if (chief_) return true;
+  if (Status ended = party_->wait_for_end(); !ended.ok()) return ended;
+  return true;
 }
 
 void RingStrategy::remember() {
@@ -48,14 +69,16 @@ bool RingStrategy::stopping() {
 
 Result<Update> RingStrategy::exchange(uint64_t batches) {
   const auto begin = SteadyClock::now();
-  Result<std::vector<cluster::RingNote>> notes = ring_->sum(numbers_, change_, note_);
+  Result<std::vector<cluster::RingNote>> notes = party_->sum(numbers_, change_, note_);
   exchange_seconds_ += seconds_since(begin);
   Status status = notes.status();
   Update out{
       .numbers = numbers_, .statistics = change_, .done = done_ + batches, .newest = done_ + batches - 1};
   for (size_t i = 0; status.ok() && i < notes->size(); ++i) {
     const cluster::RingNote& n = (*notes)[i];
-    if (n.code != 0) status = {static_cast<Code>(n.code), fmt::format("worker/{} was interrupted", n.rank)};
+    if (n.code != 0)
+      status = {static_cast<Code>(n.code),
+                fmt::format("worker/{} was interrupted", party_->view().members[n.rank].index)};
     out.sums.steps += n.steps;
     out.sums.correct += n.correct;
     out.sums.images += n.images;
@@ -72,26 +95,23 @@ void RingStrategy::advance(float scale, uint64_t done) {
   done_ = done;
 }
 
-void RingStrategy::end(const Status& why) {
-  if (why.ok())
-    ring_->leave();
-  else
-    ring_->stop(why);
-}
+void RingStrategy::end(const Status& why) { party_->stop(why); }
 
-Result<std::unique_ptr<cluster::Ring>> make_ring(const StrategyContext& c) {
+Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
   Result<std::string> key = cluster::read_job_key(c.job.secrets);
   if (!key) return std::move(key).status().at("secrets");
-  cluster::ClientOptions common = client_options(c.job, c.setup, c.hooks);
-  cluster::RingOptions options{common.index,        static_cast<uint32_t>(c.job.cluster.worker.size()),
-                               common.parameters,   common.statistics,
-                               common.peer_timeout, common.gradients,
-                               c.hooks.stop};
-  cluster::RingMember member{c.job.cluster.worker, *key, common.job_digest, common.start_timeout, {}};
-  member.refused = [&progress = c.progress](uint64_t count, const std::string& last) {
+  const cluster::ClientOptions common = client_options(c.job, c.setup, c.hooks);
+  cluster::PartyOptions options{
+      .ring = {common.index, static_cast<uint32_t>(c.job.cluster.worker.size()), common.parameters,
+               common.statistics, common.peer_timeout, common.gradients, c.hooks.stop},
+      .addresses = c.job.cluster.worker,
+      .key = *key,
+      .job_digest = common.job_digest,
+      .start_timeout = common.start_timeout};
+  options.refused = [&progress = c.progress](uint64_t count, const std::string& last) {
     progress.emit("peer_refused", {{"peer", ""}, {"count", count}, {"message", last}});
   };
-  return cluster::connect_ring(options, member);
+  return cluster::Party::join(options);
 }
 
 }  // namespace radl::engine

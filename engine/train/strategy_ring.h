@@ -1,28 +1,36 @@
 // What the strategies without servers share: a ring of workers, of which the first is the chief, that take
-// the batches in turn and exchange sums.
+// the batches in turn and exchange sums. If a worker is lost or another one joins, all resume from the
+// furthest border that one of them has (cluster/party.h).
 #pragma once
 
 #include <algorithm>
 
-#include "engine/cluster/ring.h"
+#include "engine/cluster/party.h"
 #include "engine/train/strategy.h"
 
 namespace radl::engine {
 
 class RingStrategy : public Strategy {
  public:
-  RingStrategy(const StrategyContext& context, std::unique_ptr<cluster::Ring> ring);
+  RingStrategy(const StrategyContext& context, std::unique_ptr<cluster::Party> party);
 
   Status begin(TrainingState& state) override;
+  bool broken() const override { return party_->broken(); }
+  Status rejoin(TrainingState& state) override;
+  std::vector<cluster::PeerChange> take_changes() override { return party_->take_changes(); }
   void undo() override;
   void store(TrainingState& out) const override { out.next = done_; }
   void end(const Status& why) override;
-  cluster::Traffic traffic() const override { return ring_->traffic(); }
+  cluster::Traffic traffic() const override { return party_->traffic(); }
   double exchange_seconds() const override { return exchange_seconds_; }
 
  protected:
+  // Whether the run is over; of a worker, whether the chief says so. Lost: broken().
+  Result<bool> over();
   // The first batch of the step after this border, and how many it has at `most`.
   uint64_t batches(uint64_t most) const { return std::min(most, total_ - done_); }
+  // Takes part in the next view.
+  Status seat(TrainingState& state, bool fresh);
   // Remembers the state at this border, as far as a step changes it before it is known to be good.
   void remember();
   // Counts a batch of this member in.
@@ -37,8 +45,10 @@ class RingStrategy : public Strategy {
   const RunHooks& hooks_;
   Learner& learner_;
   Network& network_;
-  std::unique_ptr<cluster::Ring> ring_;
-  const uint64_t rank_, size_, total_;
+  std::unique_ptr<cluster::Party> party_;
+  const bool chief_;
+  const uint64_t total_;
+  uint64_t rank_ = 0, size_ = 0;  // in the view
   uint64_t done_ = 0;
   std::vector<float> numbers_, change_;  // what is added up
   std::vector<float> before_;            // the statistics at the border
@@ -46,6 +56,6 @@ class RingStrategy : public Strategy {
   double exchange_seconds_ = 0;
 };
 
-Result<std::unique_ptr<cluster::Ring>> make_ring(const StrategyContext& context);
+Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& context);
 
 }  // namespace radl::engine

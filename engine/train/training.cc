@@ -91,6 +91,10 @@ class Training {
   Status train() {
     for (;;) {
       Result<Work> work = strategy_.next();
+      if (!work.ok() && strategy_.broken()) {
+        if (Status again = rejoin(); !again.ok()) return again;
+        continue;
+      }
       if (!work) return std::move(work).status();
       if (work->finished) return {};
       Outcome outcome;
@@ -98,11 +102,28 @@ class Training {
         if (Status computed = compute(*work, outcome); !computed.ok()) return computed;
       }
       Result<Update> update = strategy_.finish(work->batch ? &outcome : nullptr);
+      if (!update.ok() && strategy_.broken()) {
+        if (Status again = rejoin(); !again.ok()) return again;
+        continue;
+      }
       if (!update) return std::move(update).status();
       if (Status applied = apply(*update); !applied.ok()) return applied;
       if (!update->border || overseer_ == nullptr) continue;
       if (Status kept = keep(); !kept.ok()) return kept;
     }
+  }
+
+  // From this member's last border to the one from which all resume.
+  Status rejoin() {
+    TrainingState state = capture();
+    if (Status joined = strategy_.rejoin(state); !joined.ok()) return joined;
+    if (Status fits = learner_.places().restore(state); !fits.ok()) return fits;
+    learner_.network.parameters_changed();
+    done_ = state.done();
+    for (const cluster::PeerChange& change : strategy_.take_changes())
+      overseer_->peer(change.kind.c_str(), fmt::format("worker/{}", change.index), change.text,
+                      change.silent_seconds);
+    return {};
   }
 
   Status compute(const Work& work, Outcome& out) {

@@ -71,9 +71,7 @@ class TrainingRun {
                       step_.id, [this](const std::string& line) { log_.line(line); });
     if (!keeping) return std::move(keeping).status().at(where());
     keeping_ = std::move(*keeping);
-    ring_ = std::none_of(layout_.tasks.begin(), layout_.tasks.end(),
-                         [](const Task& t) { return t.type == "ps"; });
-    restarts_ = std::make_unique<Restarts>(!ring_);
+    restarts_ = std::make_unique<Restarts>(layout_.tasks[layout_.chief].name());
     for (const auto& task : layout_.tasks) processes_.push_back({task.file(), task.node});
     following_ = std::make_unique<jobs::Following>(members_, processes_, rules());
     auto joined = look();
@@ -131,7 +129,8 @@ class TrainingRun {
       bool good = state.phase == ProcessState::Phase::Running ||
                   (state.phase == ProcessState::Phase::Ended && state.exit == 0);
       // A lost worker does not end a training; the chief and the servers do.
-      whole &= good || (!ring_ && task.type == "worker" && state.phase == ProcessState::Phase::Ended);
+      const bool may_be_lost = task.type == "worker" && &task != &layout_.tasks[layout_.chief];
+      whole &= good || (may_be_lost && state.phase == ProcessState::Phase::Ended);
     }
     if (same && whole) {
       tell("", running ? "joining the training that is under way" : "the training has ended meanwhile", "ok");
@@ -324,7 +323,7 @@ class TrainingRun {
 
   // When the chief has ended, or the training cannot go on.
   std::optional<Status> verdict(const Ends& ends) {
-    const Standing now = standing(layout_, ring_, ends);
+    const Standing now = standing(layout_, ends);
     if (now.failed) return failure(ends, *now.failed);
     if (now.done) return Status();
     {
@@ -395,7 +394,6 @@ class TrainingRun {
   std::vector<Engine> engines_;
   Layout layout_;
   bool interrupted_ = false, joined_ = false;
-  bool ring_ = false;  // mode allreduce: no member can be missing
   std::unique_ptr<Restarts> restarts_;
   RunFacts facts_;
   std::vector<Process> processes_;

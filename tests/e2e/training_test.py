@@ -1,8 +1,10 @@
 """A training through the whole spine, on the images that the repository carries."""
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -170,15 +172,31 @@ class Training(RadlCase):
         self.assertGreater(report["apply"]["first_step_seconds"], 0)
         self.destroy()
 
-    def test_all_reduce_trains_and_a_killed_member_resumes(self):
+    def all_reduce(self):
         text = replaced(FILE[:FILE.index("use 'std")], ("deploy server 1\n", "")) + """use 'std/training/all_reduce' as small (
   workers = system.worker, model = 'lenet', learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
   batch_size = 50, epochs = input.epochs, result = 'result'
 )
 """
         self.file.write_text(text)
+
+    def test_all_reduce_goes_on_without_a_killed_worker_which_joins_it_again(self):
+        self.all_reduce()
+        process, log = self.start_training("epochs=40")
+        first = self.wait_for_task("worker-1")
+        os.kill(first, signal.SIGKILL)
+        self.wait_for_event(log, "peer_lost", peer="worker/1")
+        self.assertNotEqual(self.wait_for_task("worker-1", other_than=first), first)
+        self.wait_for_event(log, "peer_joined", 2, peer="worker/1")
+        self.end(process, log)
+        self.assertNotIn('"event":"action_retry"', log.read_text())
+        self.assertEqual(self.report()["metrics"]["resumed_from"], 0)
+        self.destroy()
+
+    def test_all_reduce_resumes_from_its_checkpoint_without_its_chief(self):
+        self.all_reduce()
         process, log = self.start_training("epochs=6")
-        os.kill(self.wait_for_task("worker-1"), signal.SIGKILL)
+        os.kill(self.wait_for_task("worker-0"), signal.SIGKILL)
         out, err = process.communicate(timeout=200)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertIn('"event":"action_retry"', log.read_text())
@@ -281,6 +299,66 @@ class EngineAlone(RadlCase):
         self.assertEqual(self.run_engine("killed", 4), whole)
         report = json.loads((self.folder / "killed" / "model" / "report.json").read_text())
         self.assertEqual(report["runs"], 4)
+
+    def start_worker(self, index, addresses, **more):
+        job = {"job": 1, "model": "lenet", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
+               "batch_size": 20, "epochs": 30, "threads": 1, "schedule": {"peak": 0.02}, "sync": {"mode": "allreduce"},
+               "cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}, "secrets": "job.key",
+               "peer_timeout_seconds": 3, "progress": f"worker-{index}.jsonl", "directories": {"model": "ring"}, **more}
+        file = self.write(f"worker-{index}.json", json.dumps(job))
+        return subprocess.Popen([str(BUILD / "bin" / "radl-train"), str(file)], cwd=self.folder, env=self.environment,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def lines(self, index, event, **fields):
+        progress = self.folder / f"worker-{index}.jsonl"
+        said = [json.loads(line) for line in progress.read_text().splitlines() if line.endswith("}")] if progress.exists() else []
+        return [line for line in said if line["event"] == event and fields.items() <= line.items()]
+
+    def ring(self, **more):
+        with contextlib.ExitStack() as stack:
+            taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+            addresses = ["127.0.0.1:%d" % one.getsockname()[1] for one in taken]
+        key = self.folder / "job.key"
+        key.write_text("6b" * 32)
+        key.chmod(0o600)
+        members = [self.start_worker(index, addresses, **more) for index in range(3)]
+        for member in members:
+            self.addCleanup(member.communicate)
+            self.addCleanup(member.kill)
+        self.wait_until(lambda: self.lines(0, "step"), message="no step")
+        return addresses, members
+
+    def end_ring(self, members):
+        for member in members:
+            error = member.communicate(timeout=200)[1]
+            self.assertEqual(member.returncode, 0, error)
+        self.assertEqual(self.lines(0, "finished")[0]["step"], 30 * 100)
+        self.assertTrue((self.folder / "ring" / "model.safetensors").exists())
+
+    def test_a_ring_goes_on_without_a_killed_worker_and_with_its_successor(self):
+        for options in ({}, {"sync": {"mode": "allreduce", "local_steps": 4}}):
+            with self.subTest(**options):
+                addresses, members = self.ring(**options)
+                members[1].kill()
+                self.wait_until(lambda: self.lines(0, "peer_lost", peer="worker/1"), message="the chief does not miss it")
+                steps = len(self.lines(0, "step"))
+                self.wait_until(lambda: len(self.lines(0, "step")) > steps, message="no step without it")
+                members[1] = self.start_worker(1, addresses, **options)
+                self.addCleanup(members[1].communicate)
+                self.addCleanup(members[1].kill)
+                self.wait_until(lambda: len(self.lines(0, "peer_joined", peer="worker/1")) == 2, message="it does not join")
+                self.end_ring(members)
+                for index in range(3):
+                    (self.folder / f"worker-{index}.jsonl").unlink()
+
+    def test_a_ring_gives_up_a_stopped_worker(self):
+        _, members = self.ring()
+        members[2].send_signal(signal.SIGSTOP)
+        self.wait_until(lambda: self.lines(0, "peer_lost", peer="worker/2"), message="the chief does not miss it")
+        self.end_ring(members[:2])
+        members[2].send_signal(signal.SIGCONT)
+        members[2].communicate(timeout=60)
+        self.assertEqual(members[2].returncode, 2, "it was lost to the others")
 
 
 if __name__ == "__main__":

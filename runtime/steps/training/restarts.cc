@@ -30,7 +30,7 @@ void Restarts::end() {
 bool Restarts::again(const Task& task, int exit) {
   std::unique_lock lock(mutex_);
   const bool killed = exit < 0 || exit >= 128, lost_its_link = exit == 2;
-  if (!possible_ || over_ || task.type != "worker" || !(killed || lost_its_link)) return false;
+  if (over_ || task.type != "worker" || task.name() == chief_ || !(killed || lost_its_link)) return false;
   // Without the chief's word it is the chief or a server that is gone.
   if (lost_its_link) news_.wait_for(lock, kWord, [&] { return over_ || lost_.contains(task.name()); });
   if (over_ || (lost_its_link && !lost_.contains(task.name()))) return false;
@@ -43,7 +43,7 @@ std::vector<std::string> Restarts::hung() {
   std::lock_guard lock(mutex_);
   std::vector<std::string> out;
   for (const auto& [task, since] : lost_) {
-    if (!possible_ || over_ || told_.contains(task) || Clock::now() - since < kGrace) continue;
+    if (over_ || told_.contains(task) || Clock::now() - since < kGrace) continue;
     out.push_back(task);
     told_.insert(task);
   }

@@ -1,9 +1,8 @@
 // Which ended processes of a training are started again, and which silent ones are ended.
 //
-// A worker that was killed, or that lost its link while the chief goes on, is started again: servers give its
-// batches to others meanwhile, and it may come back at any time. A chief or server is not, because what it
-// held is gone: the whole training then resumes from its last checkpoint (the executor's next attempt). Nor
-// is a worker of mode allreduce, without which the others cannot go on.
+// A worker that was killed, or that lost its link while the chief continues, is started again: others get its
+// batches meanwhile, and it may come back at any time. A chief or server is not, because its state is lost:
+// the whole training then resumes from its last checkpoint (the executor's next attempt).
 #pragma once
 
 #include <chrono>
@@ -12,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/steps/training/tasks.h"
@@ -20,7 +20,8 @@ namespace radl::training {
 
 class Restarts {
  public:
-  explicit Restarts(bool possible) : possible_(possible) {}
+  // `chief`: the task that is the chief.
+  explicit Restarts(std::string chief) : chief_(std::move(chief)) {}
 
   // From the chief's progress lines: it has given this task ("worker/1") up, or has it back.
   void lost(const std::string& task);
@@ -35,7 +36,7 @@ class Restarts {
 
  private:
   using Clock = std::chrono::steady_clock;
-  const bool possible_;
+  const std::string chief_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::map<std::string, Clock::time_point> lost_;

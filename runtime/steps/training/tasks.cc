@@ -53,7 +53,7 @@ Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& 
   return layout;
 }
 
-Standing standing(const Layout& layout, bool ring, const std::map<std::string, int>& ends) {
+Standing standing(const Layout& layout, const std::map<std::string, int>& ends) {
   const Task& chief = layout.tasks[layout.chief];
   if (auto end = ends.find(chief.file()); end != ends.end())
     return end->second == 0 ? Standing{true, nullptr} : Standing{false, &chief};
@@ -63,7 +63,7 @@ Standing standing(const Layout& layout, bool ring, const std::map<std::string, i
     auto end = ends.find(task.file());
     const bool bad = end != ends.end() && end->second != 0;
     // What is wrong with the job or its data is wrong for all.
-    if (bad && (task.type == "ps" || ring || end->second == 1)) return {false, &task};
+    if (bad && (task.type == "ps" || end->second == 1)) return {false, &task};
     if (task.type != "worker") continue;
     working += !bad;
     if (bad) gone = &task;

@@ -30,12 +30,12 @@ struct Layout {
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes);
 
 // How a training stands when these tasks have ended (by Task::file(), -1: killed): it is done with its chief;
-// it has failed with its chief, a server, in a ring any task, or with the last worker.
+// it has failed with its chief, a server, or the last worker.
 struct Standing {
   bool done = false;
   const Task* failed = nullptr;
 };
-Standing standing(const Layout& layout, bool ring, const std::map<std::string, int>& ends);
+Standing standing(const Layout& layout, const std::map<std::string, int>& ends);
 
 // The job file of one task. `home` is the login's home on its node; ports are set by now.
 Json job_of(const Json& training, const Layout& layout, const Task& task,

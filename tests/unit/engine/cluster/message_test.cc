@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 7 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 8 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-7.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-8.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -73,6 +73,12 @@ Block sample_block() {
   return {.exchange = 21, .hop = 3, .note = {2, 1, 30, 50, 1.75, 0}, .encoding = Numbers::Fp16};
 }
 
+Border sample_border() { return {.epoch = 7, .done = 40, .fresh = true, .silent = 2}; }
+
+View sample_view() {
+  return {.epoch = 8, .members = {{0, 0x1122334455667788}, {2, 5}}, .hand_over = true, .source = 2};
+}
+
 Report sample_report() {
   Report m{.version = 1,
            .tickets_done = 2,
@@ -91,7 +97,7 @@ Report sample_report() {
 std::map<std::string, Message> samples() {
   std::map<std::string, Message> out;
   out["heartbeat"] = Message{MessageType::Heartbeat, {}};
-  out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20});
+  out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20, 6});
   out["welcome"] = encode(Welcome{1, 2, 500, 400, 900, 20, Norms::OfRound});
   out["refuse"] = encode(Refuse{1, "another job"});
   out["init"] = encode(sample_init());
@@ -103,6 +109,9 @@ std::map<std::string, Message> samples() {
   encode(sample_block(), gradients, statistics, out["block"]);
   out["state"] = encode(sample_state());
   out["norm"] = encode(Norm{5, 6.25});
+  out["border"] = encode(sample_border());
+  out["view"] = encode(sample_view());
+  out["freeze"] = encode(View{.epoch = 7}, MessageType::Freeze);
   out["report"] = encode(sample_report());
   out["stop"] = encode(Stop{13, "a server was lost"});
   out["leave"] = encode(Stop{0, ""}, MessageType::Leave);
@@ -156,6 +165,15 @@ bool decodes(const Message& m) {
     }
     case MessageType::Report: {
       Report out;
+      return decode(m, out).ok();
+    }
+    case MessageType::Border: {
+      Border out;
+      return decode(m, out).ok();
+    }
+    case MessageType::View:
+    case MessageType::Freeze: {
+      View out;
       return decode(m, out).ok();
     }
     case MessageType::Norm: {
@@ -215,6 +233,17 @@ TEST(Message, RoundTrips) {
   EXPECT_EQ(block.note, sample_block().note);
   EXPECT_EQ(block.exchange, 21u);
   EXPECT_EQ(block.hop, 3u);
+  View view;
+  ASSERT_TRUE(decode(all["view"], view).ok());
+  EXPECT_EQ(view.epoch, 8u);
+  EXPECT_EQ(view.members, sample_view().members);
+  EXPECT_TRUE(view.hand_over);
+  EXPECT_EQ(view.source, 2u);
+  Border border;
+  ASSERT_TRUE(decode(all["border"], border).ok());
+  EXPECT_EQ(border.done, 40u);
+  EXPECT_TRUE(border.fresh);
+  EXPECT_EQ(border.silent, 2);
   Norm norm;
   ASSERT_TRUE(decode(all["norm"], norm).ok());
   EXPECT_EQ(norm.round, 5u);
@@ -262,7 +291,7 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
   header[2] = 9;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 9, this program speaks version 7");
+            "a message of wire version 9, this program speaks version 8");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

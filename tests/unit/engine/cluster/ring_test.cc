@@ -11,8 +11,6 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kKey(32, 'k');
-
 RingOptions ring_options(uint32_t rank, uint32_t size, Numbers encoding = Numbers::Fp32) {
   return {rank, size, 50001, 3, Milliseconds(2000), encoding, {}};
 }
@@ -139,6 +137,37 @@ TEST(Ring, HandsTheStateAround) {
   }
 }
 
+TEST(Ring, AnyMemberHandsItsStateAround) {
+  auto rings = make_rings(3);
+  std::vector<std::future<TrainingState>> members;
+  for (uint32_t r = 0; r < 3; ++r) {
+    members.push_back(std::async(std::launch::async, [&, r] {
+      TrainingState state;
+      state.weights.assign(50001, static_cast<float>(r));
+      state.statistics = {4, 5, 6};
+      state.next = r;
+      EXPECT_TRUE(rings[r]->start(state, 2).ok());
+      return state;
+    }));
+  }
+  for (auto& m : members) {
+    TrainingState state = m.get();
+    EXPECT_EQ(state.weights, std::vector<float>(50001, 2));
+    EXPECT_EQ(state.next, 2u);
+  }
+}
+
+TEST(Ring, ACutEndsTheSumOfAll) {
+  auto rings = make_rings(3);
+  std::vector<std::future<Status>> members;
+  for (uint32_t r : {0u, 2u})
+    members.push_back(
+        std::async(std::launch::async, [&, r] { return add(*rings[r], r, 100, 2).notes.status(); }));
+  rings[1]->cut();
+  for (auto& m : members) EXPECT_EQ(m.get().code(), Code::Lost);
+  for (const auto& ring : rings) EXPECT_EQ(ring->silent_neighbor(), 0) << "nobody was silent";
+}
+
 TEST(Ring, TheStateOfAnotherModelIsRefusedByAll) {
   auto rings = make_rings(2);
   auto other = std::async(std::launch::async, [&] {
@@ -178,65 +207,6 @@ TEST(Ring, AReasonToEndGoesAround) {
     EXPECT_EQ(why.code(), Code::Invalid);
     EXPECT_NE(why.message().find("training diverged"), std::string::npos) << why.message();
   }
-}
-
-// Over TCP, with the handshake.
-class TcpRing : public testing::Test {
- protected:
-  void SetUp() override {
-    for (int i = 0; i < 3; ++i) listeners_.push_back(*listen_tcp("127.0.0.1:0", kKey, {}));
-    for (auto& l : listeners_) member_.addresses.push_back(l->address());
-    listeners_.clear();
-    member_.key = kKey;
-    member_.job_digest = "job";
-    member_.start_timeout = Milliseconds(10000);
-  }
-  std::future<Result<std::unique_ptr<Ring>>> join(uint32_t rank, RingMember member) {
-    return std::async(std::launch::async, [=] { return connect_ring(ring_options(rank, 3), member); });
-  }
-  std::vector<std::unique_ptr<Listener>> listeners_;
-  RingMember member_;
-};
-
-TEST_F(TcpRing, ComesTogetherAlsoWhenOneIsLate) {
-  auto a = join(0, member_), b = join(1, member_);
-  std::this_thread::sleep_for(Milliseconds(2500));  // longer than the peer timeout
-  auto c = join(2, member_);
-  std::vector<std::unique_ptr<Ring>> rings;
-  for (auto* m : {&a, &b, &c}) {
-    auto ring = m->get();
-    ASSERT_TRUE(ring.ok()) << ring.status().text();
-    rings.push_back(std::move(*ring));
-  }
-  std::vector<Outcome> all = add_all(rings, 70000, 3);
-  for (const Outcome& o : all) {
-    ASSERT_TRUE(o.notes.ok()) << o.notes.status().text();
-    EXPECT_EQ(o.numbers, all[0].numbers);
-  }
-  std::vector<std::future<void>> goodbyes;
-  for (auto& ring : rings) goodbyes.push_back(std::async(std::launch::async, [&ring] { ring->leave(); }));
-}
-
-TEST_F(TcpRing, AMemberOfAnotherJobIsRefused) {
-  RingMember other = member_;
-  other.job_digest = "another";
-  member_.start_timeout = Milliseconds(1000);
-  auto a = join(0, other), b = join(1, member_), c = join(2, member_);
-  Status refused = a.get().status();
-  EXPECT_EQ(refused.code(), Code::Invalid) << refused.text();
-  EXPECT_NE(refused.message().find("belongs to another job"), std::string::npos) << refused.message();
-  EXPECT_FALSE(b.get().ok());
-  EXPECT_FALSE(c.get().ok());
-}
-
-TEST_F(TcpRing, WhoDoesNotKnowTheKeyIsRefused) {
-  RingMember other = member_;
-  other.key = std::string(32, 'x');
-  member_.start_timeout = Milliseconds(1000);
-  auto a = join(0, other), b = join(1, member_), c = join(2, member_);
-  EXPECT_EQ(a.get().status().code(), Code::Auth);
-  EXPECT_FALSE(b.get().ok());
-  EXPECT_FALSE(c.get().ok());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <future>
 #include <mutex>
 
-#include "engine/cluster/ring.h"
+#include "engine/cluster/party.h"
 #include "tests/support/wait_until.h"
 #include "tests/unit/engine/cluster/toy_cluster.h"
 
@@ -198,13 +198,20 @@ TEST_P(StrangersTest, DoNotKeepARingFromForming) {
   std::vector<std::future<Status>> members;
   for (uint32_t r = 0; r < 3; ++r) {
     members.push_back(std::async(std::launch::async, [&, r]() -> Status {
-      RingMember member{addresses, kKey, "job", 60000ms, {}};
-      Result<std::unique_ptr<Ring>> ring = connect_ring({r, 3, 100, 1, 5000ms, Numbers::Fp32, {}}, member);
-      if (!ring) return ring.status();
+      Result<std::unique_ptr<Party>> party = Party::join({.ring = {r, 3, 100, 1, 5000ms, Numbers::Fp32, {}},
+                                                          .addresses = addresses,
+                                                          .key = kKey,
+                                                          .job_digest = "job",
+                                                          .start_timeout = 60000ms});
+      if (!party) return party.status();
+      TrainingState state;
+      if (r == 0) state.weights.assign(100, 1), state.statistics = {1};
+      if (Status view = (*party)->next_view(state, r > 0); !view.ok()) return view;
       std::vector<float> numbers(100, 1), statistics(1, 1);
-      Result<std::vector<RingNote>> notes = (*ring)->sum(numbers, statistics, {});
+      Result<std::vector<RingNote>> notes = (*party)->sum(numbers, statistics, {});
       if (!notes) return notes.status();
-      (*ring)->leave();
+      if (r > 0) (void)(*party)->wait_for_end();
+      (*party)->stop({});
       return numbers[99] == 3 ? Status() : Status(Code::Internal, "a wrong sum");
     }));
   }

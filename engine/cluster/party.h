@@ -1,0 +1,65 @@
+// A member of a training without servers: reaches the chief, takes part in its views, and forms their rings.
+//
+// Worker 0 is the chief, and decides who takes part (members.h). Every other worker keeps a link to it, over
+// which reports and decisions travel. The ring of a view has links of its own, which end with the view.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/members.h"
+#include "engine/cluster/ring.h"
+
+namespace radl::engine::cluster {
+
+struct PartyOptions {
+  RingOptions ring;                    // rank: this worker's index; size: workers in the first view
+  std::vector<std::string> addresses;  // of all workers, "host:port"
+  std::string key, job_digest;
+  Milliseconds start_timeout{120000};  // for the first view
+  // So many strangers, or members of other jobs, were refused since the last call, and what was wrong with
+  // the last of them: for progress lines. From several threads, perhaps at once.
+  std::function<void(uint64_t count, const std::string& last)> refused;
+};
+
+// For progress lines: kind is "joined", "left" or "lost".
+struct PeerChange {
+  std::string kind;
+  uint32_t index = 0;
+  std::string text;
+  double silent_seconds = 0;
+};
+
+// All calls but stop() are for one thread.
+class Party {
+ public:
+  // Listens at this worker's address and reaches the chief. Conflict: the address is in use; Invalid: the
+  // chief has another job; Auth: it has another key; Timeout: it did not appear.
+  static Result<std::unique_ptr<Party>> join(const PartyOptions& options);
+  virtual ~Party() = default;
+
+  // This member is in no exchange, and `state` is its last border (`fresh`: it has none yet). Returns in the
+  // next view, whose members all have `state` then, or once the job is finished (finished()). Lost: the chief
+  // is gone. Timeout: a worker of the first view did not appear. Else why somebody ended the job.
+  virtual Status next_view(TrainingState& state, bool fresh) = 0;
+  virtual const View& view() const = 0;
+  virtual uint32_t rank() const = 0;  // in the view
+  // Ring::sum() of the view. If it fails and broken() is true, next_view() helps.
+  virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
+                                            RingNote own) = 0;
+  virtual bool broken() const = 0;
+  // Of a worker at the last border: waits until the chief has it, too (Ok), or needs this member in another
+  // view (broken()).
+  virtual Status wait_for_end() = 0;
+  virtual bool finished() const = 0;  // the chief has said so
+
+  virtual Traffic traffic() const = 0;
+  virtual std::vector<PeerChange> take_changes() = 0;  // of the chief
+  // Ends this member, and the job if it is the chief or `why` is an error: the others learn the reason.
+  virtual void stop(const Status& why) = 0;
+};
+
+}  // namespace radl::engine::cluster

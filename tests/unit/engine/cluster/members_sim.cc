@@ -1,0 +1,502 @@
+#include "tests/unit/engine/cluster/members_sim.h"
+
+#include <algorithm>
+
+namespace radl::engine::cluster::sim {
+namespace {
+
+constexpr uint64_t kBatches = 250;
+constexpr double kPatience = 8;  // in which a member that has arrived is in a view
+
+// What a member has at a border: which batches are in its weights, in which updates.
+struct State {
+  std::vector<std::vector<uint64_t>> updates;
+  uint64_t done = 0, digest = 0;
+};
+
+// Of an exchange: who contributes which batch. A step takes batches [done, done + size).
+struct Block {
+  uint64_t epoch = 0, done = 0;
+  uint32_t rank = 0;
+  std::optional<uint64_t> batch;
+};
+
+class Job {
+ public:
+  Job(uint64_t seed, Mutant mutant) : random_(seed), mutant_(mutant) {}
+  Result run();
+
+ private:
+  using Clock = double;
+  struct Member {
+    Seat seat;
+    bool up = true, finished = false, linked = false, computed = false, hello = false, ready = false;
+    Clock stopped_until = 0, began = 0;
+    Attendance attendance;
+    State state;
+    bool fresh = true;
+    std::map<uint32_t, Block> have;                     // of the current exchange, by rank
+    std::vector<Block> early;                           // of the next one
+    std::vector<std::pair<uint64_t, uint32_t>> hellos;  // ahead of its view: epoch, index
+    std::optional<std::pair<uint64_t, State>> handed;   // a state that came before the links were complete
+  };
+
+  double uniform(double low, double high) { return std::uniform_real_distribution<>(low, high)(random_); }
+  int whole(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
+  bool is(Mutant mutant) const { return mutant_ == mutant; }
+  void fail(const std::string& what) {
+    if (broken_.empty()) broken_ = what;
+  }
+
+  void at(Clock when, std::function<void()> what) { events_.push({when, ++events_made_, std::move(what)}); }
+  // On this incarnation, when it is not stopped.
+  void on(const Seat& seat, Clock when, std::function<void(Member&)> what);
+  Member* find(const Seat& seat);
+  Member& chief() { return members_.at(0); }
+
+  void start(uint32_t index, Clock when);
+  void send(const Seat& from, uint32_t to_index, std::function<void(Member&)> what);
+  void tell_chief(const Seat& from, std::function<void()> what);
+  void carry_out();
+  bool is_cut(uint32_t a, uint32_t b) const {
+    const auto now = [this](uint32_t from, uint32_t to) {
+      const auto found = cut_.find({from, to});
+      return found != cut_.end() && found->second > now_;
+    };
+    return now(a, b) || now(b, a);
+  }
+  void lose(const Seat& seat, Clock after);
+  void end(const Seat& seat);
+  void stand(Member& m, int32_t silent);
+  void take_view(Member& m);
+  void greet(Member& m, uint64_t epoch, uint32_t from);
+  void complete_links(Member& m);
+  void receive_state(Member& m, uint64_t epoch, const State& state);
+  void begin_step(Member& m);
+  void compute(Member& m);
+  void take(Member& m, const Block& block);
+  void forward(Member& m, const Block& block);
+  void apply_if_complete(Member& m);
+  void check_state(const Member& m);
+  void effect();
+  void inject_faults(int size);
+  void cut(Clock when);
+  const Seat& neighbor(const Member& m, int step) const;
+  uint32_t rank(const Member& m) const { return *Attendance::rank_of(m.attendance.view(), m.seat.index); }
+  bool stands_still(const Member& m) const {
+    return m.attendance.frozen() && !is(Mutant::GoesOnAfterStanding);
+  }
+
+  struct Event {
+    Clock when;
+    uint64_t number;
+    std::function<void()> what;
+    bool operator<(const Event& other) const {
+      return std::pair(when, number) > std::pair(other.when, other.number);
+    }
+  };
+  std::mt19937_64 random_;
+  const Mutant mutant_;
+  Clock now_ = 0;
+  uint64_t events_made_ = 0, incarnations_ = 0;
+  std::priority_queue<Event> events_;
+  std::map<uint32_t, Member> members_;  // by index, the present incarnation
+  std::unique_ptr<Membership> membership_;
+  std::map<std::pair<uint64_t, uint64_t>, Clock> fifo_;  // between incarnations: when the last frame arrives
+  std::map<std::pair<uint32_t, uint32_t>, Clock> cut_;   // from, to: until when
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> digests_;  // epoch and border -> digest
+  std::vector<std::vector<uint64_t>> visible_;                 // what the chief has made visible
+  std::map<uint32_t, Clock> waiting_since_;                    // present, and in no view
+  std::set<uint64_t> closed_;  // incarnations whose link to the chief has ended
+  std::string broken_;
+};
+
+Job::Member* Job::find(const Seat& seat) {
+  auto found = members_.find(seat.index);
+  return found != members_.end() && found->second.up && found->second.seat == seat ? &found->second : nullptr;
+}
+
+void Job::on(const Seat& seat, Clock when, std::function<void(Member&)> what) {
+  at(when, [this, seat, what = std::move(what)] {
+    Member* m = find(seat);
+    if (m == nullptr) return;
+    if (m->stopped_until > now_) return on(seat, m->stopped_until, what);
+    what(*m);
+  });
+}
+
+void Job::send(const Seat& from, uint32_t to_index, std::function<void(Member&)> what) {
+  auto to = members_.find(to_index);
+  if (to == members_.end()) return;
+  const Seat seat = to->second.seat;
+  Clock& last = fifo_[{from.incarnation, seat.incarnation}];
+  Clock arrives = std::max(now_ + uniform(0.001, 0.03), last);
+  // A cut delays what is under way, as a retransmission does; if it lasts, the link breaks.
+  if (auto blocked = cut_.find({from.index, to_index}); blocked != cut_.end() && blocked->second > now_)
+    arrives = std::max(arrives, blocked->second + 0.01);
+  last = arrives + 1e-6;
+  on(seat, arrives, std::move(what));
+}
+
+// Over the control link; `what` runs at the chief.
+void Job::tell_chief(const Seat& from, std::function<void()> what) {
+  send(from, 0, [this, from, what = std::move(what)](Member&) {
+    if (closed_.contains(from.incarnation)) return;
+    what();
+    carry_out();
+  });
+}
+
+void Job::carry_out() {
+  for (const Membership::Order& order : membership_->take_orders()) {
+    if (order.type == MessageType::Freeze && is(Mutant::NobodyFreezes)) continue;
+    View view = order.view;
+    if (order.type == MessageType::View) {
+      waiting_since_.erase(order.to.index);
+      if (is(Mutant::NoHandOver)) view.hand_over = false;
+      if (is(Mutant::LeastBorderWins)) {
+        const auto order = [this](const Seat& a, const Seat& b) {
+          const Member &x = members_.at(a.index), &y = members_.at(b.index);
+          return std::pair(x.fresh, x.state.done) < std::pair(y.fresh, y.state.done);
+        };
+        view.source = std::min_element(view.members.begin(), view.members.end(), order)->index;
+        view.hand_over = true;
+      }
+    }
+    send(chief().seat, order.to.index, [this, order, view](Member& m) {
+      if (!(m.seat == order.to)) return;
+      if (order.type == MessageType::Stop) return end(m.seat);
+      if (order.type == MessageType::Freeze) {
+        m.attendance.freeze(view.epoch);
+        if (m.attendance.frozen()) stand(m, -1);
+      } else {
+        m.attendance.decided(view);
+        take_view(m);
+      }
+    });
+  }
+}
+
+// Its links: the chief learns of it, and so do its neighbors.
+void Job::lose(const Seat& seat, Clock after) {
+  if (!is(Mutant::LossesAreIgnored)) {
+    // What it sent before is read before the end of the link, unless it is still held up then.
+    const Clock read = std::min(fifo_[{seat.incarnation, chief().seat.incarnation}] + 1e-6, now_ + 0.1);
+    on(chief().seat, std::max(now_ + after, read), [this, seat](Member&) {
+      closed_.insert(seat.incarnation);
+      membership_->lost(seat);
+      carry_out();
+    });
+  }
+  for (auto& [index, m] : members_) {
+    if (index == seat.index || !m.up) continue;
+    on(m.seat, now_ + after, [this, seat, after](Member& other) {
+      const View& view = other.attendance.view();
+      const bool linked = view.epoch > 0 && !other.attendance.frozen() &&
+                          (neighbor(other, 1) == seat || neighbor(other, -1) == seat);
+      if (linked) stand(other, after >= kSilence ? static_cast<int32_t>(seat.index) : -1);
+    });
+  }
+}
+
+// The process ends: its peers see closed links.
+void Job::end(const Seat& seat) {
+  Member* m = find(seat);
+  if (m == nullptr) return;
+  m->up = false;
+  lose(seat, uniform(0.001, 0.03));
+  if (seat.index != 0 && whole(0, 2) > 0) start(seat.index, now_ + uniform(0.3, 2));  // it is restarted
+}
+
+void Job::start(uint32_t index, Clock when) {
+  at(when, [this, index] {
+    if (auto found = members_.find(index); found != members_.end() && found->second.up) return;
+    if (is_cut(index, 0)) return start(index, now_ + 0.3);  // nothing connects
+    Member m;
+    m.seat = {index, ++incarnations_};
+    m.fresh = index != 0;
+    members_[index] = std::move(m);
+    const Seat seat = members_[index].seat;
+    tell_chief(seat, [this, seat] {
+      membership_->arrived(seat);
+      waiting_since_[seat.index] = now_;
+    });
+    stand(members_[index], -1);
+  });
+}
+
+const Seat& Job::neighbor(const Member& m, int step) const {
+  const auto& seats = m.attendance.view().members;
+  const int n = static_cast<int>(seats.size());
+  return seats[static_cast<size_t>((static_cast<int>(rank(m)) + step + n) % n)];
+}
+
+// Leaves the exchange and reports the border.
+void Job::stand(Member& m, int32_t silent) {
+  if (m.linked && is(Mutant::KeepsHalfAnUpdate) && !m.have.empty() && !m.fresh) {
+    for (const auto& [rank, block] : m.have)
+      m.state.digest = m.state.digest * 31 + block.batch.value_or(0) + 7;
+  }
+  const bool had_neighbors = m.attendance.view().epoch > 0 && !m.attendance.frozen();
+  const std::vector<Seat> around =
+      had_neighbors ? std::vector<Seat>{neighbor(m, 1), neighbor(m, -1)} : std::vector<Seat>{};
+  Border border = m.attendance.stand(m.state.done, m.fresh, is(Mutant::NobodyIsBlamed) ? -1 : silent);
+  const Seat seat = m.seat;
+  if (!is(Mutant::GoesOnAfterStanding)) m.linked = m.ready = m.hello = false;
+  // It closes its links: its neighbors stand as well.
+  for (const Seat& other : around) {
+    if (other == seat) continue;
+    const uint64_t epoch = border.epoch;
+    send(seat, other.index, [this, epoch, other](Member& peer) {
+      if (peer.seat == other && peer.attendance.view().epoch == epoch && !peer.attendance.frozen())
+        stand(peer, -1);
+    });
+  }
+  tell_chief(seat, [this, seat, border] {
+    Border said = border;
+    if (is(Mutant::BordersOfAnyView) && said.epoch > 0) said.epoch = membership_->view().epoch;
+    membership_->stands(seat, said);
+    if (is(Mutant::DoesNotWait)) {  // a member that has not answered is taken to stand where it was last
+      for (const Seat& other : membership_->view().members)
+        if (Member* o = find(other); o != nullptr && !o->attendance.frozen())
+          membership_->stands(other, {membership_->view().epoch, o->state.done, o->fresh, -1});
+    }
+  });
+  take_view(m);
+}
+
+void Job::take_view(Member& m) {
+  std::optional<View> view = m.attendance.take_view();
+  if (!view) return;
+  m.linked = m.computed = m.ready = m.hello = false;
+  m.have.clear();
+  m.early.clear();
+  m.handed.reset();
+  if (m.attendance.frozen()) return stand(m, -1);
+  const Seat seat = m.seat;
+  const uint64_t epoch = view->epoch;
+  on(seat, now_ + kFormation, [this, epoch](Member& late) {
+    if (late.attendance.view().epoch != epoch || late.linked || late.attendance.frozen()) return;
+    stand(late, static_cast<int32_t>(neighbor(late, late.ready ? -1 : 1).index));
+  });
+  if (view->members.size() == 1) {
+    m.ready = m.hello = true;
+    return complete_links(m);
+  }
+  send(seat, neighbor(m, 1).index, [this, seat, epoch](Member& next) { greet(next, epoch, seat.index); });
+  for (const auto& [of, from] : std::exchange(m.hellos, {})) {
+    if (of >= epoch) greet(m, of, from);
+  }
+}
+
+// The member before says Hello, perhaps before this one knows of the view.
+void Job::greet(Member& m, uint64_t epoch, uint32_t from) {
+  if (epoch > m.attendance.view().epoch) return m.hellos.push_back({epoch, from});
+  if (epoch < m.attendance.view().epoch || m.attendance.frozen() || neighbor(m, -1).index != from) return;
+  m.hello = true;
+  send(m.seat, from, [this, epoch](Member& previous) {
+    if (previous.attendance.view().epoch != epoch || previous.attendance.frozen()) return;
+    previous.ready = true;
+    complete_links(previous);
+  });
+  complete_links(m);
+}
+
+void Job::complete_links(Member& m) {
+  if (!m.ready || !m.hello || m.linked) return;
+  m.linked = true;
+  const View& view = m.attendance.view();
+  if (!view.hand_over || view.source == m.seat.index) {
+    if (view.hand_over)
+      receive_state(m, view.epoch, m.state);
+    else
+      begin_step(m);
+  } else if (m.handed) {
+    receive_state(m, m.handed->first, m.handed->second);
+  }
+}
+
+// From the source, around the ring.
+void Job::receive_state(Member& m, uint64_t epoch, const State& state) {
+  if (m.attendance.view().epoch != epoch || m.attendance.frozen()) return;
+  if (!m.linked) {
+    m.handed = {epoch, state};
+    return;
+  }
+  m.state = state;
+  m.fresh = false;
+  const Seat next = neighbor(m, 1);
+  if (next.index != m.attendance.view().source)
+    send(m.seat, next.index, [this, epoch, state](Member& other) { receive_state(other, epoch, state); });
+  begin_step(m);
+}
+
+void Job::begin_step(Member& m) {
+  check_state(m);
+  if (m.seat.index == 0) effect();
+  m.computed = false;
+  m.have.clear();
+  m.began = now_;
+  if (m.state.done >= kBatches) {
+    m.finished = m.seat.index == 0;
+    return;  // a worker waits for the chief's word
+  }
+  const uint64_t epoch = m.attendance.view().epoch, done = m.state.done;
+  on(m.seat, now_ + uniform(0.02, 0.08), [this, epoch, done](Member& self) {
+    if (self.attendance.view().epoch == epoch && self.state.done == done) compute(self);
+  });
+}
+
+void Job::compute(Member& m) {
+  if (stands_still(m) || m.computed) return;
+  m.computed = true;
+  const uint32_t own = rank(m);
+  Block block{m.attendance.view().epoch, m.state.done, own, std::nullopt};
+  if (m.state.done + own < kBatches) block.batch = m.state.done + own;
+  m.have[own] = block;
+  forward(m, block);
+  for (const Block& other : std::exchange(m.early, {})) take(m, other);
+  apply_if_complete(m);
+}
+
+void Job::forward(Member& m, const Block& block) {
+  const Seat& next = neighbor(m, 1);
+  const uint32_t then = (rank(m) + 1) % static_cast<uint32_t>(m.attendance.view().members.size());
+  if (then == block.rank || next == m.seat) return;
+  send(m.seat, next.index, [this, block](Member& other) { take(other, block); });
+}
+
+void Job::take(Member& m, const Block& block) {
+  const uint64_t epoch = m.attendance.view().epoch;
+  if (!is(Mutant::FramesOfAnyView) && block.epoch != epoch) return;
+  if (stands_still(m) || epoch == 0) return;
+  if (!m.linked || !m.computed || block.done > m.state.done) {
+    m.early.push_back(block);
+    if (m.early.size() > 4 * m.attendance.view().members.size()) fail("frames pile up without bound");
+    return;
+  }
+  if (block.done < m.state.done || m.have.contains(block.rank)) return;
+  m.have[block.rank] = block;
+  forward(m, block);
+  apply_if_complete(m);
+}
+
+void Job::apply_if_complete(Member& m) {
+  if (!m.computed || m.have.size() < m.attendance.view().members.size() || stands_still(m)) return;
+  std::vector<uint64_t> batches;
+  for (const auto& [rank, block] : m.have)
+    if (block.batch) batches.push_back(*block.batch);
+  for (uint64_t batch : batches) m.state.digest = m.state.digest * 1000003 + batch + 1;
+  m.state.done += batches.size();
+  m.state.updates.push_back(std::move(batches));
+  begin_step(m);
+}
+
+void Job::check_state(const Member& m) {
+  const uint64_t epoch = m.attendance.view().epoch;
+  const auto [known, fresh] = digests_.emplace(std::pair(epoch, m.state.done), m.state.digest);
+  if (!fresh && known->second != m.state.digest) fail("members of a view differ at a border");
+  std::set<uint64_t> seen;
+  for (const auto& update : m.state.updates)
+    for (uint64_t batch : update)
+      if (!seen.insert(batch).second) fail("a batch is in two updates");
+  if (!seen.empty() && (*seen.rbegin() + 1 != seen.size() || seen.size() != m.state.done))
+    fail("a batch is in no update");
+}
+
+// The chief evaluates, keeps a checkpoint, reports.
+void Job::effect() {
+  const auto& now = chief().state.updates;
+  if (now.size() < visible_.size() || !std::equal(visible_.begin(), visible_.end(), now.begin()))
+    return fail("two histories became visible");
+  visible_ = now;
+}
+
+// Between two members, one way or both; a long one breaks their links.
+void Job::cut(Clock when) {
+  at(when, [this] {
+    std::vector<uint32_t> up;
+    for (const auto& [index, m] : members_)
+      if (m.up) up.push_back(index);
+    if (up.size() < 2) return;
+    std::shuffle(up.begin(), up.end(), random_);
+    const uint32_t a = up[0], b = up[1];
+    const bool both = whole(0, 1) == 1;
+    const Clock lasts = whole(0, 3) == 0 ? kEnd : uniform(0.2, 3);
+    cut_[{a, b}] = now_ + lasts;
+    if (both) cut_[{b, a}] = now_ + lasts;
+    if (lasts <= kSilence) return;
+    const Seat first = members_.at(a).seat, second = members_.at(b).seat;
+    at(now_ + kSilence, [this, first, second] {
+      if (first.index == 0 || second.index == 0) {  // the chief loses it, and it the chief: it ends
+        const Seat worker = first.index == 0 ? second : first;
+        end(worker);
+        return;
+      }
+      for (const auto& [seat, other] : {std::pair(first, second), std::pair(second, first)}) {
+        on(seat, now_, [this, other = other](Member& m) {
+          const View& view = m.attendance.view();
+          if (view.epoch == 0 || m.attendance.frozen()) return;
+          if (neighbor(m, 1) == other || neighbor(m, -1) == other)
+            stand(m, static_cast<int32_t>(other.index));
+        });
+      }
+    });
+  });
+}
+
+void Job::inject_faults(int size) {
+  const auto some_worker = [this]() -> Member* {
+    std::vector<Member*> up;
+    for (auto& [index, m] : members_)
+      if (m.up && index != 0) up.push_back(&m);
+    return up.empty() ? nullptr : up[static_cast<size_t>(whole(0, static_cast<int>(up.size()) - 1))];
+  };
+  for (int i = whole(0, size); i > 0; --i) {
+    at(uniform(0.5, 5), [this, some_worker] {
+      if (Member* m = some_worker()) end(m->seat);
+    });
+  }
+  for (int i = whole(0, 2); i > 0; --i) start(static_cast<uint32_t>(size + i), uniform(0.5, 5));
+  for (int i = whole(0, 2); i > 0; --i) {
+    at(uniform(0.5, 5), [this, some_worker] {
+      Member* m = some_worker();
+      if (m == nullptr) return;
+      const Clock lasts = uniform(0.1, 2);
+      m->stopped_until = now_ + lasts;
+      // Its links are lost to the others; it finds them closed when it goes on, and ends.
+      if (lasts > kSilence) {
+        lose(m->seat, kSilence);
+        on(m->seat, m->stopped_until, [this](Member& self) { end(self.seat); });
+      }
+    });
+  }
+  if (whole(0, 2) == 0)
+    at(uniform(0.5, 4), [this] { chief().stopped_until = now_ + uniform(0.1, 0.9 * kSilence); });
+  for (int i = whole(0, 2); i > 0; --i) cut(uniform(0.5, 5));
+}
+
+Result Job::run() {
+  const int size = whole(1, 5);
+  membership_ = std::make_unique<Membership>(static_cast<size_t>(size));
+  for (int i = 0; i < size; ++i) start(static_cast<uint32_t>(i), i == 0 ? 0 : uniform(0.001, 0.2));
+  inject_faults(size);
+  while (!events_.empty() && now_ < kEnd && broken_.empty() && !(members_.contains(0) && chief().finished)) {
+    Event next = events_.top();
+    events_.pop();
+    now_ = next.when;
+    next.what();
+    for (const auto& [index, since] : waiting_since_)
+      if (now_ - since > kPatience && find(members_.at(index).seat) != nullptr)
+        fail("a member waits without end to be let in");
+  }
+  if (broken_.empty() && !chief().finished) fail("no progress");
+  if (broken_.empty() && chief().state.done != kBatches) fail("a batch is in no update");
+  return {broken_, now_, membership_->view().epoch};
+}
+
+}  // namespace
+
+Result run(uint64_t seed, Mutant mutant) { return Job(seed, mutant).run(); }
+
+}  // namespace radl::engine::cluster::sim

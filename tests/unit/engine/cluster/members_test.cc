@@ -1,0 +1,166 @@
+// How members agree on who takes part: the rules one by one, and all of them in virtual time
+// (members_sim.h). RADL_SEEDS=N runs N seeds instead of 500.
+#include "engine/cluster/members.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/unit/engine/cluster/members_sim.h"
+
+namespace radl::engine::cluster {
+namespace {
+
+using Order = Membership::Order;
+
+constexpr Seat kChief{0, 10}, kFirst{1, 11}, kSecond{2, 12};
+
+class MembershipTest : public testing::Test {
+ protected:
+  // Three members in view 1.
+  void SetUp() override {
+    for (const Seat& seat : {kChief, kFirst, kSecond}) {
+      chief.arrived(seat);
+      chief.stands(seat, {.fresh = seat.index > 0});
+    }
+    const std::vector<Order> orders = chief.take_orders();
+    ASSERT_EQ(orders.size(), 3u);
+    ASSERT_EQ(chief.view().epoch, 1u);
+  }
+  void stand(const Seat& seat, uint64_t done, int32_t silent = -1) {
+    chief.stands(seat, {.epoch = chief.view().epoch, .done = done, .silent = silent});
+  }
+  Membership chief{3};
+};
+
+TEST_F(MembershipTest, TheFirstViewHasAllAndTheChiefsState) {
+  EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, kFirst, kSecond}));
+  EXPECT_TRUE(chief.view().hand_over);
+  EXPECT_EQ(chief.view().source, 0u);
+  EXPECT_FALSE(chief.changing());
+}
+
+TEST(Membership, TheFirstViewWaitsForAll) {
+  Membership chief(2);
+  chief.arrived(kChief);
+  chief.stands(kChief, {});
+  EXPECT_TRUE(chief.take_orders().empty());
+  EXPECT_TRUE(chief.changing());
+}
+
+TEST_F(MembershipTest, ALostMemberFreezesTheOthersAndTheFurthestBorderWins) {
+  chief.lost(kFirst);
+  std::vector<Order> orders = chief.take_orders();
+  ASSERT_EQ(orders.size(), 2u);
+  for (const Order& order : orders) EXPECT_EQ(order.type, MessageType::Freeze);
+  stand(kChief, 6);
+  EXPECT_TRUE(chief.take_orders().empty()) << "one is still in its exchange";
+  stand(kSecond, 9);
+  orders = chief.take_orders();
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders[0].view.epoch, 2u);
+  EXPECT_EQ(orders[0].view.members, (std::vector<Seat>{kChief, kSecond}));
+  EXPECT_TRUE(orders[0].view.hand_over);
+  EXPECT_EQ(orders[0].view.source, 2u);
+}
+
+TEST_F(MembershipTest, NothingTravelsWhereAllHaveTheSameBorder) {
+  chief.lost(kFirst);
+  stand(kChief, 6);
+  stand(kSecond, 6);
+  EXPECT_EQ(chief.view().epoch, 2u);
+  EXPECT_FALSE(chief.view().hand_over);
+}
+
+TEST_F(MembershipTest, ARestartedMemberGetsTheState) {
+  const Seat again{1, 21};
+  chief.arrived(again);
+  chief.stands(again, {.fresh = true});
+  chief.lost(kFirst);  // the end of its former self is no news
+  stand(kChief, 6);
+  stand(kSecond, 6);
+  EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, again, kSecond}));
+  EXPECT_TRUE(chief.view().hand_over);
+  EXPECT_EQ(chief.view().source, 0u);
+}
+
+TEST_F(MembershipTest, ABorderOfAFormerViewOrSelfIsIgnored) {
+  chief.take_orders();
+  chief.stands(kFirst, {.epoch = 7, .done = 6});
+  chief.stands({1, 99}, {.epoch = 1, .done = 6});
+  EXPECT_FALSE(chief.changing());
+}
+
+TEST_F(MembershipTest, MembersThatCannotReachEachOtherAreSeparated) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(chief.view().members.size(), 3u);
+    stand(kChief, 0);
+    stand(kFirst, 0, 2);
+    chief.take_orders();
+    stand(kSecond, 0, 1);
+  }
+  EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, kFirst}));
+  const std::vector<Order> orders = chief.take_orders();
+  ASSERT_EQ(orders.front().type, MessageType::Stop);
+  EXPECT_EQ(orders.front().to, kSecond);
+}
+
+TEST_F(MembershipTest, WhoCannotReachTheChiefGoes) {
+  for (int i = 0; i < 2; ++i) {
+    stand(kChief, 0);
+    stand(kSecond, 0);
+    stand(kFirst, 0, 0);
+  }
+  EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, kSecond}));
+}
+
+TEST(Attendance, AFreezeOfTheNextViewMayComeBeforeItIsTaken) {
+  Attendance member;
+  member.stand(0, true, -1);
+  member.decided({.epoch = 1});
+  member.freeze(1);
+  ASSERT_TRUE(member.take_view());
+  EXPECT_TRUE(member.frozen());
+  EXPECT_FALSE(member.take_view()) << "once";
+  EXPECT_EQ(member.stand(5, false, 3).epoch, 1u);
+}
+
+TEST(Attendance, AViewIsTakenOnlyAtABorder) {
+  Attendance member;
+  member.stand(0, true, -1);
+  member.decided({.epoch = 1});
+  ASSERT_TRUE(member.take_view());
+  EXPECT_FALSE(member.frozen());
+  member.decided({.epoch = 2});
+  EXPECT_FALSE(member.take_view());
+  member.stand(1, false, -1);
+  EXPECT_EQ(member.take_view()->epoch, 2u);
+}
+
+uint64_t seeds() {
+  const char* asked = std::getenv("RADL_SEEDS");
+  return asked == nullptr ? 500 : std::strtoull(asked, nullptr, 10);
+}
+
+// Kills, stops, restarts, joins, and cuts in one or both directions.
+TEST(Simulation, EveryJobEndsWithEachBatchOnceAndOneHistory) {
+  for (uint64_t seed = 0; seed < seeds(); ++seed) EXPECT_EQ(sim::run(seed).broken, "") << "seed " << seed;
+}
+
+class MutantTest : public testing::TestWithParam<sim::Mutant> {};
+
+TEST_P(MutantTest, IsCaught) {
+  for (uint64_t seed = 0; seed < 500; ++seed)
+    if (!sim::run(seed, GetParam()).broken.empty()) return;
+  FAIL() << "500 seeds find nothing wrong with this mutant";
+}
+
+INSTANTIATE_TEST_SUITE_P(Mutants, MutantTest,
+                         testing::Values(sim::Mutant::NobodyFreezes, sim::Mutant::FramesOfAnyView,
+                                         sim::Mutant::LeastBorderWins, sim::Mutant::NoHandOver,
+                                         sim::Mutant::DoesNotWait, sim::Mutant::GoesOnAfterStanding,
+                                         sim::Mutant::KeepsHalfAnUpdate, sim::Mutant::LossesAreIgnored,
+                                         sim::Mutant::NobodyIsBlamed, sim::Mutant::BordersOfAnyView));
+
+}  // namespace
+}  // namespace radl::engine::cluster

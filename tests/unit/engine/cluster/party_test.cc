@@ -1,0 +1,175 @@
+// Workers without a server over TCP: they come together, and go on without those that are lost and with those
+// that come back.
+#include "engine/cluster/party.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace radl::engine::cluster {
+namespace {
+
+const std::string kKey(32, 'k');
+constexpr uint64_t kBatches = 60;
+
+// What a member does until the job is over: each step adds the numbers of its batches to weights[0].
+struct Ended {
+  Status status;
+  TrainingState state;
+};
+
+class PartyTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 3; ++i) {
+      listeners_.push_back(*listen_tcp("127.0.0.1:0", kKey, {}));
+      options_.addresses.push_back(listeners_.back()->address());
+    }
+    listeners_.clear();
+    options_.key = kKey;
+    options_.job_digest = "job";
+    options_.start_timeout = Milliseconds(10000);
+  }
+
+  PartyOptions options_of(uint32_t index) const {
+    PartyOptions out = options_;
+    out.ring = {index, 3, 2, 1, Milliseconds(1000), Numbers::Fp32, {}};
+    return out;
+  }
+
+  // `each`: called before each exchange, with the batches done; false: the member ends without a word.
+  static Ended work(const PartyOptions& options, const std::function<bool(uint64_t done)>& each) {
+    Result<std::unique_ptr<Party>> joined = Party::join(options);
+    if (!joined) return {joined.status(), {}};
+    Party& party = **joined;
+    const bool chief = options.ring.rank == 0;
+    TrainingState state;
+    if (chief) state.weights = {0, 7}, state.statistics = {0};
+    Status status = party.next_view(state, !chief);
+    while (status.ok() && !party.finished()) {
+      if (state.next == kBatches) {
+        status = chief ? Status() : party.wait_for_end();
+        if (status.ok()) break;
+      } else {
+        if (each && !each(state.next)) return {Status(Code::Cancelled, "ended by the test"), state};
+        const uint64_t batch = state.next + party.rank(), size = party.view().members.size();
+        std::vector<float> numbers = {batch < kBatches ? static_cast<float>(batch) : 0.0f, 0}, none = {0};
+        Result<std::vector<RingNote>> notes = party.sum(numbers, none, {});
+        status = notes.status();
+        if (status.ok()) {
+          state.weights[0] += numbers[0];
+          state.next = std::min(kBatches, state.next + size);
+        }
+      }
+      if (!status.ok() && party.broken()) status = party.next_view(state, false);
+    }
+    party.stop(status);
+    return {status, state};
+  }
+
+  std::future<Ended> member(uint32_t index, std::function<bool(uint64_t)> each = {}) {
+    return std::async(std::launch::async,
+                      [options = options_of(index), each] { return work(options, each); });
+  }
+
+  static void expect_whole(const Ended& ended) {
+    EXPECT_TRUE(ended.status.ok()) << ended.status.text();
+    EXPECT_EQ(ended.state.next, kBatches);
+    EXPECT_EQ(ended.state.weights, (std::vector<float>{kBatches * (kBatches - 1) / 2, 7}))
+        << "each batch once";
+  }
+
+  static bool slowly(uint64_t) {
+    std::this_thread::sleep_for(Milliseconds(5));
+    return true;
+  }
+
+  PartyOptions options_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+};
+
+TEST_F(PartyTest, AllComeTogetherAlsoWhenOneIsLate) {
+  auto a = member(0), b = member(1);
+  std::this_thread::sleep_for(Milliseconds(1500));  // longer than the peer timeout
+  auto c = member(2);
+  for (auto* m : {&a, &b, &c}) expect_whole(m->get());
+}
+
+TEST_F(PartyTest, TheOthersGoOnWithoutALostWorker) {
+  for (uint32_t lost : {1u, 2u}) {
+    std::vector<std::future<Ended>> members;
+    for (uint32_t i = 0; i < 3; ++i)
+      members.push_back(
+          member(i, [i, lost](uint64_t done) { return slowly(done) && (i != lost || done < 12); }));
+    for (uint32_t i = 0; i < 3; ++i) {
+      Ended ended = members[i].get();
+      if (i != lost) expect_whole(ended);
+    }
+  }
+}
+
+TEST_F(PartyTest, TheChiefGoesOnAlone) {
+  auto a = member(0, slowly), b = member(1, [](uint64_t done) { return done < 12; }),
+       c = member(2, [](uint64_t done) { return done < 21; });
+  expect_whole(a.get());
+}
+
+TEST_F(PartyTest, ARestartedWorkerJoinsTheRunningJob) {
+  std::atomic<bool> back = false;
+  const auto waits_for_it = [&back](uint64_t done) {
+    while (done >= 30 && !back) std::this_thread::sleep_for(Milliseconds(5));
+    return slowly(done);
+  };
+  auto a = member(0, waits_for_it), b = member(1, [](uint64_t done) { return slowly(done) && done < 12; }),
+       c = member(2, waits_for_it);
+  EXPECT_EQ(b.get().status.code(), Code::Cancelled);
+  auto again = member(1, [&back](uint64_t) {
+    back = true;
+    return true;
+  });
+  // It takes part once the others, which wait for it at batch 30, are asked for a new view.
+  std::this_thread::sleep_for(Milliseconds(300));
+  back = true;
+  for (auto* m : {&a, &c, &again}) expect_whole(m->get());
+}
+
+TEST_F(PartyTest, TheChiefsLossEndsTheWorkers) {
+  auto a = member(0, [](uint64_t done) { return done < 12; }), b = member(1), c = member(2);
+  EXPECT_EQ(a.get().status.code(), Code::Cancelled);
+  for (auto* m : {&b, &c}) {
+    const Status status = m->get().status;
+    EXPECT_EQ(status.code(), Code::Lost);
+    EXPECT_NE(status.message().find("chief"), std::string::npos) << status.text();
+  }
+}
+
+TEST_F(PartyTest, AReasonToEndReachesAll) {
+  auto a = member(0, slowly), c = member(2, slowly);
+  Result<std::unique_ptr<Party>> party = Party::join(options_of(1));
+  ASSERT_TRUE(party.ok());
+  TrainingState state;
+  ASSERT_TRUE((*party)->next_view(state, true).ok());
+  (*party)->stop(invalid("training diverged"));
+  for (auto* m : {&a, &c}) {
+    const Status status = m->get().status;
+    EXPECT_EQ(status.code(), Code::Invalid);
+    EXPECT_NE(status.message().find("training diverged"), std::string::npos) << status.text();
+  }
+}
+
+TEST_F(PartyTest, AWorkerOfAnotherJobOrKeyIsRefused) {
+  for (const bool key : {true, false}) {
+    PartyOptions other = options_of(1);
+    (key ? other.key : other.job_digest) = std::string(32, 'x');
+    options_.start_timeout = Milliseconds(1000);
+    auto a = member(0);
+    EXPECT_EQ(work(other, {}).status.code(), key ? Code::Auth : Code::Invalid);
+    EXPECT_EQ(a.get().status.code(), Code::Timeout);
+  }
+}
+
+}  // namespace
+}  // namespace radl::engine::cluster
