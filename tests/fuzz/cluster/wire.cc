@@ -35,6 +35,9 @@ void decode_all(const Message& m) {
   Report report;
   Stop stop;
   Block block;
+  Norm norm;
+  Border border;
+  View view;
   (void)decode(m, hello);
   (void)decode(m, welcome);
   (void)decode(m, refuse);
@@ -46,6 +49,9 @@ void decode_all(const Message& m) {
   (void)decode(m, snapshot);
   (void)decode(m, report);
   (void)decode(m, stop);
+  (void)decode(m, norm);
+  (void)decode(m, border);
+  (void)decode(m, view);
 }
 
 }  // namespace
