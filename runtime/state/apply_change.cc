@@ -135,7 +135,8 @@ Status write_outputs(Database& db, const std::vector<OutputRecord>& outputs) {
 Status write_history(Writing& writing, const state_change::CloseRun& close) {
   Result<long long> serial = writing.db.integer("SELECT value FROM meta WHERE key = 'serial'");
   if (!serial.ok()) return serial.status();
-  const HistoryEntry entry{*serial + 1, writing.now, close.command, close.summary, close.source_digest};
+  const HistoryEntry entry{*serial + 1,   writing.now,         close.command,
+                           close.summary, close.source_digest, writing.principal};
   return put_row(writing.db, entry);
 }
 

@@ -11,6 +11,7 @@ struct Writing {
   Database& db;
   double now = 0;             // wall seconds
   std::string lock_id;        // of who writes
+  std::string principal;      // who asked for it
   long long last_intent = 0;  // out: of the last Begin
 };
 

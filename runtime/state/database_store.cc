@@ -18,7 +18,13 @@ Result<Snapshot> DatabaseStore::read_with_owner() {
   Transaction transaction(db_);
   if (Status begun = transaction.begin(false); !begun.ok()) return begun;
   Result<Snapshot> found = read_snapshot(db_);
-  if (!found.ok() || !lock_id_.empty()) return found;
+  if (!found.ok()) return found;
+  if (found->open_intents > 0) {
+    std::vector<Intent> open;
+    if (Status read = read_intents(open, found->supervised); !read.ok()) return read;
+    found->open_intents = open.size();
+  }
+  if (!lock_id_.empty()) return found;
   Result<std::string> original = copy_of();
   if (!original.ok()) return original.status();
   found->copy_of = std::move(*original);
@@ -30,7 +36,31 @@ Result<Snapshot> DatabaseStore::read_with_owner() {
 
 Result<std::vector<Intent>> DatabaseStore::open_intents() {
   std::lock_guard guard(mutex_);
-  return read_open_intents(db_);
+  std::vector<Intent> open;
+  std::map<std::string, std::string> supervised;
+  if (Status read = read_intents(open, supervised); !read.ok()) return read;
+  return open;
+}
+
+Status DatabaseStore::read_intents(std::vector<Intent>& open,
+                                   std::map<std::string, std::string>& supervised) {
+  Result<std::vector<Intent>> all = read_open_intents(db_);
+  if (!all.ok()) return all.status();
+  for (Intent& intent : *all) {
+    if (intent.kind == Intent::Kind::Run && !supervised.count(intent.address)) {
+      Result<std::optional<LockInfo>> by = supervisor_of(intent.address);
+      if (!by.ok()) return by.status();
+      if (*by) supervised[intent.address] = (*by)->text();
+    }
+    if (intent.kind != Intent::Kind::Run || !supervised.count(intent.address))
+      open.push_back(std::move(intent));
+  }
+  return {};
+}
+
+Result<std::optional<LockInfo>> DatabaseStore::supervisor(const std::string& step) {
+  std::lock_guard guard(mutex_);
+  return supervisor_of(step);
 }
 
 Result<std::vector<HistoryEntry>> DatabaseStore::history(size_t newest) {
@@ -130,7 +160,7 @@ Status DatabaseStore::write_all(const std::vector<Waiting*>& batch) {
 }
 
 Status DatabaseStore::write_one(Waiting& one) {
-  Writing writing{db_, world_.clock.wall_seconds(), lock_id_};
+  Writing writing{db_, world_.clock.wall_seconds(), lock_id_, principal_};
   for (const StateChange& change : *one.changes) {
     if (Status applied = apply_change(writing, change); !applied.ok()) return applied;
     if (std::holds_alternative<state_change::Begin>(change)) one.intents.push_back(writing.last_intent);

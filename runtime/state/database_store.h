@@ -17,6 +17,7 @@ class DatabaseStore : public Store {
 
   Result<Snapshot> snapshot() override;
   Result<std::vector<Intent>> open_intents() override;
+  Result<std::optional<LockInfo>> supervisor(const std::string& step) override;
   Result<std::vector<HistoryEntry>> history(size_t newest) override;
   Result<std::vector<Owned>> owned() override;
   Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) override;
@@ -34,6 +35,8 @@ class DatabaseStore : public Store {
   // The living run, other than this one, whose `open_intents` a snapshot has. With mutex_, within the
   // transaction that has read them.
   virtual Result<std::optional<LockInfo>> at_work(size_t open_intents) = 0;
+  // supervisor(), with mutex_, within the transaction that has read the open intents.
+  virtual Result<std::optional<LockInfo>> supervisor_of(const std::string& step) = 0;
   // Where the state is that this one is a copy of; "": it is none. With mutex_, within a transaction.
   virtual Result<std::string> copy_of() { return std::string(); }
   // Within the transaction that is about to write: whether the lock is still this run's.
@@ -57,6 +60,8 @@ class DatabaseStore : public Store {
     bool done = false;
   };
   Result<Snapshot> read_with_owner();
+  // With mutex_. Those of supervised jobs go to `supervised` in place of `open`.
+  Status read_intents(std::vector<Intent>& open, std::map<std::string, std::string>& supervised);
   // Returns when all of `own` are done.
   void write_in_turn(std::vector<Waiting>& own);
   // One transaction for all of them; each fails by itself, or all with what makes it durable.

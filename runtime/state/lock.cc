@@ -2,18 +2,22 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
+#include "common/files.h"
 #include "common/process/process.h"
 #include "runtime/state/records.h"
 
 namespace radl {
 
 std::string LockInfo::text() const {
-  return command + " by " + owner + " on " + host + ", process " + std::to_string(pid) + ", since " +
+  const std::string who = principal.empty() || principal == owner ? owner : principal + " (as " + owner + ")";
+  return command + " by " + who + " on " + host + ", process " + std::to_string(pid) + ", since " +
          utc_time(since);
 }
 
@@ -26,40 +30,56 @@ int FileLock::open() {
   return fd_;
 }
 
-bool FileLock::held_by_another() {
-  if (open() < 0) return false;
+namespace {
+
+struct flock whole_file(short type) {
   struct flock whole {};
-  whole.l_type = F_WRLCK;
+  whole.l_type = type;
   whole.l_whence = SEEK_SET;
-  return ::fcntl(fd_, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  return whole;
+}
+
+}  // namespace
+
+FileLock::Holder FileLock::holder() {
+  struct flock whole = whole_file(F_WRLCK);
+  if (open() < 0 || ::fcntl(fd_, F_OFD_GETLK, &whole) != 0) return Holder::Unknown;
+  return whole.l_type == F_UNLCK ? Holder::Nobody : Holder::Another;
 }
 
 int FileLock::other_holder() {
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  const bool held = open() >= 0 && ::fcntl(fd_, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-  return held ? std::max(0, static_cast<int>(whole.l_pid)) : 0;
+  if (holder() != Holder::Another) return 0;
+  char text[32] = {};
+  return ::pread(fd_, text, sizeof text - 1, 0) > 0 ? std::max(0, std::atoi(text)) : 0;
 }
 
 bool FileLock::take() {
   if (open() < 0) return true;
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (::fcntl(fd_, F_SETLK, &whole) == 0) return true;
-  return errno != EACCES && errno != EAGAIN;
+  const struct flock whole = whole_file(F_WRLCK);
+  if (::fcntl(fd_, F_OFD_SETLK, &whole) != 0) return errno != EACCES && errno != EAGAIN;
+  // For messages alone: the kernel does not say who holds such a lock.
+  (void)write(std::to_string(::getpid()) + "\n");
+  return true;
+}
+
+bool FileLock::is_at_its_path() {
+  struct stat here {
+  }, there{};
+  return fd_ >= 0 && ::fstat(fd_, &here) == 0 && ::stat(path_.c_str(), &there) == 0 &&
+         here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+}
+
+Status FileLock::write(const std::string& text) {
+  if (::ftruncate(fd_, 0) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0) return errno_status(errno, path_);
+  return write_all(fd_, text, path_);
 }
 
 void FileLock::release() {
-  if (fd_ < 0) return;
-  struct flock whole {};
-  whole.l_type = F_UNLCK;
-  whole.l_whence = SEEK_SET;
-  ::fcntl(fd_, F_SETLK, &whole);
+  const struct flock whole = whole_file(F_UNLCK);
+  if (fd_ >= 0) ::fcntl(fd_, F_OFD_SETLK, &whole);
 }
 
-LockInfo describe_self(const std::string& command, World& world) {
+LockInfo describe_self(const std::string& command, const std::string& principal, World& world) {
   LockInfo self;
   self.id = random_token(world.random);
   passwd entry{};
@@ -67,6 +87,7 @@ LockInfo describe_self(const std::string& command, World& world) {
   char buffer[4096];
   ::getpwuid_r(::getuid(), &entry, buffer, sizeof buffer, &found);
   self.owner = found ? found->pw_name : "uid " + std::to_string(::getuid());
+  self.principal = principal.empty() ? self.owner : principal;
   self.host = host_name();
   self.pid = ::getpid();
   self.pid_start = process_start_time(self.pid);
@@ -78,12 +99,14 @@ LockInfo describe_self(const std::string& command, World& world) {
 
 bool owner_is_dead(const LockInfo& lock, FileLock& file) {
   if (lock.boot_id.empty()) return false;
-  // Where the folder is shared, a computer of the same name may hold the file.
-  if (lock.boot_id != boot_id()) return lock.host == host_name() && !file.held_by_another();
-  bool here = lock.host == host_name();
-  bool alive = here && process_start_time(lock.pid) == lock.pid_start && lock.pid_start != 0;
-  // A container on the same kernel has process numbers of its own: there the file's lock alone can tell.
-  return !alive && !file.held_by_another();
+  const FileLock::Holder holder = file.holder();
+  if (holder == FileLock::Holder::Another) return false;
+  // If the folder is shared, a computer of the same name may have the file in a way that is not seen here.
+  if (lock.boot_id != boot_id()) return lock.host == host_name();
+  // The run has ended, whatever its process goes on to do.
+  if (holder == FileLock::Holder::Nobody) return true;
+  const bool here = lock.host == host_name();
+  return !here || lock.pid_start == 0 || process_start_time(lock.pid) != lock.pid_start;
 }
 
 Result<std::optional<LockInfo>> read_lock(Database& db) {

@@ -47,7 +47,9 @@ Result<ObjectLockRecord> record_of(const std::string& text, const std::string& u
   try {
     if (json.at("radl_state_lock").get<int>() > kLockVersion)
       return invalid(url + ": written by a newer radlc").with_hint("use that radlc or a newer one");
-    table::JsonReader reader{json};
+    Json whole = json;
+    if (!whole.contains("principal")) whole["principal"] = "";  // of an older radlc
+    table::JsonReader reader{whole};
     Table<LockInfo>::fields(record.info, reader);
     record.process_namespace = json.at("process_namespace").get<std::string>();
     record.generation = json.at("generation").get<long long>();

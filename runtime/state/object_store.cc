@@ -8,6 +8,7 @@
 #include "runtime/state/apply_change.h"
 #include "runtime/state/document.h"
 #include "runtime/state/home.h"
+#include "runtime/state/job_lease.h"
 #include "runtime/state/lock.h"
 #include "runtime/state/rows.h"
 
@@ -136,7 +137,7 @@ Status ObjectStore::find_original() {
 Status ObjectStore::lock(const std::string& command, milliseconds timeout,
                          const std::function<void(const LockInfo&)>& waiting, const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
-  const LockInfo self = describe_self(command, world_);
+  const LockInfo self = describe_self(command, principal_, world_);
   const auto end = world_.clock.now() + timeout;
   bool told = false;
   while (true) {
@@ -144,6 +145,7 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
     if (!holder.ok()) return holder.status();
     if (!*holder) {
       lock_id_ = self.id;
+      principal_ = self.principal;
       Status claimed = claim();
       // What an earlier owner had sent may still arrive; it cannot after the first write of this one.
       for (int again = 0; again < 5 && claimed.code() == Code::Conflict; ++again) claimed = claim();
@@ -292,6 +294,44 @@ Result<std::optional<LockInfo>> ObjectStore::at_work(size_t open_intents) {
 
 Status ObjectStore::force_unlock(const std::string& lock_id) { return lock_->force(lock_id); }
 
+namespace {
+
+class BucketLease : public JobLease {
+ public:
+  explicit BucketLease(std::unique_ptr<ObjectLock> lock) : lock_(std::move(lock)) {}
+  ~BucketLease() override { lock_->remove(); }
+  Status still_held() override { return lock_->still_held(); }
+
+ private:
+  std::unique_ptr<ObjectLock> lock_;
+};
+
+}  // namespace
+
+// Whoever had it learns of it when it renews, a third of its time later at most: then it lets go. What it
+// does until then it does to its own job.
+Result<std::unique_ptr<JobLease>> ObjectStore::lease_job(const std::string& step, const std::string& command,
+                                                         bool take_over, const Stop& stop) {
+  const LockInfo self = describe_self(command, principal_, world_);
+  auto lock = std::make_unique<ObjectLock>(*bucket_, key_of(lease_name(step)), lock_->lease(), stop_);
+  Result<std::optional<ObjectLockRecord>> holder = lock->try_take(self);
+  if (!holder.ok()) return holder.status();
+  if (*holder) {
+    if (!take_over || (*holder)->info.id.empty()) return supervised_by_another(step, (*holder)->info);
+    if (Status freed = lock->force((*holder)->info.id); !freed.ok()) return freed;
+    if (!sleep_unless(world_.clock, lock_->lease() / 2, stop)) return stop.check();
+    holder = lock->try_take(self);
+    if (!holder.ok()) return holder.status();
+    if (*holder) return supervised_by_another(step, (*holder)->info);
+  }
+  if (Status held = lock->hold("", 0); !held.ok()) return held;
+  return std::unique_ptr<JobLease>(std::make_unique<BucketLease>(std::move(lock)));
+}
+
+Result<std::optional<LockInfo>> ObjectStore::supervisor_of(const std::string& step) {
+  return ObjectLock(*bucket_, key_of(lease_name(step)), lock_->lease(), stop_).living_owner();
+}
+
 // Under the condition that the document is still the one that was read: no lock is needed.
 Status ObjectStore::adopt() {
   if (Status put = record_url(db_, path()); !put.ok()) return put;
@@ -315,6 +355,15 @@ Status ObjectStore::replace(Database db) {
   return lineage.ok() ? lock_->mark(infrastructure_tag(name_, *lineage)) : lineage.status();
 }
 
+// What killed supervisors have left.
+Status ObjectStore::remove_leases() {
+  Result<std::vector<std::string>> keys = bucket_->keys(key_of("leases/"), for_a_write(stop_, kRead));
+  if (!keys.ok()) return keys.status();
+  for (const std::string& key : *keys)
+    if (Status gone = bucket_->remove(key, for_a_write(stop_, kRead)); !gone.ok()) return gone;
+  return {};
+}
+
 // A copy is never locked, and its lock is a copy as well.
 Status ObjectStore::remove() {
   if (!copy_of_.empty()) {
@@ -326,6 +375,7 @@ Status ObjectStore::remove() {
     if (Status marked = lock_->mark(""); !marked.ok()) return marked;
   }
   if (Status gone = bucket_->remove(key_, for_a_write(stop_, kRead)); !gone.ok()) return gone;
+  if (Status gone = remove_leases(); !gone.ok()) return gone;
   etag_.clear();
   lock_id_.clear();
   lock_->remove();

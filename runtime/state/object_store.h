@@ -23,6 +23,8 @@ class ObjectStore : public DatabaseStore {
   void unlock() override;
   Result<std::optional<LockInfo>> lock_holder() override;
   Status force_unlock(const std::string& lock_id) override;
+  Result<std::unique_ptr<JobLease>> lease_job(const std::string& step, const std::string& command,
+                                              bool take_over, const Stop& stop) override;
 
   std::string work_directory() const override { return folder_ + "/work"; }
   std::string log_directory() const override { return folder_ + "/logs"; }
@@ -40,6 +42,7 @@ class ObjectStore : public DatabaseStore {
 
  protected:
   Result<std::optional<LockInfo>> at_work(size_t open_intents) override;
+  Result<std::optional<LockInfo>> supervisor_of(const std::string& step) override;
   Result<std::string> copy_of() override { return copy_of_; }
   Status check_held() override;
   Status persist() override;
@@ -58,9 +61,11 @@ class ObjectStore : public DatabaseStore {
   Status never_there();
   Status claim();
   Status put_document();
+  Status remove_leases();
   bool is_own_late_write();
   // What could not be written, where the user finds it.
   Status keep_copy(Status why);
+  std::string key_of(const std::string& name) const { return key_.substr(0, key_.rfind('/') + 1) + name; }
   std::string copy_path() const { return folder_ + "/unwritten-state.db"; }
 
   std::unique_ptr<Bucket> bucket_;

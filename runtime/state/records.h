@@ -107,6 +107,7 @@ struct Table<HistoryEntry> {
     field("command", record.command);
     field("summary", record.summary);
     field("source_digest", record.source_digest);
+    field("principal", record.principal);
   }
 };
 
@@ -123,6 +124,7 @@ struct Table<LockInfo> {
     field("boot_id", record.boot_id);
     field("command", record.command);
     field("since", record.since);
+    field("principal", record.principal);
   }
 };
 

@@ -20,7 +20,7 @@ namespace {
 // In the order of their removal. Without the first, the second is as good as before; without that, SQLite
 // takes no notice of the others.
 constexpr std::array kFiles{kIdFile, "state.db", "state.db-wal", "state.db-shm", "state.db-journal", "lock"};
-constexpr std::array kFolders{"work", "logs", "runs"};
+constexpr std::array kFolders{"work", "logs", "runs", "leases"};
 
 Status remove_files(const std::string& folder) {
   std::error_code error;

@@ -142,9 +142,10 @@ void enum_from(const std::string& name, ResourceStatus& status) {
 }
 
 void enum_from(const std::string& name, StepStatus& status) {
-  status = name == "done"     ? StepStatus::Done
-           : name == "failed" ? StepStatus::Failed
-                              : StepStatus::Interrupted;
+  status = name == "done"       ? StepStatus::Done
+           : name == "failed"   ? StepStatus::Failed
+           : name == "detached" ? StepStatus::Detached
+                                : StepStatus::Interrupted;
 }
 
 }  // namespace table

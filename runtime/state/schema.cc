@@ -82,10 +82,17 @@ constexpr const char* kFrom4To5 = R"sql(
 ALTER TABLE steps ADD COLUMN jobs TEXT NOT NULL DEFAULT '[]';
 )sql";
 
+// Who asked for a run.
+constexpr const char* kFrom5To6 = R"sql(
+ALTER TABLE lock ADD COLUMN principal TEXT NOT NULL DEFAULT '';
+ALTER TABLE history ADD COLUMN principal TEXT NOT NULL DEFAULT '';
+)sql";
+
 constexpr Migration kMigrations[] = {{1, kFrom1To2},
                                      {2, kFrom2To3, &name_keys_by_fingerprint},
                                      {3, kFrom3To4},
-                                     {4, kFrom4To5, &note_job_folders}};
+                                     {4, kFrom4To5, &note_job_folders},
+                                     {5, kFrom5To6}};
 
 }  // namespace
 

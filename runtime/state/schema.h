@@ -7,7 +7,7 @@
 
 namespace radl {
 
-inline constexpr int kStateVersion = 5;
+inline constexpr int kStateVersion = 6;
 inline constexpr long long kApplicationId = 0x5241444c;  // "RADL"
 
 // Makes version `from` into `from` + 1, in one transaction: the statements, then the function if there is

@@ -27,6 +27,8 @@ std::string_view step_status_name(StepStatus status) {
       return "failed";
     case StepStatus::Interrupted:
       return "interrupted";
+    case StepStatus::Detached:
+      return "detached";
   }
   return "unknown";
 }
@@ -91,6 +93,7 @@ Json to_json(const Snapshot& snapshot, bool whole) {
                {"steps", std::move(steps)},
                {"outputs", std::move(outputs)}};
   if (!snapshot.at_work.empty()) json["at_work"] = snapshot.at_work;
+  if (!snapshot.supervised.empty()) json["supervised"] = snapshot.supervised;
   if (!snapshot.scaled.empty()) json["scaled"] = scalings_json(snapshot.scaled);
   if (!snapshot.released.empty()) json["released"] = released_json(snapshot.released);
   return json;

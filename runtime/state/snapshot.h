@@ -58,8 +58,17 @@ struct JobFolder {
 void to_json(Json& json, const JobFolder& folder);
 void from_json(const Json& json, JobFolder& folder);
 
-enum class StepStatus { Done, Failed, Interrupted };
+enum class StepStatus {
+  Done,
+  Failed,
+  Interrupted,
+  Detached,  // a job that was left running on its nodes
+};
 std::string_view step_status_name(StepStatus status);
+// Of a job: it runs, or may.
+inline bool has_not_ended(StepStatus status) {
+  return status == StepStatus::Interrupted || status == StepStatus::Detached;
+}
 
 struct StepRecord {
   std::string id;  // "worker[0]/tools"
@@ -118,8 +127,11 @@ struct Snapshot {
   std::map<std::string, std::string> owners;
   Scalings scaled;
   std::vector<Released> released;
-  std::string copy_of;      // where the state is that this one is a copy of (home.h); empty: it is none
-  size_t open_intents = 0;  // begun, and not known to have ended: of `at_work`, or left by a run before
+  std::string copy_of;  // where the state is that this one is a copy of (home.h); empty: it is none
+  // Jobs that run under somebody else's supervision: the step's id -> who, as LockInfo::text() has it.
+  std::map<std::string, std::string> supervised;
+  size_t open_intents = 0;  // begun, and not known to have ended: of `at_work`, or left by a run before; not
+                            // those of supervised jobs
   // The run that holds the state's lock while this is read, as LockInfo::text() has it; empty: none that
   // lives, or the reader itself.
   std::string at_work;

@@ -15,6 +15,7 @@
 #include "runtime/state/apply_change.h"
 #include "runtime/state/folder_turn.h"
 #include "runtime/state/home.h"
+#include "runtime/state/job_lease.h"
 #include "runtime/state/rows.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/trace.h"
@@ -201,7 +202,7 @@ Result<SqliteStore::Attempt> SqliteStore::try_lock(const LockInfo& self, LockInf
 Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds timeout,
                          const std::function<void(const LockInfo&)>& waiting, const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
-  LockInfo self = describe_self(command, world_), holder;
+  LockInfo self = describe_self(command, principal_, world_), holder;
   auto end = world_.clock.now() + timeout;
   bool told = false;
   while (true) {
@@ -209,6 +210,7 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
     Result<Attempt> attempt = try_lock(self, holder);
     if (!attempt.ok() && attempt.status().code() != Code::Conflict) return attempt.status();
     if (attempt.ok() && *attempt == Attempt::Taken) {
+      principal_ = self.principal;
       if (inode_of(path()) == inode_) return {};
       unlock();
       return {Code::Lost, "the state was removed while this run waited for its lock"};
@@ -255,7 +257,8 @@ Status SqliteStore::adopt() {
 
 Result<std::optional<LockInfo>> SqliteStore::at_work(size_t /*open_intents*/) {
   Result<std::optional<LockInfo>> row = read_lock(db_);
-  if (row.ok() && row->has_value() && owner_is_dead(**row, file_lock_)) return std::optional<LockInfo>();
+  if (row.ok() && row->has_value() && (*row)->id != lock_id_ && owner_is_dead(**row, file_lock_))
+    return std::optional<LockInfo>();
   return row;
 }
 
@@ -269,6 +272,15 @@ Status SqliteStore::force_unlock(const std::string& lock_id) {
   if ((*row)->id != lock_id) return {Code::Conflict, "the state is held by another lock: " + (*row)->text()};
   if (Status cleared = clear_lock(db_, lock_id); !cleared.ok()) return cleared;
   return transaction.commit();
+}
+
+Result<std::unique_ptr<JobLease>> SqliteStore::lease_job(const std::string& step, const std::string& command,
+                                                         bool take_over, const Stop& stop) {
+  return take_lease(folder_, step, describe_self(command, principal_, world_), take_over, world_.clock, stop);
+}
+
+Result<std::optional<LockInfo>> SqliteStore::supervisor_of(const std::string& step) {
+  return lease_holder(folder_, step);
 }
 
 Status SqliteStore::replace(Database db) {

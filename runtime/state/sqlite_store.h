@@ -19,6 +19,8 @@ class SqliteStore : public DatabaseStore {
   Result<std::optional<LockInfo>> lock_holder() override;
   Status adopt() override;
   Status force_unlock(const std::string& lock_id) override;
+  Result<std::unique_ptr<JobLease>> lease_job(const std::string& step, const std::string& command,
+                                              bool take_over, const Stop& stop) override;
 
   std::string work_directory() const override { return folder_ + "/work"; }
   std::string log_directory() const override { return folder_ + "/logs"; }
@@ -30,6 +32,7 @@ class SqliteStore : public DatabaseStore {
 
  protected:
   Result<std::optional<LockInfo>> at_work(size_t open_intents) override;
+  Result<std::optional<LockInfo>> supervisor_of(const std::string& step) override;
   Result<std::string> copy_of() override;
   Status check_held() override;
 

@@ -5,14 +5,16 @@
 //     NAME/               one infrastructure
 //       state.db          snapshot, journal, history, lock
 //       id                shows that there is a state: NAME-LINEAGE, as clouds tag what is made
-//       lock              held by the process that owns the lock
+//       lock              held by the run that owns the lock
+//       leases/           a file for each supervised job, held by its supervisor
 //       work/             the clouds' own files (Context::work_directory)
 //       logs/             full logs of steps
 //       runs/             the events of runs (runtime/run/event_log.h)
 //
 //   s3://BUCKET/PREFIX    what `directory` may be as well
 //     NAME/state.db.gz    the database, compressed
-//     NAME/lock           held by the process that it names
+//     NAME/lock           held by the run that it names
+//     NAME/leases/        an object for each supervised job
 //                         work/, logs/ and runs/ are on this computer, in the user's folder of states
 //
 // Readers need no lock. A writer takes the lock, and every write checks that it is still held. Writes are
@@ -37,14 +39,16 @@ namespace radl {
 
 struct LockInfo {
   std::string id;
-  std::string owner;  // user name
+  std::string owner;  // user name of the process
   std::string host;
   int pid = 0;
   unsigned long long pid_start = 0;
   std::string boot_id;
-  std::string command;  // "apply"
-  double since = 0;     // wall seconds
-  // "apply by ana on host7, process 4711, since 2026-11-21T02:54:11Z".
+  std::string command;    // "apply"
+  double since = 0;       // wall seconds
+  std::string principal;  // who asked for it; "": written by an older radlc, which did not say
+  // "apply by ana on host7, process 4711, since 2026-11-21T02:54:11Z"; if a service asked for somebody:
+  // "apply by ana (as radl) on ...".
   std::string text() const;
 };
 
@@ -54,6 +58,18 @@ struct HistoryEntry {
   std::string command;  // "apply", "destroy", "recover", "state rm"
   std::string summary;  // "3 created, 4 steps run"
   std::string source_digest;
+  std::string principal;  // who asked for it; "": written by an older radlc
+};
+
+// The right to supervise a job: to follow its processes, restart them and record their end. It is held beside
+// the state's lock and without it, in a folder by the kernel, in a bucket by renewing it; it ends with this
+// object, or with the process. Not longer than its store.
+class JobLease {
+ public:
+  virtual ~JobLease() = default;
+  // Conflict: somebody else asks for the job or has it. Then its holder leaves the job running, writes
+  // nothing, and gives this back.
+  virtual Status still_held() = 0;
 };
 
 // A resource that is, or was, this state's.
@@ -90,7 +106,18 @@ class Store {
   virtual Status adopt() { return {}; }
   virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless that is the id
 
+  // Who asked for what this store writes, for LockInfo and the history. Default: the user of this process.
+  void act_for(std::string principal) { principal_ = std::move(principal); }
+
+  // Of the job with this step's id. Conflict: it is supervised by somebody else, whom the message names; with
+  // `take_over` that one is told to let go, and waited for first. Cancelled or Timeout: `stop` came first.
+  virtual Result<std::unique_ptr<JobLease>> lease_job(const std::string& step, const std::string& command,
+                                                      bool take_over, const Stop& stop) = 0;
+  // Who supervises it.
+  virtual Result<std::optional<LockInfo>> supervisor(const std::string& step) = 0;
+
   virtual Result<Snapshot> snapshot() = 0;
+  // Those of supervised jobs (Snapshot::supervised) are not among them.
   virtual Result<std::vector<Intent>> open_intents() = 0;
   virtual Result<std::vector<HistoryEntry>> history(size_t newest) = 0;
   // Whatever this state has created or imported, as far back as the journal goes, and has not released.
@@ -141,6 +168,9 @@ class Store {
   virtual std::string log_directory() const = 0;
   virtual std::string run_directory() const = 0;  // made with the first run
   virtual std::string path() const = 0;           // of state.db
+
+ protected:
+  std::string principal_;
 };
 
 // The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.

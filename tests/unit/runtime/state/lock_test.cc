@@ -95,16 +95,52 @@ TEST_F(LockTest, WaitingEndsWhenCancelled) {
 }
 
 TEST_F(LockTest, AnotherHostsLockIsHonouredUntilItIsForced) {
-  std::unique_ptr<Store> store = open();
-  ASSERT_TRUE(store->lock("apply", milliseconds(0)).ok());
-  std::string id = (*store->lock_holder())->id;
-  change_row("host = 'elsewhere', boot_id = 'other'");
+  const pid_t child = holder();
   std::unique_ptr<Store> other = open();
+  std::string id = (*other->lock_holder())->id;
+  change_row("host = 'elsewhere', boot_id = 'other'");
+  kill_and_wait(child);  // of which nothing is seen from another host
   EXPECT_EQ(other->lock("apply", milliseconds(0)).code(), Code::Conflict);
   EXPECT_EQ(other->force_unlock("wrong").code(), Code::Conflict);
   EXPECT_TRUE(other->force_unlock(id).ok());
   EXPECT_TRUE(other->lock("apply", milliseconds(0)).ok());
-  EXPECT_EQ(store->put_resource({}).code(), Code::Conflict) << "whose lock was taken away may not write";
+}
+
+TEST_F(LockTest, WhoseLockWasTakenAwayMustNotWrite) {
+  std::unique_ptr<Store> store = open(), other = open();
+  ASSERT_TRUE(store->lock("apply", milliseconds(0)).ok());
+  ASSERT_TRUE(other->force_unlock((*store->lock_holder())->id).ok());
+  EXPECT_EQ(store->put_resource({}).code(), Code::Conflict);
+}
+
+TEST_F(LockTest, ARunThatEndedInAProcessThatGoesOnHoldsNothing) {
+  std::unique_ptr<Store> first = open();
+  Database db = std::move(*Database::open(folder.path() + "/demo/state.db", Database::Access::ReadWrite));
+  ASSERT_TRUE(first->lock("apply", milliseconds(0)).ok());
+  EXPECT_EQ(open()->lock("apply", milliseconds(0)).code(), Code::Conflict) << "also within one process";
+  // As if the run had ended before it could say so.
+  ASSERT_TRUE(db.exec("CREATE TRIGGER stays BEFORE DELETE ON lock BEGIN SELECT RAISE(IGNORE); END").ok());
+  first.reset();
+  ASSERT_TRUE(db.exec("DROP TRIGGER stays").ok());
+  EXPECT_EQ(*db.integer("SELECT pid FROM lock"), ::getpid());
+  std::unique_ptr<Store> next = open();
+  EXPECT_FALSE(next->lock_holder()->has_value());
+  EXPECT_TRUE(next->lock("apply", milliseconds(0)).ok());
+}
+
+TEST_F(LockTest, ItsOwnerIsThePrincipalWhoAsked) {
+  std::unique_ptr<Store> store = open();
+  store->act_for("ana@example.org");
+  ASSERT_TRUE(store->lock("apply", milliseconds(0)).ok());
+  const LockInfo holder = **store->lock_holder();
+  EXPECT_EQ(holder.principal, "ana@example.org");
+  EXPECT_NE(holder.text().find("ana@example.org"), std::string::npos) << holder.text();
+  ASSERT_TRUE(store->close_run({{}, {}, "digest", {}, "apply", "1 done"}).ok());
+  EXPECT_EQ(store->history(1)->front().principal, "ana@example.org");
+  store.reset();
+  store = open();
+  ASSERT_TRUE(store->lock("apply", milliseconds(0)).ok());
+  EXPECT_EQ((*store->lock_holder())->principal, holder.owner) << "nobody named: the user of the process";
 }
 
 TEST_F(LockTest, AfterAForcedUnlockTheLivingHolderIsNamedUntilItEnds) {
@@ -121,8 +157,7 @@ TEST_F(LockTest, AfterAForcedUnlockTheLivingHolderIsNamedUntilItEnds) {
 }
 
 TEST_F(LockTest, AfterARebootTheLockIsFree) {
-  std::unique_ptr<Store> store = open();
-  ASSERT_TRUE(store->lock("apply", milliseconds(0)).ok());
+  kill_and_wait(holder());
   change_row("boot_id = 'the one before'");
   EXPECT_FALSE(open()->lock_holder()->has_value());
 }

@@ -1,0 +1,93 @@
+#include "runtime/state/job_lease.h"
+
+#include <unistd.h>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/state/lock.h"
+#include "runtime/state/records.h"
+
+namespace radl {
+namespace {
+
+constexpr size_t kDigits = 16;
+constexpr const char* kAsked = ".asked";  // beside it: its holder is to let go
+constexpr std::chrono::milliseconds kLookAgain{50};
+
+std::string path_of(const std::string& folder, const std::string& step) {
+  return folder + "/" + lease_name(step);
+}
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+std::optional<LockInfo> info_from(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  LockInfo info;
+  try {
+    table::JsonReader reader{json};
+    Table<LockInfo>::fields(info, reader);
+  } catch (const Json::exception&) {
+    return std::nullopt;  // it is being written
+  }
+  return info;
+}
+
+class FolderLease : public JobLease {
+ public:
+  FolderLease(std::unique_ptr<FileLock> file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+  // The name first, while it is held: whoever comes next makes the file anew.
+  ~FolderLease() override {
+    if (file_->is_at_its_path()) ::unlink(path_.c_str());
+  }
+  Status still_held() override {
+    if (file_->is_at_its_path() && !exists(path_ + kAsked)) return {};
+    return {Code::Conflict, "another run takes over this job"};
+  }
+
+ private:
+  std::unique_ptr<FileLock> file_;
+  const std::string path_;
+};
+
+}  // namespace
+
+std::string lease_name(const std::string& step) { return "leases/" + sha256_hex(step).substr(0, kDigits); }
+
+Status supervised_by_another(const std::string& step, const LockInfo& by) {
+  return {Code::Conflict, step + " is supervised by another run: " + by.text()};
+}
+
+std::optional<LockInfo> lease_holder(const std::string& folder, const std::string& step) {
+  const std::string path = path_of(folder, step);
+  if (FileLock(path, false).holder() != FileLock::Holder::Another) return std::nullopt;
+  Result<std::string> text = read_file(path);
+  std::optional<LockInfo> info = text.ok() ? info_from(*text) : std::nullopt;
+  return info ? info : LockInfo{};
+}
+
+Result<std::unique_ptr<JobLease>> take_lease(const std::string& folder, const std::string& step,
+                                             const LockInfo& self, bool take_over, Clock& clock,
+                                             const Stop& stop) {
+  if (Status made = make_directories(folder + "/leases", 0700); !made.ok()) return made;
+  const std::string path = path_of(folder, step), asked = path + kAsked;
+  while (true) {
+    auto file = std::make_unique<FileLock>(path, true);
+    if (file->take()) {
+      if (!file->is_at_its_path()) continue;  // its holder has removed it meanwhile
+      ::unlink(asked.c_str());
+      if (Status written = file->write(row_json(self).dump() + "\n"); !written.ok()) return written;
+      return std::unique_ptr<JobLease>(std::make_unique<FolderLease>(std::move(file), path));
+    }
+    const LockInfo holder = lease_holder(folder, step).value_or(LockInfo{});
+    if (!take_over) return supervised_by_another(step, holder);
+    if (Status told = write_file_atomic(asked, "", 0600); !told.ok()) return told;
+    if (!sleep_unless(clock, kLookAgain, stop)) {
+      ::unlink(asked.c_str());
+      return Status(stop.check().code(),
+                    supervised_by_another(step, holder).message() + ", which does not let go of it");
+    }
+  }
+}
+
+}  // namespace radl
