@@ -3,7 +3,9 @@
 namespace radl::training {
 namespace {
 
-constexpr int kMost = 5;                           // starts again of one task
+// Of one task.
+constexpr RestartPolicy kTaskRestarts{std::chrono::seconds(1), std::chrono::seconds(60),
+                                      std::chrono::minutes(10), 8};
 constexpr std::chrono::seconds kWord{3};           // in which the chief tells of a worker that lost its link
 constexpr std::chrono::milliseconds kGrace{1500};  // in which a process whose link broke ends by itself
 
@@ -36,7 +38,11 @@ bool Restarts::again(const Task& task, int exit) {
   if (over_ || (lost_its_link && !lost_.contains(task.name()))) return false;
   lost_.erase(task.name());
   told_.erase(task.name());
-  return ++count_[task.name()] <= kMost;
+  RestartPolicy& policy = policies_.try_emplace(task.name(), kTaskRestarts).first->second;
+  const auto wait = policy.next(Clock::now());
+  if (!wait) return false;
+  news_.wait_for(lock, *wait, [this] { return over_; });
+  return !over_;
 }
 
 std::vector<std::string> Restarts::hung() {

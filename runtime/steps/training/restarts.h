@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/restart_policy.h"
 #include "runtime/steps/training/tasks.h"
 
 namespace radl::training {
@@ -28,7 +29,8 @@ class Restarts {
   void joined(const std::string& task);
   // No more: the training is over or cannot go on.
   void end();
-  // A process has ended; waits up to three seconds for the chief's word where the status alone does not tell.
+  // A process has ended: whether it is started again now. Waits up to three seconds for the chief's word if
+  // the status alone does not tell, and before a further start in a row (common/restart_policy.h).
   bool again(const Task& task, int exit);
   // Tasks whose process the chief has given up for a while although it still runs (it is stopped, or hangs):
   // to be killed. Each is named once.
@@ -40,8 +42,8 @@ class Restarts {
   std::mutex mutex_;
   std::condition_variable news_;
   std::map<std::string, Clock::time_point> lost_;
-  std::set<std::string> told_;  // by hung()
-  std::map<std::string, int> count_;
+  std::set<std::string> told_;                     // by hung()
+  std::map<std::string, RestartPolicy> policies_;  // by task
   bool over_ = false;
 };
 
