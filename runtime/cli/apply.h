@@ -17,11 +17,16 @@ struct Options {
   RunOptions run;
   PlanRequest request;
   std::optional<ScaleRequest> scale;  // jobs are left alone then
+  bool detach = false;
+  std::string job;  // of `wait`
 };
 // Plan, show, ask, do, report; the exit status.
 int run(const Session& session, Options& options);
 }  // namespace apply_command
 
+namespace wait_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace scale_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

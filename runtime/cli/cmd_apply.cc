@@ -40,7 +40,7 @@ Status begin(const Session& session, const Options& options, Cancellation& cance
 
 // True: go on.
 Result<bool> approved(const Session& session, const Options& options, const Apply& apply) {
-  if (!apply.asks_approval() || options.run.auto_approve) return true;
+  if (!apply.asks_approval() || options.run.auto_approve || !options.job.empty()) return true;
   if (!session.terminal.can_ask) {
     return Status(Code::Invalid, kCannotConfirm)
         .with_hint("pass --auto-approve, or save the plan with `radlc plan" + project_words(apply.options()) +
@@ -77,6 +77,9 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
   for (const std::string& line : round.room) std::fprintf(stderr, "%s\n", shown(line).c_str());
   int code = goes_on ? int(kWorldError) : report_run(session, round.report, options.run.json);
   if (!told.ok()) code = std::max(code, report(session, told));
+  for (const std::string& job : round.report.left_running)
+    std::fprintf(stderr, "%s runs on its nodes. Follow it and bring its results: radlc wait%s %s\n",
+                 shown(job).c_str(), apply.project().words.c_str(), shown(job).c_str());
   note_unkept_figures(round.figures_kept);
   note_unkept_trainings(round.trainings_kept);
   if (!options.run.json && round.after.ok())
@@ -84,6 +87,8 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
                              "radlc destroy" + project_words(apply.options()))
                    .c_str(),
                stdout);
+  if (goes_on && round.wait.count() > 0)
+    std::fprintf(stderr, "radlc tries again in %lld s\n", static_cast<long long>(round.wait.count() / 1000));
   for (const auto& [address, when] : goes_on ? round.interrupted : std::map<std::string, std::string>())
     std::fprintf(stderr,
                  "%s was preempted%s: radlc replaces it, and its jobs resume from their checkpoints\n",
@@ -108,7 +113,7 @@ int run(const Session& session, Options& options) {
   std::optional<SignalGuard> guard;
   Apply apply(session.host,
               {options.project, options.run, options.request, options.scale, on_error(options.run.on_error),
-               options.run.lock_timeout},
+               options.run.lock_timeout, options.detach, options.job},
               cancellation, tell_on_stderr());
   if (Status ready = begin(session, options, cancellation, guard, apply); !ready.ok())
     return report(session, ready);
@@ -127,6 +132,7 @@ int run(const Session& session, Options& options) {
     return kUserError;
   }
   if (Status open = apply.check_buckets(); !open.ok()) return report(session, open);
+  guard->on_hang_up(apply.leaving());
   const int done = execute_all(session, options, apply, cancellation.now());
   end_run(apply.run());
   return done == kDone ? unseen : done;
@@ -150,6 +156,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
                    "after a failure: keep what exists, retry, or destroy what this run created")
       ->check(CLI::IsMember({"keep", "retry", "destroy"}))
       ->capture_default_str();
+  command->add_flag("--detach", options->detach,
+                    "return once nothing but trainings and programs is under way; they run on");
   return [options, &session] { return run(session, *options); };
 }
 

@@ -29,25 +29,12 @@ struct Options {
   std::vector<std::string> words;  // FILE..., JOB
 };
 
-// By its step's id or the name behind it; the only one where none is named.
+// As driver::job_called; where there is a Slurm, its jobs are meant as well.
 Result<const StepRecord*> job_called(const Snapshot& state, const std::vector<std::string>& words) {
-  const std::vector<const StepRecord*> all = jobs_of(state);
-  std::string list;
-  const StepRecord* found = nullptr;
-  for (const StepRecord* job : all) {
-    list += (list.empty() ? "" : ", ") + job->id;
-    const bool named = !words.empty() && (job->id == words[0] || job->id.ends_with("/" + words[0]));
-    if (!named && !(words.empty() && all.size() == 1)) continue;
-    if (found) return invalid("several are called so: " + found->id + ", " + job->id);
-    found = job;
-  }
-  if (found) return found;
-  if (all.empty() && slurm_head(state))
-    return words.empty() ? invalid("which one? `radlc queue` shows the jobs of Slurm")
-                         : not_found("no job " + words[0] + " in " + state.name);
-  if (all.empty()) return not_found(state.name + " has no trainings and no programs");
-  return words.empty() ? Result<const StepRecord*>(invalid("which one? There are: " + list))
-                       : not_found("no job " + words[0] + " in " + state.name + "; there are: " + list);
+  if (!jobs_of(state).empty() || !slurm_head(state))
+    return driver::job_called(state, words.empty() ? "" : words[0]);
+  return words.empty() ? invalid("which one? `radlc queue` shows the jobs of Slurm")
+                       : not_found("no job " + words[0] + " in " + state.name);
 }
 
 // Ends it where it runs, or may; `ended` gets the names of folders and nodes that are known to run nothing

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -29,10 +30,14 @@ struct Options {
 // True: go on.
 Result<bool> approved(const Session& session, const Options& options, const Destroy& destroy) {
   if (!destroy.changes_anything() || options.run.auto_approve) return true;
+  const std::string jobs = fmt::format("{}", fmt::join(destroy.ended_jobs(), ", "));
   if (!session.terminal.can_ask) {
-    return Status(Code::Invalid, kCannotConfirm).with_hint("pass --auto-approve");
+    const std::string runs = jobs.empty() ? "" : "destroy ends what runs (" + jobs + "): ";
+    return Status(Code::Invalid, runs + kCannotConfirm).with_hint("pass --auto-approve");
   }
-  return confirm("\nDestroy all of this? Only 'yes' is taken as yes:");
+  if (!jobs.empty()) std::fprintf(stderr, "\nStill running: %s\n", shown(jobs).c_str());
+  return confirm(jobs.empty() ? "\nDestroy all of this? Only 'yes' is taken as yes:"
+                              : "End these jobs and destroy all of this? Only 'yes' is taken as yes:");
 }
 
 void show(const Session& session, const Plan& plan) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -15,7 +16,7 @@
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/jobs.h"
 #include "runtime/driver/project_state.h"
-#include "runtime/run/event_log.h"
+#include "runtime/run/subscription.h"
 #include "runtime/steps/step_log.h"
 
 namespace radl::cli::logs_command {
@@ -114,60 +115,39 @@ bool print_new(LogFile& log, int last_lines, bool color) {
   return !lines.empty();
 }
 
-// What happens in the run that is going on, if one is, and in those that begin later.
-class RunFollower {
+// Prints what happens in the runs that go on, and in those that begin later.
+class RunPrinter {
  public:
-  RunFollower(std::string folder, bool color) : folder_(std::move(folder)), color_(color) {
-    if (auto runs = kept_runs(folder_); runs.ok()) {
-      for (const KeptRun& run : *runs)
-        if (run.state != KeptRun::State::Going) told_ = run.id;
-    }
-  }
+  RunPrinter(std::unique_ptr<RunSubscription> events, bool color)
+      : events_(std::move(events)), color_(color) {}
 
   void print_new() {
-    if (!reader_) find_next();
-    while (reader_) {
-      auto event = reader_->next();
+    while (true) {
+      auto event = events_->next();
       if (!event.ok()) continue;  // a line that is none is passed over
-      if (!*event) break;
-      std::string line = lines_->line(**event);
+      if (!*event) return;
+      auto lines = lines_.try_emplace((*event)->run, Plan(), color_, true).first;
+      const std::string line = lines->second.line(**event);
       if (!line.empty()) std::printf("run | %s\n", line.c_str());
+      if ((*event)->kind == EventKind::RunFinished) lines_.erase(lines);
     }
-    if (reader_ && reader_->over()) reader_.reset();
   }
 
  private:
-  // By name alone: reading all of them each time would be much.
-  void find_next() {
-    std::error_code error;
-    std::string next;
-    for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-      std::string id = at->path().stem().string();
-      if (at->path().extension() == ".jsonl" && !id.starts_with('.') && id > told_ &&
-          (next.empty() || id < next))
-        next = id;
-    }
-    if (next.empty()) return;
-    auto reader = EventReader::open(folder_ + "/" + next + ".jsonl");
-    if (!reader.ok()) return;
-    told_ = next;
-    reader_ = std::move(*reader);
-    lines_.emplace(Plan(), color_, true);
-  }
-
-  const std::string folder_;
+  std::unique_ptr<RunSubscription> events_;
   const bool color_;
-  std::string told_;  // the id of the last run that was begun with, or was over before
-  std::unique_ptr<EventReader> reader_;
-  std::optional<EventLines> lines_;
+  std::map<std::string, EventLines> lines_;  // by run
 };
 
 void follow_logs(const Store& store, const Wanted& wanted, std::vector<LogFile> known, bool color) {
   const std::string directory = store.log_directory();
   Cancellation cancellation;
   SignalGuard guard(cancellation);
-  std::optional<RunFollower> run;
-  if (wanted.name.empty()) run.emplace(store.run_directory(), color);
+  std::optional<RunPrinter> run;
+  if (wanted.name.empty()) {
+    if (auto events = RunSubscription::open(store.run_directory(), {}); events.ok())
+      run.emplace(std::move(*events), color);
+  }
   while (!cancellation.stop_starting()) {
     if (run) run->print_new();
     for (LogFile& found : log_files(directory, wanted)) {
@@ -209,6 +189,16 @@ bool may_come(const Store& store, const Wanted& wanted, const Snapshot& state) {
   return is_system || run_goes_on(store);
 }
 
+// Nothing comes of a job that nobody supervises.
+void note_unsupervised(const Snapshot& state, const Wanted& wanted) {
+  for (const StepRecord* job : jobs_of(state)) {
+    if (!has_not_ended(job->status) || state.supervised.count(job->id) || !state.at_work.empty()) continue;
+    if (!wanted.name.empty() && !wanted.has(label_of(job->id))) continue;
+    std::fprintf(stderr, "note: nobody follows %s; `radlc wait %s` does\n", shown(job->id).c_str(),
+                 shown(job->id).c_str());
+  }
+}
+
 int run_logs(const Session& session, const Options& options) {
   auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
@@ -223,7 +213,10 @@ int run_logs(const Session& session, const Options& options) {
     return report(session, no_logs(directory, wanted, *state));
   const bool color = session.terminal.color;
   for (LogFile& log : files) print_new(log, options.lines, color);
-  if (options.follow) follow_logs(**store, wanted, std::move(files), color);
+  if (options.follow) {
+    note_unsupervised(*state, wanted);
+    follow_logs(**store, wanted, std::move(files), color);
+  }
   return kDone;
 }
 

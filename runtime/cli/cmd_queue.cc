@@ -62,7 +62,8 @@ std::map<std::string, jobs::Usage> usages_of(JobNode& node) {
   return usages.ok() ? *usages : std::map<std::string, jobs::Usage>();
 }
 
-Json json_of(const JobView& job, const std::string& log_directory) {
+// `supervisor`: who follows it; "": nobody.
+Json json_of(const JobView& job, const std::string& supervisor, const std::string& log_directory) {
   const auto& nodes = job.nodes;
   std::vector<std::map<std::string, jobs::Usage>> usages(nodes.size());
   (void)jobs::for_all(nodes.size(), [&](size_t i) -> Status {
@@ -73,6 +74,7 @@ Json json_of(const JobView& job, const std::string& log_directory) {
       job.earlier ? std::map<std::string, std::string>() : last_lines(*job.record, log_directory);
   Json json = {{"id", job.record->id}, {"state", state_of(job)}, {"members", Json::array()}};
   if (job.earlier) json["earlier"] = true;
+  if (!supervisor.empty()) json["supervisor"] = supervisor;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const JobNode& node = *nodes[i];
     if (!node.status.ok())
@@ -135,10 +137,12 @@ std::string figures_of(const Json& member) {
 }
 
 void print(const Json& job) {
+  const std::string supervisor = job.value("supervisor", "");
   std::printf("%s%s  %s\n", shown(job.at("id").get<std::string>()).c_str(),
               job.contains("earlier") ? " (an earlier version)" : "",
               (job.at("state").get<std::string>() +
-               (job.contains("reason") ? ": " + shown(job.value("reason", "")) : ""))
+               (job.contains("reason") ? ": " + shown(job.value("reason", "")) : "") +
+               (supervisor.empty() ? "" : ", supervised: " + shown(supervisor)))
                   .c_str());
   for (const Json& member : job.at("members"))
     std::printf("  %-16s %-12s %s%s\n", shown(member.value("node", "")).c_str(),
@@ -161,7 +165,9 @@ int run_queue(const Session& session, Options& options) {
       const bool shows = !view.earlier || view.runs() ||
                          std::any_of(view.nodes.begin(), view.nodes.end(),
                                      [](const auto& node) { return !node->status.ok(); });
-      if (shows) all.push_back(json_of(view, logs));
+      auto by = nodes->state.supervised.find(job->id);
+      const bool supervised = by != nodes->state.supervised.end() && !view.earlier;
+      if (shows) all.push_back(json_of(view, supervised ? by->second : "", logs));
     }
   }
   add_slurm(*nodes, all);

@@ -10,7 +10,7 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/project_state.h"
-#include "runtime/run/event_log.h"
+#include "runtime/run/subscription.h"
 
 namespace radl::cli::runs_command {
 namespace {
@@ -22,8 +22,6 @@ struct Options {
   bool follow = false, json = false;
   unsigned long long from = 1;
 };
-
-constexpr std::chrono::milliseconds kLookEvery{100};
 
 Json as_json(const KeptRun& run) {
   return {{"run", run.id},
@@ -93,8 +91,8 @@ class Printer {
 int read_run(const Session& session, const std::string& folder, const Options& options) {
   auto run = find_run(folder, options.run);
   if (!run.ok()) return report(session, run.status());
-  auto reader = EventReader::open(run->path, options.from);
-  if (!reader.ok()) return report(session, reader.status());
+  auto events = RunSubscription::open(folder, {run->id, options.from});
+  if (!events.ok()) return report(session, events.status());
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   const Stop stop = cancellation.finishing();
@@ -102,7 +100,11 @@ int read_run(const Session& session, const std::string& folder, const Options& o
   KeptRun seen = *run;
   seen.state = KeptRun::State::Interrupted;
   while (true) {
-    auto event = (*reader)->next();
+    auto event = (*events)->next();
+    if (event.ok() && !*event && options.follow) {
+      std::fflush(stdout);
+      event = (*events)->wait(stop);
+    }
     if (!event.ok()) {
       std::fprintf(stderr, "note: %s\n", shown(event.status().message()).c_str());
       continue;
@@ -113,9 +115,8 @@ int read_run(const Session& session, const std::string& folder, const Options& o
       continue;
     }
     std::fflush(stdout);
-    if ((*reader)->over()) return code_of(session, seen);
-    if (!options.follow) return kDone;  // it goes on
-    if (!stop.sleep(kLookEvery)) return kInterrupted;
+    if ((*events)->over()) return code_of(session, seen);
+    return options.follow ? int(kInterrupted) : int(kDone);  // it goes on
   }
 }
 

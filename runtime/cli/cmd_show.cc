@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "runtime/cli/all_commands.h"
@@ -10,39 +11,49 @@
 #include "runtime/driver/project_state.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
-#include "runtime/run/event_log.h"
+#include "runtime/run/subscription.h"
 
 namespace radl::cli::show_command {
 namespace {
 
 constexpr const char* kRunning = "running";
 
-// "apply by ana on host7, process 4711, since ..., goes on: 3 of 7 actions are over; ..."; empty: no run
-// does.
+// How far the runs are that go on: "apply: 3 of 7 actions are over".
+std::string progress_of_runs(const std::string& folder) {
+  struct Progress {
+    std::string command;
+    unsigned long long actions = 0, over = 0;
+  };
+  std::map<std::string, Progress> runs;
+  auto events = RunSubscription::open(folder, {});
+  if (!events.ok()) return "";
+  while (true) {
+    auto event = (*events)->next();
+    if (!event.ok()) continue;  // a line that is none is passed over
+    if (!*event) break;
+    const EventKind kind = (*event)->kind;
+    Progress& run = runs[(*event)->run];
+    if (kind == EventKind::RunStarted && (*event)->data.is_object())
+      run = {(*event)->data.value("command", ""), (*event)->data.value("actions", 0ULL), 0};
+    run.over += kind == EventKind::ActionFinished || kind == EventKind::ActionFailed ||
+                kind == EventKind::ActionSkipped;
+  }
+  std::string text;
+  for (const auto& [id, run] : runs)
+    text += fmt::format("{}{}: {} of {} actions are over", text.empty() ? "" : "; ", run.command, run.over,
+                        run.actions);
+  return text.empty() ? text : text + "; radlc runs -f follows it";
+}
+
+// "apply by ana on host7, process 4711, since ..., holds the lock; apply: 3 of 7 actions are over; ...";
+// empty: no run goes on.
 std::string going_on(const Host& host, const StatePlace& place) {
   auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);
   if (!store.ok()) return "";
   auto holder = (*store)->lock_holder();
-  auto runs = kept_runs((*store)->run_directory(), 1);
-  const bool here = runs.ok() && !runs->empty() && runs->back().state == KeptRun::State::Going;
-  std::string text = holder.ok() && *holder ? (*holder)->text() + ", holds the lock" : "";
-  if (!here) return shown(text);
-  auto reader = EventReader::open(runs->back().path);
-  if (!reader.ok()) return shown(text);
-  unsigned long long actions = 0, over = 0;
-  while (true) {
-    auto event = (*reader)->next();
-    if (!event.ok()) continue;  // a line that is none is passed over
-    if (!*event) break;
-    const EventKind kind = (*event)->kind;
-    if (kind == EventKind::RunStarted && (*event)->data.is_object())
-      actions = (*event)->data.value("actions", 0ULL), over = 0;
-    over += kind == EventKind::ActionFinished || kind == EventKind::ActionFailed ||
-            kind == EventKind::ActionSkipped;
-  }
-  text += fmt::format("{}{} of {} actions are over; radlc runs -f follows it", text.empty() ? "" : "; ", over,
-                      actions);
-  return shown(text);
+  const std::string text = holder.ok() && *holder ? (*holder)->text() + ", holds the lock" : "";
+  const std::string progress = progress_of_runs((*store)->run_directory());
+  return shown(text + (text.empty() || progress.empty() ? "" : "; ") + progress);
 }
 
 // Steps that a living run is at now. The state has them as interrupted, which they are if the run dies.
@@ -110,7 +121,8 @@ int run_show(const Session& session, const ProjectOptions& options, bool json) {
   if (!place.ok()) return report(session, place.status());
   auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
-  const std::set<std::string> running = running_steps(session.host, *place);
+  std::set<std::string> running = running_steps(session.host, *place);
+  for (const auto& [step, by] : snapshot->supervised) running.insert(step);
   if (json) {
     Json state = to_json(*snapshot);
     for (Json& step : state["steps"])

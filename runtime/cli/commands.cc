@@ -17,6 +17,7 @@ const std::vector<Command>& commands() {
       {"apply", "Run", apply_command::add, "radlc apply FILE.radl --input workers=4"},
       {"scale", "Run", scale_command::add, "radlc scale FILE.radl worker 4"},
       {"autoscale", "Run", autoscale_command::add, "radlc autoscale FILE.radl"},
+      {"wait", "Run", wait_command::add, "radlc wait FILE.radl training/cifar"},
       {"destroy", "Run", destroy_command::add, "radlc destroy FILE.radl"},
       {"test", "Run", test_command::add, "radlc test FILE.radl --runs 100"},
       {"demo", "Run", demo_command::add, "radlc demo --keep"},

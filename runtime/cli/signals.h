@@ -11,6 +11,9 @@ class SignalGuard {
  public:
   explicit SignalGuard(Cancellation& cancellation);
   ~SignalGuard();
+  // From now on HUP, which a terminal sends that is closed, requests this in place of the cancellation. It
+  // outlives the guard.
+  void on_hang_up(StopSource& hung_up);
   // Whether it lives inside of another's time, to which a request goes on.
   bool is_inner() const { return outer_ != nullptr; }
   // Whether that one was asked to stop: if so, before this one was there.
@@ -21,6 +24,7 @@ class SignalGuard {
  private:
   Cancellation& cancellation_;
   Cancellation* const outer_;
+  StopSource* const outer_hung_up_;
 };
 
 }  // namespace radl::cli

@@ -180,7 +180,7 @@ int report_run(const Session& session, const RunReport& report, bool json) {
     std::fprintf(stderr, "%snot removed:%s %s\n", style.red().data(), style.off().data(),
                  shown(leftover).c_str());
   }
-  if (report.failed() + report.skipped() > 0 && !json) {
+  if (report.failed() + report.skipped() > report.left_running.size() && !json) {
     std::fprintf(stderr,
                  "\n%zu done, %zu failed, %zu skipped. Run the same command again to go on from here.\n",
                  report.done(), report.failed(), report.skipped());

@@ -11,8 +11,11 @@
 namespace radl::driver {
 namespace {
 
-// How often one apply replaces preempted nodes.
-constexpr int kMostReplacements = 5;
+// Of preempted nodes, and of nodes for which their cloud has no capacity or no quota now.
+constexpr RestartPolicy kReplacements{std::chrono::seconds(30), std::chrono::minutes(10),
+                                      std::chrono::minutes(10), 8};
+constexpr RestartPolicy kRefusals{
+    std::chrono::seconds(60), std::chrono::minutes(5), std::chrono::hours(1), 4, std::nullopt, 1};
 constexpr std::chrono::seconds kLookAtBuckets{60};
 
 // Nothing has vanished or broken that a saved plan takes to be there. `now`: a plan made after a look.
@@ -30,6 +33,19 @@ Status check_world_unmoved(const Plan& saved, const Plan& now) {
   return {};
 }
 
+// `replaces`: nodes that were interrupted meanwhile are replaced as well.
+Status check_only_joins(const Plan& plan, const std::string& job, bool replaces) {
+  for (const Action& action : plan.actions) {
+    const bool expected = action.id == job && action.verb == Verb::Run &&
+                          (!action.joins.empty() || (action.resume && action.changes.empty()));
+    if (expected || replaces) continue;
+    return Status(Code::Conflict, action.id + " would change as well (" + action.why + "): " + job +
+                                      " is not what the file describes any more")
+        .with_hint("`radlc plan` shows all of it, `radlc apply` does it");
+  }
+  return {};
+}
+
 }  // namespace
 
 Apply::Apply(const Host& host, ApplyRequest request, Cancellation& cancellation, Tell tell)
@@ -37,6 +53,8 @@ Apply::Apply(const Host& host, ApplyRequest request, Cancellation& cancellation,
       request_(std::move(request)),
       cancellation_(cancellation),
       tell_(std::move(tell)),
+      replacements_(kReplacements),
+      refusals_(kRefusals),
       begun_(host.world->clock.wall_seconds()) {}
 
 Apply::~Apply() = default;
@@ -46,6 +64,8 @@ Run Apply::parts() const {
   parts.program = &project_->compiled.program;
   parts.secrets = &project_->compiled.secrets;
   parts.options.on_error = request_.on_error;
+  parts.options.detach = request_.detach;
+  parts.let_go = leaving_.token();
   return parts;
 }
 
@@ -101,6 +121,9 @@ Result<Plan> Apply::decide() {
   auto snapshot = run_->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
   tell_what_stays(*plan, *snapshot);
+  if (!request_.job.empty()) {
+    if (Status only = check_only_joins(*plan, request_.job, replacing_); !only.ok()) return only;
+  }
   if (!saved_) return plan;
   if (Status moved = check_state_unmoved(saved_->plan, *snapshot); !moved.ok()) return moved;
   if (Status moved = check_world_unmoved(saved_->plan, *plan); !moved.ok()) return moved;
@@ -154,18 +177,36 @@ RoomSought Apply::seek_room(const RunReport& report) {
   return room_elsewhere(placement, *now, plan_, known, failed, begun_);
 }
 
+// The wait before a round that may do what this one could not; nothing: no other round would.
+std::optional<std::chrono::milliseconds> Apply::wait_for_next(const ApplyRound& round,
+                                                              const RoomSought& room) {
+  const Status& ended = round.report.status;
+  if (ended.ok() || ended.code() == Code::Cancelled || request_.on_error == OnError::Destroy)
+    return std::nullopt;
+  const auto now = host_.world->clock.now();
+  if (!round.interrupted.empty()) return replacements_.next(now);
+  if (room.elsewhere) return std::chrono::milliseconds(0);
+  const std::vector<ActionOutcome>& actions = round.report.actions;
+  const bool refused = std::any_of(actions.begin(), actions.end(), [](const ActionOutcome& one) {
+    return one.state == ActionOutcome::State::Failed && one.status.code() == Code::Quota;
+  });
+  // What was never there is the user's to decide about; a node that is replaced is missed.
+  return refused && replacing_ ? refusals_.next(now) : std::nullopt;
+}
+
 ApplyRound Apply::run_round() {
   ApplyRound round;
-  const bool may_go_on = rounds_++ < kMostReplacements && request_.on_error != OnError::Destroy;
   round.report = run_->apply(plan_);
   const RunReport& done = round.report;
   RoomSought room;
-  if (may_go_on) {
+  if (request_.on_error != OnError::Destroy) {
     room = seek_room(done);
     round.interrupted = run_->taken_back();
   }
-  round.goes_on = may_go_on && (!round.interrupted.empty() || room.elsewhere) && !done.status.ok() &&
-                  done.status.code() != Code::Cancelled;
+  const auto wait = wait_for_next(round, room);
+  round.goes_on = wait.has_value();
+  round.wait = wait_ = wait.value_or(std::chrono::milliseconds(0));
+  replacing_ |= !round.interrupted.empty();
   if (!round.goes_on) run_->store().unlock();  // a listener that is slow holds up nobody
   round.room = std::move(room.why);
   request_.plan.replace.clear();
@@ -186,6 +227,9 @@ ApplyRound Apply::run_round() {
 // demand if it allows that): they are replaced, and what ran there resumes from its checkpoints.
 Status Apply::plan_next_round() {
   saved_.reset();
+  if (wait_.count() > 0) {
+    if (Status waited = run_->pause(wait_); !waited.ok()) return waited;
+  }
   auto plan = decide();
   if (!plan.ok()) return std::move(plan).status();
   if (Status within = hold_to_max_cost(request_.plan, *plan); !within.ok()) return within;

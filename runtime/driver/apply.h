@@ -11,12 +11,14 @@
 //   } while (round.goes_on && apply.plan_next_round().ok());
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/restart_policy.h"
 #include "runtime/driver/plan_forecasts.h"
 #include "runtime/driver/plan_request.h"
 #include "runtime/plan/plan_file.h"
@@ -31,6 +33,9 @@ struct ApplyRequest {
   std::optional<ScaleRequest> scale;  // jobs are left alone then
   OnError on_error = OnError::Keep;
   double lock_timeout = 0;  // seconds
+  bool detach = false;      // ends when nothing but jobs is under way: they run on
+  // This job alone, which has begun and not ended: it is joined. Conflict if the plan does anything else.
+  std::string job;
 };
 
 // What one execution of a plan came to.
@@ -40,8 +45,9 @@ struct ApplyRound {
   // none of the apply's. Otherwise the lock is given back.
   bool goes_on = false;
   std::map<std::string, std::string>
-      interrupted;                // node -> when its cloud took it back, as the cloud says it
-  std::vector<std::string> room;  // a line each: which nodes go to another region, or why none does
+      interrupted;                    // node -> when its cloud took it back, as the cloud says it
+  std::chrono::milliseconds wait{0};  // before the next round
+  std::vector<std::string> room;      // a line each: which nodes go to another region, or why none does
   Result<Snapshot> after = Snapshot();
   Status figures_kept, trainings_kept;  // failures do not fail the apply
 };
@@ -76,7 +82,10 @@ class Apply {
   Status check_buckets() const;
 
   ApplyRound run_round();
-  // After a round that goes on: the plan of the next. Invalid: it would cost more than is allowed.
+  // From now on as ApplyRequest::detach. Safe in a signal handler and in several threads.
+  StopSource& leaving() { return leaving_; }
+  // After a round that goes on: waits for ApplyRound::wait, without the lock, and makes the plan of the next.
+  // Cancelled: somebody asked to stop. Invalid: it would cost more than is allowed.
   Status plan_next_round();
 
  private:
@@ -85,13 +94,17 @@ class Apply {
   Result<Plan> decide();
   void forecast();
   RoomSought seek_room(const RunReport& report);
+  std::optional<std::chrono::milliseconds> wait_for_next(const ApplyRound& round, const RoomSought& room);
 
   const Host& host_;
   ApplyRequest request_;
   Cancellation& cancellation_;
   const Tell tell_;
+  bool replacing_ = false;  // nodes were interrupted in an earlier round
+  RestartPolicy replacements_, refusals_;
   const double begun_;  // wall seconds
-  int rounds_ = 0;
+  std::chrono::milliseconds wait_{0};
+  StopSource leaving_;
   std::optional<SavedPlan> saved_;
   std::unique_ptr<Project> project_ = std::make_unique<Project>();
   std::unique_ptr<Machinery> machinery_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/resource_schema.h"
 #include "runtime/base/sudo_secret.h"
 #include "runtime/clouds/takes_over.h"
 #include "runtime/driver/given_back.h"
@@ -94,6 +95,17 @@ Status Destroy::make_plan() {
   std::vector<std::string> files = before_.source_paths;
   files.insert(files.end(), request_.project.files.begin(), request_.project.files.end());
   return check_files_allow(plan_, before_, files);
+}
+
+std::vector<std::string> Destroy::ended_jobs() const {
+  std::vector<std::string> jobs;
+  for (const auto& [id, record] : before_.steps) {
+    if (!ir::is_job_type(record.kind) || (!has_not_ended(record.status) && !before_.supervised.count(id)))
+      continue;
+    const auto goes = [&](const std::string& node) { return plan_.find(node) != nullptr; };
+    if (std::any_of(record.nodes.begin(), record.nodes.end(), goes)) jobs.push_back(id);
+  }
+  return jobs;
 }
 
 Destroyed Destroy::execute() {

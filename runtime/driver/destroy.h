@@ -61,6 +61,8 @@ class Destroy {
   // Invalid: prevent_destroy. NotFound: an id of `also` that nothing has.
   Status make_plan();
   const Plan& plan() const { return plan_; }
+  // Ids of jobs that run, or may, and that end with the nodes of the plan.
+  std::vector<std::string> ended_jobs() const;
   bool changes_anything() const { return plan_.changes_anything() || !request_.also.empty(); }
   ActiveRun& run() { return *run_; }
 

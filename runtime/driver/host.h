@@ -12,6 +12,7 @@ namespace radl::driver {
 struct Host {
   std::map<std::string, std::string> environment;
   std::string folder;      // absolute; relative places of states begin here
+  std::string principal;   // who asks: named by locks and the history; "": the user of this process
   World* world = nullptr;  // clock, files, randomness; outlives every run
 
   // The variable's value; "" if it is not set.

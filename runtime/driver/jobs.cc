@@ -64,6 +64,23 @@ std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job) {
   return views;
 }
 
+Result<const StepRecord*> job_called(const Snapshot& state, const std::string& name) {
+  const std::vector<const StepRecord*> all = jobs_of(state);
+  std::string list;
+  const StepRecord* found = nullptr;
+  for (const StepRecord* job : all) {
+    list += (list.empty() ? "" : ", ") + job->id;
+    const bool named = !name.empty() && (job->id == name || job->id.ends_with("/" + name));
+    if (!named && !(name.empty() && all.size() == 1)) continue;
+    if (found) return invalid("several jobs have this name: " + found->id + ", " + job->id);
+    found = job;
+  }
+  if (found) return found;
+  if (all.empty()) return not_found(state.name + " has no trainings and no programs");
+  return name.empty() ? Result<const StepRecord*>(invalid("which job? There are: " + list))
+                      : not_found("no job " + name + " in " + state.name + "; there are: " + list);
+}
+
 std::vector<const StepRecord*> jobs_of(const Snapshot& state) {
   std::vector<const StepRecord*> all;
   for (const auto& [id, step] : state.steps) {

@@ -35,6 +35,8 @@ struct JobView {
 // Logs in to the job's nodes side by side and looks. The first is the record's own, its nodes in the record's
 // order; then earlier versions that may still run.
 std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job);
+// By its step's id or the name at the end of it; "": the only one. NotFound and Invalid list what there is.
+Result<const StepRecord*> job_called(const Snapshot& state, const std::string& name);
 // The trainings and programs that the state knows.
 std::vector<const StepRecord*> jobs_of(const Snapshot& state);
 

@@ -24,7 +24,7 @@ Status held_elsewhere(const Host& host, Status held, const RunStart& start) {
       (*holder)->id, shell_word(start.directory), shell_word(start.name)));
 }
 
-RunStart start_of(const std::string& directory, const std::string& name, OpenMode mode,
+RunStart start_of(const Host& host, const std::string& directory, const std::string& name, OpenMode mode,
                   const std::string& command, double timeout_seconds, const Tell& tell) {
   return {directory,
           name,
@@ -33,7 +33,8 @@ RunStart start_of(const std::string& directory, const std::string& name, OpenMod
           std::chrono::milliseconds(static_cast<long long>(timeout_seconds * 1000)),
           [tell](const LockInfo& holder) {
             tell({Notice::Kind::Progress, "waiting for the lock: " + holder.text()});
-          }};
+          },
+          host.principal};
 }
 
 Status recover_left(Store& store, const Tell& tell, const std::function<Result<Recovery>()>& recover_now) {
@@ -65,7 +66,7 @@ Result<Snapshot> read_snapshot(const Host& host, const std::string& directory, c
 Result<std::unique_ptr<Store>> open_locked(const Host& host, const std::string& directory,
                                            const std::string& name, OpenMode mode, const std::string& command,
                                            double timeout_seconds, const Tell& tell) {
-  const RunStart start = start_of(directory, name, mode, command, timeout_seconds, tell);
+  const RunStart start = start_of(host, directory, name, mode, command, timeout_seconds, tell);
   auto store = radl::open_locked(start, *host.world);
   if (store.ok() || store.status().code() != Code::Conflict) return store;
   return held_elsewhere(host, std::move(store).status(), start);
@@ -75,7 +76,7 @@ Result<std::unique_ptr<ActiveRun>> begin_run(const Host& host, const Run& parts,
                                              const std::string& name, OpenMode mode,
                                              const std::string& command, double timeout_seconds,
                                              Cancellation& cancellation, const Tell& tell) {
-  const RunStart start = start_of(directory, name, mode, command, timeout_seconds, tell);
+  const RunStart start = start_of(host, directory, name, mode, command, timeout_seconds, tell);
   auto run = ActiveRun::begin(parts, start, cancellation);
   if (run.ok() || run.status().code() != Code::Conflict) return run;
   return held_elsewhere(host, std::move(run).status(), start);

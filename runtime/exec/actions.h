@@ -53,6 +53,7 @@ struct StepDone {
   Status status;
   size_t changes = 0;
   std::string log;
+  bool left_running = false;  // a job that runs on without this run; `status` is kLeftRunning
 };
 // Holds its thread. `deadline` is of the whole configuration; a training has none.
 StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline);

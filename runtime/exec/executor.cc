@@ -77,15 +77,56 @@ void destroy_what_was_made(Session& session, const Plan& plan, RunReport& report
   }
 }
 
-void save_outcome(Session& session, const Plan& plan, RunReport& report) {
+// If another run has applied another file meanwhile, its outputs, sources and secrets stay; of its outputs
+// those get their values that waited for this run's jobs.
+void save_outcome(Session& session, const Plan& plan, const std::string& digest_before, RunReport& report) {
   const ir::Program& program = *session.run.program;
   Snapshot now = session.snapshot();
   report.outputs = resolve_outputs(program, now, nullptr);
-  std::vector<std::string> paths;
-  for (const ir::Source& source : program.sources) paths.push_back(source.path);
-  Status saved = session.store().close_run(
-      {report.outputs, session.fingerprints(), plan.source_digest, paths, "apply", history_line(report)});
+  state_change::CloseRun close{
+      report.outputs,      session.fingerprints(), plan.source_digest, {}, session.options().command,
+      history_line(report)};
+  for (const ir::Source& source : program.sources) close.source_paths.push_back(source.path);
+  if (now.source_digest != digest_before && now.source_digest != plan.source_digest) {
+    close.outputs = now.outputs;
+    for (OutputRecord& theirs : close.outputs) {
+      for (const OutputRecord& ours : report.outputs)
+        if (ours.name == theirs.name && !ir::unknowns_in(theirs.value).empty()) theirs.value = ours.value;
+    }
+    close.secrets = now.secrets;
+    close.source_digest = now.source_digest;
+    close.source_paths = now.source_paths;
+  }
+  Status saved = session.store().close_run(std::move(close));
   if (!saved.ok() && report.status.ok()) report.status = saved;
+}
+
+constexpr std::chrono::seconds kToLetGo{60};
+
+// Whoever supervises a job that ends with its nodes is told to let go of it: it would start again what the
+// destroy ends.
+Status end_supervision(Session& session, const Plan& plan) {
+  const Snapshot now = session.snapshot();
+  std::set<std::string> ended;
+  for (const auto& [id, by] : now.supervised) {
+    auto record = now.steps.find(id);
+    const bool goes = record == now.steps.end() ||
+                      std::any_of(record->second.nodes.begin(), record->second.nodes.end(),
+                                  [&](const std::string& node) { return plan.find(node) != nullptr; });
+    if (!goes) continue;
+    // Given back at once: nobody takes it without the state's lock.
+    auto taken = session.store().lease_job(id, "destroy", true, session.now().within(kToLetGo));
+    if (!taken.ok()) return std::move(taken).status();
+    ended.insert(id);
+  }
+  if (ended.empty()) return {};
+  Result<std::vector<Intent>> open = session.store().open_intents();
+  if (!open.ok()) return open.status();
+  std::vector<StateChange> changes;
+  for (const Intent& intent : *open)
+    if (intent.kind == Intent::Kind::Run && ended.count(intent.address))
+      changes.push_back(state_change::Close{intent.id, "interrupted"});
+  return changes.empty() ? Status() : session.store().commit(changes).status();
 }
 
 // Steps whose nodes are all gone: an interrupted replacement leaves such records.
@@ -170,6 +211,7 @@ RunReport apply(const Run& run, const Plan& plan) {
     report.status = snapshot.status();
     return report;
   }
+  const std::string digest_before = snapshot->source_digest;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
   sweep_arriving_folders(run.store->work_directory());
@@ -183,7 +225,7 @@ RunReport apply(const Run& run, const Plan& plan) {
     report.status = session.events.mask(trusted);
   bool failed = !report.status.ok() && report.status.code() != Code::Cancelled;
   if (failed && run.options.on_error == OnError::Destroy) destroy_what_was_made(session, plan, report);
-  save_outcome(session, plan, report);
+  if (!session.lock().given_back()) save_outcome(session, plan, digest_before, report);
   report.seconds = seconds_since(session, begun);
   tell_end(session, report);
   return report;
@@ -217,6 +259,8 @@ RunReport destroy(const Run& run, const Plan& plan) {
   for (const Kept& one : plan.kept)
     if (std::optional<ResourceRecord> record = session.resource(one.address))
       ownership->keep(record->cloud, record->id);
+  report.status = end_supervision(session, plan);
+  if (!report.status.ok()) return report;
   tell_start(session, plan, "destroy");
   // First, since it may use what the plan removes.
   if (!run.also.empty()) sweep(session, clouds, *ownership, report, true);

@@ -1,5 +1,9 @@
 // Executes exactly a plan: a scheduler over the action graph.
 //
+// While nothing but jobs is under way, the state's lock is given back (lock_share.h), and other runs may
+// change what they like; each job is held by a lease of its own. What comes after is done as planned, except
+// for what was changed meanwhile: that fails.
+//
 // Every create, update, destroy and step is recorded before it is asked for (Store::begin) and closed
 // after, so a run that is killed at any instruction is picked up by recover(). Order of calls, with the lock
 // held:
@@ -46,8 +50,10 @@ using HostKeyReader = std::function<Result<std::string>(const Json& attributes, 
 struct ApplyOptions {
   int parallelism = 10;
   OnError on_error = OnError::Keep;
-  int rounds = 2;    // of OnError::Retry
-  int attempts = 4;  // of one call that fails with Retry, Timeout or Lost
+  std::string command = "apply";  // as the lock and leases of jobs name the run
+  bool detach = false;            // jobs are left running once nothing else is under way
+  int rounds = 2;                 // of OnError::Retry
+  int attempts = 4;               // of one call that fails with Retry, Timeout or Lost
   std::chrono::milliseconds first_wait{500}, longest_wait{20000};  // between attempts; doubled, with jitter
   std::chrono::milliseconds create_deadline{std::chrono::minutes(10)};  // from asked for to ready
   std::chrono::milliseconds boot_deadline{std::chrono::minutes(5)};     // from created to reachable
@@ -66,6 +72,7 @@ struct Run {
   const ir::Secrets* secrets = nullptr;
   std::vector<EventSink*> sinks;
   Cancellation* cancellation = nullptr;
+  Stop let_go = {};  // asked: as ApplyOptions::detach from now on
   ApplyOptions options;
   // destroy(): ids of what carries the infrastructure's tag and is not this state's (Unowned), and is to go
   // all the same.
@@ -87,11 +94,12 @@ struct ActionOutcome {
 };
 
 struct RunReport {
-  std::vector<ActionOutcome> actions;  // in the plan's order
-  Status status;                       // ok, Cancelled, or the first failure
-  Status lost_lock;                    // not ok: another run has it now, or may; `status` says the same
-  std::vector<std::string> leftovers;  // "worker[1] (local-3f..): reason": what destroy could not remove
-  std::vector<Unowned> unowned;        // what destroy has left alone, as nobody asked for its removal
+  std::vector<ActionOutcome> actions;     // in the plan's order
+  Status status;                          // ok, Cancelled, or the first failure
+  Status lost_lock;                       // not ok: another run has it now, or may; `status` says the same
+  std::vector<std::string> left_running;  // ids of jobs that run on without this run: they are skipped
+  std::vector<std::string> leftovers;     // "worker[1] (local-3f..): reason": what destroy could not remove
+  std::vector<Unowned> unowned;           // what destroy has left alone, as nobody asked for its removal
   std::vector<OutputRecord> outputs;
   double seconds = 0;
   size_t done() const, failed() const, skipped() const;

@@ -30,6 +30,7 @@ class PlanRun {
       report_.actions.push_back(std::move(outcome));
     }
     begun_.resize(plan.actions.size());
+    entered_.resize(plan.actions.size());
     for (const Action& action : plan.actions) (void)session.run.clouds->find(action.cloud);
     double max_time = session.run.program ? session.run.program->max_time_seconds : 0;
     deadline_ = max_time > 0 ? session.in(std::chrono::milliseconds(static_cast<long long>(max_time * 1000)))
@@ -68,7 +69,8 @@ class PlanRun {
     operations.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     operations.skipped = [&](Dag::Id id, Dag::Id cause) {
       session_.note_failed(name_of(graph, back[id]));
-      skip(graph, back[id], name_of(graph, back[cause]) + " failed");
+      const std::string& after = name_of(graph, back[cause]);
+      skip(graph, back[id], runs_on(after) ? "waits for " + after + ", which runs on" : after + " failed");
     };
     operations.begin = [&](Dag::Id id, Park& park) { return begin(graph.vertices[back[id]], park); };
     operations.ended = [&](Dag::Id id, Status status) {
@@ -96,6 +98,12 @@ class PlanRun {
     return part;
   }
 
+  bool runs_on(const std::string& id) {
+    std::lock_guard guard(outcomes_);
+    const std::vector<std::string>& left = report_.left_running;
+    return std::find(left.begin(), left.end(), id) != left.end();
+  }
+
   // Steps share their node's connection and its package manager's lock: one at a time on a node.
   std::vector<std::string> exclusive(const PlanVertex& vertex) const {
     if (vertex.phase == PlanVertex::Phase::Barrier) return {};
@@ -118,14 +126,20 @@ class PlanRun {
     session_.events.emit(std::move(event));
   }
 
+  static Async<Status> refused(Status why) { co_return why; }
+
   // A vertex of an action runs alone: its other phase comes before or after it.
   Async<Status> begin(const PlanVertex& vertex, Park& park) {
     const Action& action = plan_.actions[vertex.index];
     steps_[vertex.index].reset();
+    Status may = session_.lock().enter();
+    entered_[vertex.index] = may.ok();
+    if (may.ok()) may = session_.check_undisturbed(action);
     if (begun_[vertex.index] == TimePoint()) {
       begun_[vertex.index] = session_.world().clock.now();
       emit(EventKind::ActionStarted, action, "", {{"attempt", 1}});
     }
+    if (!may.ok()) return refused(std::move(may));
     if (vertex.phase == PlanVertex::Phase::Remove)
       return remove_resource(session_, park, action.id, action.verb == Verb::Replace);
     if (action.verb == Verb::Run || action.verb == Verb::Forget) return begin_step(vertex.index, park);
@@ -160,6 +174,7 @@ class PlanRun {
   // What the action had begun stands in the journal: an exception leaves it to the next run as a kill would.
   Status ended(const PlanVertex& vertex, Status status) {
     const Action& action = plan_.actions[vertex.index];
+    if (std::exchange(entered_[vertex.index], 0)) session_.lock().leave();
     const bool first_of_two = vertex.phase == PlanVertex::Phase::Remove && action.verb != Verb::Delete;
     if (status.ok() && first_of_two) return status;
     const bool was_to_be_made = action.verb == Verb::Create || action.verb == Verb::Replace;
@@ -184,7 +199,15 @@ class PlanRun {
     outcome.status = session_.events.mask(status);
     outcome.state = status.ok() ? ActionOutcome::State::Done : ActionOutcome::State::Failed;
     begun_[index] = {};
-    if (status.ok()) {
+    if (step.left_running) {
+      outcome.state = ActionOutcome::State::Skipped;
+      outcome.status = {};
+      outcome.detail = "it runs on its nodes";
+      if (std::find(report_.left_running.begin(), report_.left_running.end(), action.id) ==
+          report_.left_running.end())
+        report_.left_running.push_back(action.id);
+      emit(EventKind::ActionSkipped, action, outcome.detail, nullptr);
+    } else if (status.ok()) {
       emit(EventKind::ActionFinished, action, "", {{"seconds", outcome.seconds}, {"changes", step.changes}});
     } else {
       emit(EventKind::ActionFailed, action, outcome.status.message(),
@@ -229,13 +252,17 @@ class PlanRun {
   std::mutex outcomes_;                           // of report_.actions
   std::vector<std::unique_ptr<StepDone>> steps_;  // by action; each belongs to the thread of its turn
   std::vector<TimePoint> begun_;
-  TimePoint deadline_;  // of the whole configuration
+  std::vector<char> entered_;  // by action: it counts for LockShare; char: each thread writes its own
+  TimePoint deadline_;         // of the whole configuration
 };
 
 }  // namespace
 
 Status execute_plan(Session& session, const Plan& plan, RunReport& report) {
   Status ended = PlanRun(session, plan, report).execute();
+  // Held to the end of the run: what came of it is written.
+  const Status locked = session.was_taken_over() ? Status() : session.lock().enter();
+  if (!locked.ok() && ended.ok()) ended = locked;
   report.lost_lock = session.store().still_held();
   return report.lost_lock.ok() ? ended : report.lost_lock;
 }

@@ -35,6 +35,7 @@ Session::Session(const Run& given, Snapshot snapshot)
       events(given.sinks, redactor_for(given), given.world->clock),
       finishing_(finishing_of(given)),
       now_(now_of(given)),
+      lock_(given.store, given.options.command, now_, [this] { return read_again(); }),
       snapshot_(std::move(snapshot)) {
   if (run.secrets) fingerprints_ = radl::fingerprints(snapshot_, *run.secrets);
   if (!run.program) return;
@@ -309,6 +310,73 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   Result<Json> reached = attributes_through(*record, *jump, store().work_directory());
   if (!reached.ok()) return reached.status();
   return run.connect(*wanted, *reached, contact);
+}
+
+namespace {
+
+bool is_same(const ResourceRecord& a, const ResourceRecord& b) {
+  return a.id == b.id && a.token == b.token && a.status == b.status && a.spec == b.spec;
+}
+bool is_same(const StepRecord& a, const StepRecord& b) {
+  return a.status == b.status && a.digest == b.digest && a.revision == b.revision && a.made_on == b.made_on;
+}
+
+template <class Record>
+void note_differing(const std::map<std::string, Record>& before, const std::map<std::string, Record>& now,
+                    std::set<std::string>& differing) {
+  for (const auto& [id, record] : before) {
+    auto found = now.find(id);
+    if (found == now.end() || !is_same(record, found->second)) differing.insert(id);
+  }
+  for (const auto& [id, record] : now)
+    if (!before.count(id)) differing.insert(id);
+}
+
+}  // namespace
+
+Status Session::read_again() {
+  Result<Snapshot> now = store().snapshot();
+  if (!now.ok()) return now.status();
+  std::vector<std::string> moved;
+  {
+    std::lock_guard guard(mutex_);
+    note_differing(snapshot_.resources, now->resources, disturbed_);
+    note_differing(snapshot_.steps, now->steps, disturbed_);
+    for (const auto& [address, record] : snapshot_.resources) {
+      auto found = now->resources.find(address);
+      if (found == now->resources.end() || found->second.id != record.id) moved.push_back(address);
+    }
+    snapshot_ = std::move(*now);
+  }
+  for (const std::string& address : moved) drop_connection(address);
+  return {};
+}
+
+bool Session::is_disturbed(const std::string& id) const {
+  std::lock_guard guard(mutex_);
+  return disturbed_.count(id) != 0;
+}
+
+Status Session::check_undisturbed(const Action& action) const {
+  std::vector<std::string> all = action.nodes;
+  all.push_back(action.id);
+  all.insert(all.end(), action.uses.begin(), action.uses.end());
+  for (const std::string& id : all) {
+    if (is_disturbed(id))
+      return Status(Code::Conflict, id + " was changed by another run while jobs of this one ran")
+          .with_hint("run the same command again: it plans for what exists now");
+  }
+  if (action.verb != Verb::Delete && action.verb != Verb::Replace) return {};
+  std::lock_guard guard(mutex_);
+  for (const std::string& address : disturbed_) {
+    auto found = snapshot_.resources.find(address);
+    if (found == snapshot_.resources.end()) continue;
+    const std::vector<std::string>& needs = found->second.needs;
+    if (std::find(needs.begin(), needs.end(), action.id) != needs.end())
+      return Status(Code::Conflict, action.id + " is used by " + address + " now, which another run created")
+          .with_hint("run the same command again: it plans for what exists now");
+  }
+  return {};
 }
 
 void Session::note_failed(const std::string& address) {

@@ -2,6 +2,7 @@
 // Internal to runtime/exec; safe to use from several threads.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "runtime/exec/event_stream.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/lock_share.h"
 
 namespace radl {
 
@@ -34,6 +36,16 @@ class Session {
   World& world() const { return *run.world; }
   Store& store() const { return *run.store; }
   const ApplyOptions& options() const { return run.options; }
+
+  LockShare& lock() { return lock_; }
+  // Whether jobs that run are to be left alone now.
+  bool leaves_jobs() const { return lock_.given_back() && (options().detach || run.let_go.asked()); }
+  // Conflict: what this action concerns was changed by another run while the lock was given back.
+  Status check_undisturbed(const Action& action) const;
+  bool is_disturbed(const std::string& id) const;  // a resource's address, or a step's id
+  // A job of this run is another one's now: what is left to write of this run is nothing that counts.
+  void note_taken_over() { taken_over_ = true; }
+  bool was_taken_over() const { return taken_over_; }
 
   // Nothing new is begun; what is in flight ends now. A job counts as "new" at every step: it stops at
   // its next checkpoint on the first Ctrl-C.
@@ -116,8 +128,13 @@ class Session {
   Result<std::unique_ptr<Remote>> attempt(const std::string& address,
                                           std::chrono::steady_clock::time_point end);
 
+  // Others may have written since.
+  Status read_again();
+
   Stop finishing_, now_;
+  LockShare lock_;
   const std::string run_id_ = random_token(run.world->random);
+  std::atomic<bool> taken_over_{false};
   mutable std::mutex mutex_;
   Snapshot snapshot_;
   std::map<std::string, std::string> fingerprints_;
@@ -129,6 +146,7 @@ class Session {
   std::map<std::string, Status> distrusted_;  // by machine
   std::set<std::string> failed_;              // of note_failed()
   std::map<std::string, std::string> told_;   // news_for(): by machine
+  std::set<std::string> disturbed_;           // what others have changed: addresses and ids of steps
 };
 
 }  // namespace radl

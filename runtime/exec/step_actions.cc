@@ -109,32 +109,48 @@ RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& op
   return hooks;
 }
 
-// StepContext::job_run and may_run.
-struct JobGiven {
-  std::string run;
-  std::set<std::string>* may_run = nullptr;
+// What a job has besides: its lease, its turn of the state's lock, and what its runner is given.
+struct Job {
+  std::string run;  // StepContext::job_run
+  std::set<std::string> may_run;
+  std::unique_ptr<JobLease> lease;
+  LockShare::Job turn;
+  // Takes the state's lock, if what is recorded of the job is still this run's: before it is started once
+  // more.
+  std::function<Status()> take_back;
 };
 
 // One attempt after another. A step may be repeated: native ones look before they act and do not repeat what
 // cannot be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each
 // ends first what the one before has left going on the node.
+//
+// `record`: keeps the outcome of an attempt that succeeded.
 Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const Context& context,
-               bool resume, const Json& previous, const JobGiven& job, StepOutcome& outcome,
-               const std::string& log_path) {
+               bool resume, const Json& previous, Job* job, StepOutcome& outcome, const std::string& log_path,
+               const std::function<Status()>& record) {
   StepContext shared = step_context(session, step, context);
   shared.previous_output = previous;
   shared.log_path = log_path;
   std::set<std::string> ran;
   shared.ran = &ran;
-  shared.job_run = job.run;
-  shared.may_run = job.may_run;
+  if (job) {
+    shared.job_run = job->run;
+    shared.may_run = &job->may_run;
+    shared.lets_go = [&session, job] { return session.leaves_jobs() || !job->lease->still_held().ok(); };
+  }
   std::vector<NodeHandle> nodes;
   for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
   ApplyOptions options = session.options();
   UnderWay since;
-  shared.under_way = [&] { since = since.value_or(session.world().clock.now()); };
+  shared.under_way = [&] {
+    since = since.value_or(session.world().clock.now());
+    if (job) session.lock().runs(job->turn);
+  };
   const RetryHooks hooks = step_retries(session, step, options, since);
-  return with_retries(options, session.world(), hooks, [&](int number) {
+  Status done = with_retries(options, session.world(), hooks, [&](int number) {
+    if (job && number > 1) {
+      if (Status ours = job->take_back(); !ours.ok()) return ours;
+    }
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
       if (Status named = publish_names(session, address, context); !named.ok()) return named;
@@ -152,6 +168,9 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     for (const std::string& address : step.nodes) session.drop_connection(address);
     return why;
   });
+  if (done.ok() && record) done = record();
+  if (done.ok() && outcome.recorded) outcome.recorded();
+  return done;
 }
 
 }  // namespace
@@ -237,7 +256,8 @@ StepDone run_unrecorded(Session& session, const ir::Step& step,
   done.log = session.store().log_directory() + "/" + log_file_name(step.id);
   StepOutcome outcome;
   const Context context = session.context(step.id, deadline, false);
-  done.status = attempt(session, step, *runner->second, context, false, Json(), {}, outcome, done.log);
+  done.status =
+      attempt(session, step, *runner->second, context, false, Json(), nullptr, outcome, done.log, {});
   done.changes = outcome.changes.size();
   return done;
 }
@@ -265,6 +285,111 @@ Status stop_services(Session& session, const Action& action, std::chrono::steady
   return {};
 }
 
+namespace {
+
+// A step from its record as interrupted to its record as what came of it.
+class StepRun {
+ public:
+  // `whole`: the step with its values and secrets, which the record must not have.
+  StepRun(Session& session, const ir::Step& step, const ir::Step& whole, StepRunner& runner)
+      : session_(session), step_(step), whole_(whole), runner_(runner) {
+    if (!ir::is_job(step.kind)) return;
+    job_.emplace();
+    job_->take_back = [this] { return take_back(); };
+  }
+
+  StepDone run(bool resume, std::chrono::steady_clock::time_point deadline) {
+    if (Status begun = begin(); !begun.ok()) return {std::move(begun)};
+    done_.log = session_.store().log_directory() + "/" + log_file_name(step_.id);
+    const Context context = session_.context(
+        step_.id, job_ ? std::chrono::steady_clock::time_point::max() : deadline, job_.has_value());
+    Status ended = job_ ? end_older_folders(session_, context, whole_, record_.jobs) : Status();
+    if (ended.ok()) {
+      if (job_) job_->may_run.insert(record_.jobs.back().may_run.begin(), record_.jobs.back().may_run.end());
+      ended = attempt(session_, whole_, runner_, context, resume, record_.output, job_ ? &*job_ : nullptr,
+                      outcome_, done_.log, [this] { return record_end(Status()); });
+      if (job_) record_.jobs.back().may_run.assign(job_->may_run.begin(), job_->may_run.end());
+    }
+    done_.status = ended;
+    if (recorded_) return std::move(done_);
+    if (Status recorded = record_end(ended); ended.ok() || !recorded.ok()) done_.status = std::move(recorded);
+    return std::move(done_);
+  }
+
+ private:
+  Status begin() {
+    record_ = record_of(session_, step_);
+    if (job_) {
+      record_.jobs = with_folder_of(whole_, record_, std::move(record_.jobs));
+      job_->run = run_of_job(record_);
+      auto lease = session_.store().lease_job(step_.id, session_.options().command, false, session_.now());
+      if (!lease.ok()) return std::move(lease).status();
+      job_->lease = std::move(*lease);
+    }
+    Result<Intent> intent = session_.store().begin_run(record_);
+    if (!intent.ok()) return std::move(intent).status();
+    intent_ = *intent;
+    record_.status = StepStatus::Interrupted;
+    session_.put(record_);
+    begun_ = session_.world().clock.now();
+    return {};
+  }
+
+  // Once. Of a job the state's lock comes first, which others may have; what they removed stays removed.
+  Status record_end(const Status& ended) {
+    recorded_ = true;
+    if (job_) {
+      const Status ours = take_back();
+      if (session_.is_disturbed(step_.id) && !session_.lock().given_back())
+        (void)session_.store().commit({state_change::Close{intent_.id, "removed"}});
+      if (!ours.ok()) return ours;
+      record_.jobs.back().may_run.assign(job_->may_run.begin(), job_->may_run.end());
+    }
+    record_.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_).count();
+    record_.finished_at = session_.world().clock.wall_seconds();
+    done_.left_running = job_ && ended.code() == kLeftRunning;
+    record_.status = ended.ok()                        ? StepStatus::Done
+                     : done_.left_running              ? StepStatus::Detached
+                     : ended.code() == Code::Cancelled ? StepStatus::Interrupted
+                                                       : StepStatus::Failed;
+    record_.error = done_.left_running ? "" : session_.events.mask(ended.message());
+    if (ended.ok()) {
+      record_.output = std::move(outcome_.output);
+      done_.changes = outcome_.changes.size();
+    }
+    Status closed = session_.store().finish_run(intent_, record_);
+    if (closed.ok()) session_.put(record_);
+    return closed;
+  }
+
+  Status take_back() {
+    JobLease& lease = *job_->lease;
+    const Stop lost = Stop::when([&lease] { return !lease.still_held().ok(); });
+    Status locked = lease.still_held();
+    if (locked.ok()) locked = session_.lock().ends(job_->turn, session_.now().or_when(lost));
+    if (Status held = lease.still_held(); !held.ok()) {
+      session_.lock().forget(job_->turn);
+      session_.note_taken_over();
+      return std::move(held).at(step_.id);
+    }
+    if (!locked.ok() || !session_.is_disturbed(step_.id)) return locked;
+    return {Code::Conflict, step_.id + " was removed or changed by another run while it ran"};
+  }
+
+  Session& session_;
+  const ir::Step &step_, &whole_;
+  StepRunner& runner_;
+  std::optional<Job> job_;
+  StepRecord record_;
+  Intent intent_;
+  std::chrono::steady_clock::time_point begun_;
+  StepOutcome outcome_;
+  StepDone done_;
+  bool recorded_ = false;
+};
+
+}  // namespace
+
 StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
   if (action.spec.contains("drains")) return run_drain(session, action, deadline);
   if (Status stopped = stop_services(session, action, deadline); !stopped.ok()) return {stopped};
@@ -277,46 +402,7 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
   }
   Result<ir::Step> whole = resolved_step(session, *step);
   if (!whole.ok()) return {whole.status()};
-  StepRecord record = record_of(session, *step);
-  if (ir::is_job(step->kind)) {
-    record.jobs = with_folder_of(*whole, record, std::move(record.jobs));
-  }
-  Result<Intent> intent = session.store().begin_run(record);
-  if (!intent.ok()) return {intent.status()};
-
-  StepDone done;
-  done.log = session.store().log_directory() + "/" + log_file_name(step->id);
-  const bool job = ir::is_job(step->kind);
-  auto begun = session.world().clock.now();
-  Context context =
-      session.context(step->id, job ? std::chrono::steady_clock::time_point::max() : deadline, job);
-  StepOutcome outcome;
-  if (job) done.status = end_older_folders(session, context, *whole, record.jobs);
-  if (done.status.ok()) {
-    std::set<std::string> may_run;
-    if (job) may_run.insert(record.jobs.back().may_run.begin(), record.jobs.back().may_run.end());
-    const JobGiven given{job ? run_of_job(record) : "", &may_run};
-    done.status = attempt(session, *whole, *runner->second, context, action.resume, record.output, given,
-                          outcome, done.log);
-    if (job) record.jobs.back().may_run.assign(may_run.begin(), may_run.end());
-  }
-
-  record.seconds = std::chrono::duration<double>(session.world().clock.now() - begun).count();
-  record.finished_at = session.world().clock.wall_seconds();
-  record.status = done.status.ok()                        ? StepStatus::Done
-                  : done.status.code() == Code::Cancelled ? StepStatus::Interrupted
-                                                          : StepStatus::Failed;
-  record.error = session.events.mask(done.status.message());
-  if (done.status.ok()) {
-    record.output = std::move(outcome.output);
-    done.changes = outcome.changes.size();
-  }
-  if (Status closed = session.store().finish_run(*intent, record); !closed.ok()) {
-    if (done.status.ok()) done.status = closed;
-    return done;
-  }
-  session.put(record);
-  return done;
+  return StepRun(session, *step, *whole, *runner->second).run(action.resume, deadline);
 }
 
 }  // namespace radl

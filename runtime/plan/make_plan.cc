@@ -183,7 +183,10 @@ Plan make_destroy_plan(const Snapshot& snapshot) {
     const LeftRunning left = left_running(record, snapshot);
     std::set<std::string> nodes(left.newest.begin(), left.newest.end());
     nodes.insert(left.older.begin(), left.older.end());
-    if (!nodes.empty())
+    auto by = snapshot.supervised.find(id);
+    if (by != snapshot.supervised.end())
+      plan.notes.push_back(fmt::format("{} runs ({}): it is ended", id, by->second));
+    else if (!nodes.empty())
       plan.notes.push_back(
           fmt::format("{} may still run on {}: it is ended with its nodes", id, fmt::join(nodes, ", ")));
   }

@@ -54,11 +54,14 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string nodes_text(size_t count) { return counted(count, "node"); }
 
+// Nodes that are removed, or replaced because the file has changed; one that was lost is missed by nobody.
 std::vector<std::string> leaving(const Draft& draft) {
   std::vector<std::string> addresses;
   for (const Action& action : draft.plan.actions) {
-    if (action.verb == Verb::Delete && !action.is_step && !action.nodes.empty())
-      addresses.push_back(action.id);
+    const bool changed = std::any_of(action.changes.begin(), action.changes.end(),
+                                     [](const FieldChange& change) { return change.forces_replacement; });
+    const bool goes = action.verb == Verb::Delete || (action.verb == Verb::Replace && changed);
+    if (goes && !action.is_step && !action.nodes.empty()) addresses.push_back(action.id);
   }
   return addresses;
 }
@@ -78,8 +81,8 @@ Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
   const std::string needs = alone && chief              ? "its first member " + job.nodes.front()
                             : least == job.nodes.size() ? "all of its " + nodes_text(least)
                                                         : "at least " + nodes_text(least);
-  return Status(Code::Conflict, fmt::format("{} has not ended and needs {}: {} cannot be removed", job.id,
-                                            needs, joined(lost)))
+  return Status(Code::Conflict, fmt::format("{} has not ended and needs {}: {} cannot be removed or replaced",
+                                            job.id, needs, joined(lost)))
       .with_hint("wait for its end (radlc queue), or end it: radlc cancel " +
                  job.id.substr(job.id.find('/') + 1));
 }
@@ -213,10 +216,10 @@ Status plan_scaling(Draft& draft) {
                                            system, nodes_text(chosen.ordinals.size())));
     draft.plan.scaled.push_back({system, std::nullopt});
   }
-  if (!options.leave_jobs) return {};
   const std::vector<std::string> gone = leaving(draft);
   for (const auto& [id, record] : snapshot.steps) {
-    if (record.status != StepStatus::Interrupted || !ir::is_job_type(record.kind)) continue;
+    const bool stays = options.leave_jobs ? has_not_ended(record.status) : snapshot.supervised.count(id) != 0;
+    if (!stays || !ir::is_job_type(record.kind)) continue;
     if (Status goes_on = check_job(record, gone); !goes_on.ok()) return goes_on;
   }
   return {};

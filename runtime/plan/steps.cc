@@ -29,6 +29,7 @@ class StepPlanner {
 
   void run() {
     for (const ir::Step& step : draft_.input.program.steps) {
+      if (waits_for_job(step)) continue;
       if (step.kind == ir::StepKind::Barrier) continue;
       if (draft_.input.options.leave_jobs && left_alone(step)) continue;
       plan(step);
@@ -36,6 +37,30 @@ class StepPlanner {
   }
 
  private:
+  // A job that another run supervises is left alone, with what comes after it.
+  bool waits_for_job(const ir::Step& step) {
+    auto by = snapshot_.supervised.find(step.id);
+    auto record = snapshot_.steps.find(step.id);
+    bool waits = by != snapshot_.supervised.end() && ir::is_job(step.kind);
+    if (waits) note_supervised(step, by->second);
+    for (const ir::Edge& edge : step.after) waits |= waiting_.count(edge.to) != 0;
+    for (const std::string& name : ir::unknowns_in(step))
+      waits |= waiting_.count(split_unknown(name).owner) != 0;
+    if (!waits) return false;
+    waiting_.insert(step.id);
+    if (record != snapshot_.steps.end()) revisions_[step.id] = record->second.revision;
+    return true;
+  }
+
+  void note_supervised(const ir::Step& step, const std::string& by) const {
+    auto record = snapshot_.steps.find(step.id);
+    const bool same = record != snapshot_.steps.end() &&
+                      same_content(step, step_digest(step, draft_.input.secrets), record->second);
+    draft_.plan.notes.push_back(
+        fmt::format("{} runs on ({}), and stays as it is{}", step.id, by,
+                    same ? "" : " until it ends; what the file changes of it comes after"));
+  }
+
   // A job, and what waits for what a job gives for the first time.
   bool left_alone(const ir::Step& step) {
     bool left = ir::is_job(step.kind);
@@ -73,6 +98,7 @@ class StepPlanner {
       return node_is_new && step.nodes.size() == 1 ? "its node is new" : "new";
     }
     if (record->status == StepStatus::Failed) return "it failed last time";
+    if (record->status == StepStatus::Detached) return "it was left running";
     if (record->status == StepStatus::Interrupted)
       return draft_.input.snapshot.at_work.empty() ? "it was interrupted last time" : "it has not ended";
     if (std::string why = node_reason(step, *record); !why.empty()) return why;
@@ -310,7 +336,7 @@ class StepPlanner {
           });
       }
     }
-    const bool same = record.status == StepStatus::Interrupted && same_content(step, digest, record) &&
+    const bool same = has_not_ended(record.status) && same_content(step, digest, record) &&
                       input_reason(step, record).empty() && record.nodes == step.nodes;
     action.ends = left.older;
     if (same) action.joins = left.newest;
@@ -423,6 +449,7 @@ class StepPlanner {
   const Snapshot& snapshot_;
   std::map<std::string, const ir::Step*> steps_;
   std::map<std::string, std::string> revisions_;  // after this plan
+  std::set<std::string> waiting_;                 // steps that waits_for_job() leaves alone
   std::map<std::string, std::pair<double, int>> seconds_of_recipe_;
   std::map<std::string, std::string> clouds_;  // by a node's address
 };

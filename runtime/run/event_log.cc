@@ -33,16 +33,25 @@ std::vector<std::string> run_files(const std::string& folder) {
   return names;
 }
 
-// A run that goes on is not among them: only one does at a time, and this one is about to begin. What was
-// killed before it had its name goes too.
+// Whether its process still writes.
+bool goes_on(const std::string& path) {
+  auto reader = EventReader::open(path);
+  return reader.ok() && !(*reader)->writer_ended();
+}
+
+// But for runs that go on beside this one, which is about to begin. What was killed before it had its name
+// goes too.
 void remove_oldest(const std::string& folder) {
   std::error_code ignored;
   for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
     std::error_code kept;
-    if (at->path().filename().string().starts_with('.')) fs::remove(at->path(), kept);
+    if (at->path().filename().string().starts_with('.') && !goes_on(at->path())) fs::remove(at->path(), kept);
   }
   std::vector<std::string> names = run_files(folder);
-  for (size_t i = 0; i + kMostKeptRuns < names.size(); ++i) fs::remove(folder + "/" + names[i], ignored);
+  for (size_t i = 0; i + kMostKeptRuns < names.size(); ++i) {
+    const std::string path = folder + "/" + names[i];
+    if (!goes_on(path)) fs::remove(path, ignored);
+  }
 }
 
 }  // namespace

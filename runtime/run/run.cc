@@ -55,6 +55,7 @@ Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, 
   while (true) {
     auto store = Store::open(start.directory, start.name, start.mode, world, waits);
     if (!store.ok()) return store;
+    (*store)->act_for(start.principal);
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - world.clock.now());
     Status locked =
         (*store)->lock(start.command, std::max(left, std::chrono::milliseconds(0)), start.waiting, stop);
@@ -92,6 +93,7 @@ ActiveRun::ActiveRun(Run parts, std::string id)
 Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(Run parts, const RunStart& start,
                                                     Cancellation& cancellation) {
   parts.cancellation = &cancellation;
+  parts.options.command = start.command;
   // Until the lock is held nothing has begun, and one request ends the wait. Later the second one does.
   auto begun = std::make_shared<std::atomic<bool>>(false);
   const Stop first = cancellation.finishing(), second = cancellation.now();
@@ -131,6 +133,14 @@ Result<Plan> ActiveRun::plan(const PlanQuestion& question) {
   stoppable.world = run_.world;
   stoppable.stop = question.stop.or_when(run_.cancellation->finishing());
   return make_plan_of(stoppable, *now, &*observed, store_->work_directory());
+}
+
+Status ActiveRun::pause(std::chrono::milliseconds time) {
+  constexpr std::chrono::hours kAsLongAsItTakes{24 * 365};
+  const Stop stop = run_.cancellation->finishing();
+  store_->unlock();
+  if (!sleep_unless(run_.world->clock, time, stop)) return stop.check();
+  return store_->lock(run_.options.command, kAsLongAsItTakes, {}, stop);
 }
 
 RunReport ActiveRun::execute(const Plan& plan, RunReport (*how)(const Run&, const Plan&)) {

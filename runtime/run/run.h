@@ -32,7 +32,8 @@ struct RunStart {
   std::string command;  // "apply": for the lock, the history and the run's id
   // How long the lock is waited for while another run holds it; `waiting` hears once who that is.
   std::chrono::milliseconds lock_timeout{0};
-  std::function<void(const LockInfo& holder)> waiting;
+  std::function<void(const LockInfo& holder)> waiting = {};
+  std::string principal = {};  // who asks, for the lock and the history; "": the user of this process
 };
 
 // Opens the state and takes its lock. If the run that it waited for has removed the state, it opens the new
@@ -70,6 +71,10 @@ class ActiveRun {
   Result<Observed> look(bool everything);
   // look(), and a plan of what `question` asks for; the program may be compiled again by `question.prepare`.
   Result<Plan> plan(const PlanQuestion& question);
+
+  // Waits without the state's lock, which others may have meanwhile, and takes it again. Cancelled: somebody
+  // asked to stop. Lost: the state was removed.
+  Status pause(std::chrono::milliseconds time);
 
   // Execute a plan made from the state as it is now (Conflict otherwise). May be called again, with another
   // plan: the numbers of the events go on.

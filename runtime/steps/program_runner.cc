@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <set>
 
+#include "common/restart_policy.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -34,7 +36,9 @@ using jobs::kTakenBack;
 using jobs::Process;
 using ProgramClock = std::chrono::steady_clock;
 
-constexpr int kMostRestarts = 5;                  // of one member by itself
+// Of one member by itself, while the others go on.
+constexpr RestartPolicy kMemberRestarts{std::chrono::seconds(1), std::chrono::seconds(60),
+                                        std::chrono::minutes(10), 8};
 constexpr std::chrono::seconds kAfterFailure{5};  // the others may end by themselves
 // A member that failed may be a consequence of another; nodes are looked at twice a second.
 constexpr std::chrono::milliseconds kOthersSay{1000};
@@ -75,6 +79,8 @@ class ProgramRun {
       processes_.push_back({starting_.process(i), i});
     }
     facts_.restarts.resize(running_);
+    restarts_.resize(running_, kMemberRestarts);
+    waits_.resize(running_);
     facts_.ends.resize(running_, -1);
   }
 
@@ -107,7 +113,8 @@ class ProgramRun {
     }
     facts_.phases["program"] = since(begin);
     Result<StepOutcome> outcome = done.ok() ? collect() : with_logs(std::move(done)).at(where());
-    if (has_ssh() && !close_peers()) may_run_.everywhere();
+    const bool runs_on = outcome.status().code() == kLeftRunning;
+    if (has_ssh() && !runs_on && !close_peers()) may_run_.everywhere();
     return outcome;
   }
 
@@ -203,8 +210,9 @@ class ProgramRun {
     rules.ending = [this](const Status& result) { return ending(result); };
     following_ = std::make_unique<jobs::Following>(members_, processes_, std::move(rules));
     Status done = following_->run();
-    may_run_.take(*following_);
     for (const auto& log : logs_) log->end_output();
+    if (done.code() == kLeftRunning) return done;
+    may_run_.take(*following_);
     if (done.ok() || done.code() == Code::Lost) return done;
     // A member that ends well when it is asked to has not come to its end.
     const Status forgotten = jobs::for_all(nodes_.size(), [&](size_t i) {
@@ -260,6 +268,14 @@ class ProgramRun {
       tell(nodes_[node].address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
   }
 
+  std::optional<Status> goes_on() {
+    context_.under_way();
+    if (!context_.lets_go()) return part_with_nodes();
+    again_ = false;
+    set_over();
+    return Status(kLeftRunning, "left running on its nodes");
+  }
+
   // Of nodes that are taken back: what the program may miss is asked to end, and the others go on.
   std::optional<Status> part_with_nodes() {
     const std::map<size_t, std::string> leaving = leaving_.all();
@@ -299,7 +315,11 @@ class ProgramRun {
     if (!rules_.alone || i == 0 || !was_killed(exit) || cancelled()) return false;
     if (auto asked = members_[i]->was_cancelled(); asked && *asked) return false;
     std::lock_guard lock(state_);
-    if (leaving_.leaves(i) || ++facts_.restarts[i] > kMostRestarts) return false;
+    if (leaving_.leaves(i)) return false;
+    const auto wait = restarts_[i].next(ProgramClock::now());
+    if (!wait) return false;
+    waits_[i] = *wait;
+    ++facts_.restarts[i];
     std::erase(bad_, i);
     return true;
   }
@@ -317,7 +337,21 @@ class ProgramRun {
     return Status(Code::Lost, asked.message());
   }
 
+  // False: the job ended meanwhile.
+  bool wait_before_restart(size_t i) {
+    std::unique_lock lock(state_);
+    const std::chrono::milliseconds wait = waits_[i];
+    if (wait.count() > 0) {
+      lock.unlock();
+      tell(nodes_[i].address, fmt::format("is started again in {} s", wait.count() / 1000), "ok");
+      lock.lock();
+    }
+    over_news_.wait_for(lock, wait, [this] { return over_ || cancelled(); });
+    return !over_ && !cancelled();
+  }
+
   Status start_again(size_t i) {
+    if (!wait_before_restart(i)) return Status(Code::Cancelled, "the job has ended");
     Status started = starting_.again(i);
     tell(nodes_[i].address,
          started.ok() ? "started again" : "could not be started again: " + started.message(),
@@ -335,7 +369,7 @@ class ProgramRun {
       return Status(Code::Invalid, fmt::format("was not done within {:g} s", timeout));
     switch (judge(rules_, processes_, leaving_.as_missed(ends, processes_))) {
       case Verdict::GoesOn:
-        return part_with_nodes();
+        return goes_on();
       case Verdict::Failed:
         return failed();
       case Verdict::Well:
@@ -397,15 +431,19 @@ class ProgramRun {
   }
 
   jobs::Ending ending(const Status& result) {
-    {
-      std::lock_guard lock(state_);
-      over_ = true;  // what ends from now on was asked to
-    }
+    set_over();
     if (result.ok() && !rules_.chief) return {};
     signal_ = stop_signal();
     return {signal_.c_str(), result.code() == Code::Cancelled || result.code() == kTakenBack
                                  ? grace()
                                  : std::min<std::chrono::milliseconds>(grace(), kAfterFailure)};
+  }
+
+  // What ends from now on was asked to.
+  void set_over() {
+    std::lock_guard lock(state_);
+    over_ = true;
+    over_news_.notify_all();
   }
 
   std::vector<bool> lost_nodes() const {
@@ -443,12 +481,6 @@ class ProgramRun {
       return Status(Code::Invalid, fmt::format("{}: ended well, but left no '{}'", nodes_[0].address,
                                                fmt::join(collected->missing, "', '")))
           .at(where());
-    // From now on it counts as brought back: a later run starts anew and does not join it.
-    Status marked = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-      Status written = lost[i] ? Status() : members_[i]->write_run("collected " + run_id_);
-      return i == 0 ? written : Status();
-    });
-    if (!marked.ok()) return std::move(marked).at(where());
     tell("", fmt::format("results brought back in {:.1f} s", since(begin)), "ok");
     StepOutcome outcome;
     outcome.output = std::move(collected->output);
@@ -456,6 +488,18 @@ class ProgramRun {
     return outcome;
   }
 
+ public:
+  // From now on it counts as brought back: a later run starts anew and does not join it.
+  void mark_collected() {
+    const std::vector<bool> lost = lost_nodes();
+    (void)jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
+      Status written = lost[i] ? Status() : members_[i]->write_run("collected " + run_id_);
+      if (!written.ok()) log_.line(fmt::format("{}: {}", nodes_[i].address, written.text()));
+      return {};
+    });
+  }
+
+ private:
   std::mutex emit_, state_;
   const StepContext context_;
   const ir::Step& step_;
@@ -480,9 +524,12 @@ class ProgramRun {
   Leaving leaving_;
   bool interrupted_ = false;  // part of an earlier run is gone
   bool over_ = false;         // there is a verdict
-  bool again_ = true;         // another attempt may help
-  std::vector<size_t> bad_;   // members that failed, the first one first
-  std::set<size_t> stopped_;  // members that a signal has stopped
+  std::condition_variable over_news_;
+  std::vector<RestartPolicy> restarts_;           // by member
+  std::vector<std::chrono::milliseconds> waits_;  // by member: before it is started again
+  bool again_ = true;                             // another attempt may help
+  std::vector<size_t> bad_;                       // members that failed, the first one first
+  std::set<size_t> stopped_;                      // members that a signal has stopped
   std::string signal_;
 };
 
@@ -495,7 +542,10 @@ class ProgramRunner : public StepRunner {
   }
   Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                           const std::vector<NodeHandle>& nodes) override {
-    return ProgramRun(context, step, nodes).run();
+    auto run = std::make_shared<ProgramRun>(context, step, nodes);
+    auto outcome = run->run();
+    if (outcome.ok()) outcome->recorded = [run] { run->mark_collected(); };
+    return outcome;
   }
 };
 

@@ -48,8 +48,11 @@ struct StepContext {
   // What ran in an earlier attempt of this run and must not be repeated: resources as native runners name
   // them.
   std::set<std::string>* ran = nullptr;
-  // A job calls it when its processes have been started, or found, on all of its nodes.
+  // A job calls it when its processes have been started, or found, on all of its nodes, and several times a
+  // second while it follows them.
   std::function<void()> under_way = [] {};
+  // Asked then: true: the job is left running as it is, and run() ends with kLeftRunning.
+  std::function<bool()> lets_go = [] { return false; };
   // Of a job: what tells its run from any other in its folder, also values and secrets that it is given.
   // Empty: the step's digest.
   std::string job_run;
@@ -58,10 +61,15 @@ struct StepContext {
   bool resume = false;  // Training: go on from the last checkpoint if there is one; false: start anew
 };
 
+// How a job ends for its supervisor that runs on without it.
+inline constexpr Code kLeftRunning = Code::Exists;
+
 struct StepOutcome {
   std::vector<Change> changes;   // what was really changed; empty: everything was as wanted
   Json output = Json::object();  // kept in the state: training's model path, digest, metrics; a native
                                  // step's observations
+  // Called once the outcome is recorded; may be empty. A run that is killed before that collects it again.
+  std::function<void()> recorded;
 };
 
 class StepRunner {

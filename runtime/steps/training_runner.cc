@@ -86,6 +86,7 @@ class TrainingRun {
     context_.under_way();
     auto begin = SteadyClock::now();
     Status trained = following_->run();
+    if (trained.code() == kLeftRunning) return trained;
     may_run_.take(*following_);
     facts_.phases["training"] = seconds_since(begin);
     if (Status kept = keep_last(trained); !kept.ok() && trained.ok()) return std::move(kept).at(where());
@@ -331,6 +332,11 @@ class TrainingRun {
       if (!taken_back_.empty()) return Status(kTakenBack, taken_back_ + "; a checkpoint was asked for");
     }
     if (cancelled()) return Status(Code::Cancelled, "cancelled; a checkpoint was asked for");
+    context_.under_way();
+    if (context_.lets_go()) {
+      restarts_->end();
+      return Status(kLeftRunning, "left running on its nodes");
+    }
     end_hung();
     return std::nullopt;
   }
@@ -363,24 +369,26 @@ class TrainingRun {
   }
 
   Result<StepOutcome> collect() {
-    size_t chief = layout_.tasks[layout_.chief].node;
     auto output = keeping_->result(facts_, context_.context->stop);
     if (!output) return std::move(output).status().at(where());
-    // From now on it counts as brought back: a later run starts anew and does not join it. A node that was
-    // lost has nothing to be joined.
-    Status marked = for_all(nodes_.size(), [&](size_t i) -> Status {
-      Status written = members_[i]->write_run("collected " + run_id_);
-      if (i == chief || written.ok()) return written;
-      log_.line(fmt::format("{}: {}", nodes_[i].address, written.text()));
-      return {};
-    });
-    if (!marked.ok()) return marked;
     StepOutcome outcome;
     outcome.output = std::move(*output);
     outcome.changes.push_back({where(), "model", nullptr, outcome.output["model_sha256"], ""});
     return outcome;
   }
 
+ public:
+  // From now on it counts as brought back: a later run starts anew and does not join it. A node that was lost
+  // has nothing to be joined.
+  void mark_collected() {
+    (void)for_all(nodes_.size(), [&](size_t i) -> Status {
+      Status written = members_[i]->write_run("collected " + run_id_);
+      if (!written.ok()) log_.line(fmt::format("{}: {}", nodes_[i].address, written.text()));
+      return {};
+    });
+  }
+
+ private:
   const StepContext& context_;
   const ir::Step& step_;
   const Json& training_;
@@ -417,7 +425,10 @@ class TrainingRunner : public StepRunner {
   }
   Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                           const std::vector<NodeHandle>& nodes) override {
-    return TrainingRun(context, step, nodes).run();
+    auto run = std::make_shared<TrainingRun>(context, step, nodes);
+    auto outcome = run->run();
+    if (outcome.ok()) outcome->recorded = [run] { run->mark_collected(); };
+    return outcome;
   }
 };
 

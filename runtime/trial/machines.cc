@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "common/files.h"
 #include "common/text.h"
 
 namespace radl {
 namespace {
+
+constexpr int kBesideAt = 5;  // seconds after which others change things while a job runs
 
 // Nothing is ever sent: the runner below does the steps.
 class NoConnection : public Remote {
@@ -97,7 +100,11 @@ Result<std::vector<Change>> SimulatedMachines::observe(const StepContext& contex
 // In pieces of a second: a machine may be taken away meanwhile, and a user may have had enough.
 Status SimulatedMachines::take_time(const StepContext& context, const std::vector<NodeHandle>& nodes,
                                     double seconds) {
-  for (; seconds > 0; --seconds) {
+  const bool job = context.may_run != nullptr;
+  for (int passed = 0; seconds > 0; --seconds, ++passed) {
+    if (job) context.under_way();
+    if (job && context.lets_go()) return {kLeftRunning, "left running"};
+    if (job && passed == kBesideAt && beside) std::exchange(beside, nullptr)();
     if (context.context->stop.asked()) return {Code::Cancelled, "stopped"};
     if (clock_.now() >= context.context->stop.deadline()) return {Code::Timeout, "the step takes too long"};
     clock_.sleep(std::chrono::seconds(1));
@@ -116,7 +123,6 @@ Result<StepOutcome> SimulatedMachines::run(const StepContext& context, const ir:
     if (Result<Remote*> remote = node.connect(); !remote.ok()) return remote.status();
   }
   const bool job = ir::is_job(step.kind);
-  if (job) context.under_way();
   bool fails = draws_.chance(faults_.steps), lost = draws_.chance(0.5);
   double seconds = job ? draws_.between(30, 300) : draws_.between(1, 15);
   if (Status done = take_time(context, nodes, fails ? seconds / 2 : seconds); !done.ok()) return done;

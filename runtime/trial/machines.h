@@ -35,6 +35,8 @@ class SimulatedMachines : public StepRunner {
   Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                           const std::vector<NodeHandle>& nodes) override;
 
+  std::function<void()> beside;  // called once, while a job runs; may be empty
+
   // Whether this very step has run on this very machine.
   bool has_run(const std::string& step, const std::string& digest, const std::string& machine) const;
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "common/files.h"
 
@@ -56,6 +57,8 @@ Status apply_once(TrialWorld& world, const TrialSubject& subject, const TrialPha
     if (outcome.state == ActionOutcome::State::Failed)
       world.tell("FAILED " + outcome.id + ": " + outcome.status.message());
   }
+  if (report.status.ok() && !report.left_running.empty())
+    return {Code::Retry, report.left_running.front() + " runs on"};
   if (report.status.ok() && !plan->unseen.empty()) {
     return {Code::Retry,
             plan->unseen.begin()->first + " could not be looked at: " + plan->unseen.begin()->second};
@@ -133,29 +136,60 @@ Status run_kind(TrialWorld& world, const TrialSubject& subject, const TrialPhase
   return {};
 }
 
+Run parts_of(TrialWorld& world, const TrialSubject& subject, const ir::Program* program) {
+  Run run;
+  run.world = &world.world;
+  run.clouds = &world.clouds;
+  for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit,
+                            ir::StepKind::Training, ir::StepKind::Program})
+    run.runners[kind] = world.machines.get();
+  run.connect = world.machines->connector();
+  run.program = program;
+  run.secrets = &subject.secrets;
+  return run;
+}
+
+// What another run does while a job of the phase runs. It may fail as any other.
+bool run_beside(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase) {
+  auto store = world.open_store(OpenMode::Write, phase.copy);
+  if (!store.ok() || !(*store)->lock("apply", std::chrono::milliseconds(0)).ok()) return false;
+  world.tell("-- another run begins");
+  Cancellation cancellation;
+  Cancellation* const outer = std::exchange(world.cancellation, &cancellation);
+  Teller teller(world);
+  TrialPhase other;
+  other.program = phase.beside;
+  Run run = parts_of(world, subject, other.program);
+  run.store = store->get();
+  if (world.told()) run.sinks = {&teller};
+  run.cancellation = &cancellation;
+  run.options.parallelism = 1;
+  Status status = recover_first(run);
+  if (status.ok()) status = apply_once(world, subject, other, run);
+  world.cancellation = outer;
+  world.tell("-- the other run " + (status.ok() ? "is done" : "ended: " + status.message()));
+  return true;
+}
+
 Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Store& store,
                   PhaseOutcome& outcome) {
   const char* command = command_of(phase.kind);
   if (Status locked = store.lock(command, std::chrono::milliseconds(0)); !locked.ok()) return locked;
   Cancellation cancellation;
   Teller teller(world);
-  Run run;
-  run.world = &world.world;
+  Run run = parts_of(world, subject, phase.program);
   run.store = &store;
-  run.clouds = &world.clouds;
-  for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit,
-                            ir::StepKind::Training, ir::StepKind::Program})
-    run.runners[kind] = world.machines.get();
-  run.connect = world.machines->connector();
-  run.program = phase.program;
-  run.secrets = &subject.secrets;
+  run.options.command = command;
+  run.options.detach = phase.detach;
   if (world.told()) run.sinks = {&teller};
   run.cancellation = world.cancellation = &cancellation;
   run.options.parallelism = phase.parallelism;
   run.options.on_error = phase.on_error;
   world.aim(phase.strike);
+  if (phase.beside) world.machines->beside = [&] { outcome.beside = run_beside(world, subject, phase); };
   Status status = recover_first(run);
   if (status.ok()) status = run_kind(world, subject, phase, run, outcome);
+  world.machines->beside = nullptr;
   world.disarm();
   return status;
 }
@@ -164,6 +198,7 @@ std::string as_text(const PhaseOutcome& outcome) {
   return Json{{"code", static_cast<int>(outcome.status.code())},
               {"message", outcome.status.message()},
               {"struck", outcome.struck},
+              {"beside", outcome.beside},
               {"calls", outcome.calls},
               {"unowned", outcome.unowned},
               {"ended", outcome.ended}}
@@ -176,6 +211,7 @@ void from_text(const std::string& text, PhaseOutcome& outcome) {
   if (json.at("code") != 0)
     outcome.status = Status(static_cast<Code>(json.at("code").get<int>()), json.at("message"));
   outcome.struck = json.at("struck");
+  outcome.beside = json.at("beside");
   outcome.calls = json.at("calls");
   outcome.unowned = json.at("unowned").get<std::vector<std::string>>();
   outcome.ended = json.at("ended");
@@ -198,6 +234,8 @@ std::string TrialPhase::text() const {
   if (!address.empty()) text += " " + address;
   if (!copy.empty()) text += ", from a copy of the state";
   if (refresh) text += " with refresh";
+  if (detach) text += ", detached";
+  if (beside) text += ", with another run beside";
   if (on_error == OnError::Retry) text += ", on error retry";
   if (on_error == OnError::Destroy) text += ", on error destroy";
   if (strike.how == Strike::How::Stop) text += fmt::format(", Ctrl-C at point {}", strike.at);

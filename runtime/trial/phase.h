@@ -21,6 +21,8 @@ struct TrialPhase {
   std::string address;
   std::string copy;                      // the folder of a copy of the state, which is used in place of it
   const ir::Program* program = nullptr;  // of Apply
+  const ir::Program* beside = nullptr;   // applied by another run while a job of this one runs
+  bool detach = false;
   bool refresh = false;
   OnError on_error = OnError::Keep;
   Strike strike;
@@ -32,7 +34,8 @@ struct PhaseOutcome {
   Status status;
   bool struck = false;
   bool killed = false;
-  int crashed_by = 0;  // a signal, or 256 + an exit status, that nobody asked for
+  bool beside = false;  // TrialPhase::beside took place
+  int crashed_by = 0;   // a signal, or 256 + an exit status, that nobody asked for
   long long calls = 0;
   std::vector<std::string> unowned;  // ids that a destroy has listed and left alone
   double ended = 0;                  // wall seconds; 0: not known

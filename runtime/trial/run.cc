@@ -51,6 +51,7 @@ class Life {
         run_(run),
         draws_(mixed(setting.seed, 999)),
         owners_(mixed(setting.seed, 997)),
+        besides_(mixed(setting.seed, 995)),
         calm_(without_failures(setting.faults)) {
     changed_ = changed_program(setting.subject.program, draws_, changes_);
     points_ = 20 + 12 * static_cast<uint64_t>(setting.subject.program.nodes.size() +
@@ -126,6 +127,9 @@ class Life {
     uint64_t on_error = draws_.below(10);
     if (on_error < 2) phase.on_error = OnError::Retry;
     if (on_error == 2) phase.on_error = OnError::Destroy;
+    const ir::Program& subject = setting_.subject.program;
+    if (besides_.chance(0.3)) phase.beside = besides_.chance(0.5) ? &subject : &changed_;
+    phase.detach = besides_.chance(0.1);
     return phase;
   }
 
@@ -165,9 +169,11 @@ class Life {
       bool calm = attempt >= kStormyAttempts;
       TrialPhase next = apply_of(program, attempt == 0);
       if (calm) next.strike = {}, next.refresh = true, next.on_error = OnError::Keep;
+      if (calm) next.beside = nullptr, next.detach = false;
       outcome = phase(next, calm);
       if (!fine()) return;
       if (!outcome.status.ok()) continue;
+      if (outcome.beside) continue;  // the other run may have left another file's things
       if (next.refresh) tampered_.clear();
       find(findings_after_apply(*world_, setting_.subject, program, tampered_));
       return;
@@ -346,7 +352,8 @@ class Life {
   const Setting& setting_;
   TrialRun& run_;
   Draws draws_;
-  Draws owners_;  // of what happens to ownership: other runs stay as they are
+  Draws owners_;   // of what happens to ownership: other runs stay as they are
+  Draws besides_;  // of what happens while a job runs, likewise
   Faults calm_;
   // Of what radlc must leave alone: its cloud and id -> why; and what of that a destroy must list.
   std::map<std::pair<std::string, std::string>, std::string> not_ours_;

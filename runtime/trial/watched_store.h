@@ -25,6 +25,17 @@ class WatchedStore : public Store {
   Status adopt() override { return store_->adopt(); }
   Status force_unlock(const std::string& lock_id) override { return store_->force_unlock(lock_id); }
 
+  Result<std::unique_ptr<JobLease>> lease_job(const std::string& step, const std::string& command,
+                                              bool take_over, const Stop& stop) override {
+    watch_("lease: before " + step);
+    auto lease = store_->lease_job(step, command, take_over, stop);
+    watch_("lease: " + step);
+    return lease;
+  }
+  Result<std::optional<LockInfo>> supervisor(const std::string& step) override {
+    return store_->supervisor(step);
+  }
+
   Result<Snapshot> snapshot() override { return store_->snapshot(); }
   Result<std::vector<Intent>> open_intents() override { return store_->open_intents(); }
   Result<std::vector<HistoryEntry>> history(size_t newest) override { return store_->history(newest); }

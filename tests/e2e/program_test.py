@@ -239,6 +239,77 @@ class Programs(RadlCase):
         self.assertEqual(self.plan(self.file)["actions"][0]["ends"], [])
         self.destroy()
 
+    def supervised(self):
+        state = self.show(self.file)
+        return "program/work" in state.get("supervised", {}) and "at_work" not in state
+
+    def status(self):
+        return {step["id"]: step["status"] for step in self.show(self.file)["steps"]}["program/work"]
+
+    def test_detached_it_runs_on_and_wait_brings_its_results(self):
+        self.write("work/work.py", WAITS)
+        self.apply("--detach")
+        self.assertIn("radlc wait", self.err)
+        self.wait_for_starts()
+        self.assertEqual((self.status(), self.running(), self.queue()), ("detached", 2, [("program/work", "running", False)]))
+        for _ in range(2):
+            wait = self.start("wait", str(self.file), "work")
+            self.wait_until(self.supervised, message="nobody supervises it")
+            self.kill_radlc_in(wait)
+            self.assertEqual(self.running(), 2)
+        wait = self.start("wait", str(self.file), "work")
+        self.wait_until(self.supervised, message="nobody supervises it")
+        other = self.start("wait", str(self.file), "work")
+        self.open_gate()
+        for process in (wait, other):
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual((self.starts(), self.status()), ([1, 1], "done"))
+        self.assertTrue(pathlib.Path(json.loads(self.radlc("output", "--file", self.file, "--json"))["results"]["value"]).is_dir())
+        self.radlc("wait", self.file, "work")
+        self.radlc("wait", self.file, "other", code=1)
+        self.destroy()
+
+    def test_wait_ends_as_the_job_does_and_starts_nothing_else(self):
+        self.write("work/work.py", WAITS)
+        self.apply("--detach")
+        self.wait_for_starts()
+        self.with_properties("retries = 1")
+        self.radlc("wait", self.file, "work", code=2)
+        self.assertEqual((self.starts(), self.running()), ([1, 1], 2), "the file has changed: that is for apply")
+        self.with_properties("")
+        wait = self.start("wait", str(self.file), "work")
+        self.wait_until(self.supervised, message="nobody supervises it")
+        self.radlc("cancel", self.file, "work")
+        self.assertEqual(wait.wait(120), 2)
+        wait.communicate()
+        self.destroy()
+
+    def test_a_terminal_that_is_closed_ends_no_program(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.wait_until(self.supervised, message="the lock is not given back")
+        os.kill(process.pid, signal.SIGHUP)
+        self.assertEqual((process.wait(60), self.running(), self.status()), (0, 2, "detached"))
+        process.communicate()
+        self.open_gate()
+        self.apply()
+        self.assertEqual(self.starts(), [1, 1])
+        self.destroy()
+
+    def test_destroy_asks_before_it_ends_a_program_and_takes_it_from_its_supervisor(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.wait_until(self.supervised, message="the lock is not given back")
+        self.radlc("destroy", self.file, code=1)
+        self.assertRegex(self.err, r"^error: .*program/work.*\n.*--auto-approve")
+        self.assertEqual(self.running(), 2)
+        self.destroy()
+        self.assertEqual(process.wait(60), 2)
+        process.communicate()
+
     def test_a_program_that_is_no_longer_in_the_file_is_ended(self):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))

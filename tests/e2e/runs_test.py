@@ -46,7 +46,7 @@ class Runs(RadlCase):
         apply = self.begun()
         (run,) = self.runs()
         self.assertEqual((run["command"], run["state"]), ("apply", "going on"))
-        self.assertRegex(self.radlc("show", "site.radl"), r"apply by .*; \d of \d actions are over")
+        self.assertRegex(self.radlc("show", "site.radl"), r"apply by .*; apply: \d of \d actions are over")
         for plan in (["plan"], ["plan", "--destroy"]):
             with self.subTest(plan=plan):
                 self.assertRegex(self.radlc(*plan, "site.radl"), rf"note: apply by .*, process {apply.pid}, .* is at work")

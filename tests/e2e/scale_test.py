@@ -159,15 +159,19 @@ output members"""))
             return bool(pid)
 
         self.wait_until(lambda: (self.folder / ".radl").exists() and runs(), 60, "the program does not start")
-        for words in (["scale", self.file, "worker", 3, "-y"], ["apply", self.file, "-y"], ["destroy", self.file, "-y"]):
-            self.radlc(*words, code=2)  # beside one that follows the program
-            self.assertRegex(self.err, r"^error: the state is locked: apply by .*, process \d+, since .*\n  wait for it with --lock-timeout")
-        os.killpg(apply.pid, signal.SIGKILL)
-        apply.communicate()
-        self.scale("worker", 1, code=None)
-        self.assertIn("program/wait has not ended and needs all of its 2 nodes: worker[1] cannot be removed", self.err)
-        self.scale("worker", 3)
-        self.on("worker[1]", f"kill -0 {pid[0]}")
+        self.wait_until(lambda: self.show(self.file).get("supervised"), 60, "nobody supervises it")
+        self.wait_until(lambda: "at_work" not in self.show(self.file), 60, "the lock is not given back")
+        for supervised in (True, False):
+            self.scale("worker", 3 if supervised else 4)
+            self.on("worker[1]", f"kill -0 {pid[0]}")
+            self.radlc("scale", self.file, "worker", 1, "-y", code=2)
+            self.assertIn("program/wait has not ended and needs all of its 2 nodes: worker[1] cannot be removed", self.err)
+            self.radlc("destroy", self.file, code=1)
+            self.assertIn("program/wait", self.err)
+            if supervised:
+                self.assertIn("program/wait runs on (apply by", self.radlc("plan", self.file))
+                os.killpg(apply.pid, signal.SIGKILL)
+                apply.communicate()
         self.on("worker[0]", "touch ~/end")
         self.on("worker[1]", "touch ~/end")
 

@@ -39,6 +39,7 @@ class FakeRunner : public StepRunner {
   std::function<void(const std::string& where)> point = [](const std::string&) {};
   std::function<void(const StepContext&, const ir::Step&)> during = [](const StepContext&, const ir::Step&) {
   };
+  std::function<void(const ir::Step&)> recorded = [](const ir::Step&) {};  // StepOutcome::recorded
   std::function<Json(const ir::Step&)> output = [](const ir::Step&) { return Json::object(); };
   std::atomic<int> running{0}, most{0};
 
@@ -76,6 +77,7 @@ class FakeRunner : public StepRunner {
     point("run 2 " + step.id);
     StepOutcome outcome;
     outcome.output = output(step);
+    outcome.recorded = [this, &step] { recorded(step); };
     outcome.changes.push_back({"it", "run", nullptr, nullptr, ""});
     return outcome;
   }

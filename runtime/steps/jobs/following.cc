@@ -40,6 +40,11 @@ Status Following::run() {
     if (!started.ok()) give_up(node, std::move(started));
   }
   Status result = guarded([&] { return wait_for_verdict(); });
+  if (result.code() == kLeftRunning) {
+    over = true;
+    followers.join();
+    return result;
+  }
   const Ending ending = rules_.ending(result);
   if (ending.signal) signal_all(ending.signal);
   if (ending.patience.count() > 0) wait_for_all(ending.patience);

@@ -62,7 +62,8 @@ class Following {
   // All outlive it.
   Following(const std::vector<std::unique_ptr<Member>>& members, const std::vector<Process>& processes,
             Rules rules);
-  // Until the verdict; nothing runs any more on the nodes that can be reached then.
+  // Until the verdict. Nothing runs any more on the nodes that can be reached then, unless it is
+  // kLeftRunning: then everything runs on as it is.
   Status run();
   // There may be a verdict. Safe in the rules.
   void wake();

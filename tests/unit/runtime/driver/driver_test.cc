@@ -87,6 +87,7 @@ TEST(Driver, AnInputIsAskedOfTheFrontEndOnce) {
 
 TEST(Driver, PlansWithTheLockAndSaysWhoHoldsIt) {
   User user;
+  user.host.principal = "ana@example.org";
   auto first = user.apply();
   ASSERT_TRUE(first->load({}).ok());
   ASSERT_TRUE(first->begin().ok());
@@ -98,6 +99,19 @@ TEST(Driver, PlansWithTheLockAndSaysWhoHoldsIt) {
   const Status held = second->begin();
   EXPECT_EQ(held.code(), Code::Conflict);
   EXPECT_NE(held.hint().find("radlc state unlock"), std::string::npos);
+  EXPECT_NE(held.message().find("ana@example.org"), std::string::npos) << held.text();
+}
+
+// As in a service: the process goes on.
+TEST(Driver, ALockIsFreeOnceItsRunHasEnded) {
+  User user;
+  auto first = user.apply();
+  ASSERT_TRUE(first->load({}).ok());
+  ASSERT_TRUE(first->begin().ok());
+  first.reset();
+  auto second = user.apply();
+  ASSERT_TRUE(second->load({}).ok());
+  EXPECT_TRUE(second->begin().ok());
 }
 
 TEST(Driver, ASavedPlanNeedsNoApprovalAndIsRefusedOnceItsSourcesChange) {

@@ -187,5 +187,44 @@ TEST_F(JobsLeftTest, AJobThatIsDoneAndMayStillRunSomewhereIsNoted) {
   EXPECT_NE(plan.notes.back().find("worker[1]"), std::string::npos);
 }
 
+// Another process supervises it: a plan says so, and works around it.
+TEST_F(JobsLeftTest, ASupervisedJobIsLeftAloneWithWhatWaitsForIt) {
+  killed_in(training(1));
+  bench.snapshot.supervised["training/cifar"] = "apply by ana on host7";
+  const Plan same = bench.plan(training(1));
+  EXPECT_EQ(same.find("training/cifar"), nullptr);
+  ASSERT_EQ(same.notes.size(), 1u);
+  EXPECT_NE(same.notes[0].find("ana"), std::string::npos) << same.notes[0];
+  const Plan more = bench.plan(training(2));
+  EXPECT_NE(more.find("worker[1]"), nullptr) << "a node is added beside it";
+  EXPECT_EQ(more.find("training/cifar"), nullptr);
+  bench.snapshot.supervised.clear();
+  EXPECT_NE(bench.plan(training(2)).find("training/cifar"), nullptr);
+}
+
+TEST_F(JobsLeftTest, ANodeThatASupervisedJobNeedsIsNotRemoved) {
+  killed_in(training(2));
+  bench.snapshot.supervised["training/cifar"] = "apply by ana on host7";
+  EXPECT_EQ(bench.try_plan(training(1)).status().code(), Code::Conflict);
+  bench.snapshot.supervised.clear();
+  EXPECT_TRUE(bench.try_plan(training(1)).ok());
+}
+
+TEST_F(JobsLeftTest, NorIsItReplacedBecauseTheFileHasChanged) {
+  killed_in(training(1));
+  bench.snapshot.supervised["training/cifar"] = "apply by ana on host7";
+  ir::Program larger = training(1);
+  for (ir::Node& node : larger.nodes) node.requirements["memory.size"].min = 8 * kGiB;
+  EXPECT_EQ(bench.try_plan(larger).status().code(), Code::Conflict);
+  bench.options.replace = {"worker[0]"};
+  EXPECT_TRUE(bench.try_plan(training(1)).ok()) << "one that is known to be lost";
+}
+
+TEST_F(JobsLeftTest, AJobThatWasLeftRunningIsJoined) {
+  killed_in(training(1));
+  bench.snapshot.steps.at("training/cifar").status = StepStatus::Detached;
+  EXPECT_FALSE(action(bench.plan(training(1)), "training/cifar").joins.empty());
+}
+
 }  // namespace
 }  // namespace radl::test

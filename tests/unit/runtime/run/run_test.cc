@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "runtime/run/planning.h"
+#include "runtime/run/subscription.h"
 #include "tests/support/fake_cloud.h"
 #include "tests/support/runtime_bench.h"
+#include "tests/support/wait_until.h"
 
 namespace radl::test {
 namespace {
@@ -187,6 +189,51 @@ TEST_F(RunTest, ARunThatDestroysItselfCanBeFollowedToItsEnd) {
   for (auto event = reader->next(); event.ok() && *event; event = reader->next()) ++events;
   EXPECT_GT(events, 2u);
   EXPECT_TRUE(reader->over());
+}
+
+std::vector<std::pair<std::string, unsigned long long>> all_of(RunSubscription& events) {
+  std::vector<std::pair<std::string, unsigned long long>> numbers;
+  for (auto event = events.next(); event.ok() && *event; event = events.next())
+    numbers.emplace_back((*event)->run, (*event)->sequence);
+  return numbers;
+}
+
+TEST_F(RunTest, ASubscriptionGivesAllRunsThatGoOnAndThoseThatBegin) {
+  auto first = begin();
+  const std::string folder = first->store().run_directory();
+  Event event;
+  first->events().emit(event);
+  ASSERT_TRUE(wait_until([&] { return kept_runs(folder)->size() == 1; }));
+  auto events = std::move(*RunSubscription::open(folder, {}));
+  ASSERT_TRUE(wait_until([&] { return !all_of(*events).empty(); }));
+  EXPECT_FALSE(events->over());
+  first->store().unlock();  // as beside a job
+  auto second = begin("scale");
+  second->events().emit(event);
+  first->events().emit(event);
+  (void)second->close(Stop());
+  (void)first->close(Stop());
+  std::map<std::string, unsigned long long> last;
+  for (const auto& [run, number] : all_of(*events)) {
+    EXPECT_GT(number, last[run]) << "in the order of its run";
+    last[run] = number;
+  }
+  EXPECT_EQ(last, (std::map<std::string, unsigned long long>{{first->id(), 2}, {second->id(), 1}}));
+  EXPECT_TRUE(events->over());
+}
+
+TEST_F(RunTest, ASubscriptionOfARunBeginsAtANumberAndEndsWithIt) {
+  auto run = begin();
+  const std::string folder = run->store().run_directory();
+  for (int i = 0; i < 3; ++i) run->events().emit(Event());
+  (void)run->close(Stop());
+  auto events = std::move(*RunSubscription::open(folder, {run->id(), 3}));
+  auto only = events->wait(Stop());
+  ASSERT_TRUE(only.ok() && *only);
+  EXPECT_EQ((*only)->sequence, 3u);
+  EXPECT_FALSE(*events->wait(Stop())) << "nothing more will come";
+  EXPECT_TRUE(events->over());
+  EXPECT_EQ(RunSubscription::open(folder, {"none", 1}).status().code(), Code::NotFound);
 }
 
 }  // namespace

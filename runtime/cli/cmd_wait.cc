@@ -1,0 +1,108 @@
+// Waits for a training or a program: follows whoever supervises it, or does that itself.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "runtime/cli/apply.h"
+#include "runtime/cli/event_lines.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
+#include "runtime/driver/jobs.h"
+#include "runtime/driver/project_state.h"
+#include "runtime/run/subscription.h"
+
+namespace radl::cli::wait_command {
+namespace {
+
+struct Options {
+  apply_command::Options apply;
+  std::vector<std::string> words;  // FILE..., JOB
+};
+
+constexpr double kAsLongAsItTakes = 365.0 * 24 * 3600;  // seconds
+constexpr std::chrono::milliseconds kAskEvery{1000};
+
+struct Job {
+  std::string id;
+  StepStatus status = StepStatus::Done;
+  std::string error, supervisor;
+  std::string runs;  // the folder of events
+};
+
+Result<Job> find_job(const Session& session, const Options& options, const Stop& stop) {
+  auto place = find_state(session.host, options.apply.project, stop);
+  if (!place.ok()) return std::move(place).status();
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world, stop);
+  if (!store.ok()) return std::move(store).status();
+  auto state = (*store)->snapshot();
+  if (!state.ok()) return std::move(state).status();
+  auto record = job_called(*state, options.words.empty() ? "" : options.words.front());
+  if (!record.ok()) return std::move(record).status();
+  Job job{(*record)->id, (*record)->status, (*record)->error, "", (*store)->run_directory()};
+  if (auto by = state->supervised.find(job.id); by != state->supervised.end()) job.supervisor = by->second;
+  return job;
+}
+
+// Until nobody supervises it any more.
+Result<Job> follow(const Session& session, const Options& options, Job job, const Stop& stop) {
+  std::fprintf(stderr, "%s runs, supervised by another run: %s\n", shown(job.id).c_str(),
+               shown(job.supervisor).c_str());
+  auto events = RunSubscription::open(job.runs, {});
+  if (!events.ok()) return std::move(events).status();
+  EventLines lines(Plan(), session.terminal.color, true);
+  while (true) {
+    const Stop turn = stop.within(kAskEvery);
+    while (!turn.asked()) {
+      auto event = (*events)->wait(turn);
+      if (!event.ok()) continue;  // a line that is none is passed over
+      if (!*event) break;
+      const std::string line = options.apply.run.json ? to_json(**event).dump() : lines.line(**event);
+      if (!line.empty()) std::printf("%s\n", line.c_str());
+    }
+    std::fflush(stdout);
+    if (stop.asked()) return Status(Code::Cancelled, "stopped waiting; " + job.id + " runs on");
+    auto now = find_job(session, options, stop);
+    if (!now.ok() || now->supervisor.empty()) return now;
+  }
+}
+
+int report_end(const Session& session, const Job& job) {
+  if (job.status == StepStatus::Done) {
+    std::printf("%s is done.\n", shown(job.id).c_str());
+    return kDone;
+  }
+  return report(session, Status(Code::Lost, job.id + " failed: " + job.error));
+}
+
+int run_wait(const Session& session, Options& options) {
+  take_files(options.words, options.apply.project);
+  if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
+  Cancellation cancellation;
+  Result<Job> job = internal_error("not asked");
+  {
+    SignalGuard guard(cancellation);
+    job = find_job(session, options, cancellation.finishing());
+    if (job.ok() && !job->supervisor.empty())
+      job = follow(session, options, std::move(*job), cancellation.finishing());
+  }
+  if (!job.ok()) return report(session, job.status());
+  if (!has_not_ended(job->status)) return report_end(session, *job);
+  // Nobody does: this process is its supervisor from now on.
+  options.apply.job = job->id;
+  options.apply.request.targets = {job->id};
+  options.apply.run.lock_timeout = kAsLongAsItTakes;
+  return apply_command::run(session, options.apply);
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("wait", "Wait for a training or a program, and bring its results");
+  auto options = std::make_shared<Options>();
+  add_project_options(*command, options->apply.project, &options->words);
+  command->add_option("JOB", "for example 'program/solve' or 'solve' (default: the only one)");
+  add_cloud_option(*command, options->apply.run);
+  command->add_flag("--json", options->apply.run.json, "events as JSON lines on standard output");
+  return [options, &session] { return run_wait(session, *options); };
+}
+
+}  // namespace radl::cli::wait_command

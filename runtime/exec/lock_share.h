@@ -1,0 +1,57 @@
+// The state's lock as the actions of a run share it: held while one of them may change resources, given back
+// while nothing but jobs is under way, and taken again for whatever comes next. Internal to runtime/exec;
+// safe to use from several threads.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include "runtime/state/store.h"
+
+namespace radl {
+
+class LockShare {
+ public:
+  // A job of this run. It counts as an action until it runs by itself.
+  struct Job {
+    bool aside = false;           // it runs by itself
+    unsigned long long seen = 0;  // actions that had begun when it was heard of last
+  };
+
+  // The run holds the lock. `stop`: of enter()'s wait for it. `taken_again`: called with the lock, which
+  // others may have had meanwhile. All outlive it.
+  LockShare(Store* store, std::string command, Stop stop, std::function<Status()> taken_again)
+      : store_(store),
+        command_(std::move(command)),
+        stop_(std::move(stop)),
+        taken_again_(std::move(taken_again)) {}
+
+  // An action begins. If the lock was given back, waits for it: Lost if the state was removed meanwhile,
+  // Cancelled or Timeout if the run is to stop. leave() follows if it is ok.
+  Status enter();
+  void leave();
+  // The job's processes run. Called again and again while they do: the lock is given back at the second call
+  // in a row before which no action was under way or begun.
+  void runs(Job& job);
+  // The job has ended, and counts as an action again: as enter(), but it leaves in any case.
+  Status ends(Job& job, const Stop& stop);
+  // The same if nothing of it is to be written.
+  void forget(Job& job);
+
+  bool given_back() const { return given_back_; }
+
+ private:
+  Status take(const Stop& stop);  // with mutex_
+
+  Store* const store_;
+  const std::string command_;
+  const Stop stop_;
+  const std::function<Status()> taken_again_;
+  std::mutex mutex_;  // of all below; held while the lock is waited for
+  int active_ = 0;    // actions under way
+  unsigned long long begun_ = 0;
+  std::atomic<bool> given_back_{false};
+};
+
+}  // namespace radl
