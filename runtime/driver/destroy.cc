@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/ir/resource_schema.h"
+#include "compiler/resources/resource_schema.h"
 #include "runtime/base/sudo_secret.h"
 #include "runtime/clouds/takes_over.h"
 #include "runtime/driver/given_back.h"
