@@ -180,8 +180,9 @@ TEST_F(ScalePlans, JobsAreLeftAloneAndKeepTheMembersThatTheyNeed) {
       << "it has ended, and is not begun again";
   bench.snapshot.steps.at("training/cifar").status = StepStatus::Interrupted;
   EXPECT_TRUE(bench.try_plan(with_job(3)).ok());
-  EXPECT_EQ(bench.try_plan(with_job(1)).status().message(),
-            "training/cifar has not ended and needs all of its 3 nodes: worker[1] cannot be removed or replaced");
+  EXPECT_EQ(
+      bench.try_plan(with_job(1)).status().message(),
+      "training/cifar has not ended and needs all of its 3 nodes: worker[1] cannot be removed or replaced");
 }
 
 }  // namespace
