@@ -48,6 +48,14 @@ struct Arrival {
 struct Fetched {
   std::vector<std::string> names;  // of files, below the folder
   std::vector<std::string> left;   // links to what is neither within the folder nor a file
+  std::string said;                // by Beforehand::script
+};
+
+// What a fetch does first, in its one command.
+struct Beforehand {
+  std::string file;    // of the job's folder: its bytes go to `take`, if it exists; "": none
+  std::string script;  // shell text that runs after that; the fetch fails with it
+  std::function<void(std::string_view piece)> take;
 };
 
 class Member {
@@ -145,10 +153,12 @@ class Member {
   Result<ExecResult> exec(const std::string& command);
   // Brings a folder of the job to this machine. Links within it stay links; of others that lead to a file the
   // file is brought. `before`: called with all that is to come.
+  // Small files come with the list, in one command; the others after it.
   using Before = std::function<Status(const std::vector<Arrival>& arrivals)>;
   Result<Fetched> fetch(
       const std::string& below, const std::string& local_folder,
-      const Before& before = [](const std::vector<Arrival>&) { return Status(); });
+      const Before& before = [](const std::vector<Arrival>&) { return Status(); },
+      const Beforehand& first = {});
   // One file of the job's folder to this machine, and the other way; NotFound where there is none.
   Status fetch_file(const std::string& below, const std::string& local_path, const Stop& stop);
   Result<std::string> read(const std::string& below, size_t most);
@@ -164,15 +174,21 @@ class Member {
   std::string clear_script(const std::string& remove, const std::string& then) const;
   void add_soon(const std::string& script, std::string_view input);
   bool has_soon() const;
-  // Output of any length; of exec() it is bounded.
-  Result<std::string> output_of(const std::string& command, const std::string& what);
+  // Output of any length; of exec() it is bounded. Without `take` it is returned as a whole.
+  Result<std::string> output_of(const std::string& command, const std::string& what,
+                                const std::function<void(std::string_view piece)>& take = {});
   Status make_folder_of(const std::string& below);
   // Small files, many at a time. Whatever does not come this way is left for fetch_file().
   Status fetch_small(const std::string& below, const std::string& local_folder,
                      const std::vector<Arrival>& arrivals);
   Status fetch_archive(const std::string& below, const std::string& names, const std::string& to);
   // What is in a folder of the job, links of Fetched::left included: with neither digest nor target.
-  Result<std::vector<Arrival>> list(const std::string& below);
+  struct Listed {
+    std::string said;
+    std::map<std::string, std::string> contents;  // of small files, by name; not checked
+    std::vector<Arrival> arrivals;
+  };
+  Result<Listed> list(const std::string& below, const Beforehand& first);
 
   const NodeHandle& node_;
   const Context& context_;

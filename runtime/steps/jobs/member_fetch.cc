@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -16,11 +17,13 @@
 #include "common/digest.h"
 #include "common/fd.h"
 #include "common/files.h"
+#include "common/new_file.h"
 #include "common/own_folders.h"
 #include "common/process/process.h"
 #include "common/tidy_path.h"
 #include "runtime/base/arriving_folder.h"
 #include "runtime/base/local_digest.h"
+#include "runtime/base/world.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/member.h"
@@ -30,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kFewFiles = 8;                                   // come one by one
+constexpr size_t kFewFiles = 8;  // come with the list if they are small, else one by one
 constexpr uint64_t kSmallFile = 1 << 20, kOneArchive = 64 << 20;  // bytes
 
 // Lines of sha256sum, a line "links" and the folder by both of its names; then of each link its name, where
@@ -45,6 +48,74 @@ find . -type l -exec sh -c 'for l do
   if [ -f "$l" ]; then d=$(sha256sum < "$l") || exit 1; printf "%s" "${{d%% *}}"; fi
   printf "\0"
 done' sh {{}} + && printf whole)sh";
+
+// Of fewer than {1} files those of up to 64 KiB: name and size, each ended by NUL, and the bytes. Whatever
+// fails here is fetched after the list.
+constexpr const char* kSmallContents = R"sh([ -d {0} ] && cd {0} && [ "$(find . -type f | wc -l)" -lt {1} ] &&
+find . -type f -size -129 -exec sh -c 'for f do
+  s=$(wc -c < "$f") || exit 1
+  printf "%s\0%s\0" "$f" "$((s))"
+  head -c "$((s))" "$f"
+done' sh {{}} +)sh";
+
+// Output in sections: the first is passed on as it comes, the others are kept. A marker ends each but the
+// last.
+class Sections {
+ public:
+  Sections(std::string marker, const std::function<void(std::string_view)>& take)
+      : marker_(std::move(marker)), take_(take) {}
+  void add(std::string_view piece) {
+    held_ += piece;
+    if (first_is_over_) return;
+    const size_t end = held_.find(marker_);
+    // The marker may have begun at the end of what is held.
+    const size_t known = end != held_.npos                ? end
+                         : held_.size() >= marker_.size() ? held_.size() - marker_.size() + 1
+                                                          : 0;
+    if (take_) take_(std::string_view(held_).substr(0, known));
+    first_is_over_ = end != held_.npos;
+    held_.erase(0, known + (first_is_over_ ? marker_.size() : 0));
+  }
+  // The next one after the first; nullopt: its end has not come.
+  std::optional<std::string> next() {
+    const size_t end = first_is_over_ ? held_.find(marker_) : held_.npos;
+    if (end == held_.npos) return std::nullopt;
+    std::string section = held_.substr(0, end);
+    held_.erase(0, end + marker_.size());
+    return section;
+  }
+  const std::string& last() const { return held_; }
+
+ private:
+  const std::string marker_;
+  const std::function<void(std::string_view)>& take_;
+  std::string held_;
+  bool first_is_over_ = false;
+};
+
+std::map<std::string, std::string> contents_in(std::string_view text) {
+  std::map<std::string, std::string> contents;
+  while (true) {
+    const size_t name_end = text.find('\0');
+    const size_t size_end = name_end == text.npos ? name_end : text.find('\0', name_end + 1);
+    if (size_end == text.npos || !text.starts_with("./")) return contents;
+    const std::string_view size_text = text.substr(name_end + 1, size_end - name_end - 1);
+    size_t size = 0;
+    const auto [end, error] = std::from_chars(size_text.data(), size_text.data() + size_text.size(), size);
+    if (error != std::errc() || end != size_text.data() + size_text.size() ||
+        size > text.size() - size_end - 1)
+      return contents;
+    contents[std::string(text.substr(2, name_end - 2))] = text.substr(size_end + 1, size);
+    text.remove_prefix(size_end + 1 + size);
+  }
+}
+
+Status put_content(const std::string& content, const std::string& local) {
+  NewFile file;
+  Status done = file.create(local);
+  if (done.ok()) done = file.write(content);
+  return done.ok() ? file.commit() : done;
+}
 
 std::vector<std::string> parts_of(const std::string& path) {
   std::vector<std::string> parts;
@@ -156,17 +227,33 @@ Status Member::fetch_archive(const std::string& below, const std::string& names,
   return archive ? Status() : Status(Code::Quota, to + ": cannot be written");
 }
 
-Result<std::vector<Arrival>> Member::list(const std::string& below) {
-  auto output = output_of(fmt::format(fmt::runtime(kList), shell_path(folder() + "/" + below)), below);
+Result<Member::Listed> Member::list(const std::string& below, const Beforehand& first) {
+  // What a file holds cannot hold it.
+  const std::string marker = random_token(real_world().random) + "\n", mark = "printf '%s\\n' " + marker;
+  const std::string path = shell_path(folder() + "/" + below);
+  std::string script;
+  if (!first.file.empty())
+    script +=
+        fmt::format("if [ -e {0} ]; then cat {0} || exit 1; fi\n", shell_path(folder() + "/" + first.file));
+  script += fmt::format("{0}(\n{1}\n) || exit 1\n{0}(\n{2}\n) 2> /dev/null\n{0}{3}", mark,
+                        first.script.empty() ? ":" : first.script,
+                        fmt::format(fmt::runtime(kSmallContents), path, kFewFiles),
+                        fmt::format(fmt::runtime(kList), path));
+  Sections sections(marker, first.take);
+  auto output = output_of(script, below, [&](std::string_view piece) { sections.add(piece); });
   if (!output) return output.status();
-  const std::string& all = *output;
-  if (all == "lacks\n") return std::vector<Arrival>();
-  if (!all.ends_with("whole"))
+  const auto said = sections.next(), contents = said ? sections.next() : std::nullopt;
+  Listed listed;
+  listed.said = said.value_or("");
+  listed.contents = contents_in(contents.value_or(""));
+  const std::string& all = sections.last();
+  if (contents && all == "lacks\n") return listed;
+  if (!contents || !all.ends_with("whole"))
     return Status(Code::Retry, fmt::format("{}: the list of its files ends too early", address()));
   auto wrong = [&](const std::string& what) {
     return Status(Code::Corrupt, fmt::format("{}: cannot read the list of its files: {}", address(), what));
   };
-  std::vector<Arrival> arrivals;
+  std::vector<Arrival>& arrivals = listed.arrivals;
   std::string_view rest = all;
   while (!rest.starts_with("links\n")) {
     const size_t end = rest.find('\n');
@@ -188,7 +275,7 @@ Result<std::vector<Arrival>> Member::list(const std::string& below) {
       link.digest = fields[i + 2];
     arrivals.push_back(std::move(link));
   }
-  return arrivals;
+  return listed;
 }
 
 Status Member::fetch_small(const std::string& below, const std::string& local_folder,
@@ -223,13 +310,14 @@ Status Member::fetch_small(const std::string& below, const std::string& local_fo
   return arriving.sync();
 }
 
-Result<Fetched> Member::fetch(const std::string& below, const std::string& local_folder,
-                              const Before& before) {
-  auto listed = list(below);
+Result<Fetched> Member::fetch(const std::string& below, const std::string& local_folder, const Before& before,
+                              const Beforehand& first) {
+  auto listed = list(below, first);
   if (!listed) return listed.status();
   Fetched fetched;
+  fetched.said = std::move(listed->said);
   std::vector<Arrival> arrivals;
-  for (Arrival& each : *listed) {
+  for (Arrival& each : listed->arrivals) {
     if (goes_up(each.name)) return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
     if (each.name == kResultsMark) continue;  // this computer's own
     if (each.digest.empty() && each.target.empty())
@@ -249,6 +337,11 @@ Result<Fetched> Member::fetch(const std::string& below, const std::string& local
     fetched.names.push_back(each.name);
     auto there = local_digest(local);
     if (there && *there == each.digest) continue;
+    auto content = listed->contents.find(each.name);
+    if (content != listed->contents.end() && sha256_hex(content->second) == each.digest) {
+      if (Status s = put_content(content->second, local); !s.ok()) return s;
+      continue;
+    }
     if (Status s = fetch_file(below + "/" + each.name, local, context_.stop); !s.ok()) return s;
     auto digest = sha256_file(local);
     if (!digest || *digest != each.digest)

@@ -13,15 +13,20 @@
 
 namespace radl::jobs {
 
-Result<std::string> Member::output_of(const std::string& command, const std::string& what) {
+Result<std::string> Member::output_of(const std::string& command, const std::string& what,
+                                      const std::function<void(std::string_view piece)>& take) {
   auto remote = node_.connect();
   if (!remote) return std::move(remote).status().at(address());
   std::string all;
   ExecOptions options;
-  options.deadline = std::chrono::hours(1);
-  options.stop = Stop().until(context_.stop.deadline());
+  options.deadline = take ? std::chrono::hours(24) : std::chrono::hours(1);
+  options.stop = take ? context_.stop : Stop().until(context_.stop.deadline());
   options.on_output = [&](std::string_view piece, bool is_stderr) {
-    if (!is_stderr) all += piece;
+    if (is_stderr) return;
+    if (take)
+      take(piece);
+    else
+      all += piece;
   };
   auto result = (*remote)->exec(command, options);
   if (!result) return std::move(result).status().at(address());

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <sstream>
 #include <utility>
 
 #include "common/digest.h"
@@ -18,23 +21,21 @@
 namespace radl::program {
 namespace {
 
-constexpr int kMissing = 45;
 constexpr const char *kReport = "report.json", *kItsReport = "program-report.json";
 
-// Copies the outputs into the folder of results: a name, or a pattern of the shell. What is not there is
-// named.
-Result<std::vector<std::string>> gather(jobs::Member& member, const Json& outputs) {
-  std::vector<std::string> missing;
-  for (const Json& output : outputs) {
-    const std::string name = output.get<std::string>();
+// Copies the outputs into the folder of results: a name, or a pattern of the shell. Prints "missing I" for
+// one that is not there.
+std::string gather_script(const std::string& folder, const Json& outputs) {
+  std::string script;
+  for (size_t i = 0; i < outputs.size(); ++i)
     // Words are not split at spaces, so that what is not quoted is a pattern and nothing else. A link that is
     // named is what it leads to.
-    auto copied = member.exec(fmt::format(R"sh(cd {}/source || exit 1
+    script += fmt::format(R"sh((cd {}/source || exit 1
 IFS=
 o={}
 if [ -e "$o" ]; then set -- "$o"; else set -- $o; fi
 for f; do
-  [ -e "$f" ] || exit {}
+  [ -e "$f" ] || {{ echo 'missing {}'; exit 0; }}
   case $f in
     .. | */..) continue ;;
   esac
@@ -44,15 +45,10 @@ for f; do
   else
     mkdir -p "${{to%/*}}" && rm -rf "$to" && cp -a -L "./$f" "$to" || exit 1
   fi
-done)sh",
-                                          shell_path(member.folder()), shell_quote(name), kMissing));
-    if (!copied) return copied.status();
-    if (copied->exit_status == kMissing)
-      missing.push_back(name);
-    else if (copied->exit_status != 0)
-      return std::move(ssh::command_failure(*copied, name)).at(member.address());
-  }
-  return missing;
+done) || exit 1
+)sh",
+                          folder, shell_quote(outputs[i].get<std::string>()), i);
+  return script;
 }
 
 // A log on its way: lines are masked, since a program may print what it was given, and read for metrics. Of a
@@ -170,29 +166,20 @@ std::string process_name(size_t member) { return "member-" + std::to_string(memb
 
 namespace {
 
-// A program's own file with the name of ours. True: there was one.
-Result<bool> rename_its_report(jobs::Member& member) {
-  auto renamed = member.exec(
-      fmt::format("cd {0}/results 2>/dev/null && [ -e {1} ] || exit 0\nmv -f {1} {2} && echo renamed",
-                  shell_path(member.folder()), kReport, kItsReport));
-  if (!renamed) return renamed.status();
-  if (renamed->exit_status != 0)
-    return std::move(ssh::command_failure(*renamed, kReport)).at(member.address());
-  return renamed->out == "renamed\n";
+// Gives a program's own file with the name of ours another one, and prints "renamed".
+std::string rename_its_report_script(const std::string& folder) {
+  return fmt::format(
+      "(cd {0}/results 2> /dev/null && [ -e {1} ] || exit 0\nmv -f {1} {2} && echo renamed) || exit 1\n",
+      folder, kReport, kItsReport);
 }
 
-// The names of the files that have come. `below`: a folder of the results, or empty.
-Result<std::vector<std::string>> take_results(jobs::Member& member, const std::string& below,
-                                              training::ResultFolder& folder,
-                                              std::vector<std::string>& notes) {
-  auto fetched = folder.take(member, "results", below);
-  if (!fetched) return fetched.status();
-  for (const std::string& name : fetched->left)
-    notes.push_back(
-        fmt::format("{}: '{}' in its results is a link to what is neither a file nor within them, "
-                    "and was not brought",
-                    member.address(), name));
-  return std::move(fetched->names);
+// Prints "log" if there is one, and "attempts N": the first number that no log of an earlier attempt has.
+std::string logs_script(const std::string& folder, const std::string& log) {
+  return fmt::format(
+      "(cd {0} || exit 1\nif [ -e {1} ]; then echo log; fi\nn=1; while [ -e {1}.$n ]; do n=$((n+1)); done; "
+      "echo "
+      "\"attempts $n\") || exit 1\n",
+      folder, log);
 }
 
 std::string log_of(const jobs::Member& member) { return fmt::format("logs/{}.log", member.address()); }
@@ -212,19 +199,74 @@ Result<bool> take_log(jobs::Member& member, const std::string& from, const std::
   return done.ok() ? Result<bool>(true) : done;
 }
 
-// The log of a member, and those of attempts that failed before (Member::keep_logs).
+// Logs of attempts that failed before (Member::keep_logs), those before `end`, or up to the first that is
+// missing.
+Status take_earlier_logs(jobs::Member& member, const std::string& log, int end, const Redactor& secrets,
+                         training::ResultFolder& folder) {
+  for (int attempt = 1; attempt < end; ++attempt) {
+    Metrics of_a_failure;
+    auto taken = take_log(member, fmt::format("{}.{}", log, attempt),
+                          fmt::format("logs/{}.attempt-{}.log", member.address(), attempt), secrets, folder,
+                          of_a_failure);
+    if (!taken) return taken.status();
+    if (!*taken) return {};
+  }
+  return {};
+}
+
 Status take_logs(jobs::Member& member, const std::string& log, const Redactor& secrets,
                  training::ResultFolder& folder, Metrics& metrics) {
   auto taken = take_log(member, log, log_of(member), secrets, folder, metrics);
   if (!taken) return taken.status();
-  for (int attempt = 1; *taken || attempt == 1; ++attempt) {
-    Metrics of_a_failure;
-    taken = take_log(member, fmt::format("{}.{}", log, attempt),
-                     fmt::format("logs/{}.attempt-{}.log", member.address(), attempt), secrets, folder,
-                     of_a_failure);
-    if (!taken) return taken.status();
+  return take_earlier_logs(member, log, std::numeric_limits<int>::max(), secrets, folder);
+}
+
+// What a member has left. Log, outputs, list and small files come in one command.
+struct Brought {
+  std::vector<std::string> names;    // of its files among the results
+  std::vector<std::string> missing;  // outputs
+};
+Result<Brought> take_all(jobs::Member& member, const std::string& log, const Json& outputs, bool all,
+                         const Redactor& secrets, training::ResultFolder& folder, Metrics& metrics,
+                         std::vector<std::string>& notes) {
+  ArrivingLog arriving(secrets, metrics);
+  jobs::Beforehand first;
+  const std::string on_node = shell_path(member.folder()), name = log_of(member);
+  if (!log.empty()) {
+    if (Status made = arriving.create(folder.path() + "/" + name); !made.ok()) return made;
+    first.file = log;
+    first.take = [&](std::string_view piece) { arriving.add(piece); };
+    first.script += logs_script(on_node, log);
   }
-  return {};
+  first.script += gather_script(on_node, outputs);
+  if (!all) first.script += rename_its_report_script(on_node);
+  auto fetched = folder.take(member, "results", all ? member.address() : "", first);
+  if (!fetched) return fetched.status();
+  Brought left{std::move(fetched->names), {}};
+  for (const std::string& link : fetched->left)
+    notes.push_back(
+        fmt::format("{}: '{}' in its results is a link to what is neither a file nor within them, "
+                    "and was not brought",
+                    member.address(), link));
+  int attempts = 1;
+  std::istringstream lines(fetched->said);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t blank = line.find(' ');
+    const std::string what = line.substr(0, blank);
+    const int number = blank == line.npos ? 0 : std::atoi(line.c_str() + blank);
+    if (what == "missing") left.missing.push_back(outputs.at(static_cast<size_t>(number)));
+    if (what == "renamed")
+      notes.push_back(fmt::format("{}: its own '{}' is called '{}' in the results", member.address(), kReport,
+                                  kItsReport));
+    if (what == "attempts") attempts = number;
+    if (what != "log") continue;
+    auto digest = arriving.end();
+    Status done = digest ? folder.make_way({{name, *digest}}) : digest.status();
+    if (done.ok()) done = arriving.commit();
+    if (!done.ok()) return done;
+  }
+  Status earlier = take_earlier_logs(member, log, attempts, secrets, folder);
+  return earlier.ok() ? Result<Brought>(std::move(left)) : earlier;
 }
 
 // Where results arrive on this computer, with a folder for logs. Of a bucket: `scratch`, emptied.
@@ -281,22 +323,19 @@ Result<Collected> collect_results(const Json& program,
   std::vector<Metrics> reported(facts.ends.size());
   for (size_t i = 0; i < members.size(); ++i) {
     if (lost[i]) continue;
-    if (i < facts.ends.size()) {
-      Status taken = take_logs(*members[i], process_name(i) + ".log", secrets, folder, reported[i]);
+    const bool has_log = i < facts.ends.size();
+    const std::string log = has_log ? process_name(i) + ".log" : "";
+    if (i > 0 && !all) {
+      Status taken = has_log ? take_logs(*members[i], log, secrets, folder, reported[i]) : Status();
       if (!taken.ok()) return taken;
+      continue;
     }
-    if (i > 0 && !all) continue;
-    auto missing = gather(*members[i], program.value("outputs", Json::array()));
-    if (!missing) return missing.status();
-    if (i == 0) collected.missing = std::move(*missing);
-    auto renamed = all ? Result<bool>(false) : rename_its_report(*members[i]);
-    if (!renamed) return renamed.status();
-    if (*renamed)
-      collected.notes.push_back(fmt::format("{}: its own '{}' is called '{}' in the results",
-                                            members[i]->address(), kReport, kItsReport));
-    auto taken = take_results(*members[i], all ? members[i]->address() : "", folder, collected.notes);
-    if (!taken) return taken.status();
-    if (i == 0) of_chief = std::move(*taken);
+    Metrics of_no_log;
+    auto left = take_all(*members[i], log, program.value("outputs", Json::array()), all, secrets, folder,
+                         has_log ? reported[i] : of_no_log, collected.notes);
+    if (!left) return left.status();
+    if (i == 0) collected.missing = std::move(left->missing);
+    if (i == 0) of_chief = std::move(left->names);
   }
   Metrics metrics;
   // A launcher may have put its first worker on any node; what two of them report is the chief's.

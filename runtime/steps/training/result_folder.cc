@@ -190,14 +190,15 @@ Status ResultFolder::write(const std::string& name, const std::string& content) 
 }
 
 Result<jobs::Fetched> ResultFolder::take(jobs::Member& member, const std::string& from,
-                                         const std::string& below) {
+                                         const std::string& below, const jobs::Beforehand& first) {
   const std::string prefix = below.empty() ? "" : below + "/";
   const std::string place = below.empty() ? path_ : path_ + "/" + below;
-  return member.fetch(from, place, [&](const std::vector<jobs::Arrival>& arrivals) {
+  const auto before = [&](const std::vector<jobs::Arrival>& arrivals) {
     Files files;
     for (const jobs::Arrival& each : arrivals) files[prefix + each.name] = each.digest;
     return make_way(files);
-  });
+  };
+  return member.fetch(from, place, before, first);
 }
 
 // Of an earlier run of the same job, unless somebody has changed it. Folders that are empty then go as well.

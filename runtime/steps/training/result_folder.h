@@ -46,7 +46,8 @@ class ResultFolder {
   // One file.
   Status write(const std::string& name, const std::string& content);
   // A folder of the job, into the folder `below` this one, or into this one where that is empty.
-  Result<jobs::Fetched> take(jobs::Member& member, const std::string& from, const std::string& below);
+  Result<jobs::Fetched> take(jobs::Member& member, const std::string& from, const std::string& below,
+                             const jobs::Beforehand& first = {});
   // Removes what the job's earlier run has brought and this one has not, and records what is there now. Files
   // below the folder `kept` stay while the job's identity is the same; empty: none do.
   Status close(const std::string& kept = "");

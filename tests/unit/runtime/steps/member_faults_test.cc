@@ -130,6 +130,40 @@ TEST_F(MemberFaultTest, AResultIsFetchedWholeOrNotAtAll) {
   EXPECT_TRUE(none->names.empty());
 }
 
+TEST_F(MemberFaultTest, ALogAndSmallFilesComeInOneCommand) {
+  int commands = 0;
+  node.connect = [&]() -> Result<Remote*> {
+    ++commands;
+    return &remote;
+  };
+  const std::string log(300000, 'x');  // of several pieces, without an end of its last line
+  ASSERT_TRUE(member.put_bytes(log, "worker-0.log", {}).ok());
+  ASSERT_TRUE(member.put_bytes(std::string("a\0b\nwhole", 9), "model/bytes", {}).ok());
+  ASSERT_TRUE(member.put_bytes("", "model/empty", {}).ok());
+  std::string taken;
+  const Beforehand first{"worker-0.log", "cd " + folder.path("home") + "; echo renamed",
+                         [&](std::string_view piece) { taken += piece; }};
+  const auto none = [](const std::vector<Arrival>&) { return Status(); };
+  commands = 0;
+  auto fetched = member.fetch("model", folder.path("result"), none, first);
+  ASSERT_TRUE(fetched.ok()) << fetched.status().text();
+  EXPECT_EQ(commands, 1);
+  EXPECT_TRUE(taken == log) << taken.size();
+  EXPECT_EQ(fetched->said, "renamed\n");
+  EXPECT_EQ(fetched->names.size(), 4u);
+  EXPECT_EQ(*read_file(folder.path("result/bytes")), std::string("a\0b\nwhole", 9));
+  EXPECT_EQ(*read_file(folder.path("result/empty")), "");
+  // A large one comes by itself, and without a log there is nothing to take.
+  ASSERT_TRUE(member.put_bytes(std::string(200000, 'y'), "model/large", {}).ok());
+  taken.clear();
+  fetched = member.fetch("model", folder.path("result"), none, {"none.log", "", first.take});
+  ASSERT_TRUE(fetched.ok()) << fetched.status().text();
+  EXPECT_EQ(read_file(folder.path("result/large"))->size(), 200000u);
+  EXPECT_EQ(taken, "");
+  // What runs first may fail.
+  EXPECT_FALSE(member.fetch("model", folder.path("result"), none, {"", "exit 3", {}}).ok());
+}
+
 TEST_F(MemberFaultTest, LogsThatAreKeptTakeNoOthersPlace) {
   for (const char* text : {"first", "second"}) {
     ASSERT_TRUE(member.put_bytes(text, "worker-0.log", {}).ok());
