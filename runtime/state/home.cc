@@ -1,10 +1,14 @@
 #include "runtime/state/home.h"
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/files.h"
 #include "common/text.h"
@@ -24,6 +28,9 @@ struct Home {
   std::string machine, host, folder;
   std::string url;               // of a state in a bucket, which has none of the others
   unsigned long long inode = 0;  // of state.db: a copy has another one, on whatever computer
+  // Addresses of the computer's network hardware: all that differs on a clone of its disk. Empty: unknown, as
+  // in a container.
+  std::set<std::string> hardware;
 };
 
 std::string name_of_this_host() {
@@ -39,14 +46,46 @@ std::string machine_id(const std::string& host) {
   return host;
 }
 
+// Of interfaces that are hardware and bear the address that they came with (net/core: NET_ADDR_PERM is 0).
+std::set<std::string> hardware_addresses() {
+  std::set<std::string> addresses;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/sys/class/net", error)) {
+    const std::string folder = entry.path().string();
+    Result<std::string> kind = read_file(folder + "/addr_assign_type", 16);
+    Result<std::string> address = read_file(folder + "/address", 256);
+    if (!fs::exists(folder + "/device", error) || !kind.ok() || trim(*kind) != "0" || !address.ok()) continue;
+    const std::string text(trim(*address));
+    if (text.find_first_not_of("0:") != text.npos) addresses.insert(text);
+  }
+  return addresses;
+}
+
+// A shared file system is one place for many computers, which may all be clones of one.
+bool is_on_own_disk(const std::string& folder) {
+  constexpr unsigned long kXfs = 0x58465342, kZfs = 0x2fc12fc1;
+  struct statfs info {};
+  if (::statfs(folder.c_str(), &info) != 0) return false;
+  for (const unsigned long type :
+       {static_cast<unsigned long>(EXT4_SUPER_MAGIC), kXfs, kZfs,
+        static_cast<unsigned long>(BTRFS_SUPER_MAGIC), static_cast<unsigned long>(F2FS_SUPER_MAGIC),
+        static_cast<unsigned long>(OVERLAYFS_SUPER_MAGIC), static_cast<unsigned long>(TMPFS_MAGIC)})
+    if (static_cast<unsigned long>(info.f_type) == type) return true;
+  return false;
+}
+
 Home home_at(const std::string& folder) {
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(folder, error);
   struct stat info {};
   const bool there = ::stat((folder + "/state.db").c_str(), &info) == 0;
   const std::string host = name_of_this_host();
-  return {machine_id(host), host, error ? folder : whole.string(), "",
-          there ? static_cast<unsigned long long>(info.st_ino) : 0};
+  return {machine_id(host),
+          host,
+          error ? folder : whole.string(),
+          "",
+          there ? static_cast<unsigned long long>(info.st_ino) : 0,
+          is_on_own_disk(folder) ? hardware_addresses() : std::set<std::string>()};
 }
 
 // nullopt: it says nothing. What cannot be read is as good as nothing: it is written anew.
@@ -56,7 +95,8 @@ Result<std::optional<Home>> recorded_home(Database& db) {
   const Json json = Json::parse(*text, nullptr, false);
   if (!json.is_object()) return std::optional<Home>();
   return std::optional<Home>(Home{json.value("machine", ""), json.value("host", ""), json.value("folder", ""),
-                                  json.value("url", ""), json.value("inode", 0ULL)});
+                                  json.value("url", ""), json.value("inode", 0ULL),
+                                  json.value("hardware", std::set<std::string>())});
 }
 
 Result<std::string> tag_in(Database& db) {
@@ -66,8 +106,16 @@ Result<std::string> tag_in(Database& db) {
   return infrastructure_tag(*name, *lineage);
 }
 
+// The computer says that it is the same, and none of its network hardware is: a clone of its disk.
+bool is_a_clone(const Home& home, const Home& here) {
+  if (home.machine != here.machine || home.hardware.empty() || here.hardware.empty()) return false;
+  return std::none_of(home.hardware.begin(), home.hardware.end(),
+                      [&](const std::string& address) { return here.hardware.count(address) > 0; });
+}
+
 // On a shared file system one file has one number for all computers.
 bool is_same_place(const Home& home, const Home& here) {
+  if (is_a_clone(home, here)) return false;
   const bool same_machine = home.machine == here.machine, same_folder = home.folder == here.folder;
   if (same_machine && same_folder) return true;
   return home.inode != 0 && home.inode == here.inode && (same_machine || same_folder);
@@ -82,7 +130,9 @@ Result<std::string> original_of(Database& db, const std::string& folder) {
   const Home here = home_at(folder);
   if (is_same_place(**home, here)) return std::string();
   if (!(*home)->url.empty()) return (*home)->url;
-  const std::string where = (*home)->folder + " on " + (*home)->host;
+  std::string where = (*home)->folder + " on " + (*home)->host;
+  if (is_a_clone(**home, here))
+    return where + ", a computer with the same machine-id and other network hardware";
   // Of another computer nobody here can say whether it still has it.
   if ((*home)->machine != here.machine) return where;
   Result<std::string> tag = tag_in(db);
@@ -108,9 +158,16 @@ Status is_a_copy(const std::string& place, const std::string& original) {
 
 Status record_home(Database& db, const std::string& folder) {
   const Home here = home_at(folder);
-  const Json json = {
-      {"machine", here.machine}, {"host", here.host}, {"folder", here.folder}, {"inode", here.inode}};
   Result<std::string> before = read_meta(db, kHome);
+  Result<std::optional<Home>> recorded = recorded_home(db);
+  // A container does not show its computer's hardware: what is known of it stays.
+  const bool is_known = here.hardware.empty() && recorded.ok() && *recorded &&
+                        (*recorded)->machine == here.machine && (*recorded)->folder == here.folder;
+  const Json json = {{"machine", here.machine},
+                     {"host", here.host},
+                     {"folder", here.folder},
+                     {"inode", here.inode},
+                     {"hardware", is_known ? (*recorded)->hardware : here.hardware}};
   if (before.ok() && *before == json.dump()) return {};
   return write_meta(db, kHome, json.dump());
 }

@@ -2,8 +2,8 @@
 // from the original. Internal to runtime/state.
 //
 // The original and a copy share one identity: whatever one of them destroys is destroyed for both. A folder
-// that was moved is no copy; neither is one that another computer sees on a shared file system. A disk that
-// was cloned with its machine-id, host name and folders cannot be told from the original (docs/state.md).
+// that was moved is no copy; neither is one that another computer sees on a shared file system. A clone of a
+// whole disk differs from the original by the network hardware of its computer alone (docs/state.md).
 #pragma once
 
 #include <string>

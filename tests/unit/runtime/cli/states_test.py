@@ -145,6 +145,30 @@ class Ownership(Case):
         self.assertTrue(self.node_runs(path, node))
         self.assertEqual(self.run_it("state", "discard", path).returncode, 2, "it is no copy")
 
+    def test_a_clone_of_the_whole_disk_is_a_copy(self):
+        """Same machine-id, host name, folder and inode: the computer's network hardware alone differs."""
+        def on_computer(address, *arguments):
+            card = self.at / "net" / "eth0"
+            (card / "device").mkdir(parents=True, exist_ok=True)
+            (card / "addr_assign_type").write_text("0\n")
+            (card / "address").write_text(address + "\n")
+            inside = f'mount --bind {self.at}/net /sys/class/net && exec "$@"'
+            return subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", inside, "sh", RADLC, *map(str, arguments)], cwd=self.at,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=self.environment)
+        first, second = "02:00:5e:00:53:01", "02:00:5e:00:53:02"
+        path = self.project("one")
+        if on_computer(first, "version").returncode != 0:
+            self.skipTest("no mount namespaces here")
+        self.assertEqual(on_computer(first, "apply", "--auto-approve", path).returncode, 0)
+        for command in (("apply", "--auto-approve", path), ("destroy", "--auto-approve", path)):
+            done = on_computer(second, *command)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn("machine-id", done.stderr, command)
+        self.assertIn("copy of", on_computer(second, "plan", path).stdout)
+        self.assertEqual(on_computer(first, "apply", "--auto-approve", path).returncode, 0, "the original goes on")
+        self.assertEqual(on_computer(second, "state", "adopt", path).returncode, 0)
+        self.assertEqual(on_computer(second, "destroy", "--auto-approve", path).returncode, 0)
+
     def test_a_moved_project_is_no_copy(self):
         path = self.project("one")
         self.good("apply", "--auto-approve", path)
