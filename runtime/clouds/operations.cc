@@ -81,6 +81,20 @@ std::map<std::string, Operation> Operations::all(bool failed) const {
   return failed ? failed_ : pending_;
 }
 
+Status Operations::finish(const std::string& id, const std::function<Status()>& poll, Pace pace,
+                          const Stop& stop) {
+  while (true) {
+    if (Status polled = poll(); !polled.ok()) return polled;
+    if (!pending(id)) break;
+    if (!stop.sleep(pace.first)) return stop.check();
+    pace.first = std::min(pace.first * 2, pace.longest);
+  }
+  auto failed = this->failed(id);
+  if (!failed) return {};
+  forget_failure(id);
+  return failed->failed;
+}
+
 std::optional<Asked> Operations::earlier_change(const std::string& id) {
   if (pending(id)) return Asked::accepted_so_far(id);
   auto failed = this->failed(id);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "common/stop.h"
 #include "runtime/clouds/cloud.h"
 
 namespace radl {
@@ -39,6 +40,10 @@ class Operations {
   std::optional<Operation> pending(const std::string& id) const;
   std::optional<Operation> failed(const std::string& id) const;
   void forget_failure(const std::string& id);
+
+  // For calls that answer for what they change (TakesOver): returns once the operation of this id is over,
+  // with its failure. `poll` asks the cloud how it stands. Cancelled, Timeout: it goes on.
+  Status finish(const std::string& id, const std::function<Status()>& poll, Pace pace, const Stop& stop);
 
   // Of a change that was asked for before: it is being done, or has failed; nullopt: neither.
   std::optional<Asked> earlier_change(const std::string& id);

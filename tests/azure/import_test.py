@@ -35,6 +35,19 @@ class Import(AzureCase):
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_tags_have_changed_when_a_command_says_so(self):
+        self.radlc("apply", "--auto-approve", self.file, timeout=200)
+        disk = self.ids()["volume.node[0].1"]
+        tags = lambda: next(one for key, one in self.arm.resources.items() if key == disk.lower())["tags"]  # noqa: E731
+        self.arm.pace = 100  # tags take five seconds to change
+        self.radlc("state", "rm", self.file, "volume.node[0].1")
+        self.assertEqual((tags().get("radlc-released"), tags().get("radlc-infrastructure")), ("true", None))
+        self.radlc("import", self.file, "volume.node[0].1", disk)
+        self.assertNotIn("radlc-released", tags())
+        self.arm.pace = 1
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_what_somebody_made_is_taken_over_and_removed_with_the_rest(self):
         out = self.radlc("import", self.file, "volume.node[0].1", f"/subscriptions/{SUBSCRIPTION}/{PAYROLL}")
         self.assertIn(f"volume.node[0].1 is {PAYROLL} of", out)

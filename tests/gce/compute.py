@@ -91,6 +91,7 @@ class Compute:
         self.gpu_quota = {}  # accelerator -> how many there may be; none: as many as are asked for
         self.without = {}  # zone -> machine types and accelerators that it does not have
         self.full_zones = set()  # where machines are accepted and then fail, as a zone without room does
+        self.fails_later = {}  # kind of operation -> how it fails once it was accepted
         self.guest_attributes = lambda path: {}
         self.serial_port = lambda path: ""
         self.lock = threading.RLock()
@@ -448,7 +449,7 @@ class Compute:
         self._busy(path)
         if fingerprint is not None and fingerprint(one) != given:
             raise Refused(412, "conditionNotMet", "Supplied fingerprint does not match current fingerprint.")
-        return self._begin(path, kind, query, lambda _well: act(one), seconds=0.05)
+        return self._begin(path, kind, query, lambda well: act(one) if well else None, seconds=0.05, failure=self.fails_later.get(kind))
 
     def _setLabels(self, _collection, folder, name, query, body):  # noqa: N802
         return self._change(folder, name, query, "setLabels",

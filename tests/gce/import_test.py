@@ -33,6 +33,40 @@ class Forgotten(GceCase):
         self.assert_account_is_as_before()
 
 
+class LateOperations(GceCase):
+    boots = False
+
+    def test_labels_have_changed_when_a_command_says_so(self):
+        file = self.write("site.radl", FILE)
+        self.machines.boots = True
+        self.radlc("apply", "--auto-approve", file, timeout=200)
+        (disk,) = self.ours("disks")
+        labels = lambda: self.ours("disks")[disk]["labels"]  # noqa: E731
+        before = labels()
+        self.compute.pace = 100  # labels take five seconds to change
+        self.radlc("state", "rm", file, "volume.node[0].1")
+        self.assertEqual((labels().get("radlc-released"), labels().get("radlc-infrastructure")), ("true", None))
+        self.radlc("import", file, "volume.node[0].1", disk)
+        self.assertEqual(labels(), before)
+        self.compute.pace = 1
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_an_operation_that_fails_later_is_the_commands_failure(self):
+        file = self.write("site.radl", FILE)
+        self.machines.boots = True
+        self.radlc("apply", "--auto-approve", file, timeout=200)
+        self.compute.fails_later = {"setLabels": ("INTERNAL_ERROR", "Internal error", 400)}
+        self.radlc("state", "rm", file, "volume.node[0].1", code=None)
+        self.assertIn("INTERNAL_ERROR", self.err)
+        self.compute.fails_later = {}
+        (disk,) = self.ours("disks")
+        self.radlc("import", file, "volume.node[0].1", disk)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+
 class Import(GceCase):
     boots = False
 

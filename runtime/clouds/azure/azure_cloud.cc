@@ -163,6 +163,18 @@ class AzureCloud : public Cloud, public TakesOver {
     auto call = asking(context);
     if (!call.ok()) return call.status();
     if (!kind) return invalid(fmt::format("Azure has no resources of type '{}'", order.type));
+    auto finish = [&] {
+      return memory_.operations.finish(
+          order.id,
+          [&] {
+            return poll_operations(**call,
+                                   [&](const std::string& id, const Operation&) { return id == order.id; });
+          },
+          timing_.pace, context.stop);
+    };
+    // An earlier change may not show yet, and the resource takes no other one until it is done.
+    if (Status earlier = finish(); earlier.code() == Code::Cancelled || earlier.code() == Code::Timeout)
+      return earlier;
     auto now = read(**call, order.id, kind->version());
     if (!now.ok()) return now.status();
     Json tags = member(*now, "tags");
@@ -170,7 +182,19 @@ class AzureCloud : public Cloud, public TakesOver {
     const Json before = tags;
     change(tags);
     if (tags == before) return {};
-    return send(**call, "PATCH", order.id, kind->version(), {{"tags", std::move(tags)}}).asked.status;
+    Posted posted = send(**call, "PATCH", order.id, kind->version(), {{"tags", std::move(tags)}});
+    if (!posted.accepted()) return posted.asked.status;
+    memory_.operations.began(order.id,
+                             {posted.accepted_as.operation,
+                              Effect::Changes,
+                              kind->type(),
+                              context.infrastructure,
+                              order.address,
+                              "",
+                              "",
+                              {}},
+                             posted.accepted_as.retry_after);
+    return finish();
   }
 
   // The configured subscription, else the only one that the credentials see.

@@ -119,7 +119,10 @@ class GceCloud : public Cloud, public TakesOver {
   Status take_over(const Context& context, const Order& order) override {
     const Kind* kind = kind_of(order.type);
     if (!kind || !kind->has_labels()) return {};
-    return mark(context, order, [](Json& labels) { labels.erase(kReleasedLabel); });
+    return mark(context, order, [&](Json& labels) {
+      if (labels.contains(kReleasedLabel)) labels.update(labels_for(context, order));
+      labels.erase(kReleasedLabel);
+    });
   }
   Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
 
@@ -158,6 +161,18 @@ class GceCloud : public Cloud, public TakesOver {
                     order.id + ": its description carries radlc's mark, and stays as it is");
     auto call = asking(context);
     if (!call.ok()) return call.status();
+    auto finish = [&] {
+      return memory_.operations.finish(
+          order.id,
+          [&] {
+            return poll_operations(**call,
+                                   [&](const std::string& id, const Operation&) { return id == order.id; });
+          },
+          timing_.pace, context.stop);
+    };
+    // An earlier change may not show yet, and the resource takes no other one until it is done.
+    if (Status earlier = finish(); earlier.code() == Code::Cancelled || earlier.code() == Code::Timeout)
+      return earlier;
     auto now = read(**call, order.id);
     if (!now.ok()) return now.status();
     Json labels = member(*now, "labels");
@@ -165,9 +180,14 @@ class GceCloud : public Cloud, public TakesOver {
     const Json before = labels;
     change(labels);
     if (labels == before) return {};
-    return post(**call, order.id + "/setLabels",
-                {{"labels", std::move(labels)}, {"labelFingerprint", text_of(*now, "labelFingerprint")}})
-        .asked.status;
+    Posted posted =
+        post(**call, order.id + "/setLabels",
+             {{"labels", std::move(labels)}, {"labelFingerprint", text_of(*now, "labelFingerprint")}});
+    if (!posted.accepted()) return posted.asked.status;
+    memory_.operations.began(
+        order.id,
+        {posted.operation, Effect::Changes, kind->type(), context.infrastructure, order.address, "", "", {}});
+    return finish();
   }
 
   Result<std::unique_ptr<Asking>> asking(const Context& context) {
