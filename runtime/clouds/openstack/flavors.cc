@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kFlavorsTried = 3;
 constexpr const char* kFeatures[] = {"cpu.count",  "memory.size", "gpu.count",    "gpu.memory",
                                      "gpu.vendor", "gpu.model",   "instance_type"};
-// An image says for which architecture it is, a flavor does not.
+// Of a flavor that names none: the scheduler chooses a host for the image's.
 constexpr const char* kAnyArchitecture = "x86_64,arm64,i386";
 
 double number_of_text(std::string_view text) {
@@ -56,6 +56,20 @@ void take_extra(InstanceType& type, const Json& extra) {
     type.gpu += number_of_text(shares);
     if (type.gpu_model.empty()) type.gpu_model = "VGPU";
   }
+}
+
+// Nova documentation, "Extra Specs": a trait that hosts must have ("trait:HW_ARCH_AARCH64" = "required"), or
+// a capability ("capabilities:cpu_info:arch" = "aarch64", "s== aarch64").
+void take_architecture(InstanceType& type, const Json& extra) {
+  constexpr std::string_view kTrait = "trait:HW_ARCH_";
+  std::string found = text_of(extra, "capabilities:cpu_info:arch");
+  if (const size_t space = found.rfind(' '); space != found.npos) found.erase(0, space + 1);
+  if (extra.is_object())
+    for (const auto& [name, value] : extra.items())
+      if (name.starts_with(kTrait) && value == "required") found = name.substr(kTrait.size());
+  if (found.empty()) return;
+  const std::string name = architecture_name(found);
+  type.architectures = name == "x86_64" ? "x86_64,i386" : name;
 }
 
 // Flavors have no price. A core of what is rented mostly comes with 4 GiB: one with a core less and a hundred
@@ -111,6 +125,7 @@ Flavor flavor_in(const Json& item) {
   flavor.type.memory_bytes = number_of(item, "ram") * kMiB;
   flavor.type.architectures = kAnyArchitecture;
   take_extra(flavor.type, member(item, "extra_specs"));
+  take_architecture(flavor.type, member(item, "extra_specs"));
   return flavor;
 }
 
@@ -120,6 +135,7 @@ Json to_json(const Flavor& flavor) {
           {"cpu", flavor.type.cpu},
           {"memory_bytes", flavor.type.memory_bytes},
           {"disk_gib", flavor.disk_gib},
+          {"architectures", flavor.type.architectures},
           {"gpu", flavor.type.gpu},
           {"gpu_vendor", flavor.type.gpu_vendor},
           {"gpu_model", flavor.type.gpu_model}};
@@ -136,8 +152,13 @@ Flavor flavor_from_json(const Json& json) {
   flavor.type.gpu = number_of(json, "gpu");
   flavor.type.gpu_vendor = text_of(json, "gpu_vendor");
   flavor.type.gpu_model = text_of(json, "gpu_model");
-  flavor.type.architectures = kAnyArchitecture;
+  flavor.type.architectures = json.value("architectures", kAnyArchitecture);
   return flavor;
+}
+
+bool may_boot(const Flavor& flavor, const std::string& architecture) {
+  const std::string name = architecture_name(architecture);
+  return name.empty() || flavor.type.architectures == kAnyArchitecture || flavor.type.runs(name);
 }
 
 Result<std::vector<const Flavor*>> fitting_flavors(const ir::Node& node, const std::vector<Flavor>& flavors,
@@ -173,7 +194,9 @@ Result<std::vector<Flavor>> flavors_there(Asking& call) {
       if (*in_list) break;
       auto extra =
           read(call.services.compute, call.context, fmt::format("/flavors/{}/os-extra_specs", flavor.id));
-      if (extra.ok()) take_extra(flavor.type, member(*extra, "extra_specs"));
+      if (!extra.ok()) continue;
+      take_extra(flavor.type, member(*extra, "extra_specs"));
+      take_architecture(flavor.type, member(*extra, "extra_specs"));
     }
     return flavors;
   });
@@ -210,6 +233,11 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
   auto fit = fitting_flavors(wish, *flavors, cloud);
   if (!fit.ok()) return fit.status();
   if (!image) return *fit->front();
+  const std::string wanted = image->architecture;
+  std::erase_if(*fit, [&](const Flavor* one) { return !may_boot(*one, wanted); });
+  if (fit->empty())
+    return invalid(fmt::format("{}: image {} is for {}, and every flavor that fits is for another processor",
+                               order.address, image->name, wanted));
   std::vector<std::string> full;
   const std::string zone = text_of(order.spec, "zone");
   std::erase_if(*fit, [&](const Flavor* one) {

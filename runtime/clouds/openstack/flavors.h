@@ -17,6 +17,9 @@ Flavor flavor_in(const Json& item);
 // As a survey keeps it, and back.
 Json to_json(const Flavor& flavor);
 Flavor flavor_from_json(const Json& json);
+// Whether an image for that architecture ("": it says none) may start on it. A flavor that names no
+// architecture leaves the host to the scheduler.
+bool may_boot(const Flavor& flavor, const std::string& architecture);
 
 // Those that fit, the smallest first: without graphics processors where none are asked for, then by cores,
 // memory, disk and name. Invalid names the feature that none has.

@@ -54,7 +54,22 @@ const Flavor& started(const Place& place, const ir::Node& node, const Survey& su
   return found ? *found : *fit.front();
 }
 
-// A flavor does not say which processors its machines have: the file does, by cpu.arch.
+// Leaves the flavors that the image may start on; Invalid: there is none.
+Status keep_bootable(const Place& place, const ir::Node& node, const Survey& survey,
+                     std::vector<const Flavor*>& fit) {
+  auto image = image_wanted(node, place.host, place.egi_site);
+  if (!image.ok()) return {};
+  const std::string architecture = text_of(member(survey.facts, "image_architectures"), image->text);
+  Status other;
+  std::erase_if(fit, [&](const Flavor* one) {
+    const bool boots = may_boot(*one, architecture);
+    if (!boots) other = image_boots(node, survey, image->text, one->type.name, one->type.architectures);
+    return !boots && !other.ok();
+  });
+  return fit.empty() ? other : Status();
+}
+
+// A flavor seldom says which processors its machines have: the file does, by cpu.arch.
 Status check_architecture(const Place& place, const ir::Node& node, const Survey& survey) {
   const std::string wanted = text_wanted(node, "cpu.arch");
   auto image = image_wanted(node, place.host, place.egi_site);
@@ -105,6 +120,7 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& writte
   if (!flavors->empty()) {
     auto fit = fitting_flavors(node, *flavors, cloud);
     if (!fit.ok()) return fit.status();
+    if (Status boots = keep_bootable(place, node, input.survey, *fit); !boots.ok()) return boots;
     if (!exact) return std::vector<Offer>{unpriced(started(place, node, input.survey, *fit))};
     for (const Flavor* one : *fit) {
       offers.push_back(unpriced(*one));

@@ -263,6 +263,36 @@ TEST(OpenStackDesign, ASurveyTellsTheFlavorAndChangesNoSpec) {
             offered_spec(find(*seen, "worker[0]")->spec, find(*seen, "worker[0]")->offers[0]));
 }
 
+// Extra specs as Nova documents them, without cpu.arch in the file.
+TEST(OpenStackDesign, AnImageStartsOnFlavorsOfItsArchitecture) {
+  const auto flavor = [](const char* name, int cores, Json extra) {
+    return flavor_in(
+        {{"id", name}, {"name", name}, {"vcpus", cores}, {"ram", 4096}, {"extra_specs", std::move(extra)}});
+  };
+  const ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  auto image = image_wanted(program.nodes[0]);
+  ASSERT_TRUE(image.ok());
+  Survey survey;
+  survey.facts["image_architectures"][image->text] = "arm64";
+  survey.facts["flavors"] = {to_json(flavor("x", 2, {{"trait:HW_ARCH_X86_64", "required"}})),
+                             to_json(flavor("arm", 3, {{"capabilities:cpu_info:arch", "s== aarch64"}})),
+                             to_json(flavor("any", 8, Json::object()))};
+  const auto offered = [&] {
+    auto design = designed(program, survey);
+    return design.ok() ? find(*design, "worker[0]")->offers[0].name : design.status().text();
+  };
+  EXPECT_EQ(offered(), "arm");
+  survey.facts["image_architectures"][image->text] = "x86_64";
+  EXPECT_EQ(offered(), "x");
+  survey.facts["image_architectures"][image->text] = "";
+  EXPECT_EQ(offered(), "x") << "nobody knows";
+  survey.facts["image_architectures"][image->text] = "arm64";
+  survey.facts["flavors"].erase(1);
+  EXPECT_EQ(offered(), "any") << "the scheduler finds a host";
+  survey.facts["flavors"].erase(1);
+  EXPECT_EQ(designed(program, survey).status().code(), Code::Invalid);
+}
+
 TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
   const ir::Program program = test::ProgramBuilder().deploy({"worker", 3}).build();
   Survey survey;
