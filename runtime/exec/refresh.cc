@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/guarded.h"
+#include "runtime/clouds/rules_of_others.h"
 #include "runtime/clouds/tags.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
@@ -187,6 +188,7 @@ class Refresher {
     } else {
       observed_.specs[record.address] = with_tags_of(record.spec, seen->spec);
       add_marks(record, *seen, cloud);
+      add_rules_of_others(record, *seen);
       Json attributes = seen->attributes;
       if (observed_.marks.count(record.address))
         attributes = with_marked_attributes(cloud, session_.context(record.address, {}),
@@ -211,6 +213,17 @@ class Refresher {
     std::lock_guard guard(mutex_);
     observed_.attributes[node][kHostKeyFrom] = kFromCloud;
     return {};
+  }
+
+  // Those are no drift: they may have been there first, and stay.
+  void add_rules_of_others(const ResourceRecord& record, const Seen& seen) {
+    auto rules = seen.marks.find(kRulesOfOthers);
+    if (rules == seen.marks.end() || !rules->is_array()) return;
+    Drift noted{record.address, kRulesOfOthers, {}, ""};
+    for (const Json& rule : *rules)
+      noted.changes.push_back(
+          {record.address, session_.events.mask(rule.get<std::string>()), nullptr, nullptr, ""});
+    observed_.resources.push_back(std::move(noted));
   }
 
   // Of what carries radlc's tags: an imported resource of a cloud that cannot tag it has no token.
@@ -315,7 +328,8 @@ Result<Observed> glance(const Run& run, const Snapshot& snapshot) {
 
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed) {
   std::set<std::string> drifted;
-  for (const Drift& drift : observed.resources) drifted.insert(drift.address);
+  for (const Drift& drift : observed.resources)
+    if (drift.what != kRulesOfOthers) drifted.insert(drift.address);
   for (const auto& [address, now] : observed.attributes) {
     auto found = snapshot.resources.find(address);
     if (found == snapshot.resources.end() || found->second.attributes == now) continue;

@@ -1,7 +1,11 @@
 // What was changed behind radlc's back, and what could not be looked at.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
+#include "common/text.h"
+#include "runtime/clouds/rules_of_others.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/fields.h"
 #include "runtime/plan/ordinals.h"
@@ -45,14 +49,31 @@ void add_mark_drift(const Observed& observed, std::vector<Drift>& drift) {
   }
 }
 
+// One note for all machines that have the same.
+void note_rules_of_others(const Observed& observed, Plan& plan) {
+  std::map<std::vector<std::string>, std::vector<std::string>> machines;  // by their rules
+  for (const Drift& one : observed.resources) {
+    if (one.what != kRulesOfOthers) continue;
+    std::vector<std::string> rules;
+    for (const Change& rule : one.changes) rules.push_back(rule.what);
+    machines[rules].push_back(one.address);
+  }
+  for (const auto& [rules, addresses] : machines)
+    plan.notes.push_back(
+        fmt::format("{}: network access that radlc does not control, and leaves as it is: {}",
+                    names_together(addresses), join(rules, "; ")));
+}
+
 }  // namespace
 
 void plan_drift(Draft& draft) {
   const Observed* observed = draft.input.observed;
   if (!observed) return;
-  draft.plan.drift = observed->resources;
+  for (const Drift& drift : observed->resources)
+    if (drift.what != kRulesOfOthers) draft.plan.drift.push_back(drift);
   add_spec_drift(draft.input, draft.plan.drift);
   add_mark_drift(*observed, draft.plan.drift);
+  note_rules_of_others(*observed, draft.plan);
   for (const auto& [id, changes] : observed->steps) {
     if (!changes.empty()) draft.plan.drift.push_back({id, "changed", changes, ""});
   }

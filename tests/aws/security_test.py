@@ -95,6 +95,22 @@ class Security(AwsCase):
         self.assertLessEqual(set(self.of_type("security_group").values()), set(self.groups_of_machine()))
         self.ended()
 
+    def test_an_interface_that_somebody_attached_is_noted_and_stays(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        subnet = self.machine()["SubnetId"]
+        open_group = self.ec2.create_security_group(GroupName="open", Description="of others", VpcId=self.machine()["VpcId"])["GroupId"]
+        interface = self.ec2.create_network_interface(SubnetId=subnet, Groups=[open_group])["NetworkInterface"]["NetworkInterfaceId"]
+        attached = self.ec2.attach_network_interface(NetworkInterfaceId=interface, InstanceId=self.machine()["InstanceId"], DeviceIndex=1)
+        actions, plan = self.planned()
+        self.assertEqual(actions, {})
+        self.assertIn(f"network interface {interface} with {open_group}", "\n".join(plan["notes"]))
+        self.radlc("apply", "--auto-approve", "--refresh", self.file)
+        self.assertEqual(len(self.machine()["NetworkInterfaces"]), 2)
+        self.ec2.detach_network_interface(AttachmentId=attached["AttachmentId"])
+        self.ec2.delete_network_interface(NetworkInterfaceId=interface)
+        self.ec2.delete_security_group(GroupId=open_group)
+        self.ended()
+
     def test_outbound_rules_that_were_revoked_or_added_are_as_before(self):
         self.radlc("apply", "--auto-approve", self.file)
         address, group = self.lan()

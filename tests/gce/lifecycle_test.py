@@ -3,6 +3,7 @@ import json
 import time
 import unittest
 
+from compute import PROJECT
 from gce_case import SYSTEM, USER, GceCase
 from proxy import Answer
 
@@ -164,6 +165,40 @@ class Lifecycle(GceCase):
             self.compute.remove(name)
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
+
+    def test_rules_of_others_in_a_network_of_others_are_noted_and_stay(self):
+        file = self.write("site.radl", f"radl 2\nsystem node ( cpu.count >= 1, {SYSTEM} )\ndeploy node 1 gce\n")
+        self.apply_file(file)
+        default, everybody = "global/networks/default", {"direction": "INGRESS", "allowed": [{"IPProtocol": "tcp", "ports": ["22"]}],
+                                                         "sourceRanges": ["0.0.0.0/0"]}
+        (path,) = self.ours()
+        tag = self.ours()[path]["tags"]["items"][0]
+        notes = lambda: "\n".join(json.loads(self.radlc("plan", "--refresh", "--json", file))["notes"])  # noqa: E731
+        self.assertNotIn("does not control", notes())
+        rules = [self.compute.put_firewall("let-in", default, **everybody), self.compute.put_firewall("to-us", default, targetTags=[tag], **everybody),
+                 self.compute.put_firewall("to-payroll", default, targetTags=["payroll"], **everybody),
+                 self.compute.put_firewall("is-off", default, disabled=True, **everybody)]
+        before = [self.compute.all_of("firewalls")[rule] for rule in rules]
+        noted = notes()
+        for words in ("node[0]: ", "let-in allows tcp 22 from 0.0.0.0/0 (network default)", "to-us allows tcp 22"):
+            self.assertIn(words, noted)
+        for words in ("to-payroll", "is-off"):
+            self.assertNotIn(words, noted)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)  # nothing to do about it
+        self.apply_file(file, "--refresh")
+        self.assertEqual([self.compute.all_of("firewalls")[rule] for rule in rules], before)
+        # A network that another project shares: its rules cannot be read.
+        host = "https://www.googleapis.com/compute/v1/projects/host-project/global/networks/shared"
+        self.compute.change(path, lambda one: one["networkInterfaces"][0].update(network=host))
+        self.assertRegex(notes(), r"rules of projects/host-project/global/networks/shared are unknown: .*compute\.firewalls\.list")
+        self.compute.change(path, lambda one: one["networkInterfaces"][0].update(network=host.replace("host-project", PROJECT).replace("shared", "default")))
+        for rule in rules:
+            self.compute.remove(rule)
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def apply_file(self, file, *arguments):
+        self.radlc("apply", "--auto-approve", *arguments, file, timeout=300)
 
     def test_host_keys_come_from_the_serial_port_where_no_guest_agent_writes_them(self):
         told = {}

@@ -161,9 +161,35 @@ class Whole(OpenStackCase):
         file = self.write("site.radl", NODES.replace("deploy server 1 openstack\n", "").replace("cpu.count >= 1 and", "cpu.count >= input.size and").replace(
             "network lan", "input size ( type = 'integer', default = 1 )\nnetwork lan"))
         self.radlc("apply", "--auto-approve", file, "--input", "workers=1", timeout=300)
-        self.radlc("apply", "--auto-approve", file, "--input", "workers=1", "--input", "size=2", timeout=300)
-        self.assertEqual([self.project.flavor_of(s) for s in self.ours()], ["t.small"])
+        said = self.radlc("apply", "--auto-approve", file, "--input", "workers=1", "--input", "size=2", timeout=300) + self.err
+        asked = [request.action for request in self.gate.log if not request.action.startswith("GET ")]
+        self.assertEqual([self.project.flavor_of(s) for s in self.ours()], ["t.small"], f"{said}\n{asked}\n{refused}")
         self.assertIn(refused, ([400], [409]))
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
+    def test_a_port_without_port_security_is_shown_and_repaired_where_it_is_radlcs(self):
+        network = self.project.cloud.network
+        nodes = NODES.replace("deploy server 1 openstack\n", "").replace("outbound = 'no'", "provider_id = 'inside'")
+        file = self.write("site.radl", nodes)
+        self.radlc("apply", "--auto-approve", file, "--input", "workers=1", timeout=300)
+        (server,) = self.ours()
+        (port,) = network.ports(device_id=server.id)
+        groups = sorted(port.security_group_ids)
+        network.update_port(port.id, security_groups=[], is_port_security_enabled=False)
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", file, "--input", "workers=1"))
+        self.assertEqual([(a["id"], a["verb"]) for a in plan["actions"]], [("worker[0]", "update")])
+        self.assertIn(f"port {port.id} without port security", json.dumps(plan["drift"]))
+        self.radlc("apply", "--auto-approve", file, "--input", "workers=1", timeout=300)
+        now = network.get_port(port.id)
+        self.assertEqual((now.is_port_security_enabled, sorted(now.security_group_ids)), (True, groups))
+        # The same of all ports of a network of others is theirs to say.
+        network.update_port(port.id, security_groups=[], is_port_security_enabled=False)
+        network.update_network(port.network_id, is_port_security_enabled=False)
+        plan = json.loads(self.radlc("plan", "--refresh", "--json", file, "--input", "workers=1"))
+        self.assertEqual(plan["actions"], [])
+        self.assertIn("has no port security", "\n".join(plan["notes"]))
+        network.update_network(port.network_id, is_port_security_enabled=True)
         self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 
@@ -234,6 +260,15 @@ class Whole(OpenStackCase):
         self.radlc("plan", "--refresh", self.write("arm.radl", text % ("cpu.arch = 'arm64'", "arm")))
         self.radlc("plan", "--refresh", self.write("arm.radl", text % ("cpu.arch = 'x86_64'", "arm")), code=1)
         self.assertIn("is for arm64", self.err)
+        # Without cpu.arch a flavor that names an architecture tells it.
+        self.radlc("plan", "--refresh", self.write("arm.radl", text % ("cpu.count >= 1", "arm")))
+        tiny = self.project.flavor("t.tiny")
+        admin, specs = self.project.site.admin.compute, f"/flavors/{tiny}/os-extra_specs"
+        self.assertEqual(admin.post(specs, json={"extra_specs": {"trait:HW_ARCH_X86_64": "required"}}).status_code, 200)
+        self.addCleanup(admin.delete, specs + "/trait:HW_ARCH_X86_64")
+        self.radlc("plan", "--refresh", self.write("arm.radl", text % ("instance_type = 't.tiny'", "arm")), code=1)
+        self.assertIn("is for arm64, and t.tiny is a machine of x86_64", self.err)
+        self.assertIn("t.small", self.radlc("plan", "--refresh", self.write("arm.radl", text % ("cpu.count >= 1", "arm"))))
         self.apply_and_look(file, "t.small", [])
         self.apply_and_look(self.write("site.radl", text % ("instance_type = 't.tiny'", "large")), "t.tiny", [5])
 

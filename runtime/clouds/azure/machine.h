@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runtime/clouds/azure/kind.h"
 
@@ -18,6 +19,7 @@ Result<Json> launch_of(Asking& call, const Order& order);
 // A machine as it is shown, with its instance view.
 struct MachineNow {
   std::string id, name, provisioning, power, type, user, zone, interface, detail;
+  std::vector<std::string> further;  // ids of interfaces that somebody attached later
   bool spot = false;
   Json tags = Json::object(), volumes = Json::object();
 };

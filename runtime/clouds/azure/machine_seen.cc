@@ -1,5 +1,6 @@
 // What Azure tells of a machine.
 #include "runtime/clouds/azure/machine.h"
+#include "runtime/clouds/rules_of_others.h"
 
 namespace radl::azure {
 namespace {
@@ -74,8 +75,13 @@ MachineNow machine_in(const Json& item) {
   for (const Json& zone : list_of(item, "zones"))
     if (zone.is_string()) now.zone = zone.get<std::string>();
   for (const Json& one : list_of(member(properties, "networkProfile"), "networkInterfaces")) {
-    now.interface = id_in(text_of(one, "id"));
-    break;
+    std::string id = id_in(text_of(one, "id"));
+    if (now.interface.empty()) {
+      now.interface = std::move(id);
+      continue;
+    }
+    if (flag_of(member(one, "properties"), "primary")) std::swap(now.interface, id);
+    now.further.push_back(std::move(id));
   }
   if (member(item, "tags").is_object()) now.tags = member(item, "tags");
   for (const Json& disk : list_of(member(properties, "storageProfile"), "dataDisks")) {
@@ -104,6 +110,8 @@ Status show_machine(Asking& call, const MachineNow& now, Seen& seen) {
   auto addresses = addresses_of(call, now.interface);
   if (!addresses.ok()) return addresses.status();
   seen.spec = {{"tags", own_tags(now.tags)}, {"type", now.type}, {"zone", or_null(now.zone)}};
+  for (const std::string& interface : now.further)
+    add_rule_of_others(seen, "network interface " + interface + ", which radlc did not attach");
   const std::string& host = addresses->outside.empty() ? addresses->inside : addresses->outside;
   seen.attributes = {{"host", host},
                      {"port", 22},

@@ -30,6 +30,7 @@ struct InstanceNow {
   std::vector<std::string> groups;                 // ids, sorted
   std::map<std::string, std::string> tags;
   std::map<char, std::string> volumes;  // by the last letter of the device, the root's among them
+  std::vector<std::string> further;     // "eni-2 with sg-3": interfaces that somebody attached later
   std::set<std::string> disks;          // of volumes: those that end with the machine, as launched
 };
 InstanceNow instance_in(pugi::xml_node item);

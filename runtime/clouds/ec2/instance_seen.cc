@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "runtime/clouds/ec2/instance.h"
+#include "runtime/clouds/rules_of_others.h"
 
 namespace radl::ec2 {
 namespace {
@@ -13,6 +15,21 @@ ResourcePhase phase_of_state(const std::string& state) {
   if (state == "stopped") return ResourcePhase::Stopped;
   if (state == "shutting-down") return ResourcePhase::Leaving;
   return ResourcePhase::Pending;  // pending, stopping
+}
+
+std::vector<std::string> groups_in(pugi::xml_node interface) {
+  std::vector<std::string> groups;
+  for (pugi::xml_node group : interface.child("groupSet").children("item"))
+    groups.push_back(text_of(group, "groupId"));
+  return groups;
+}
+
+// The one that the machine was made with. EC2 lists them in no order that it documents.
+pugi::xml_node primary_interface(pugi::xml_node item) {
+  pugi::xml_node all = item.child("networkInterfaceSet");
+  for (pugi::xml_node interface : all.children("item"))
+    if (text_of(interface.child("attachment"), "deviceIndex") == "0") return interface;
+  return all.child("item");
 }
 
 }  // namespace
@@ -41,13 +58,13 @@ InstanceNow instance_in(pugi::xml_node item) {
   if (now.reason.empty()) now.reason = text_of(item, "reason");
   now.public_ip = text_of(item, "ipAddress");
   now.private_ip = text_of(item, "privateIpAddress");
-  for (pugi::xml_node group : item.child("groupSet").children("item"))
-    now.groups.push_back(text_of(group, "groupId"));
-  pugi::xml_node interface = item.child("networkInterfaceSet").child("item");
-  if (now.groups.empty()) {
-    for (pugi::xml_node group : interface.child("groupSet").children("item"))
-      now.groups.push_back(text_of(group, "groupId"));
-  }
+  now.groups = groups_in(item);
+  pugi::xml_node interface = primary_interface(item);
+  if (now.groups.empty()) now.groups = groups_in(interface);
+  for (pugi::xml_node other : item.child("networkInterfaceSet").children("item"))
+    if (other != interface)
+      now.further.push_back(
+          fmt::format("{} with {}", text_of(other, "networkInterfaceId"), join(groups_in(other), ", ")));
   const std::string owner = text_of(interface.child("association"), "ipOwnerId");
   if (owner != "amazon") now.association = text_of(interface.child("association"), "publicIp");
   if (now.public_ip.empty()) now.public_ip = text_of(interface.child("association"), "publicIp");
@@ -114,6 +131,8 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
   // An elastic address shows by its own record; without one the address is EC2's and comes and goes.
   auto address = call.memory.name_of(now.association.empty() ? now.public_ip : now.association);
   seen.spec["address"] = address ? Json(*address) : Json();
+  for (const std::string& interface : now.further)
+    add_rule_of_others(seen, "network interface " + interface + ", which radlc did not attach");
   seen.attributes = attributes_of(now);
   call.memory.note_disks(now.id, now.disks);
   return seen;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "common/google/client.h"
 #include "common/json_values.h"
@@ -19,6 +21,12 @@ using json::member;
 using json::number_of;
 using json::text_of;
 
+// What decides which firewall rules apply to a machine.
+struct Exposed {
+  std::vector<std::string> networks;  // of each interface: "projects/p/global/networks/n"
+  std::vector<std::string> tags, accounts;
+};
+
 // What every call is given.
 struct Asking {
   const Context& context;
@@ -28,6 +36,7 @@ struct Asking {
   const std::string project;
   // The address that this computer is seen under from outside, as a CIDR.
   const std::function<Result<std::string>(const Stop&)>& caller;
+  std::map<std::string, Exposed> machines = {};  // by id: those that this call has looked at
   std::string root() const { return "projects/" + project + "/"; }
 };
 

@@ -64,6 +64,7 @@ class Instance : public Kind {
     const InstanceNow now = instance_in(item);
     if (now.status == "REPAIRING") seen.detail = "Compute Engine repairs its host";
     show_instance(call, now, seen);
+    call.machines.insert_or_assign(now.id, now.exposed);
     return true;
   }
   std::string room(const Order& order) const override {

@@ -43,6 +43,7 @@ struct InstanceNow {
   std::vector<std::string> tags;
   std::string tags_print, labels_print, metadata_print;  // fingerprints: of what a change is meant for
   Json labels = Json::object(), metadata = Json::object(), volumes = Json::object();
+  Exposed exposed;
 };
 InstanceNow instance_in(const Json& item);
 ResourcePhase phase_of_instance(const InstanceNow& now);

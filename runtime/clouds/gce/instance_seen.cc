@@ -46,11 +46,14 @@ InstanceNow instance_in(const Json& item) {
   }
   now.spot = text_of(member(item, "scheduling"), "provisioningModel") == "SPOT";
   for (const Json& interface : list_of(item, "networkInterfaces")) {
-    take_interface(interface, now);
-    break;
+    if (now.exposed.networks.empty()) take_interface(interface, now);
+    now.exposed.networks.push_back(project_path_of(text_of(interface, "network")));
   }
   for (const Json& tag : list_of(member(item, "tags"), "items"))
     if (tag.is_string()) now.tags.push_back(tag.get<std::string>());
+  now.exposed.tags = now.tags;
+  for (const Json& account : list_of(item, "serviceAccounts"))
+    now.exposed.accounts.push_back(text_of(account, "email"));
   now.tags_print = text_of(member(item, "tags"), "fingerprint");
   now.labels_print = text_of(item, "labelFingerprint");
   if (member(item, "labels").is_object()) now.labels = member(item, "labels");

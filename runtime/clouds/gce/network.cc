@@ -23,10 +23,11 @@ class Network : public Kind {
     if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
     const Json shown = shown_before(order, kForeignRules).value_or(Json());
     if (shown.empty()) return Asked::accepted(order.id);
-    auto rules = foreign_rules(call);
+    auto rules = foreign_rules(call, call.project);
     if (!rules.ok()) return Asked::refused(rules.status());
     for (const ForeignRule& rule : *rules) {
-      if (rule.network != order.id || std::find(shown.begin(), shown.end(), rule.text) == shown.end())
+      if (rule.network != call.root() + order.id ||
+          std::find(shown.begin(), shown.end(), rule.text) == shown.end())
         continue;
       return change_other(call, order, rule.id, {{"name", last_part(rule.id)}, {"disabled", true}}, "PATCH");
     }

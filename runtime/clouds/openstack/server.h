@@ -31,6 +31,13 @@ struct ServerNow {
 // An element of /servers. `flavors`: for answers that name a flavor by its id alone.
 ServerNow server_in(const Json& item, const std::vector<Flavor>& flavors);
 PortNow port_in(const Json& item);
+// A port without port security lets everything through. How it came to that:
+enum class Opened {
+  No,         // it has port security
+  ByNetwork,  // its network has none
+  ByHand,     // somebody switched it off for this port
+};
+Result<Opened> opened(Asking& call, const PortNow& port);
 // Adds ports and floating addresses to servers.
 Status add_addresses(Asking& call, std::vector<ServerNow>& servers);
 

@@ -68,9 +68,14 @@ Asked change_groups(Asking& call, const Order& order, const ServerNow& now) {
   }
   std::sort(wanted.begin(), wanted.end());
   for (const PortNow& port : now.ports) {
-    if (wanted.empty() || !port.takes_groups || port.groups == wanted) continue;
+    if (wanted.empty() || (port.takes_groups && port.groups == wanted)) continue;
+    auto how = opened(call, port);
+    if (!how.ok()) return Asked::refused(how.status());
+    if (*how == Opened::ByNetwork) continue;
+    Json changed = {{"security_groups", wanted}};
+    if (*how == Opened::ByHand) changed["port_security_enabled"] = true;
     Asked asked = with_id(post(call.services.network, call.context, "/ports/" + port.id,
-                               {{"port", {{"security_groups", wanted}}}}, true, "PUT"),
+                               {{"port", std::move(changed)}}, true, "PUT"),
                           order.id);
     if (asked.answer != Asked::Answer::Accepted) return asked;
   }

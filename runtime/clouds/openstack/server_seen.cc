@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "common/text.h"
+#include "runtime/clouds/openstack/networks.h"
 #include "runtime/clouds/openstack/server.h"
+#include "runtime/clouds/rules_of_others.h"
 
 namespace radl::openstack {
 namespace {
@@ -107,6 +109,15 @@ PortNow port_in(const Json& item) {
   return port;
 }
 
+Result<Opened> opened(Asking& call, const PortNow& port) {
+  if (port.takes_groups) return Opened::No;
+  auto networks = networks_there(call);
+  if (!networks.ok()) return networks.status();
+  auto found = std::find_if(networks->begin(), networks->end(),
+                            [&](const NetworkNow& one) { return one.id == port.network; });
+  return found != networks->end() && found->takes_groups ? Opened::ByHand : Opened::ByNetwork;
+}
+
 Status add_addresses(Asking& call, std::vector<ServerNow>& servers) {
   Parameters query;
   if (servers.size() <= kDevicesInAQuery)
@@ -140,6 +151,21 @@ ResourcePhase phase_of_server(const ServerNow& now) {
   return ResourcePhase::Pending;
 }
 
+// A port that somebody opened is shown among the groups, which an update puts back.
+void show_openings(Asking& call, const ServerNow& now, Seen& seen) {
+  for (const PortNow& port : now.ports) {
+    auto how = opened(call, port);
+    const std::string why = how.ok() ? "" : ": " + how.status().message();
+    if (how.ok() && *how == Opened::No) continue;
+    if (how.ok() && *how == Opened::ByHand && seen.spec.contains("groups"))
+      seen.spec["groups"].push_back("port " + port.id + " without port security");
+    else
+      add_rule_of_others(
+          seen, fmt::format("everything reaches it in network {}, where its port has no port security{}",
+                            port.network, why));
+  }
+}
+
 // Where the file names no flavor, the next attempt takes another one that fits.
 void say_what_broke(Asking& call, const ServerNow& now, Seen& seen) {
   seen.detail = fmt::format("Nova says: {}", now.fault.empty() ? "the server is in error" : now.fault);
@@ -163,10 +189,13 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   // A flavor that was chosen for what was asked for is none that anybody named.
   const std::string chosen = text_of(now.metadata, kFlavorKey);
   if (chosen != now.flavor) seen.spec["type"] = now.flavor;
-  const bool takes_groups =
-      std::any_of(now.ports.begin(), now.ports.end(), [](const PortNow& port) { return port.takes_groups; });
-  if (Json groups = call.memory.group_names(now.groups()); !groups.is_null() && takes_groups)
+  const bool may_take_groups = std::any_of(now.ports.begin(), now.ports.end(), [&](const PortNow& port) {
+    auto how = opened(call, port);
+    return how.ok() && *how != Opened::ByNetwork;
+  });
+  if (Json groups = call.memory.group_names(now.groups()); !groups.is_null() && may_take_groups)
     seen.spec["groups"] = groups;
+  show_openings(call, now, seen);
   auto address = call.memory.name_of(now.floating_ip);
   seen.spec["address"] = address ? Json(*address) : Json();
   if (now.metadata.contains(kAddressOfOthersKey))
