@@ -5,20 +5,8 @@
 namespace radl {
 
 bool Radl2Tokens::value_complete() const {
-  switch (last_) {
-    case RADL2_NAME:
-    case RADL2_MEMBER:
-    case RADL2_UNIT:
-    case RADL2_NUMBER:
-    case RADL2_TEXT:
-    case RADL2_TEXT_END:
-    case RADL2_RPAREN:
-    case RADL2_RBRACKET:
-    case RADL2_RBRACE:
-      return true;
-    default:
-      return false;
-  }
+  return is_among<int>(last_, {RADL2_NAME, RADL2_MEMBER, RADL2_UNIT, RADL2_NUMBER, RADL2_TEXT, RADL2_TEXT_END,
+                               RADL2_RPAREN, RADL2_RBRACKET, RADL2_RBRACE});
 }
 
 // What stands here belongs to a value.

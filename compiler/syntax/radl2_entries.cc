@@ -8,74 +8,21 @@ namespace {
 
 // After these a line goes on with the next one.
 bool wants_more(int symbol) {
-  switch (symbol) {
-    case RADL2_EQ:
-    case RADL2_LT:
-    case RADL2_GT:
-    case RADL2_LE:
-    case RADL2_GE:
-    case RADL2_EQEQ:
-    case RADL2_NE:
-    case RADL2_PLUS:
-    case RADL2_MINUS:
-    case RADL2_STAR:
-    case RADL2_SLASH:
-    case RADL2_PERCENT:
-    case RADL2_AND:
-    case RADL2_OR:
-    case RADL2_NOT:
-    case RADL2_IF:
-    case RADL2_THEN:
-    case RADL2_ELSE:
-    case RADL2_FOR:
-    case RADL2_IN:
-    case RADL2_COMMA:
-    case RADL2_CONTAINS:
-    case RADL2_SOFT:
-    case RADL2_AS:
-    case RADL2_WHEN:
-    case RADL2_STEP:
-    case RADL2_WITH:
-    case RADL2_AFTER:
-    case RADL2_CALL:
-      return true;
-    default:
-      return false;
-  }
+  return is_among<int>(symbol,
+                       {RADL2_EQ,   RADL2_LT,   RADL2_GT,    RADL2_LE,       RADL2_GE,    RADL2_EQEQ,
+                        RADL2_NE,   RADL2_PLUS, RADL2_MINUS, RADL2_STAR,     RADL2_SLASH, RADL2_PERCENT,
+                        RADL2_AND,  RADL2_OR,   RADL2_NOT,   RADL2_IF,       RADL2_THEN,  RADL2_ELSE,
+                        RADL2_FOR,  RADL2_IN,   RADL2_COMMA, RADL2_CONTAINS, RADL2_SOFT,  RADL2_AS,
+                        RADL2_WHEN, RADL2_STEP, RADL2_WITH,  RADL2_AFTER,    RADL2_CALL});
 }
 
 // A line that begins so goes on with the one before.
 bool goes_on(RawKind kind) {
-  switch (kind) {
-    case RawKind::Eq:
-    case RawKind::Lt:
-    case RawKind::Gt:
-    case RawKind::Le:
-    case RawKind::Ge:
-    case RawKind::EqEq:
-    case RawKind::NotEq:
-    case RawKind::Plus:
-    case RawKind::Minus:
-    case RawKind::Star:
-    case RawKind::Slash:
-    case RawKind::Percent:
-    case RawKind::And:
-    case RawKind::Or:
-    case RawKind::Then:
-    case RawKind::Else:
-    case RawKind::Contains:
-    case RawKind::Comma:
-    case RawKind::Open:
-    case RawKind::OpenList:
-    case RawKind::Close:
-    case RawKind::CloseList:
-    case RawKind::CloseMap:
-    case RawKind::CloseInterpolation:
-    case RawKind::End:
-      return true;
-    default:
-      return false;
-  }
+  using enum RawKind;
+  return is_among(kind, {Eq,       Lt,    Gt,    Le,       Ge,    EqEq,      NotEq,    Plus,
+                         Minus,    Star,  Slash, Percent,  And,   Or,        Then,     Else,
+                         Contains, Comma, Open,  OpenList, Close, CloseList, CloseMap, CloseInterpolation,
+                         End});
 }
 
 }  // namespace

@@ -304,28 +304,11 @@ void Radl2Tokens::skip_to_sync(bool behind_error) {
       if (!first && unclosed(ahead)) return;
     }
     Token token = take();
-    switch (token.kind) {
-      case RawKind::Open:
-      case RawKind::OpenList:
-      case RawKind::OpenMap:
-      case RawKind::OpenInterpolation:
-        ++depth;
-        break;
-      case RawKind::Close:
-      case RawKind::CloseList:
-      case RawKind::CloseMap:
-      case RawKind::CloseInterpolation:
-        depth -= depth > 0;
-        break;
-      case RawKind::TextBegin:
-        ++strings;
-        break;
-      case RawKind::TextEnd:
-        strings -= strings > 0;
-        break;
-      default:
-        break;
-    }
+    using enum RawKind;
+    if (is_among(token.kind, {Open, OpenList, OpenMap, OpenInterpolation})) ++depth;
+    if (is_among(token.kind, {Close, CloseList, CloseMap, CloseInterpolation})) depth -= depth > 0;
+    if (token.kind == TextBegin) ++strings;
+    if (token.kind == TextEnd) strings -= strings > 0;
     last_token_ = token;
   }
 }

@@ -1,5 +1,7 @@
 #include "compiler/syntax/radl2_tokens.h"
 
+#include <utility>
+
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/words.h"
 
@@ -173,27 +175,16 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(Token& token) {
       if (!texts_.empty()) text_.begin = texts_.back().begin;
       if (!texts_.empty()) texts_.pop_back();
       return RADL2_TEXT_END;
-    case RawKind::Recipe:
-    case RawKind::EmptyRecipe:
-    case RawKind::OpenRecipe:
-      return RADL2_RECIPE;
-    case RawKind::EqEq:
-      return RADL2_EQEQ;
-    case RawKind::NotEq:
-      return RADL2_NE;
-    case RawKind::Plus:
-      return RADL2_PLUS;
-    case RawKind::Minus:
-      return RADL2_MINUS;
-    case RawKind::Star:
-      return RADL2_STAR;
-    case RawKind::Slash:
-      return RADL2_SLASH;
-    case RawKind::Percent:
-      return RADL2_PERCENT;
     default:
       break;
   }
+  using enum RawKind;
+  static constexpr std::pair<RawKind, Symbol> kSymbols[] = {
+      {Recipe, RADL2_RECIPE}, {EmptyRecipe, RADL2_RECIPE}, {OpenRecipe, RADL2_RECIPE}, {EqEq, RADL2_EQEQ},
+      {NotEq, RADL2_NE},      {Plus, RADL2_PLUS},          {Minus, RADL2_MINUS},       {Star, RADL2_STAR},
+      {Slash, RADL2_SLASH},   {Percent, RADL2_PERCENT}};
+  for (auto [kind, symbol] : kSymbols)
+    if (kind == token.kind) return symbol;
   if (level().inside != Inside::Expression) {
     level().compared = true;
     level().equals = token.kind == RawKind::Eq;

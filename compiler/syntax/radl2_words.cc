@@ -13,18 +13,9 @@ namespace {
 int word_within_value(std::string_view text) {
   const GrammarWord* word = find_word(radl2_words(), text);
   const int token = word == nullptr ? 0 : word->token;
-  switch (token) {
-    case RADL2_IF:
-    case RADL2_THEN:
-    case RADL2_ELSE:
-    case RADL2_FOR:
-    case RADL2_IN:
-    case RADL2_OR:
-    case RADL2_NOT:
-      return token;
-    default:
-      return 0;
-  }
+  return is_among<int>(token, {RADL2_IF, RADL2_THEN, RADL2_ELSE, RADL2_FOR, RADL2_IN, RADL2_OR, RADL2_NOT})
+             ? token
+             : 0;
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,11 @@ namespace radl {
 
 // Words of a file inside a message.
 inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+template <class T>
+bool is_among(T value, std::initializer_list<T> values) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
 
 // "a, b or c"
 std::string one_of(const std::vector<std::string>& words);
