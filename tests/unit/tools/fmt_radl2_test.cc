@@ -36,6 +36,8 @@ TEST(FormatRadl2, FunctionsRecordsAndRepeatedFeatures) {
   expect_radl2("system s (\n each i,d in input.disks (\n'disk.${i + 1}.size'=d\n)\n count=1)",
                "system s (\n  each i, d in input.disks (\n    'disk.${i + 1}.size' = d\n  )\n  count = "
                "1\n)\n");
+  expect_radl2("use 'm' as n (each k in ['a'] ('${k}'=1))",
+               "use 'm' as n (\n  each k in ['a'] (\n    '${k}' = 1\n  )\n)\n");
 }
 
 TEST(FormatRadl2, AndAsAnOperatorStays) {
