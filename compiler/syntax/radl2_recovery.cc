@@ -94,6 +94,21 @@ bool Radl2Tokens::expression_left_open(const Token& token) {
   return (behind == RawKind::Eq || (is_comparator(behind) && value_complete())) && levels_.size() > 2;
 }
 
+// Whether the parentheses of the `each` that comes next hold blocks, not features.
+bool Radl2Tokens::repeats_blocks() {
+  constexpr size_t kMostLooked = 100;
+  int depth = 0;
+  for (size_t i = 1; i < kMostLooked && peek(i).kind != RawKind::End; ++i) {
+    using enum RawKind;
+    const Token token = peek(i);
+    if (token.kind == Open && depth == 0 && !token.glued)
+      return begins_radl2_block(text(peek(i + 1))) && is_among(peek(i + 2).kind, {Name, Text, TextBegin});
+    depth += is_among(token.kind, {Open, OpenList, OpenMap, OpenInterpolation});
+    depth -= is_among(token.kind, {Close, CloseList, CloseMap, CloseInterpolation});
+  }
+  return true;
+}
+
 // The file ends, or a block begins in the first column, inside of brackets.
 bool Radl2Tokens::unclosed(const Token& token) {
   if (levels_.size() == 1) return false;
@@ -102,7 +117,8 @@ bool Radl2Tokens::unclosed(const Token& token) {
   if (!token.new_line || !first_column(token) || !texts_.empty()) return false;
   std::string_view word = text(token);
   if (!begins_radl2_block(word) || level().inside == Inside::Blocks) return false;
-  if (word == "each" && (level().inside == Inside::Resources || level().inside == Inside::Items))
+  if (word == "each" && (level().inside == Inside::Resources || level().inside == Inside::Items ||
+                         (level().inside == Inside::Features && !repeats_blocks())))
     return false;
   std::string_view behind = text(peek(1)), third = text(peek(2));
   if (word == "contextualize" || word == "assert" || word == "moved")

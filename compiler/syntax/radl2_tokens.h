@@ -108,6 +108,7 @@ class Radl2Tokens : private TokenSource {
 
   // radl2_recovery.cc
   bool unclosed(const Token& token);
+  bool repeats_blocks();
   bool expression_left_open(const Token& token);
   Diagnostic& report_unclosed(bool on_its_line);  // the innermost bracket
   void close_all(const Token& before);

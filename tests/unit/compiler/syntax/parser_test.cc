@@ -131,6 +131,15 @@ TEST(Radl2, ExpressionsBindAsDocumented) {
   EXPECT_EQ(either->right->kind, ast::Kind::If);
 }
 
+// In the first column, what is repeated says where an `each` belongs.
+TEST(Radl2, AnEachInTheFirstColumnRepeatsFeaturesOrBlocks) {
+  Parsed features(
+      "radl 2\nsystem a (\neach i, d in input.disks (\n'disk.${i}.size' = d\n)\ncpu.count = 1\n)\n");
+  EXPECT_TRUE(features.errors().empty()) << render_text(features.diagnostics, features.sources);
+  Parsed blocks("radl 2\nsystem a (\n  cpu.count = 1\neach i in [1] (\n  system b ()\n)\n");
+  EXPECT_EQ(blocks.errors(), (Errors{"E0102:2"}));
+}
+
 // The `)` that closes nothing is left out; what follows keeps its own value and place.
 TEST(Radl2, ANumberOrStringAfterAnExtraParenthesisIsRead) {
   Parsed p("radl 2\nlet a = )5\nlet b = ) 'x'\n");
