@@ -23,7 +23,6 @@
 #include "common/tidy_path.h"
 #include "runtime/base/arriving_folder.h"
 #include "runtime/base/local_digest.h"
-#include "runtime/base/world.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
 #include "runtime/steps/jobs/member.h"
@@ -229,7 +228,7 @@ Status Member::fetch_archive(const std::string& below, const std::string& names,
 
 Result<Member::Listed> Member::list(const std::string& below, const Beforehand& first) {
   // What a file holds cannot hold it.
-  const std::string marker = random_token(real_world().random) + "\n", mark = "printf '%s\\n' " + marker;
+  const std::string marker = to_hex(random_bytes(16)) + "\n", mark = "printf '%s\\n' " + marker;
   const std::string path = shell_path(folder() + "/" + below);
   std::string script;
   if (!first.file.empty())
