@@ -14,11 +14,12 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain install wheel tarball deb image check-install check-image site fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
 	@echo "make check              install packages, build, run the tests; RADL_LONG_TESTS=1 also those of minutes"
+	@echo "make quick              while editing: builds what changed without unity files or optimization, runs the unit tests of that which need no server"
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had); SUITES= some of them"
 	@echo "make check-conformance-short  the same without the suites that bring up other people's clusters"
 	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"
@@ -60,6 +61,11 @@ check: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS)
 	@tools/run-tests $(BUILD) -j $(TEST_JOBS) $(CTEST_FLAGS)
+
+# In a folder of its own, so that the optimized build stays. The tests of what a change links again run, at the same time as the rest is built.
+quick:
+	@test -f $(BUILD)-quick/build.ninja || cmake -G Ninja -S . -B $(BUILD)-quick -DRADL_QUICK=ON -DRADL_TESTS=ON >/dev/null
+	cmake --build $(BUILD)-quick -j $(JOBS) --target quick
 
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null

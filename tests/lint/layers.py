@@ -93,6 +93,8 @@ LAYERS = {
     "runtime/trial": [*STEPS, "runtime/catalog", "runtime/clouds", "runtime/clouds/simulated", "runtime/state", "runtime/plan", "runtime/steps", "runtime/exec"],
     "runtime/driver": [*FRONT, *IR, "compiler", "runtime/base", "runtime/auth", "runtime/catalog", "runtime/clouds/", "runtime/net/", "runtime/state", "runtime/plan",
                        "runtime/foresight", "runtime/steps/", "runtime/ansible", "runtime/exec", "runtime/run", "runtime/runs"],
+    "runtime/serve": [*FRONT, "compiler/ir", "compiler/check", "compiler/compat/json", "runtime/base", "runtime/auth", "runtime/state", "runtime/plan", "runtime/exec",
+                      "runtime/run", "runtime/driver"],
     "runtime/cli": ["common/", "compiler/", "tools/", "runtime/"],
 }
 # What sees the content of secrets: computes with them, judges them, or puts them where secrets belong.

@@ -1,0 +1,82 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
+#include "runtime/serve/service.h"
+
+namespace radl::cli::serve_command {
+namespace {
+
+// "127.0.0.1:8899", "[::1]:0", "8899".
+Status read_address(const std::string& text, serve::ServiceOptions& options) {
+  const size_t colon = text.rfind(':');
+  std::string port = text.substr(colon == std::string::npos ? 0 : colon + 1);
+  std::string address = colon == std::string::npos ? options.address : text.substr(0, colon);
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  const bool digits =
+      !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || std::stoi(port) > 65535)
+    return Status(Code::Invalid,
+                  "--listen " + text + ": an address and a port are required, for example 127.0.0.1:8899");
+  options.address = std::move(address);
+  options.port = uint16_t(std::stoi(port));
+  return {};
+}
+
+int run(const Session& session, const std::string& listen, serve::ServiceOptions options) {
+  if (Status read = read_address(listen, options); !read.ok()) return report(session, read);
+  if (options.folder.empty()) options.folder = session.host.data_file("serve");
+  if (options.folder.empty())
+    return report(session, Status(Code::Invalid, "there is no home folder").with_hint("pass --state DIR"));
+  options.settings.host = &session.host;
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  auto service = serve::Service::start(options);
+  if (!service.ok()) return report(session, service.status());
+  for (const std::string& note : (*service)->notes())
+    std::fprintf(stderr, "warning: %s\n", shown(note).c_str());
+  std::printf("The REST API is on %s; its token is in %s\n", (*service)->url().c_str(),
+              shown((*service)->token_file()).c_str());
+  std::fflush(stdout);
+  while (cancellation.finishing().sleep(std::chrono::hours(1))) {
+  }
+  std::fprintf(stderr,
+               "Runs that go on are brought to an end; press Ctrl-C again to leave them interrupted.\n");
+  service->reset();
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("serve", "Serve the Infrastructure Manager's REST API");
+  auto options = std::make_shared<serve::ServiceOptions>();
+  auto listen = std::make_shared<std::string>("127.0.0.1:8899");
+  command->add_option("--listen", *listen, "address and port; port 0: any free one, printed")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  command
+      ->add_option("--state", options->folder, "folder of the service; default: ~/.local/share/radlc/serve")
+      ->type_name("DIR");
+  command
+      ->add_option("--tls-cert", options->certificate,
+                   "certificate chain, PEM; required unless --listen is loopback")
+      ->type_name("FILE");
+  command->add_option("--tls-key", options->key, "its private key, PEM")->type_name("FILE");
+  command->get_option("--tls-cert")->needs("--tls-key");
+  command->get_option("--tls-key")->needs("--tls-cert");
+  command
+      ->add_option(
+          "--host-name", options->host_names,
+          "HOST:PORT by which clients call the service, for example that of a proxy; may be repeated")
+      ->type_name("HOST:PORT");
+  command->add_option("--cloud", options->settings.cloud,
+                      "cloud of nodes that name none, where a client sends no accounts");
+  command->add_option("--auth", options->settings.auth, "auth file used where a client sends no accounts")
+      ->type_name("FILE");
+  return [=, &session] { return run(session, *listen, *options); };
+}
+
+}  // namespace radl::cli::serve_command

@@ -1,0 +1,211 @@
+#include "runtime/serve/im_api.h"
+
+#include <algorithm>
+#include <charconv>
+#include <regex>
+
+#include "common/version.h"
+#include "runtime/serve/im_call.h"
+#include "runtime/serve/im_machines.h"
+
+namespace radl::serve {
+namespace {
+
+using http::Answer;
+
+constexpr std::string_view kNotHere = "This service does not do that: see docs/service.md";
+
+Answer infrastructure_uri(const ImCall& call, const Infrastructure& inf) {
+  Answer answer = call.answer("text/uri-list", call.uri("/infrastructures/" + inf.id()),
+                              {{"uri", call.uri("/infrastructures/" + inf.id())}});
+  answer.headers.emplace_back("InfID", inf.id());
+  return answer;
+}
+
+// Of no effect but that it is said: what a run could not do is in contmsg and in the states.
+Status wait_for(const std::shared_future<Status>& future) { return future.get(); }
+
+Answer state(const ImCall& call, const Infrastructure& inf) {
+  Json machines = Json::object();
+  for (const Machine& machine : inf.machines())
+    machines[std::to_string(machine.number)] = state_name(inf.state_of(machine));
+  return call.json({{"state", {{"state", state_name(inf.state())}, {"vm_states", std::move(machines)}}}});
+}
+
+Answer log_of_all(const ImCall& call, const Infrastructure& inf) {
+  std::string text = inf.log();
+  const auto header_only = call.flag("headeronly", false);
+  if (!header_only.ok()) return call.unprocessable(header_only.status().message());
+  if (!*header_only)
+    for (const Machine& machine : inf.machines())
+      text += "VM " + std::to_string(machine.number) + ":\n" + inf.log_of(machine) + "\n" +
+              std::string(75, '*') + "\n";
+  return call.answer("text/plain", text, {{"contmsg", text}});
+}
+
+Answer property(ImCall& call, const Infrastructure& inf, const std::string& name) {
+  call.doing = "Getting Inf. prop";
+  if (name == "state") return state(call, inf);
+  if (name == "contmsg") return log_of_all(call, inf);
+  if (name == "outputs") return call.json({{"outputs", inf.outputs()}});
+  if (name == "radl") return call.answer("text/plain", inf.text(), {{"radl", inf.text()}});
+  if (name == "authorization")
+    return call.answer("text/plain", call.caller.user, {{"authorization", {call.caller.user}}});
+  if (name == "tosca")
+    return call.failed(403, "'tosca' infrastructure property is not valid in this infrastructure");
+  if (name == "data") return call.failed(400, std::string(kNotHere));
+  return call.unprocessable(
+      "the property of an infrastructure is contmsg, radl, state, outputs, tosca, data or authorization");
+}
+
+Answer add(ImCall& call, Infrastructure& inf) {
+  call.doing = "Adding resources";
+  auto document = call.document();
+  if (!document.ok()) return call.failed(document.status());
+  auto change = inf.add(*document, call.caller.accounts);
+  if (!change.ok()) return call.failed(change.status());
+  if (const Status done = wait_for(change->launched); !done.ok()) return call.failed(400, done.text());
+  Answer answer = machine_uris(call, inf, change->made);
+  answer.headers.emplace_back("InfID", inf.id());
+  return answer;
+}
+
+Answer reconfigure(ImCall& call, Infrastructure& inf) {
+  call.doing = "Reconfiguring infrastructure";
+  const std::string numbers = call.parameter("vm_list");
+  if (numbers.find_first_not_of("0123456789,") != std::string::npos)
+    return call.failed(400, "Incorrect vm_list format.");
+  std::optional<Document> more;
+  if (!call.body.empty()) {
+    auto document = call.document();
+    if (!document.ok()) return call.failed(document.status());
+    more = std::move(*document);
+  }
+  auto change = inf.reconfigure(more ? &*more : nullptr, call.caller.accounts);
+  if (!change.ok()) return call.failed(change.status());
+  Answer answer = call.empty();
+  answer.headers.emplace_back("InfID", inf.id());
+  return answer;
+}
+
+}  // namespace
+
+Answer ImApi::error(const http::RequestHead& head, int status, const std::string& message) {
+  const ErrorForm form = error_form(head.header("accept").value_or(""));
+  constexpr const char* kTypes[] = {"text/plain", "application/json", "text/html"};
+  return {.status = status, .body = error_body(form, status, message), .type = kTypes[size_t(form)]};
+}
+
+std::optional<Answer> ImApi::refuse_stranger(const http::RequestHead& head) const {
+  if (const auto why = access_.refused(head)) return error(head, 403, *why);
+  const auto header = head.header("authorization");
+  if (!header) return error(head, 401, "No authentication data provided");
+  auto caller = read_authorization(*header);
+  if (!caller.ok()) return error(head, 401, caller.status().message());
+  if (!*caller || !access_.is_token((*caller)->secret))
+    return error(head, 401, "Invalid InfrastructureManager credentials");
+  return {};
+}
+
+Answer ImApi::answer(const http::RequestHead& head, const std::string& body) {
+  auto call = ImCall::read(head, body, scheme_);
+  if (!call.ok())
+    return error(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());
+  return route(*call);
+}
+
+Answer ImApi::route(ImCall& call) {
+  const auto& path = call.path;
+  const std::string& method = call.head.method;
+  if (path.empty())
+    return call.answer("text/plain", "The Infrastructure Manager's REST API, by radlc.", {{"name", "radlc"}});
+  if (path.size() == 1 && path[0] == "version")
+    return call.answer("text/plain", kVersionText, {{"version", kVersionText}});
+  if (path[0] == "clouds" || path[0] == "stats" || path[0] == "oai")
+    return call.failed(400, std::string(kNotHere));
+  if (path[0] != "infrastructures") return call.not_found();
+  if (path.size() == 1) {
+    if (method == "GET") return list(call);
+    if (method == "POST") return create(call);
+    if (method == "PUT") return call.failed(400, std::string(kNotHere));
+    return call.not_allowed();
+  }
+  call.doing = "Getting Inf. info";
+  auto inf = registry_.find(path[1]);
+  if (!inf.ok()) return call.failed(404, inf.status().message());
+  return with_infrastructure(call, *inf);
+}
+
+Answer ImApi::list(ImCall& call) {
+  call.doing = "Getting Inf. List";
+  std::optional<std::regex> filter;
+  try {
+    if (const std::string text = call.parameter("filter"); !text.empty())
+      filter.emplace(text, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error&) {
+    return call.failed(400, "filter is not a regular expression");
+  }
+  std::vector<std::string> uris;
+  for (const auto& inf : registry_.all())
+    if (!filter || std::regex_search(inf->text(), *filter))
+      uris.push_back(call.uri("/infrastructures/" + inf->id()));
+  return call.uris(uris);
+}
+
+Answer ImApi::create(ImCall& call) {
+  call.doing = "Creating Inf.";
+  const auto async = call.flag("async", false), dry = call.flag("dry_run", false);
+  if (!async.ok() || !dry.ok()) return call.unprocessable("async and dry_run are yes or no");
+  auto document = call.document();
+  if (!document.ok()) return call.failed(document.status());
+  if (*dry) return call.failed(400, std::string(kNotHere));
+  auto inf = registry_.create();
+  if (!inf.ok()) return call.failed(inf.status());
+  auto change = (*inf)->start(*document, call.caller.accounts);
+  Status done = change.ok() ? Status() : change.status();
+  if (change.ok() && !*async) done = wait_for(change->launched);
+  if (done.ok()) return infrastructure_uri(call, **inf);
+  // None of its machines exists: nothing of it stays.
+  if (change.ok() && !wait_for((*inf)->destroy(call.caller.accounts)).ok())
+    return call.failed(400, done.text());
+  (void)registry_.remove((*inf)->id());
+  return call.failed(400, done.text());
+}
+
+Answer ImApi::destroy(ImCall& call, const std::shared_ptr<Infrastructure>& inf) {
+  call.doing = "Destroying Inf.";
+  const auto force = call.flag("force", false), async = call.flag("async", false);
+  if (!force.ok() || !async.ok()) return call.unprocessable("force and async are yes or no");
+  if (!*force && !inf->may_be_destroyed().ok())
+    return call.failed(409, "Invalid State to perform this operation.");
+  const auto over = inf->destroy(call.caller.accounts);
+  if (*async) {
+    registry_.remove_after(inf, over);
+    return call.empty();
+  }
+  const Status done = wait_for(over);
+  if (!done.ok() && !*force) return call.failed(400, done.text());
+  if (const Status removed = registry_.remove(inf->id()); !removed.ok())
+    return call.failed(400, removed.text());
+  return call.empty();
+}
+
+Answer ImApi::with_infrastructure(ImCall& call, const std::shared_ptr<Infrastructure>& inf) {
+  const auto& path = call.path;
+  const std::string& method = call.head.method;
+  if (path.size() == 2) {
+    if (method == "GET") return machine_uris(call, *inf, inf->machines());
+    if (method == "POST") return add(call, *inf);
+    if (method == "DELETE") return destroy(call, inf);
+    return call.not_allowed();
+  }
+  if (path[2] == "vms" && path.size() >= 4) return with_machine(call, *inf);
+  if (path.size() != 3) return call.not_found();
+  if (method == "GET") return property(call, *inf, path[2]);
+  if (method == "PUT" && path[2] == "reconfigure") return reconfigure(call, *inf);
+  const bool known = path[2] == "start" || path[2] == "stop" || path[2] == "authorization";
+  return known ? call.failed(400, std::string(kNotHere))
+               : call.unprocessable("the operation is start, stop or reconfigure");
+}
+
+}  // namespace radl::serve

@@ -1,0 +1,100 @@
+#include "runtime/serve/im_call.h"
+
+#include <algorithm>
+
+#include "common/text.h"
+
+namespace radl::serve {
+namespace {
+
+using http::Answer;
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Answer detail(int status, const std::string& why) {
+  return {.status = status, .body = text_of({{"detail", why}})};
+}
+
+}  // namespace
+
+Result<ImCall> ImCall::read(const http::RequestHead& head, const std::string& body,
+                            const std::string& scheme) {
+  ImCall call{head, body, scheme, {}, {}, {}, {}};
+  auto path = head.segments();
+  if (!path.ok()) return Status(Code::NotFound, "Not Found");
+  auto parameters = head.parameters();
+  if (!parameters.ok()) return parameters.status();
+  call.path = std::move(*path);
+  call.parameters = std::move(*parameters);
+  auto caller = read_authorization(head.header("authorization").value_or(""));
+  if (caller.ok() && *caller) call.caller = std::move(**caller);
+  return call;
+}
+
+std::string ImCall::parameter(std::string_view name) const {
+  const auto found = std::ranges::find(parameters, name, &std::pair<std::string, std::string>::first);
+  return found == parameters.end() ? std::string() : found->second;
+}
+
+Result<bool> ImCall::flag(std::string_view name, bool otherwise) const {
+  const auto found = std::ranges::find(parameters, name, &std::pair<std::string, std::string>::first);
+  if (found == parameters.end()) return otherwise;
+  const auto value = read_flag(found->second);
+  if (!value) return Status(Code::Invalid, std::string(name) + " is yes or no");
+  return *value;
+}
+
+Result<Document> ImCall::document() const {
+  const std::string_view sent = head.header("content-type").value_or("");
+  const std::string_view type = trim(sent.substr(0, sent.find(';')));
+  const bool plain = type.empty() || type == "*/*" || type.starts_with("text/");
+  if (type == "application/json") return Document::from_json(body.empty() ? "[]" : body);
+  if (type == "text/yaml" || type == "text/x-yaml" || type == "application/yaml")
+    return Status(Code::Unsupported, "TOSCA is not taken: send RADL or RADL-JSON");
+  if (!plain) return Status(Code::Unsupported, "Unsupported Media Type: " + std::string(type));
+  return Document::parse(body);
+}
+
+std::string ImCall::uri(const std::string& to) const {
+  return scheme + "://" + std::string(head.header("host").value_or("")) + to;
+}
+
+Answer ImCall::answer(const std::string& own, const std::string& text, const Json& as_json) const {
+  const auto type = accepted_type(head.header("accept").value_or(""), own, true);
+  if (!type)
+    return failed(415, "Unsupported Accept Media Types: " + std::string(head.header("accept").value_or("")));
+  return {.body = *type == own && own != "application/json" ? text : text_of(as_json), .type = *type};
+}
+
+Answer ImCall::json(const Json& value) const { return answer("application/json", {}, value); }
+
+Answer ImCall::uris(const std::vector<std::string>& list) const {
+  std::string text;
+  Json items = Json::array();
+  for (const std::string& one : list) {
+    text += (text.empty() ? "" : "\n") + one;
+    items.push_back({{"uri", one}});
+  }
+  return answer("text/uri-list", text, {{"uri-list", std::move(items)}});
+}
+
+Answer ImCall::failed(int status, const std::string& why) const {
+  const std::string message = doing.empty() ? why : "Error " + doing + ": " + why;
+  const ErrorForm form = error_form(head.header("accept").value_or(""));
+  constexpr const char* kTypes[] = {"text/plain", "application/json", "text/html"};
+  return {.status = status, .body = error_body(form, status, message), .type = kTypes[size_t(form)]};
+}
+
+Answer ImCall::failed(const Status& status) const {
+  const int code = status.code() == Code::Unsupported ? 415
+                   : status.code() == Code::NotFound  ? 404
+                   : status.code() == Code::Conflict  ? 409
+                                                      : 400;
+  return failed(code, status.text());
+}
+
+Answer ImCall::unprocessable(const std::string& why) const { return detail(422, why); }
+Answer ImCall::not_found() const { return detail(404, "Not Found"); }
+Answer ImCall::not_allowed() const { return detail(405, "Method Not Allowed"); }
+
+}  // namespace radl::serve

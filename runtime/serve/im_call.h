@@ -1,0 +1,46 @@
+// One request of a client of the Infrastructure Manager, and the forms of its answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/http_server/server.h"
+#include "runtime/serve/document.h"
+#include "runtime/serve/im_header.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl::serve {
+
+struct ImCall {
+  const http::RequestHead& head;
+  const std::string& body;
+  std::string scheme;
+  std::vector<std::string> path;  // decoded parts
+  std::vector<std::pair<std::string, std::string>> parameters;
+  Caller caller;
+  std::string doing;  // "Getting Inf. info", of the text of an error
+
+  // NotFound: a path that nothing has. Invalid: a query that cannot be read.
+  static Result<ImCall> read(const http::RequestHead& head, const std::string& body,
+                             const std::string& scheme);
+
+  std::string parameter(std::string_view name) const;  // ""; not given
+  Result<bool> flag(std::string_view name, bool otherwise) const;
+  // The body by its Content-Type. Unsupported: a type that no description has.
+  Result<Document> document() const;
+  std::string uri(const std::string& path) const;
+
+  // By Accept, in the type `own` or as JSON; 415 where neither is accepted.
+  http::Answer answer(const std::string& own, const std::string& text, const Json& json) const;
+  http::Answer json(const Json& json) const;
+  http::Answer uris(const std::vector<std::string>& uris) const;
+  http::Answer empty() const { return {.type = "text/plain"}; }
+  // "Error DOING: WHY".
+  http::Answer failed(int status, const std::string& why) const;
+  http::Answer failed(const Status& status) const;
+  http::Answer unprocessable(const std::string& why) const;  // 422
+  http::Answer not_found() const;
+  http::Answer not_allowed() const;
+};
+
+}  // namespace radl::serve

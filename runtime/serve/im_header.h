@@ -1,0 +1,41 @@
+// What clients of the Infrastructure Manager put into the headers of a request
+// (imdocs.readthedocs.io/en/latest/REST.html).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+#include "runtime/auth/auth_file.h"
+
+namespace radl::serve {
+
+// Who asks, and with which accounts of clouds.
+struct Caller {
+  std::string user;    // "" where a token alone was sent
+  std::string secret;  // the password or the token
+  // The other lines, in the form of an auth file; for this one request. Secret.
+  std::string accounts;
+};
+
+// Authorization in its three forms: the lines of an auth file, joined by the two characters `\n` (a line
+// break inside of a value: `\\n`), or one JSON list of them; `Basic`; `Bearer`. Values of the lines are taken
+// as they are: file() and command() are none of a client's. nullopt: there is no credential of this service
+// in it. Invalid: it is malformed.
+Result<std::optional<Caller>> read_authorization(std::string_view header);
+
+// The first type of `accept` that can be served: application/json where `json`, and `own`. Nothing: 415.
+// Parameters (";q=") are dropped, and the order is the written one, as the reference has it.
+std::optional<std::string> accepted_type(std::string_view accept, std::string_view own, bool json);
+
+// How an error is written: by Accept, of which JSON wins, then HTML.
+enum class ErrorForm { Text, Json, Html };
+ErrorForm error_form(std::string_view accept);
+std::string error_body(ErrorForm form, int status, const std::string& message);
+
+// The flags of a query: 1/0, true/false, yes/no, on/off in any letters. nullopt: none of these.
+std::optional<bool> read_flag(std::string_view text);
+
+}  // namespace radl::serve

@@ -1,0 +1,13 @@
+// /infrastructures/{inf}/vms/...
+#pragma once
+
+#include "runtime/serve/im_call.h"
+#include "runtime/serve/infrastructure.h"
+
+namespace radl::serve {
+
+http::Answer machine_uris(const ImCall& call, const Infrastructure& inf,
+                          const std::vector<Machine>& machines);
+http::Answer with_machine(ImCall& call, Infrastructure& inf);
+
+}  // namespace radl::serve

@@ -1,0 +1,113 @@
+// One infrastructure of the service: its document, the numbers of its machines, and the runs that make it so.
+//
+// It lives in a folder and is found there again after a restart:
+//
+//   FOLDER/
+//     infrastructure.json   name, begin, machines' numbers, what failed last; mode 0600
+//     program.radl          the document (document.h)
+//     state/                radlc's own state of it (runtime/state/store.h)
+//
+// Runs follow one another in a thread of the infrastructure; a run that was interrupted is picked up by the
+// next (driver::Apply::begin). A client's accounts are held in memory as long as its run.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/stop.h"
+#include "runtime/driver/driver.h"
+#include "runtime/serve/document.h"
+#include "runtime/serve/im_state.h"
+
+namespace radl::serve {
+
+struct Settings {
+  const driver::Host* host = nullptr;  // outlives the service
+  std::string cloud, auth;             // where a client sends no accounts: as --cloud and --auth
+};
+
+struct Machine {
+  int number = 0;  // in the order of creation, never given twice
+  std::string address;
+  bool gone = false;
+};
+
+class Infrastructure {
+ public:
+  // A new one, with nothing in it. Errors: of making the folder and its files.
+  static Result<std::shared_ptr<Infrastructure>> create(const Settings& settings, const std::string& folder,
+                                                        const std::string& id);
+  // That of a folder. NotFound, Corrupt.
+  static Result<std::shared_ptr<Infrastructure>> open(const Settings& settings, const std::string& folder,
+                                                      const std::string& id);
+  ~Infrastructure();  // as stop(), and waits
+  // Ends what goes on: what is under way is finished and recorded, and nothing more begins.
+  void stop();
+
+  const std::string& id() const { return id_; }
+  double created() const { return created_; }  // wall seconds
+  std::vector<Machine> machines() const;       // those that are not gone, by number
+  std::string text() const;                    // the document
+  MachineState state() const;
+  MachineState state_of(const Machine& machine) const;
+  Result<Snapshot> snapshot() const;
+  Json outputs() const;
+  // What runs have said: in general, and of one machine (docs/service.md).
+  std::string log() const;
+  std::string log_of(const Machine& machine) const;
+  // The machine as RADL-JSON: its networks, its system with what it has become, its deploy.
+  Result<Json> describe(const Machine& machine) const;
+
+  // Each of the following checks, changes the document, and runs what follows from it. The future is set when
+  // all machines that were asked for exist or have failed, and at the latest when the run is over; its status
+  // is not ok where none of them exists. Invalid: the document does not compile; nothing was changed then.
+  struct Change {
+    std::vector<Machine> made;
+    std::shared_future<Status> launched, over;
+  };
+  Result<Change> start(const Document& document, const std::string& accounts);
+  Result<Change> add(const Document& more, const std::string& accounts);
+  Result<Change> remove(const std::vector<int>& numbers, const std::string& accounts);
+  Result<Change> reconfigure(const Document* more, const std::string& accounts);
+  // Destroys everything. After it succeeded the folder may be removed.
+  std::shared_future<Status> destroy(const std::string& accounts);
+  // Conflict: machines are being added.
+  Status may_be_destroyed() const;
+
+ private:
+  struct Job;
+  Infrastructure(const Settings& settings, std::string folder, std::string id);
+  driver::ProjectOptions project_options() const;
+  Status save_locked() const;
+  Result<Change> change_locked(Document next, std::vector<driver::ScaleRequest> scales,
+                               const std::string& accounts);
+  void enqueue_locked(Job job);
+  void work();
+  Status run_apply(const Job& job, Cancellation& cancellation);
+  Status run_destroy(const std::string& accounts, Cancellation& cancellation);
+  std::vector<int> ordinals_of(const std::string& system) const;
+
+  const Settings settings_;
+  const std::string folder_, id_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Document document_;
+  std::vector<Machine> machines_;
+  double created_ = 0;
+  std::string failed_;  // why the last run failed
+  std::deque<Job> jobs_;
+  bool at_work_ = false, adding_ = false, deleting_ = false, stopping_ = false;
+  Cancellation* cancellation_ = nullptr;  // of the run that goes on
+  std::jthread thread_;
+};
+
+}  // namespace radl::serve
