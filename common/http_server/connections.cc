@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace radl::http {
+namespace radl::httpd {
 
 namespace {
 
@@ -104,4 +104,4 @@ void Connections::watch() {
   }
 }
 
-}  // namespace radl::http
+}  // namespace radl::httpd

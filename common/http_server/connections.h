@@ -13,7 +13,7 @@
 
 #include "common/clock.h"
 
-namespace radl::http {
+namespace radl::httpd {
 
 struct ConnectionLimits {
   size_t most = 256;           // more than that: the oldest unfinished one is cut off
@@ -53,4 +53,4 @@ class Connections {
   std::thread watcher_;
 };
 
-}  // namespace radl::http
+}  // namespace radl::httpd

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-namespace radl::http {
+namespace radl::httpd {
 namespace {
 
 void append_line(std::string& out, std::string_view field, std::string_view value) {
@@ -116,4 +116,4 @@ void Streams::stop() {
     if (const auto stream = weak.lock()) stream->end();
 }
 
-}  // namespace radl::http
+}  // namespace radl::httpd

@@ -16,7 +16,7 @@
 
 struct MHD_Connection;
 
-namespace radl::http {
+namespace radl::httpd {
 
 // Where the bytes come from; the server owns it and ends it when the client has gone.
 class StreamSource {
@@ -75,4 +75,4 @@ class Streams::Stream : public std::enable_shared_from_this<Stream> {
   bool suspended_ = false, pending_ = true, beat_ = false, over_ = false;
 };
 
-}  // namespace radl::http
+}  // namespace radl::httpd

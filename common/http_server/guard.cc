@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace radl::http {
+namespace radl::httpd {
 namespace {
 
 // RFC 9110, section 5.6.2.
@@ -76,4 +76,4 @@ std::optional<std::string> malformed(std::string_view method, std::string_view v
   return {};
 }
 
-}  // namespace radl::http
+}  // namespace radl::httpd

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace radl::http {
+namespace radl::httpd {
 
 // One header as libmicrohttpd found it. The texts lie in the connection's own buffer, in which every CR and
 // LF that ended a line has become a NUL.
@@ -25,4 +25,4 @@ struct HeaderPlace {
 std::optional<std::string> malformed(std::string_view method, std::string_view version,
                                      const std::vector<HeaderPlace>& headers);
 
-}  // namespace radl::http
+}  // namespace radl::httpd

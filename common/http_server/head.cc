@@ -5,7 +5,7 @@
 
 #include "common/http/url.h"
 
-namespace radl::http {
+namespace radl::httpd {
 namespace {
 
 Status bad(std::string text) { return Status(Code::Invalid, std::move(text)); }
@@ -15,7 +15,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 Result<std::string> decode_field(std::string_view text) {
   std::string spaced(text);
   std::ranges::replace(spaced, '+', ' ');
-  auto decoded = percent_decode(spaced);
+  auto decoded = http::percent_decode(spaced);
   if (decoded.ok() && decoded->find('\0') != std::string::npos) return bad("a parameter has a NUL byte");
   return decoded;
 }
@@ -40,7 +40,7 @@ Result<std::vector<std::string>> RequestHead::segments() const {
   if (path == "/") return parts;
   for (size_t at = 1; at <= path.size();) {
     const size_t end = std::min(path.find('/', at), path.size());
-    auto part = percent_decode(std::string_view(path).substr(at, end - at));
+    auto part = http::percent_decode(std::string_view(path).substr(at, end - at));
     if (!part.ok()) return part.status();
     if (part->empty() || *part == "." || *part == "..")
       return bad("the path has an empty part, \".\" or \"..\"");
@@ -83,4 +83,4 @@ Result<std::pair<std::string, std::string>> split_target(std::string_view target
                    std::string(target.substr(std::min(mark + 1, target.size()))));
 }
 
-}  // namespace radl::http
+}  // namespace radl::httpd

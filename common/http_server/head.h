@@ -9,7 +9,7 @@
 
 #include "common/status.h"
 
-namespace radl::http {
+namespace radl::httpd {
 
 struct RequestHead {
   std::string method;                                        // as sent: "GET"
@@ -36,4 +36,4 @@ struct RequestHead {
 // that must be encoded.
 Result<std::pair<std::string, std::string>> split_target(std::string_view target);
 
-}  // namespace radl::http
+}  // namespace radl::httpd

@@ -21,7 +21,7 @@
 #include "common/http_server/guard.h"
 #include "common/http_server/workers.h"
 
-namespace radl::http {
+namespace radl::httpd {
 namespace {
 
 using Phase = Connections::Phase;
@@ -404,4 +404,4 @@ uint16_t Server::port() const {
   return info ? info->port : 0;
 }
 
-}  // namespace radl::http
+}  // namespace radl::httpd

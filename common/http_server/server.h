@@ -23,7 +23,7 @@
 #include "common/http_server/head.h"
 #include "common/status.h"
 
-namespace radl::http {
+namespace radl::httpd {
 
 struct Answer {
   int status = 200;
@@ -80,4 +80,4 @@ class Server {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace radl::http
+}  // namespace radl::httpd

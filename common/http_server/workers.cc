@@ -1,6 +1,6 @@
 #include "common/http_server/workers.h"
 
-namespace radl::http {
+namespace radl::httpd {
 
 Workers::Workers(size_t threads, size_t queue) : queue_(queue), idle_(threads) {
   for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -43,4 +43,4 @@ void Workers::work() {
   }
 }
 
-}  // namespace radl::http
+}  // namespace radl::httpd

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace radl::http {
+namespace radl::httpd {
 
 class Workers {
  public:
@@ -33,4 +33,4 @@ class Workers {
   std::vector<std::jthread> threads_;
 };
 
-}  // namespace radl::http
+}  // namespace radl::httpd

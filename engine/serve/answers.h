@@ -10,7 +10,7 @@
 
 namespace radl::engine::serve {
 
-using http::Answer;
+using httpd::Answer;
 
 // With Retry-After if it is 503.
 Answer error_answer(int status, const std::string& text);

@@ -35,7 +35,7 @@ Answer not_allowed(const std::string& path, const char* allowed) {
 
 }  // namespace
 
-struct Server::Impl : http::Handler {
+struct Server::Impl : httpd::Handler {
   Impl(std::unique_ptr<Predictor> predictor, const ServerOptions& o)
       : options(o),
         // Less than all connections, so that some are left for those who ask for something else.
@@ -56,11 +56,11 @@ struct Server::Impl : http::Handler {
   std::unique_ptr<Batcher> batcher;
   Metrics metrics;
   std::atomic<bool> stopping{false};
-  std::unique_ptr<http::Server> server;
+  std::unique_ptr<httpd::Server> server;
 
-  std::variant<Answer, std::unique_ptr<http::Exchange>> begin(const http::RequestHead& head) override;
+  std::variant<Answer, std::unique_ptr<httpd::Exchange>> begin(const httpd::RequestHead& head) override;
   Answer refuse(int status, const std::string& why) override { return error_answer(status, why); }
-  void answered(const http::RequestHead& head, int status, double seconds) override {
+  void answered(const httpd::RequestHead& head, int status, double seconds) override {
     metrics.request(head.path, status, seconds);
   }
   std::optional<Answer> receive(Request& r, std::string_view data);
@@ -76,7 +76,7 @@ struct Server::Impl : http::Handler {
 
 namespace {
 
-struct PredictExchange : http::Exchange {
+struct PredictExchange : httpd::Exchange {
   PredictExchange(Server::Impl& s, Request r) : server(s), request(std::move(r)) {}
   std::optional<Answer> receive(std::string_view part) override { return server.receive(request, part); }
   Answer finish() override { return server.predict(request); }
@@ -87,7 +87,7 @@ struct PredictExchange : http::Exchange {
 }  // namespace
 
 // Takes a place among the predictions; the memory for the body is taken as it arrives.
-std::variant<Answer, std::unique_ptr<http::Exchange>> Server::Impl::begin(const http::RequestHead& head) {
+std::variant<Answer, std::unique_ptr<httpd::Exchange>> Server::Impl::begin(const httpd::RequestHead& head) {
   const bool get = head.method == "GET" || head.method == "HEAD";
   if (head.path == "/predict") {
     if (head.method != "POST") return not_allowed(head.path, "POST");
@@ -179,10 +179,10 @@ Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<Predictor> predictor, const ServerOptions& o) {
   auto impl = std::make_unique<Impl>(std::move(predictor), o);
-  http::ServerOptions http{.address = o.address, .port = o.port, .connections = o.connections};
+  httpd::ServerOptions http{.address = o.address, .port = o.port, .connections = o.connections};
   http.workers = std::min(kWorkers, o.connections.most);
   http.queue = o.connections.most;
-  auto server = http::Server::start(*impl, http);
+  auto server = httpd::Server::start(*impl, http);
   if (!server.ok()) return server.status();
   impl->server = std::move(*server);
   return std::unique_ptr<Server>(new Server(std::move(impl)));

@@ -29,8 +29,8 @@ struct ServerOptions {
   uint16_t port = 8080;               // 0: any free one
   double batch_wait_seconds = 0.002;  // how long the first image of a batch waits for others
   size_t largest_body = size_t{32} << 20;
-  size_t queue = 1024;                 // images that may wait; more are 503
-  http::ConnectionLimits connections;  // for all clients together
+  size_t queue = 1024;                  // images that may wait; more are 503
+  httpd::ConnectionLimits connections;  // for all clients together
   // For all requests together, in bytes; what finds no room is 503. Half is for bodies and answers, half for
   // decoding, which waits its turn.
   size_t memory = size_t{768} << 20;

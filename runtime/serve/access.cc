@@ -31,7 +31,7 @@ Result<Access> Access::open(const std::string& folder) {
   return access;
 }
 
-std::optional<std::string> Access::refused(const http::RequestHead& head) const {
+std::optional<std::string> Access::refused(const httpd::RequestHead& head) const {
   const std::string host(head.header("host").value_or(""));
   if (std::ranges::find(hosts_, host) == hosts_.end()) return "Host is not an address of this service";
   const auto site = head.header("sec-fetch-site");

@@ -22,7 +22,7 @@ class Access {
   // Names of this service in Host: "127.0.0.1:8899". Whatever else a client was led to use is refused.
   void set_hosts(std::vector<std::string> hosts) { hosts_ = std::move(hosts); }
   // Why the request comes from no client of this service: a Host of others, or a page of another origin.
-  std::optional<std::string> refused(const http::RequestHead& head) const;
+  std::optional<std::string> refused(const httpd::RequestHead& head) const;
   // Compared in constant time.
   bool is_token(const std::string& secret) const;
   const std::string& token() const { return token_; }

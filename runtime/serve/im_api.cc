@@ -11,7 +11,7 @@
 namespace radl::serve {
 namespace {
 
-using http::Answer;
+using httpd::Answer;
 
 constexpr std::string_view kNotHere = "This service does not do that: see docs/service.md";
 
@@ -90,13 +90,13 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
 
 }  // namespace
 
-Answer ImApi::error(const http::RequestHead& head, int status, const std::string& message) {
+Answer ImApi::error(const httpd::RequestHead& head, int status, const std::string& message) {
   const ErrorForm form = error_form(head.header("accept").value_or(""));
   constexpr const char* kTypes[] = {"text/plain", "application/json", "text/html"};
   return {.status = status, .body = error_body(form, status, message), .type = kTypes[size_t(form)]};
 }
 
-std::optional<Answer> ImApi::refuse_stranger(const http::RequestHead& head) const {
+std::optional<Answer> ImApi::refuse_stranger(const httpd::RequestHead& head) const {
   if (const auto why = access_.refused(head)) return error(head, 403, *why);
   const auto header = head.header("authorization");
   if (!header) return error(head, 401, "No authentication data provided");
@@ -107,7 +107,7 @@ std::optional<Answer> ImApi::refuse_stranger(const http::RequestHead& head) cons
   return {};
 }
 
-Answer ImApi::answer(const http::RequestHead& head, const std::string& body) {
+Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body) {
   auto call = ImCall::read(head, body, scheme_);
   if (!call.ok())
     return error(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());

@@ -18,17 +18,17 @@ class ImApi {
       : access_(access), registry_(registry), scheme_(std::move(scheme)) {}
 
   // Whether the request carries the token; nothing: it does. Needs the head alone.
-  std::optional<http::Answer> refuse_stranger(const http::RequestHead& head) const;
+  std::optional<httpd::Answer> refuse_stranger(const httpd::RequestHead& head) const;
   // Answers a whole request; may wait for machines.
-  http::Answer answer(const http::RequestHead& head, const std::string& body);
-  static http::Answer error(const http::RequestHead& head, int status, const std::string& message);
+  httpd::Answer answer(const httpd::RequestHead& head, const std::string& body);
+  static httpd::Answer error(const httpd::RequestHead& head, int status, const std::string& message);
 
  private:
-  http::Answer route(ImCall& call);
-  http::Answer list(ImCall& call);
-  http::Answer create(ImCall& call);
-  http::Answer with_infrastructure(ImCall& call, const std::shared_ptr<Infrastructure>& inf);
-  http::Answer destroy(ImCall& call, const std::shared_ptr<Infrastructure>& inf);
+  httpd::Answer route(ImCall& call);
+  httpd::Answer list(ImCall& call);
+  httpd::Answer create(ImCall& call);
+  httpd::Answer with_infrastructure(ImCall& call, const std::shared_ptr<Infrastructure>& inf);
+  httpd::Answer destroy(ImCall& call, const std::shared_ptr<Infrastructure>& inf);
 
   const Access& access_;
   Registry& registry_;

@@ -7,7 +7,7 @@
 namespace radl::serve {
 namespace {
 
-using http::Answer;
+using httpd::Answer;
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -17,7 +17,7 @@ Answer detail(int status, const std::string& why) {
 
 }  // namespace
 
-Result<ImCall> ImCall::read(const http::RequestHead& head, const std::string& body,
+Result<ImCall> ImCall::read(const httpd::RequestHead& head, const std::string& body,
                             const std::string& scheme) {
   ImCall call{head, body, scheme, {}, {}, {}, {}};
   auto path = head.segments();

@@ -12,7 +12,7 @@
 namespace radl::serve {
 
 struct ImCall {
-  const http::RequestHead& head;
+  const httpd::RequestHead& head;
   const std::string& body;
   std::string scheme;
   std::vector<std::string> path;  // decoded parts
@@ -21,7 +21,7 @@ struct ImCall {
   std::string doing;  // "Getting Inf. info", of the text of an error
 
   // NotFound: a path that nothing has. Invalid: a query that cannot be read.
-  static Result<ImCall> read(const http::RequestHead& head, const std::string& body,
+  static Result<ImCall> read(const httpd::RequestHead& head, const std::string& body,
                              const std::string& scheme);
 
   std::string parameter(std::string_view name) const;  // ""; not given
@@ -31,16 +31,16 @@ struct ImCall {
   std::string uri(const std::string& path) const;
 
   // By Accept, in the type `own` or as JSON; 415 where neither is accepted.
-  http::Answer answer(const std::string& own, const std::string& text, const Json& json) const;
-  http::Answer json(const Json& json) const;
-  http::Answer uris(const std::vector<std::string>& uris) const;
-  http::Answer empty() const { return {.type = "text/plain"}; }
+  httpd::Answer answer(const std::string& own, const std::string& text, const Json& json) const;
+  httpd::Answer json(const Json& json) const;
+  httpd::Answer uris(const std::vector<std::string>& uris) const;
+  httpd::Answer empty() const { return {.type = "text/plain"}; }
   // "Error DOING: WHY".
-  http::Answer failed(int status, const std::string& why) const;
-  http::Answer failed(const Status& status) const;
-  http::Answer unprocessable(const std::string& why) const;  // 422
-  http::Answer not_found() const;
-  http::Answer not_allowed() const;
+  httpd::Answer failed(int status, const std::string& why) const;
+  httpd::Answer failed(const Status& status) const;
+  httpd::Answer unprocessable(const std::string& why) const;  // 422
+  httpd::Answer not_found() const;
+  httpd::Answer not_allowed() const;
 };
 
 }  // namespace radl::serve

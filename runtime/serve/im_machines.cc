@@ -9,7 +9,7 @@
 namespace radl::serve {
 namespace {
 
-using http::Answer;
+using httpd::Answer;
 
 // nullopt: no machine that is there has this number.
 std::optional<Machine> machine_of(const Infrastructure& inf, std::string_view text) {
@@ -21,7 +21,7 @@ std::optional<Machine> machine_of(const Infrastructure& inf, std::string_view te
   return found == machines.end() ? std::nullopt : std::optional(*found);
 }
 
-std::string text_of(const Json& value) {
+std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -43,7 +43,7 @@ Answer property(ImCall& call, const Infrastructure& inf, const Machine& machine,
   for (const Json& part : *radl) {
     const auto value = part.find(name);
     if (part.value("class", "") != "system" || value == part.end()) continue;
-    return call.answer("text/plain", text_of(*value), {{name, *value}});
+    return call.answer("text/plain", value_text(*value), {{name, *value}});
   }
   return call.failed(404, "No value for property " + name);
 }

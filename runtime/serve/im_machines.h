@@ -6,8 +6,8 @@
 
 namespace radl::serve {
 
-http::Answer machine_uris(const ImCall& call, const Infrastructure& inf,
-                          const std::vector<Machine>& machines);
-http::Answer with_machine(ImCall& call, Infrastructure& inf);
+httpd::Answer machine_uris(const ImCall& call, const Infrastructure& inf,
+                           const std::vector<Machine>& machines);
+httpd::Answer with_machine(ImCall& call, Infrastructure& inf);
 
 }  // namespace radl::serve

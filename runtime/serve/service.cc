@@ -7,7 +7,7 @@
 namespace radl::serve {
 namespace {
 
-using http::Answer;
+using httpd::Answer;
 
 constexpr size_t kLargestBody = size_t{16} << 20;
 
@@ -21,14 +21,14 @@ std::string authority(const std::string& address, uint16_t port) {
 }  // namespace
 
 // Takes the whole body of whoever has the token.
-class Service::Requests : public http::Handler {
+class Service::Requests : public httpd::Handler {
  public:
   explicit Requests(ImApi& api) : api_(api) {}
 
   // The port, and with it the names of this service, are known once it listens.
   void open() { open_ = true; }
 
-  std::variant<Answer, std::unique_ptr<http::Exchange>> begin(const http::RequestHead& head) override {
+  std::variant<Answer, std::unique_ptr<httpd::Exchange>> begin(const httpd::RequestHead& head) override {
     if (!open_) return refuse(503, "The service begins.");
     if (auto refused = api_.refuse_stranger(head)) return secured(std::move(*refused));
     if (head.length().value_or(0) > kLargestBody)
@@ -48,8 +48,8 @@ class Service::Requests : public http::Handler {
     return answer;
   }
 
-  struct Whole : http::Exchange {
-    Whole(ImApi& a, const http::RequestHead& h) : api(a), head(h) {}
+  struct Whole : httpd::Exchange {
+    Whole(ImApi& a, const httpd::RequestHead& h) : api(a), head(h) {}
     std::optional<Answer> receive(std::string_view part) override {
       if (body.size() + part.size() > kLargestBody)
         return secured(ImApi::error(head, 413, "The body is too large."));
@@ -58,7 +58,7 @@ class Service::Requests : public http::Handler {
     }
     Answer finish() override { return secured(api.answer(head, body)); }
     ImApi& api;
-    const http::RequestHead head;
+    const httpd::RequestHead head;
     std::string body;
   };
 
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   service->address_ = o.address;
   service->scheme_ = o.certificate.empty() ? "http" : "https";
 
-  http::ServerOptions http{.address = o.address, .port = o.port};
+  httpd::ServerOptions http{.address = o.address, .port = o.port};
   for (const auto& [file, text] :
        {std::pair(&o.certificate, &http.certificate), std::pair(&o.key, &http.key)}) {
     if (file->empty()) continue;
@@ -101,7 +101,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   service->requests_ = std::make_unique<Requests>(*service->api_);
   // A request may wait for machines; those that only look find a worker all the same.
   http.workers = 32;
-  auto server = http::Server::start(*service->requests_, http);
+  auto server = httpd::Server::start(*service->requests_, http);
   if (!server.ok()) return server.status();
   service->server_ = std::move(*server);
   std::vector<std::string> hosts = {authority(o.address, service->server_->port())};

@@ -48,7 +48,7 @@ class Service {
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<ImApi> api_;
   std::unique_ptr<Requests> requests_;
-  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<httpd::Server> server_;
 };
 
 }  // namespace radl::serve

@@ -17,7 +17,7 @@
 
 #include "common/fd.h"
 
-namespace radl::http {
+namespace radl::httpd {
 namespace {
 
 using namespace std::chrono_literals;
@@ -403,4 +403,4 @@ TEST(Event, LinesCannotForgeFields) {
 }
 
 }  // namespace
-}  // namespace radl::http
+}  // namespace radl::httpd

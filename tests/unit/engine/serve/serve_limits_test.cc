@@ -15,8 +15,8 @@
 namespace radl::engine::serve {
 namespace {
 
-using http::ConnectionLimits;
-using http::Connections;
+using httpd::ConnectionLimits;
+using httpd::Connections;
 
 SteadyClock::time_point soon() { return SteadyClock::now() + std::chrono::milliseconds(20); }
 SteadyClock::time_point late() { return SteadyClock::now() + std::chrono::minutes(5); }

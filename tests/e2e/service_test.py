@@ -1,0 +1,215 @@
+"""`radlc serve` as clients of the Infrastructure Manager use it, on nodes of this computer."""
+import base64
+import http.client
+import json
+import re
+import signal
+import threading
+
+from radl_case import RadlCase
+
+DOCUMENT = """\
+network outside (outbound = 'yes')
+network inside ()
+system front (
+  cpu.count >= 1 and memory.size >= 128m and net_interface.0.connection = 'outside' and net_interface.1.connection = 'inside' and
+  net_interface.0.dns_name = 'front'
+)
+system worker (cpu.count >= 1 and memory.size >= 128m and net_interface.0.connection = 'inside')
+configure hello (
+@begin
+---
+  - tasks:
+    - name: say it
+      command: echo said-by-ansible
+@end
+)
+contextualize (
+  system front configure hello
+)
+deploy front 1
+deploy worker 1
+"""
+
+
+class ServiceTest(RadlCase):
+    def setUp(self):
+        super().setUp()
+        self.server = None
+        self.serve()
+
+    def tearDown(self):
+        if self.server:
+            for uri in self.ask("GET", "/infrastructures", form="application/json")[1].get("uri-list", []):
+                self.ask("DELETE", self.path(uri["uri"]), query="?force=yes")
+            self.stop()
+        super().tearDown()
+
+    def serve(self, *options, port=0):
+        self.server = self.start("serve", "--listen", f"127.0.0.1:{port}", "--state", self.folder / "service", "--cloud", "local", *options)
+        line = self.server.stdout.readline()
+        self.port = int(re.search(r"http://127\.0\.0\.1:(\d+);", line)[1])
+        self.token = (self.folder / "service/token").read_text().strip()
+
+    def stop(self, with_signal=signal.SIGTERM):
+        self.server.send_signal(with_signal)
+        self.server.communicate(timeout=60)
+        code, self.server = self.server.returncode, None
+        return code
+
+    def authorization(self):
+        return f"type = InfrastructureManager; username = ana; password = {self.token}"
+
+    def ask(self, method, path, body=None, form=None, query="", **headers):
+        """Status, the body (of JSON its value), the headers."""
+        headers = {"Authorization": self.authorization(), **({"Accept": form} if form else {}), **headers}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=170)
+        connection.request(method, path + query, body, {name.replace("_", "-"): value for name, value in headers.items() if value is not None})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, json.loads(text) if answer.headers.get_content_type() == "application/json" else text, answer.headers
+
+    def path(self, uri):
+        self.assertTrue(uri.startswith(f"http://127.0.0.1:{self.port}/"), uri)
+        return uri.removeprefix(f"http://127.0.0.1:{self.port}")
+
+    def create(self, document=DOCUMENT, query=""):
+        status, uri, headers = self.ask("POST", "/infrastructures", document, query=query)
+        self.assertEqual(status, 200, uri)
+        self.assertEqual(headers["InfID"], uri.rpartition("/")[2])
+        return self.path(uri)
+
+    def states(self, path):
+        status, body, _ = self.ask("GET", path + "/state")
+        self.assertEqual(status, 200, body)
+        return body["state"]["state"], body["state"]["vm_states"]
+
+    def wait_for(self, path, state):
+        self.wait_until(lambda: self.states(path)[0] not in ("pending", "running", "unknown"), 120,
+                        lambda: str(self.states(path)) + self.ask("GET", path + "/contmsg")[1])
+        self.assertEqual(self.states(path)[0], state, self.ask("GET", path + "/contmsg")[1])
+
+    def test_an_infrastructure_from_creation_to_its_end(self):
+        path = self.create()
+        self.wait_for(path, "configured")
+        self.assertEqual(self.states(path)[1], {"0": "configured", "1": "configured"})
+        status, body, _ = self.ask("GET", path, form="application/json")
+        self.assertEqual([uri["uri"].rpartition("/")[2] for uri in body["uri-list"]], ["0", "1"])
+        status, body, _ = self.ask("GET", path + "/vms/0", form="application/json")
+        self.assertEqual(status, 200)
+        system = next(part for part in body["radl"] if part["class"] == "system")
+        self.assertEqual((system["id"], system["state"]), ("front", "configured"))
+        self.assertEqual(self.ask("GET", path + "/vms/0/state")[:2], (200, "configured"))
+        self.assertTrue(self.ask("GET", path + "/vms/0/net_interface.0.ip")[1])
+        self.assertEqual(self.ask("GET", path + "/vms/0/nothing")[0], 404)
+        self.assertIn("say it", self.ask("GET", path + "/vms/0/contmsg")[1])
+        self.assertIn("say it", self.ask("GET", path + "/contmsg")[1])
+        self.assertNotIn("say it", self.ask("GET", path + "/contmsg", query="?headeronly=1")[1])
+        self.assertEqual(self.ask("GET", path + "/radl")[0], 200)
+
+        # Two machines more: of a system that is there, by reference, and of one that is new.
+        status, body, _ = self.ask("POST", path, "system worker\nsystem extra (net_interface.0.connection = 'inside')\nnetwork inside\n"
+                                                 "deploy worker 1\ndeploy extra 1\n", form="application/json")
+        self.assertEqual(status, 200, body)
+        self.assertEqual(sorted(uri["uri"].rpartition("/")[2] for uri in body["uri-list"]), ["2", "3"])
+        self.wait_for(path, "configured")
+        # One goes: its number is never given again.
+        self.assertEqual(self.ask("DELETE", path + "/vms/1")[0], 200)
+        self.assertEqual(self.ask("GET", path + "/vms/1")[0], 404)
+        self.assertEqual(sorted(self.states(path)[1]), ["0", "2", "3"])
+        status, body, _ = self.ask("POST", path, "deploy worker 1\n", form="application/json")
+        self.assertEqual([uri["uri"].rpartition("/")[2] for uri in body["uri-list"]], ["4"], body)
+        self.wait_for(path, "configured")
+        self.assertEqual(self.ask("PUT", path + "/reconfigure")[0], 200)
+        self.wait_for(path, "configured")
+
+        self.assertEqual(self.ask("DELETE", path)[:2], (200, ""))
+        self.assertEqual(self.ask("GET", path)[0], 404)
+        self.assertEqual(self.ask("GET", "/infrastructures")[:2], (200, ""))
+
+    def test_the_service_is_killed_and_goes_on_where_it_was(self):
+        path = self.create(query="?async=yes")
+        self.wait_until(lambda: "0" in self.states(path)[1], 60)
+        self.stop(signal.SIGKILL)
+        self.serve(port=self.port)
+        self.assertEqual(sorted(self.states(path)[1]), ["0", "1"])
+        self.assertEqual(self.ask("PUT", path + "/reconfigure")[0], 200)
+        self.wait_for(path, "configured")
+        self.assertEqual(self.ask("DELETE", path, query="?async=1")[0], 200)
+        self.wait_until(lambda: self.ask("GET", path)[0] == 404, 120)
+
+    def test_strangers_get_401_and_nothing_else(self):
+        for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+            for path in ("/", "/version", "/infrastructures", "/infrastructures/x", "/nothing", "/static/x"):
+                for header in (None, "", "type = InfrastructureManager; username = ana; password = wrong", "Bearer wrong", "id = x; type = EC2",
+                               "Basic " + base64.b64encode(b"ana:wrong").decode(), "[]", "{", "type = InfrastructureManager; token ="):
+                    status, body, headers = self.ask(method, path, Authorization=header)
+                    self.assertEqual(status, 401, (method, path, header, body))
+                    self.assertNotIn("Access-Control-Allow-Origin", headers)
+        self.assertEqual(self.ask("GET", "/infrastructures", Authorization="Bearer " + self.token)[0], 200)
+
+    def test_other_sites_are_refused_with_every_method(self):
+        for method in ("GET", "POST", "PUT", "DELETE"):
+            for headers in ({"Host": "evil.example"}, {"Host": f"evil.example:{self.port}"}, {"Origin": "http://evil.example"},
+                            {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
+                self.assertEqual(self.ask(method, "/infrastructures", **headers)[0], 403, (method, headers))
+        self.assertEqual(self.ask("GET", "/infrastructures", Host=f"localhost:{self.port}")[0], 200)
+        self.assertEqual(self.ask("GET", "/infrastructures", Origin=f"http://127.0.0.1:{self.port}", Sec_Fetch_Site="same-origin")[0], 200)
+
+    def test_what_is_wrong_is_said_and_nothing_stays(self):
+        for document, words in (("system a (", ""), ("deploy nowhere 1", "nowhere"), ("system a (cpu.count >= 'x')\ndeploy a 1", "")):
+            status, body, _ = self.ask("POST", "/infrastructures", document, form="application/json")
+            self.assertEqual((status, body["code"]), (400, 400), body)
+            self.assertIn(words, body["message"])
+        self.assertEqual(self.ask("POST", "/infrastructures", "[{", Content_Type="application/json")[0], 400)
+        self.assertEqual(self.ask("POST", "/infrastructures", "a: b", Content_Type="text/yaml")[0], 415)
+        self.assertEqual(self.ask("POST", "/infrastructures", "x", Content_Type="image/png")[0], 415)
+        self.assertEqual(self.ask("POST", "/infrastructures", DOCUMENT, query="?async=perhaps")[0], 422)
+        self.assertEqual(self.ask("GET", "/infrastructures", form="image/png")[0], 415)
+        self.assertEqual(self.ask("GET", "/infrastructures", query="?filter=(")[0], 400)
+        self.assertEqual(self.ask("GET", "/infrastructures")[:2], (200, ""))
+        self.assertEqual(self.ask("GET", "/infrastructures/../../etc")[0], 404)
+        status, body, _ = self.ask("GET", "/infrastructures/none", form="text/html")
+        self.assertEqual((status, "Error 404." in body), (404, True))
+
+    def test_a_document_in_json_of_no_machine(self):
+        status, uri, _ = self.ask("POST", "/infrastructures", json.dumps([{"class": "network", "id": "n"}]), Content_Type="application/json")
+        self.assertEqual(status, 200, uri)
+        path = self.path(uri)
+        self.wait_until(lambda: self.states(path)[0] == "failed", 30, lambda: str(self.states(path)))
+        self.assertEqual(self.ask("GET", "/infrastructures", query="?filter=network")[1], uri)
+        self.assertEqual(self.ask("GET", "/infrastructures", query="?filter=nothing")[1], "")
+
+    def test_credentials_of_a_client_are_nowhere(self):
+        secret = "s3cr3tOfAClient"
+        lines = self.authorization() + r"\nid = cloud1; type = OpenStack; host = https://127.0.0.1:1; username = u; tenant = t; password = " + secret
+        status, body, _ = self.ask("POST", "/infrastructures", DOCUMENT.replace("deploy front 1", "deploy front 1 cloud1"), Authorization=lines)
+        self.assertEqual(status, 400, body)
+        self.assertNotIn(secret, body)
+        self.stop()
+        for file in self.found("*"):
+            if file.is_file():
+                self.assertNotIn(secret.encode(), file.read_bytes(), file)
+
+    def test_nothing_but_loopback_without_tls(self):
+        self.radlc("serve", "--listen", "0.0.0.0:0", "--state", self.folder / "other", code=1)
+        self.assertIn("--tls-cert", self.err)
+        self.radlc("serve", "--listen", "127.0.0.1:0", "--state", self.folder / "service", code=2)  # has its service
+
+    def test_many_clients_at_once(self):
+        path, wrong = self.create(query="?async=1"), []
+
+        def look():
+            for _ in range(20):
+                status, body, _ = self.ask("GET", path + "/state")
+                if status not in (200, 429):
+                    wrong.append((status, body))
+
+        threads = [threading.Thread(target=look) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        self.wait_for(path, "configured")
