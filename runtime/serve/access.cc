@@ -8,11 +8,10 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/text.h"
-#include "runtime/base/world.h"
 
 namespace radl::serve {
 
-Result<Access> Access::open(const std::string& folder) {
+Result<Access> Access::open(const std::string& folder, Random& random) {
   const std::string path = folder + "/token";
   struct stat about {};
   if (::stat(path.c_str(), &about) == 0 && (about.st_mode & 077) != 0)
@@ -26,7 +25,7 @@ Result<Access> Access::open(const std::string& folder) {
     return Status(Code::Corrupt, path + ": not a token").with_hint("remove the file; it is made again");
   }
   if (text.status().code() != Code::NotFound) return text.status();
-  access.token_ = random_token(real_world().random) + random_token(real_world().random);
+  access.token_ = random_token(random) + random_token(random);
   if (Status saved = write_file_atomic(path, access.token_ + "\n", 0600); !saved.ok()) return saved;
   return access;
 }

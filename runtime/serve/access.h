@@ -11,13 +11,14 @@
 
 #include "common/http_server/head.h"
 #include "common/status.h"
+#include "runtime/base/world.h"
 
 namespace radl::serve {
 
 class Access {
  public:
   // The token of FOLDER/token, which is made with mode 0600 if it is not there. Auth: others can read it.
-  static Result<Access> open(const std::string& folder);
+  static Result<Access> open(const std::string& folder, Random& random);
 
   // Names of this service in Host: "127.0.0.1:8899". Whatever else a client was led to use is refused.
   void set_hosts(std::vector<std::string> hosts) { hosts_ = std::move(hosts); }

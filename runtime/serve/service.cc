@@ -91,7 +91,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
     if (!read.ok()) return read.status();
     *text = std::move(*read);
   }
-  auto access = Access::open(o.folder);
+  auto access = Access::open(o.folder, o.settings.host->world->random);
   if (!access.ok()) return access.status();
   service->access_ = std::move(*access);
   auto registry = Registry::open(o.settings, o.folder, service->notes_);
