@@ -178,6 +178,7 @@ def groups(path):
              "operators": used_in("value", "disjunction", "conjunction", "cmp", "feature"),
              "conditions": used_in("choice", "opt_if", "each_in", "each_head") - blocks}
     known = set().union(*found.values())
+    found["operators but contains"] = found["operators"] - {"contains"}
     found["others"] = used_in(*grammar) - known
     return {name: in_order(path, words) for name, words in found.items()}
 
@@ -187,7 +188,7 @@ VIM, EMACS, VSCODE = "editors/vim/syntax/radl.vim", "editors/emacs/radl-mode.el"
 EDITORS = (
     (VIM, r"syntax match radlName /\%(", r"\)\@<=", r"\|", "named blocks"),
     (VIM, "syntax keyword radlSentence ", " nextgroup=", " ", "named blocks but let"),
-    (VIM, "syntax keyword radlOperator ", "\n", " ", "operators"),
+    (VIM, "syntax keyword radlOperator ", "\n", " ", "operators but contains"),  # which is an option of Vim's command
     (VIM, "syntax keyword radlConditional ", "\n", " ", "conditions"),
     (EMACS, r'`((,(concat "\\_<\\(', r"\\)\\_>\\s-+", r"\\|", "named blocks"),
     (EMACS, """(,(regexp-opt '(\"""", """\") 'symbols)\n     . font-lock-keyword-face)""", '" "', "other blocks", "others", "conditions"),
