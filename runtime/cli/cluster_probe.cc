@@ -13,6 +13,8 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/program_facts.h"
+#include "runtime/driver/program_probe.h"
 #include "runtime/plan/render.h"
 #include "runtime/state/index.h"
 #include "runtime/state/store.h"
@@ -114,8 +116,9 @@ void tell(const Probe& probe, const std::vector<PlanForecast>& forecasts, const 
   if (record == after.steps.end() || !record->second.output.contains("seconds")) return;
   const double seconds = record->second.output["seconds"];
   if (probe.of_program()) {
-    std::printf("Probed: it ran to its end in %s; plans and recommendations of it know that.\n",
-                duration_text(seconds).c_str());
+    if (auto run = program_run({}, record->second.output); run.ok())
+      std::printf("Probed: %s; plans and recommendations of it know that.\n",
+                  shown(probed_text(*run)).c_str());
     return;
   }
   for (const PlanForecast& forecast : forecasts)
@@ -187,10 +190,7 @@ int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancell
   if (code == kDone) tell(probe, forecasts, *after);
   const auto record = after->steps.find(probe.job_id);
   if (probe.of_program() && (record == after->steps.end() || record->second.status != StepStatus::Done))
-    std::fprintf(
-        stderr,
-        "note: nothing is kept of a program that did not end well within %s: --seconds gives it longer\n",
-        duration_text(probe.request.seconds).c_str());
+    std::fputs("note: nothing is kept of a program that failed\n", stderr);
   return code == kDone && !told.ok() ? report(probe.session, told) : code;
 }
 
@@ -241,14 +241,39 @@ Status make_program_probe(ir::Program& program, const std::string& id, double se
   program.moves.clear();
   for (ir::Step& step : program.steps) {
     if (step.id != id) continue;
-    step.program["results"] = results;
-    step.program.erase("checkpoints");
-    step.program["retries"] = 0;
-    const auto most = static_cast<long long>(std::ceil(seconds));
-    step.program["timeout_seconds"] = std::min(most, step.program.value("timeout_seconds", most));
+    make_short_run(step, seconds, results);
   }
   return {};
 }
+
+std::string probed_text(const foresight::ProgramRun& run) {
+  switch (run.kind) {
+    case foresight::ProgramRun::Kind::Ended:
+      return "it ran to its end in " + duration_text(run.seconds);
+    case foresight::ProgramRun::Kind::Extrapolated:
+      return fmt::format("by its progress ({}) it takes {} ({} to {})", run.progress,
+                         duration_text(run.seconds), duration_text(run.low), duration_text(run.high));
+    case foresight::ProgramRun::Kind::AtLeast:
+      break;
+  }
+  return fmt::format("it takes longer than {}, and printed no progress such as `Epoch 3/10`",
+                     duration_text(run.seconds));
+}
+
+namespace {
+
+// An earlier probe was killed. On this computer it costs nothing and is radlc's own: it goes first.
+int remove_left(const Probe& probe, const Snapshot& left) {
+  const bool here =
+      probe.request.here && std::all_of(left.resources.begin(), left.resources.end(),
+                                        [](const auto& one) { return one.second.cloud == "local"; });
+  if (here) return take_down(probe);
+  return report(probe.session, Status(Code::Conflict, "an earlier probe is not taken down")
+                                   .with_hint(fmt::format("radlc destroy{} --name {}", probe.project.words,
+                                                          shell_word(probe.name))));
+}
+
+}  // namespace
 
 int run_probe(const Session& session, const ProbeRequest& request, Project& project) {
   auto job = request.program.empty() ? find_training(project.compiled.program, request.training)
@@ -262,9 +287,7 @@ int run_probe(const Session& session, const ProbeRequest& request, Project& proj
   auto left = read_snapshot(session.host, project.state_directory, probe.name);
   if (!left.ok()) return report(session, left.status());
   if (!left->resources.empty())
-    return report(session, Status(Code::Conflict, "an earlier probe is not taken down")
-                               .with_hint(fmt::format("radlc destroy{} --name {}", project.words,
-                                                      shell_word(probe.name))));
+    if (const int gone = remove_left(probe, *left); gone != kDone) return gone;
   Cancellation cancellation;
   auto run = begin_run(session, probe.parts(), project.state_directory, probe.name, OpenMode::Create,
                        "profile", request.run.lock_timeout, cancellation);

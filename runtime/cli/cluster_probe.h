@@ -7,6 +7,7 @@
 
 #include "runtime/cli/project.h"
 #include "runtime/cli/run_options.h"
+#include "runtime/foresight/calibration.h"
 
 namespace radl::cli {
 
@@ -17,6 +18,7 @@ struct ProbeRequest {
   double seconds = 30;  // of training; of a program at most so long
   std::optional<double> batch;
   RunOptions run;
+  bool here = false;  // all nodes are of this computer: what a killed probe has left there is removed first
 };
 
 // The program of the probe: named "NAME-probe", with one training, so short, whose model goes to a folder of
@@ -25,10 +27,13 @@ struct ProbeRequest {
 Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
                   std::optional<double> batch, const std::string& result);
 
-// The same of a program of the user's own: run as it is, for `seconds` at most and once. Its identity stays,
-// so that what it takes is kept as the program's own.
+// The same of a program of the user's own, by driver::make_short_run().
 Status make_program_probe(ir::Program& program, const std::string& id, double seconds,
                           const std::string& results);
+
+// "it ran to its end in 12 s", "by its progress (epoch 3 of 10) it takes 2:00 min (..)", "it takes longer
+// than 30 s".
+std::string probed_text(const foresight::ProgramRun& run);
 
 // Shows what would be made and what it costs, asks, makes it, trains, keeps what it took, takes it down.
 // The exit status.

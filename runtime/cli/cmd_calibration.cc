@@ -50,10 +50,13 @@ int run_show(const Session& session, const Options& options) {
       std::printf("  %g images %s", point.batch, duration_text(point.seconds).c_str());
     std::printf("\n");
   }
-  std::map<std::string, size_t> runs, studies;
+  std::map<std::string, size_t> runs, programs, studies;
   for (const foresight::TrainingRun& run : calibration->runs) ++runs[run.family + "  on " + run.machine];
+  for (const foresight::ProgramRun& run : calibration->programs)
+    ++programs[fmt::format("{}  on {} x {}", run.family, run.nodes, run.machine)];
   for (const foresight::StudyRow& row : calibration->studies) ++studies[row.study + "  on " + row.machine];
   for (const auto& [of, count] : runs) std::printf("runs     %s: %zu\n", shown(of).c_str(), count);
+  for (const auto& [of, count] : programs) std::printf("program  %s: %zu\n", shown(of).c_str(), count);
   for (const auto& [of, count] : studies) std::printf("study    %s: %zu rows\n", shown(of).c_str(), count);
   std::printf("digest   %s\n", digest_of(*calibration).c_str());
   return kDone;
@@ -136,7 +139,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->add_option("FILE", options->file, "a file of `export`, a .csv of a study, or the built-in anwar-2021")
       ->required();
   CLI::App* forget = part("forget", "Remove what is known of a family or a study", run_forget);
-  forget->add_option("NAME", options->what, "such as 'resnet20 on cifar10', or mnist");
+  forget->add_option("NAME", options->what,
+                     "such as 'resnet20 on cifar10', 'mnist (train.py)' of a program, or mnist");
   forget->add_flag("--all", options->all, "everything");
   return [chosen] { return (*chosen)(); };
 }

@@ -20,7 +20,7 @@
 namespace radl::cli::catalog_command {
 namespace {
 
-// The region that is shown where none is named.
+// The region that is shown if none is named and none is configured.
 constexpr std::pair<const char*, const char*> kDefaultRegions[] = {{"gce", "us-central1"},
                                                                    {"azure", "eastus"}};
 constexpr const char* kDefaultRegion = "us-east-1";
@@ -36,21 +36,33 @@ struct Options {
   bool spot = false, json = false, all = false, from_price_list = false;
 };
 
-std::string region_of(const Options& options) {
+// The region that plans use for nodes that name none: AWS_REGION, CLOUDSDK_COMPUTE_REGION,
+// AZURE_DEFAULTS_LOCATION and what else each cloud reads. "": none is configured.
+std::string configured_region(const Host& host, const std::string& cloud) {
+  auto machinery = make_machinery(host, {});
+  if (!machinery.ok()) return "";
+  ir::Node node;
+  node.cloud = cloud;
+  auto id = CloudId::parse((*machinery)->clouds().id_for(node));
+  return id.ok() ? id->region : "";
+}
+
+std::string region_of(const Host& host, const Options& options) {
   if (!options.regions.empty()) return options.regions.front();
+  if (std::string region = configured_region(host, options.cloud); !region.empty()) return region;
   for (const auto& [cloud, region] : kDefaultRegions)
     if (options.cloud == cloud) return region;
   return kDefaultRegion;
 }
 
 // The cloud and the region are known.
-Status check_place(const Catalog& catalog, const Options& options) {
+Status check_place(const Catalog& catalog, const Options& options, const std::vector<std::string>& asked) {
   const std::vector<std::string> clouds = catalog.clouds();
   if (std::find(clouds.begin(), clouds.end(), options.cloud) == clouds.end())
     return invalid("the catalogue has no cloud '" + options.cloud + "'; there is " + join(clouds, ", "));
   auto regions = catalog.regions(options.cloud);
   if (!regions.ok()) return std::move(regions).status();
-  for (const std::string& region : options.regions) {
+  for (const std::string& region : asked) {
     if (std::find(regions->begin(), regions->end(), region) != regions->end()) continue;
     const std::string near = nearest(region, *regions);
     return invalid("the catalogue has no region '" + region + "' of " + options.cloud)
@@ -144,8 +156,10 @@ std::string dates_of(const std::vector<const InstanceType*>& types) {
 
 int run_list(const Session& session, const Options& options) {
   const Catalog catalog = current_catalog(session.host);
-  if (Status known = check_place(catalog, options); !known.ok()) return report(session, known);
-  const std::string region = region_of(options);
+  const std::string region = region_of(session.host, options);
+  std::vector<std::string> asked = options.regions;
+  if (asked.empty()) asked = {region};
+  if (Status known = check_place(catalog, options, asked); !known.ok()) return report(session, known);
   auto all = catalog.types(options.cloud, region);
   if (!all.ok()) return report(session, all.status());
   const ir::Node node = wanted_by(options);
@@ -193,7 +207,8 @@ void print_type(const InstanceType& type) {
 
 int run_show(const Session& session, const Options& options) {
   const Catalog catalog = current_catalog(session.host);
-  if (Status known = check_place(catalog, options); !known.ok()) return report(session, known);
+  if (Status known = check_place(catalog, options, options.regions); !known.ok())
+    return report(session, known);
   std::vector<std::string> regions = options.regions;
   if (regions.empty()) {
     auto all = catalog.regions(options.cloud);
@@ -223,7 +238,7 @@ int run_show(const Session& session, const Options& options) {
         names.ok() ? nearest(options.type, std::vector<std::string>(names->begin(), names->end())) : "";
     return report(session,
                   not_found(options.cloud + " has no instance type '" + options.type + "'" +
-                            (options.regions.empty() ? "" : " in " + region_of(options)))
+                            (options.regions.empty() ? "" : " in " + options.regions.front()))
                       .with_hint(near.empty() || near == options.type ? "" : "did you mean " + near + "?"));
   }
   if (options.json) std::printf("%s\n", list.dump(2).c_str());
@@ -331,7 +346,9 @@ void add_place(CLI::App& command, Options& options) {
   command.add_option("--cloud", options.cloud, "the type of cloud")
       ->type_name("CLOUD")
       ->capture_default_str();
-  command.add_option("--region", options.regions, "its name in the cloud; may be repeated")
+  command
+      .add_option("--region", options.regions,
+                  "its name in the cloud; may be repeated (default of list: the configured region)")
       ->type_name("REGION");
 }
 

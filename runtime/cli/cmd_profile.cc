@@ -17,6 +17,7 @@
 #include "runtime/cli/signals.h"
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/profile_place.h"
+#include "runtime/driver/program_probe.h"
 #include "runtime/runs/calibration_store.h"
 
 namespace radl::cli::profile_command {
@@ -201,6 +202,56 @@ bool is_of_program(const ir::Program& program, const Options& options) {
   return options.training.empty() && trainings_of(program).empty() && find_program(program, "").ok();
 }
 
+int keep_program(const Session& session, const foresight::ProgramRun& run, const Options& options) {
+  const std::string file = session.host.calibration_file();
+  auto store = CalibrationStore::open(file);
+  if (!store.ok()) return report(session, store.status());
+  if (Status kept = store->add(run); !kept.ok()) return report(session, kept);
+  if (options.json) {
+    foresight::Calibration calibration;
+    calibration.programs = {run};
+    std::printf("%s\n", to_json(calibration)
+                            .at("programs")
+                            .at(0)
+                            .dump(2, ' ', false, Json::error_handler_t::replace)
+                            .c_str());
+  } else {
+    std::printf("Probed: %s\nKept in %s.\n", shown(probed_text(run)).c_str(), shown(file).c_str());
+  }
+  return kDone;
+}
+
+// On nodes that are there.
+int profile_on_nodes(const Session& session, const Options& options, const Project& project,
+                     const ir::Step& program) {
+  Cancellation cancellation;
+  SignalGuard signals(cancellation);
+  NodeProbe probe;
+  probe.nodes = options.on;
+  probe.seconds = options.seconds;
+  probe.stop = cancellation.finishing();
+  if (!options.json)
+    probe.emit = [](const StepEvent& event) {
+      if (event.kind != "output" || !event.data.is_object()) return;
+      std::printf("%s: %s\n", shown(event.node).c_str(), shown(event.data.value("line", "")).c_str());
+    };
+  auto run = probe_on_nodes(session.host, options.project, project, program, probe);
+  if (!run.ok()) return report(session, run.status());
+  return keep_program(session, *run, options);
+}
+
+// On nodes that are made for it: those of the file, or all of them on this computer.
+int profile_on_cluster(const Session& session, const Options& options, Project& project,
+                       const ProbeRequest& request) {
+  if (options.json)
+    return report(session,
+                  invalid("--json prints a profile of this computer or of a node; of a cluster radlc "
+                          "shows events and a plan"));
+  if (request.here)
+    for (ir::Node& node : project.compiled.program.nodes) node.cloud = "local";
+  return run_probe(session, request, project);
+}
+
 int run_profile(const Session& session, const Options& options) {
   auto project = load_project(session, options.project);
   if (!project.ok()) return report(session, project.status());
@@ -208,19 +259,19 @@ int run_profile(const Session& session, const Options& options) {
   if (is_of_program(program, options)) {
     auto job = find_program(program, options.program);
     if (!job.ok()) return report(session, job.status());
-    if (options.on != "cluster")
-      return report(session,
-                    invalid("a program is profiled by a short real run on machines that are made for it")
-                        .with_hint("say --on cluster; its plan and price are shown first"));
-    if (options.json) return report(session, invalid("--json: of a cluster events and a plan are shown"));
-    return run_probe(session, {"", (*job)->id, options.seconds, {}, options.run}, **project);
+    if (options.batch)
+      return report(session, invalid("--batch is of a training; a program has its arguments"));
+    const bool here = options.on == "local";
+    if (here || options.on == "cluster")
+      return profile_on_cluster(session, options, **project,
+                                {"", (*job)->id, options.seconds, {}, options.run, here});
+    return profile_on_nodes(session, options, **project, **job);
   }
   auto training = find_training(program, options.training);
   if (!training.ok()) return report(session, training.status());
-  if (options.on == "cluster") {
-    if (options.json) return report(session, invalid("--json: of a cluster events and a plan are shown"));
-    return run_probe(session, {options.training, "", options.seconds, options.batch, options.run}, **project);
-  }
+  if (options.on == "cluster")
+    return profile_on_cluster(session, options, **project,
+                              {options.training, "", options.seconds, options.batch, options.run, false});
   Cancellation cancellation;
   SignalGuard signals(cancellation);
   const Stop stop = cancellation.finishing();
@@ -245,24 +296,27 @@ int run_profile(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("profile", "Measure a training for a few seconds, here or on a node, for forecasts");
+  CLI::App* command = app.add_subcommand(
+      "profile", "Measure a training or a program for a few seconds, here or on a node, for forecasts");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
   command->add_option("--training", options->training, "name of the training, if the file has several")
       ->type_name("NAME");
   command
-      ->add_option(
-          "--program", options->program,
-          "your own program, such as one with PyTorch, instead of a training; it runs for at most --seconds")
+      ->add_option("--program", options->program,
+                   "your own program, such as one with PyTorch, instead of a training; it runs for at most "
+                   "--seconds, and its progress tells the rest")
       ->type_name("NAME");
-  command->add_option("--seconds", options->seconds, "duration in seconds, for three batch sizes together")
+  command
+      ->add_option("--seconds", options->seconds,
+                   "duration in seconds, of a training for three batch sizes together")
       ->check(CLI::Range(0.3, 3600.0))
       ->capture_default_str();
   command
       ->add_option("--on", options->on,
                    "local, a node such as 'worker[0]', or cluster: a temporary cluster, created after you "
-                   "approve its cost, and destroyed afterwards")
+                   "approve its cost, and destroyed afterwards; a program also takes a system, and for local "
+                   "it gets temporary nodes of this computer")
       ->type_name("WHERE")
       ->capture_default_str();
   command
@@ -273,7 +327,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->check(CLI::Range(1.0, 1e6));
   add_cloud_option(*command, options->run);
   command->add_flag("-y,--auto-approve", options->run.auto_approve,
-                    "with --on cluster: do not ask for approval");
+                    "of temporary nodes: do not ask for approval");
   command->add_flag("--json", options->json, "as JSON");
   return [=, &session] { return run_profile(session, *options); };
 }

@@ -1,4 +1,4 @@
-// Which trainings, programs and jobs of Slurm run, and where.
+// Which trainings, programs and jobs of Slurm, Ray and Spark run, and where.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <map>
 
 #include "common/text.h"
+#include "runtime/cli/cluster_jobs.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
@@ -171,6 +172,7 @@ int run_queue(const Session& session, Options& options) {
     }
   }
   add_slurm(*nodes, all);
+  add_cluster_jobs(*nodes, all);
   if (options.json) {
     std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return kDone;
@@ -183,8 +185,8 @@ int run_queue(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("queue", "Show which trainings, programs and Slurm jobs run, and where");
+  CLI::App* command = app.add_subcommand(
+      "queue", "Show which trainings, programs and jobs of Slurm, Ray and Spark run, and where");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_flag("--json", options->json, "print only JSON");

@@ -14,6 +14,7 @@
 #include "runtime/cli/recommend_published.h"
 #include "runtime/cli/recommend_study.h"
 #include "runtime/cli/recommend_view.h"
+#include "runtime/cli/recommend_write.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
@@ -25,74 +26,6 @@ namespace {
 
 constexpr int kNothingFits = 3;
 
-// The first of the names that the program has as an input; "" where it has none.
-std::string input_named(const ir::Program& program, std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (program.inputs.count(name)) return name;
-  return "";
-}
-
-std::string mode_word(foresight::Exchange exchange) {
-  return exchange == foresight::Exchange::Ring         ? "allreduce"
-         : exchange == foresight::Exchange::SyncServer ? "sync"
-                                                       : "async";
-}
-
-// Of a role's machine: the input that names its type, if there is one; else it must be what a plan takes by
-// itself.
-struct RoleType {
-  const char* what;
-  std::initializer_list<const char*> inputs;
-  std::string chosen, usual;
-};
-
-// An input file of `option`. Invalid: the file cannot become it by its inputs, and what it lacks.
-Result<Json> choice_inputs(const ir::Program& program, const RecommendQuestion& question,
-                           const foresight::RecommendInput& input, const foresight::Option& option) {
-  const auto& facts = question.input.facts;
-  Json inputs = Json::object();
-  std::vector<std::string> missing;
-  auto put = [&](const std::string& what, std::initializer_list<const char*> names, const Json& value,
-                 bool differs) {
-    if (const std::string name = input_named(program, names); !name.empty())
-      inputs[name] = value;
-    else if (differs)
-      missing.push_back(fmt::format("input {} for {}", *names.begin(), what));
-  };
-  const auto& worker = input.workers[option.worker];
-  put("the number of workers", {"workers", "worker_count"}, option.workers, option.workers != facts.workers);
-  std::vector<RoleType> roles;
-  if (!worker.machine.shared)
-    roles.push_back(
-        {"the workers' type", {"worker_type", "instance_type"}, worker.name, question.usual_worker});
-  if (option.server >= 0)
-    roles.push_back({"the server's type",
-                     {"server_type", "ps_type"},
-                     input.servers[static_cast<size_t>(option.server)].name,
-                     question.usual_server});
-  for (const RoleType& role : roles)
-    put(fmt::format("{} {}", role.what, role.chosen), role.inputs, role.chosen, role.chosen != role.usual);
-  const bool serves = option.server != -1;
-  if (serves != (facts.servers > 0)) {
-    missing.push_back(serves ? "parameter server" : "training without parameter servers");
-  } else {
-    put("the mode " + mode_word(option.exchange), {"mode"}, mode_word(option.exchange),
-        option.exchange != facts.exchange && option.exchange != foresight::Exchange::Alone);
-  }
-  put("the batch", {"batch", "batch_size"}, facts.batch, false);
-  if (input.interruptions_per_hour > 0) put("the spot market", {"spot"}, true, true);
-  if (!missing.empty())
-    return invalid(fmt::format("the file cannot become {}: it has no {}", candidate_name(input, option),
-                               join(missing, ", no ")))
-        .with_hint(fmt::format(
-            "declare it, write the choice into the file, or choose among what the file can "
-            "become: {}",
-            serves != (facts.servers > 0)
-                ? std::string("--exchange ") + (facts.servers > 0 ? "sync-server,async-server" : "alone,ring")
-                : "--types, --server, --workers and --exchange"));
-  return inputs;
-}
-
 // If nothing is within the default budget, the least that does takes its place: nobody asked for a limit.
 Result<foresight::Recommendation> recommend_within(RecommendQuestion& question,
                                                    const foresight::WorkModel& model) {
@@ -100,25 +33,6 @@ Result<foresight::Recommendation> recommend_within(RecommendQuestion& question,
   if (!made.ok() || made->choice.chosen || !question.default_budget || !made->choice.least_rate) return made;
   question.input.bounds.rate = *made->choice.least_rate;
   return foresight::recommend(question.input, model);
-}
-
-// --write of what `made` chose of `input`, if it was asked for.
-int write_choice(const Session& session, const RecommendFlags& flags, const Project& project,
-                 const RecommendQuestion& question, const foresight::RecommendInput& input,
-                 const foresight::Recommendation& made) {
-  if (flags.write.path.empty()) return kDone;
-  if (!made.choice.chosen)
-    return report(session, invalid("--write: the catalogue and the model know nothing of this cluster"));
-  auto inputs = choice_inputs(project.compiled.program, question, input,
-                              made.options[made.candidates[*made.choice.chosen].index]);
-  if (!inputs.ok()) return report(session, std::move(inputs).status().at("--write"));
-  (*inputs)[kWrittenBy] = "radlc recommend";
-  if (Status written = write_result(flags.write, inputs->dump(2) + "\n", ResultKind::Inputs); !written.ok())
-    return report(session, std::move(written).at("--write"));
-  if (!flags.json)
-    std::printf("Written. To see it: radlc plan%s --input-file %s\n", shown(project.words).c_str(),
-                shell_word(flags.write.path).c_str());
-  return kDone;
 }
 
 int answer_published(const Session& session, const RecommendFlags& flags, const Project& project,
@@ -234,7 +148,11 @@ int run(const Session& session, const RecommendFlags& flags) {
   const ir::Program& program = (*project)->compiled.program;
   if (flags.training.empty() && (!flags.program.empty() || trainings_of(program).empty())) {
     auto job = find_program(program, flags.program);
-    if (job.ok()) return run_program(session, flags, **project, **machinery, **job);
+    if (job.ok()) {
+      auto surveys = flags.refresh ? survey_account(session, **project, **machinery) : Surveys();
+      if (!surveys.ok()) return report(session, surveys.status());
+      return run_program(session, flags, **project, **machinery, *surveys, **job);
+    }
     const bool several = std::any_of(program.steps.begin(), program.steps.end(),
                                      [](const ir::Step& step) { return step.kind == ir::StepKind::Program; });
     if (!flags.program.empty() || several) return report(session, job.status());
@@ -278,7 +196,8 @@ void add_limits(CLI::App& command, RecommendFlags& flags) {
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "recommend",
-      "Recommend a cluster for a training: time and cost of each candidate, and the best within limits");
+      "Recommend a cluster for a training or a program: time and cost of each candidate, and the best within "
+      "limits");
   auto flags = std::make_shared<RecommendFlags>();
   add_project_options(*command, flags->project);
   add_cloud_option(*command, flags->run);

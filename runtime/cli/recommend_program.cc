@@ -3,220 +3,215 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/human.h"
-#include "runtime/cli/recommend_view.h"
+#include "runtime/cli/recommend_write.h"
 #include "runtime/cli/shown.h"
-#include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/program_facts.h"
 #include "runtime/foresight/anwar.h"
-#include "runtime/plan/measured.h"
-#include "runtime/runs/runs_file.h"
+#include "runtime/runs/calibration_store.h"
 
 namespace radl::cli {
 namespace {
 
 using foresight::Candidate;
-using foresight::Source;
+using foresight::ProgramModel;
+using foresight::ProgramRun;
 using foresight::Verdict;
 
 constexpr int kNoTypeFits = 3;
-constexpr size_t kMostTypesShown = 11;
-constexpr double kSameTypeRatio = 1.3;  // of the band of a time that was measured on the same kind of machine
+constexpr double kConfidence = 0.8;  // of a program's bands
 
-struct TimedType {
-  std::string kind;  // "ec2 m5.xlarge"
-  double cores = 0, gpus = 0, seconds = 0;
-};
-
-struct TypeChoice {
-  std::vector<foresight::OfferedType> offers;
-  std::vector<Candidate> candidates;  // of offers, by index
-  std::vector<Source> sources;
-  std::vector<std::string> why;  // it is rejected
-  foresight::Choice choice;
-  std::string currency = "USD";
-};
-
-// Types of which runs have kept the program's time. `local` and offers of the region: of others the cores are
-// not known.
-std::vector<TimedType> timed_types(const Host& host, const ir::Step& step,
-                                   const std::vector<foresight::OfferedType>& offers) {
-  const auto measured = measured_by(newest_runs(host.runs_file()));
-  const std::string work = step.program.value("identity", "");
-  std::vector<TimedType> timed;
-  auto take = [&](const std::string& kind, double cores, double gpus) {
-    const auto known = measured.find(program_key(work, step.nodes.size(), kind));
-    if (known != measured.end()) timed.push_back({kind, cores, gpus, known->second});
-  };
-  for (const auto& offer : offers) take(offer.machine.kind, offer.machine.cores, offer.gpus);
-  const foresight::MachineFacts here = this_computer();
-  if (std::none_of(timed.begin(), timed.end(), [&](const TimedType& one) { return one.kind == here.kind; }))
-    take(here.kind, here.cores, 0);
-  return timed;
-}
-
-// nullopt: it ran on nothing alike.
-std::optional<foresight::Banded> time_on_type(const foresight::OfferedType& offer,
-                                              const std::vector<TimedType>& timed) {
-  const TimedType* nearest = nullptr;
-  for (const TimedType& one : timed) {
-    if (one.kind == offer.machine.kind)
-      return foresight::banded(one.seconds, kSameTypeRatio, Source::Measured, "runs on it");
-    if (one.gpus > 0 || offer.gpus > 0 || !(one.cores > 0) || !(offer.machine.cores > 0)) continue;
-    const auto away = [&](const TimedType& of) {
-      return std::fabs(std::log(of.cores / offer.machine.cores));
-    };
-    if (nearest == nullptr || away(one) < away(*nearest)) nearest = &one;
-  }
-  if (nearest == nullptr) return std::nullopt;
-  const double scaled = nearest->seconds * nearest->cores / offer.machine.cores;
-  const double low = std::min(scaled, nearest->seconds), high = std::max(scaled, nearest->seconds);
-  foresight::Banded time = foresight::banded(std::sqrt(low * high), kSameTypeRatio, Source::Scaled,
-                                             "runs on " + nearest->kind + ", by cores");
-  time.low = low / kSameTypeRatio;
-  time.high = high * kSameTypeRatio;
-  return time;
-}
-
-Status weigh_types(const RecommendQuestion& question, const std::vector<TimedType>& timed, size_t nodes,
-                   TypeChoice& made) {
-  for (size_t i = 0; i < made.offers.size(); ++i) {
-    const foresight::OfferedType& offer = made.offers[i];
-    Candidate one;
-    one.index = static_cast<uint32_t>(i);
-    one.machines = static_cast<uint16_t>(nodes);
-    one.burstable = question.input.prefer_sustained && offer.machine.credits.burstable();
-    const auto time = time_on_type(offer, timed);
-    made.sources.push_back(time ? time->source : Source::Unknown);
-    made.why.push_back(!time             ? "its run time on this type is unknown"
-                       : !offer.per_hour ? "its price is unknown"
-                                         : "");
-    one.verdict = made.why.back().empty() ? Verdict::Fits : Verdict::Unknown;
-    if (one.verdict == Verdict::Fits) {
-      one.seconds = time->value, one.low = time->low, one.high = time->high;
-      one.rate = offer.per_hour->micros * static_cast<int64_t>(nodes);
-      one.cost = foresight::run_cost_micros(one.rate, one.seconds);
-      one.cost_low = foresight::run_cost_micros(one.rate, one.low);
-      one.cost_high = foresight::run_cost_micros(one.rate, one.high);
-      if (!offer.per_hour->zero()) made.currency = offer.per_hour->currency;
-    }
-    made.candidates.push_back(one);
-  }
-  auto choice = choose(made.candidates, question.input.objective, question.input.bounds);
-  if (!choice.ok()) return std::move(choice).status();
-  made.choice = std::move(*choice);
+// Options that have no part in the answer.
+Status check_options(const RecommendFlags& flags) {
+  const std::pair<const char*, bool> others[] = {{"--algorithm", flags.algorithm != "model"},
+                                                 {"--compare", flags.compare},
+                                                 {"--batch", flags.batch.has_value()},
+                                                 {"--images", flags.images.has_value()},
+                                                 {"--latency", flags.latency_ms.has_value()},
+                                                 {"--exchange", !flags.exchanges.empty()},
+                                                 {"--server", flags.server != "auto"},
+                                                 {"--interruptions", flags.interruptions.has_value()},
+                                                 {"--confidence", flags.confidence != kConfidence}};
+  for (const auto& [name, given] : others)
+    if (given)
+      return invalid(std::string(name) + " is of a training; of a program radlc knows its runs alone")
+          .with_hint("its arguments are in the file; ask with --types, --workers, limits and --objective");
   return {};
 }
 
-std::string nodes_name(const TypeChoice& made, size_t at, size_t nodes) {
-  const std::string& type = made.offers[made.candidates[at].index].name;
-  return nodes > 1 ? fmt::format("{}x{}", nodes, type) : type;
-}
-
-// The chosen one, then the others that fit by the objective.
-std::vector<size_t> by_objective(const TypeChoice& made, const foresight::Objective& objective, bool all) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < made.candidates.size(); ++i)
-    if (made.candidates[i].verdict == Verdict::Fits && made.choice.chosen != i) order.push_back(i);
-  const auto value = [&](size_t at) {
-    const Candidate& one = made.candidates[at];
-    return objective.time * one.seconds / 3600 + objective.money * static_cast<double>(one.cost) / 1e6;
-  };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return value(a) < value(b); });
-  if (made.choice.chosen) order.insert(order.begin(), *made.choice.chosen);
-  if (!all && order.size() > kMostTypesShown) order.resize(kMostTypesShown);
-  return order;
-}
-
-std::string program_text(const TypeChoice& made, const RecommendQuestion& question, size_t nodes, bool all) {
-  const auto line = [&](size_t at) {
-    const Candidate& one = made.candidates[at];
-    return fmt::format("{}, {}, {}/h, {}", banded_text(one.seconds, one.low, one.high),
-                       cost_text(one.cost, made.currency), Money{one.rate, made.currency}.text(),
-                       source_name(made.sources[at]));
-  };
-  std::string text;
-  if (made.choice.chosen)
-    text = "Take " + nodes_name(made, *made.choice.chosen, nodes) + ": " + line(*made.choice.chosen) + "\n\n";
-  const std::vector<size_t> shown = by_objective(made, question.input.objective, all);
-  for (size_t at : shown)
-    text += fmt::format("  {} {:<24}  {}\n", made.choice.chosen == at ? "*" : " ",
-                        nodes_name(made, at, nodes), line(at));
-  std::map<std::string, size_t> rejected;
-  size_t fits = 0;
-  for (size_t i = 0; i < made.candidates.size(); ++i) {
-    const Verdict verdict = made.candidates[i].verdict;
-    if (verdict == Verdict::Fits)
-      ++fits;
-    else
-      ++rejected[made.why[i].empty() ? " by the " + std::string(verdict_name(verdict)) : ": " + made.why[i]];
+// Whether its nodes can be of another number: they are all of one system.
+bool of_one_system(const ir::Program& program, const ir::Step& step) {
+  std::string system;
+  for (const ir::Node& node : program.nodes) {
+    if (std::find(step.nodes.begin(), step.nodes.end(), node.address) == step.nodes.end()) continue;
+    if (!system.empty() && node.system != system) return false;
+    system = node.system;
   }
-  if (fits > shown.size()) text += fmt::format("  {} more fit; --all lists them\n", fits - shown.size());
-  for (const auto& [why, count] : rejected) text += fmt::format("  rejected  {}{}\n", count, why);
-  return text;
+  return true;
 }
 
-Json program_json(const TypeChoice& made, size_t nodes) {
-  Json candidates = Json::array();
-  for (size_t i = 0; i < made.candidates.size(); ++i) {
-    const Candidate& one = made.candidates[i];
-    Json json = {{"name", nodes_name(made, i, nodes)},
-                 {"type", made.offers[one.index].name},
-                 {"verdict", verdict_name(one.verdict)},
-                 {"source", source_name(made.sources[i])}};
-    if (!made.why[i].empty()) {
-      json["why"] = made.why[i];
-    } else {
-      json["seconds"] = {{"value", one.seconds}, {"low", one.low}, {"high", one.high}};
-      json["cost"] = {{"micros", one.cost}, {"low_micros", one.cost_low}, {"high_micros", one.cost_high}};
-      json["per_hour"] = Money{one.rate, made.currency};
+// Without --workers: the file's number, and those that were measured.
+std::vector<int> sizes_of(const RecommendQuestion& question, const ProgramModel& model, const ir::Step& step,
+                          bool one_system) {
+  if (!question.default_sizes) return question.input.sizes;
+  std::vector<int> sizes = {static_cast<int>(step.nodes.size())};
+  const std::string work = step.program.value("identity", "");
+  if (one_system)
+    for (const auto& type : question.input.workers) {
+      const std::vector<int> known = model.sizes(work, type.machine.kind);
+      sizes.insert(sizes.end(), known.begin(), known.end());
     }
-    candidates.push_back(std::move(json));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+void weigh(const foresight::OfferedType& offer, int nodes, const foresight::ProgramForecast& forecast,
+           ProgramAnswer& answer) {
+  Candidate one;
+  one.index = static_cast<uint32_t>(answer.candidates.size());
+  one.machines = static_cast<uint16_t>(nodes);
+  one.burstable = answer.question.input.prefer_sustained && offer.machine.credits.burstable();
+  const foresight::AboveQuota above = foresight::above_quota(offer, nodes, nullptr);
+  std::string why;
+  if (above.quota != nullptr) {
+    one.verdict = Verdict::Quota;
+    why = fmt::format("quota {}: {} wanted, {} left", above.quota->name, plain_number(above.need),
+                      plain_number(above.quota->room));
+  } else if (!forecast.run.known() || !offer.per_hour) {
+    one.verdict = Verdict::Unknown;
+    why = !offer.per_hour ? "its price is unknown" : "its run time is unknown: " + forecast.unknown;
+  } else {
+    const foresight::Banded whole = foresight::sum_of({answer.question.input.startup, forecast.run});
+    one.seconds = whole.value, one.low = whole.low, one.high = whole.high;
+    one.rate = offer.per_hour->micros * nodes;
+    const int64_t rate = one.rate + offer.machine.credits.surplus_micros_per_hour * nodes;
+    one.cost = foresight::run_cost_micros(rate, one.seconds);
+    one.cost_low = foresight::run_cost_micros(rate, one.low);
+    one.cost_high = foresight::run_cost_micros(rate, one.high);
+    if (!offer.per_hour->zero()) answer.currency = offer.per_hour->currency;
   }
-  return {{"recommendation", 1},
-          {"chosen", made.choice.chosen ? Json(nodes_name(made, *made.choice.chosen, nodes)) : Json()},
-          {"candidates", candidates}};
+  answer.why.push_back(std::move(why));
+  answer.candidates.push_back(one);
+}
+
+// If nothing is within the default budget, the least that does takes its place: nobody asked for a limit.
+Status choose_cluster(ProgramAnswer& answer) {
+  const std::vector<Candidate> weighed = answer.candidates;
+  auto& input = answer.question.input;
+  auto choice = choose(answer.candidates, input.objective, input.bounds);
+  if (choice.ok() && !choice->chosen && answer.question.default_budget && choice->least_rate) {
+    input.bounds.rate = *choice->least_rate;
+    answer.candidates = weighed;
+    choice = choose(answer.candidates, input.objective, input.bounds);
+  }
+  if (!choice.ok()) return std::move(choice).status();
+  answer.choice = std::move(*choice);
+  return {};
+}
+
+void inputs_of(const ProgramAnswer& answer, size_t nodes_of_file, ChoiceInputs& made) {
+  const auto& cluster = answer.clusters[*answer.choice.chosen];
+  const auto& type = answer.question.input.workers[cluster.type];
+  made.put("the number of nodes", {"workers", "worker_count", "nodes", "node_count"}, cluster.nodes,
+           static_cast<size_t>(cluster.nodes) != nodes_of_file);
+  if (!type.machine.shared)
+    made.put("the type " + type.name, {"worker_type", "instance_type", "node_type"}, type.name,
+             type.name != answer.question.usual_worker);
+  if (answer.question.input.interruptions_per_hour > 0) made.put("the spot market", {"spot"}, true, true);
+}
+
+// No run tells its time; perhaps one tells that it takes longer than something.
+Status not_known(const std::vector<ProgramRun>& runs, const ir::Step& step, const std::string& command) {
+  double longest = 0;
+  for (const ProgramRun& run : runs)
+    if (run.work == step.program.value("identity", "")) longest = std::max(longest, run.seconds);
+  if (longest <= 0)
+    return not_found("no run of " + step.id + " as it is now is known")
+        .with_hint("a short real run tells: " + command);
+  return not_found(fmt::format("{} takes longer than {}, and how long is unknown: it printed no progress",
+                               step.id, duration_text(longest)))
+      .with_hint(
+          fmt::format("print progress, such as `Epoch 3/10`, or watch it for longer: {} --seconds {:.0f}",
+                      command, 10 * longest));
+}
+
+int show(const Session& session, const RecommendFlags& flags, const Project& project,
+         const ProgramAnswer& answer, const ir::Step& step) {
+  if (!flags.explain.empty()) {
+    auto text = explain_program(answer, flags.explain);
+    if (!text.ok()) return report(session, text.status());
+    std::fputs(shown(*text).c_str(), stdout);
+    return kDone;
+  }
+  if (flags.json)
+    std::printf("%s\n", program_json(answer).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  else
+    std::fputs(shown(program_text(answer, flags.all)).c_str(), stdout);
+  if (!answer.choice.chosen) {
+    std::fprintf(stderr, "error: nothing is within the limits\n  %s\n",
+                 shown(least_of_program(answer)).c_str());
+    return kNoTypeFits;
+  }
+  if (flags.write.path.empty()) return kDone;
+  ChoiceInputs made(project.compiled.program);
+  inputs_of(answer, step.nodes.size(), made);
+  return write_inputs(session, flags, project,
+                      made.take(answer.name(*answer.choice.chosen), "--types and --workers"));
 }
 
 }  // namespace
 
+std::string ProgramAnswer::name(size_t candidate) const {
+  const Cluster& cluster = clusters[candidate];
+  const std::string& type = question.input.workers[cluster.type].name;
+  return cluster.nodes > 1 ? fmt::format("{}x{}", cluster.nodes, type) : type;
+}
+
 int run_program(const Session& session, const RecommendFlags& flags, const Project& project,
-                const Machinery& machinery, const ir::Step& step) {
-  if (flags.algorithm != "model" || flags.compare || !flags.explain.empty() || !flags.write.path.empty() ||
-      flags.batch || flags.images || flags.latency_ms || !flags.workers.empty() || flags.max_workers)
-    return report(session, invalid("of a program only types, limits and the objective can be asked about")
-                               .with_hint("its nodes and arguments are the file's"));
-  RecommendQuestion question;
-  if (Status taken = take_bounds(flags, question); !taken.ok()) return report(session, taken);
-  question.input.prefer_sustained = flags.types.empty();
-  const ir::Node* node = nullptr;
-  for (const ir::Node& one : project.compiled.program.nodes)
-    if (!step.nodes.empty() && one.address == step.nodes.front()) node = &one;
-  if (node == nullptr) return report(session, internal_error("the program has no node"));
-  auto offers = program_offers(flags, project, machinery, *node);
-  if (!offers.ok()) return report(session, offers.status());
-  const std::vector<TimedType> timed = timed_types(machinery.host(), step, *offers);
-  if (timed.empty())
+                const Machinery& machinery, const Surveys& surveys, const ir::Step& step) {
+  if (Status known = check_options(flags); !known.ok()) return report(session, known);
+  auto question = question_of_program(flags, project, machinery, surveys, step);
+  if (!question.ok()) return report(session, question.status());
+  ProgramAnswer answer;
+  answer.question = std::move(*question);
+  answer.id = step.id;
+  const auto& types = answer.question.input.workers;
+  answer.profile = profile_command(project, step, types.front().machine.shared);
+  const std::string work = step.program.value("identity", "");
+  auto runs = load_program_runs(machinery.host().calibration_file(), work, "");
+  if (!runs.ok()) return report(session, runs.status());
+  const ProgramModel model(*runs);
+  if (!model.knows(work)) return report(session, not_known(*runs, step, answer.profile));
+  const bool one_system = of_one_system(project.compiled.program, step);
+  if (!one_system && !answer.question.default_sizes)
+    return report(session, invalid("--workers: the nodes of " + step.id +
+                                   " are of several systems, so their number is the file's"));
+  for (int nodes : sizes_of(answer.question, model, step, one_system)) {
+    for (size_t type = 0; type < types.size(); ++type) {
+      const auto forecast =
+          model.forecast(program_question(step, types[type].machine, static_cast<size_t>(nodes)));
+      weigh(types[type], nodes, forecast, answer);
+      answer.clusters.push_back({type, nodes});
+      answer.forecasts.push_back(forecast);
+    }
+  }
+  if (flags.spot)
+    answer.question.notes.push_back(
+        "preemptions are not part of the time: what the program repeats is unknown");
+  if (answer.question.default_sizes && one_system && step.nodes.size() > 1)
+    answer.question.notes.push_back(
+        "candidates have as many nodes as the file, or as were measured; --workers names others");
+  if (Status chosen = choose_cluster(answer); !chosen.ok()) return report(session, chosen);
+  if (!answer.question.currency.empty() && answer.question.currency != answer.currency &&
+      answer.choice.least_rate)
     return report(session,
-                  not_found("no run of " + step.id + " as it is now is known")
-                      .with_hint("a short real run tells: radlc profile" + project.words + " --on cluster"));
-  TypeChoice made;
-  made.offers = std::move(*offers);
-  if (Status weighed = weigh_types(question, timed, step.nodes.size(), made); !weighed.ok())
-    return report(session, weighed);
-  if (flags.json)
-    std::printf(
-        "%s\n",
-        program_json(made, step.nodes.size()).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-  else
-    std::fputs(shown(program_text(made, question, step.nodes.size(), flags.all)).c_str(), stdout);
-  if (made.choice.chosen) return kDone;
-  std::fputs("error: nothing is within the limits\n", stderr);
-  return kNoTypeFits;
+                  invalid(fmt::format("the limits are in {}, the prices in {}: no rate between them is known",
+                                      answer.question.currency, answer.currency)));
+  return show(session, flags, project, answer, step);
 }
 
 }  // namespace radl::cli

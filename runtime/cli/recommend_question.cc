@@ -292,13 +292,48 @@ Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
   return {};
 }
 
-Result<std::vector<foresight::OfferedType>> program_offers(const RecommendFlags& flags,
-                                                           const Project& project, const Machinery& machinery,
-                                                           const ir::Node& node) {
+namespace {
+
+// Without a limit, the least time would select the most expensive cluster.
+void take_default_budget(RecommendQuestion& question) {
+  const auto& bounds = question.input.bounds;
+  if (bounds.rate || bounds.cost || bounds.deadline || question.input.objective.money != 0) return;
+  question.input.bounds.rate = kUsualBudgetMicros;
+  question.default_budget = true;
+}
+
+// What an answer on a cloud should be read with, and how long it takes to create its nodes.
+void take_place(const RecommendFlags& flags, const Machinery& machinery, const Surveys& surveys,
+                const ir::Node& worker, RecommendQuestion& question) {
+  const std::string id = machinery.clouds().id_for(worker);
+  question.input.startup = startup(machinery.host(), id.substr(0, id.find(':')));
+  if (!question.input.workers.front().machine.shared) note_quotas(flags, id, surveys, question);
+  if (flags.spot) question.input.interruptions_per_hour = flags.interruptions.value_or(kSpotInterruptions);
+  note_stale(machinery.host(), question.input.workers, question);
+}
+
+}  // namespace
+
+Result<RecommendQuestion> question_of_program(const RecommendFlags& flags, const Project& project,
+                                              const Machinery& machinery, const Surveys& surveys,
+                                              const ir::Step& program) {
   std::set<std::string> left_out;
-  const Surveys none;
-  return offers_of(node, flags.types, flags.spot,
-                   {project.compiled.program, machinery, none, left_out, false});
+  const Offering from{project.compiled.program, machinery, surveys, left_out, false};
+  RecommendQuestion question;
+  if (Status taken = take_bounds(flags, question); !taken.ok()) return taken;
+  const ir::Node* node = find_node(project.compiled.program, program.nodes);
+  if (node == nullptr) return internal_error("the program has no node");
+  auto offers = offers_of(*node, flags.types, flags.spot, from);
+  if (!offers.ok()) return std::move(offers).status();
+  question.input.workers = std::move(*offers);
+  if (!question.input.workers.front().machine.shared) {
+    if (Status usual = usual_type(*node, flags.spot, from, question.usual_worker); !usual.ok()) return usual;
+    take_default_budget(question);
+  }
+  question.input.prefer_sustained = flags.types.empty();
+  note_burstable(question);
+  take_place(flags, machinery, surveys, *node, question);
+  return question;
 }
 
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
@@ -344,22 +379,12 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   if (!local)
     if (Status usual = usual_type(*worker, flags.spot, from, question.usual_worker); !usual.ok())
       return usual;
-  // Without a limit, the least time would select the most expensive cluster.
-  const auto& bounds = question.input.bounds;
-  if (!local && flags.algorithm == "model" && !bounds.rate && !bounds.cost && !bounds.deadline &&
-      question.input.objective.money == 0) {
-    question.input.bounds.rate = kUsualBudgetMicros;
-    question.default_budget = true;
-  }
+  if (!local && flags.algorithm == "model") take_default_budget(question);
   question.input.prefer_sustained = flags.types.empty();
   note_burstable(question);
   note_gpus(idle_gpus, question);
   note_bandwidth(question);
-  const std::string id = machinery.clouds().id_for(*worker);
-  question.input.startup = startup(machinery.host(), id.substr(0, id.find(':')));
-  if (!local) note_quotas(flags, id, surveys, question);
-  if (flags.spot) question.input.interruptions_per_hour = flags.interruptions.value_or(kSpotInterruptions);
-  note_stale(machinery.host(), question.input.workers, question);
+  take_place(flags, machinery, surveys, *worker, question);
   if (!flags.latency_ms && !local)
     question.notes.push_back(fmt::format("a round trip of {:g} ms is guessed; --latency says another",
                                          foresight::kGuessedRoundTrip * 1000));

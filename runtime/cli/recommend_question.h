@@ -72,9 +72,10 @@ using Surveys = std::map<std::string, Survey>;
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
                                              const Machinery& machinery, const Surveys& surveys = {});
 
-// Offers that fit a node of a program of the user's own, in their region, also those with GPUs.
-Result<std::vector<foresight::OfferedType>> program_offers(const RecommendFlags& flags,
-                                                           const Project& project, const Machinery& machinery,
-                                                           const ir::Node& node);
+// The same of the nodes of a program of the user's own, also with types that have GPUs. `input.facts` say
+// nothing of it, and with `default_sizes` the sizes are the caller's to choose.
+Result<RecommendQuestion> question_of_program(const RecommendFlags& flags, const Project& project,
+                                              const Machinery& machinery, const Surveys& surveys,
+                                              const ir::Step& program);
 
 }  // namespace radl::cli

@@ -232,7 +232,8 @@ foresight::MachineFacts machine_facts(const InstanceType& type) {
           0,
           false,
           kVirtualCorePeak,
-          cpu_credits(type)};
+          cpu_credits(type),
+          type.gpu};
 }
 
 }  // namespace radl::driver

@@ -7,6 +7,7 @@
 #include "common/version.h"
 #include "runtime/base/world.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/program_facts.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/calibration_store.h"
 #include "runtime/runs/runs_file.h"
@@ -22,7 +23,8 @@ const ResourceCost* cost_of(const Plan& plan, const std::string& node) {
   return cost == plan.costs.end() ? nullptr : &*cost;
 }
 
-// The kind of machine that a node of the plan is, or becomes.
+}  // namespace
+
 foresight::MachineFacts machine_of(const Plan& plan, const std::string& node, const Machinery& machinery) {
   const ResourceCost* cost = cost_of(plan, node);
   if (cost == nullptr) return {};
@@ -38,6 +40,8 @@ foresight::MachineFacts machine_of(const Plan& plan, const std::string& node, co
   auto type = machinery.catalog().find(cloud->type, cloud->region, name);
   return type.ok() && *type != nullptr ? machine_facts(**type) : unknown;
 }
+
+namespace {
 
 struct Trained {
   const ir::Step* step = nullptr;
@@ -107,7 +111,8 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
                                                  const Machinery& machinery, const Stop& stop) {
   std::vector<PlanForecast> forecasts;
   const std::vector<Trained> trainings = trained_by(plan, project, machinery, stop);
-  if (trainings.empty()) return forecasts;
+  const std::vector<PlannedProgram> programs = programs_in(plan, project, machinery);
+  if (trainings.empty() && programs.empty()) return forecasts;
   const std::vector<RunFigures> runs = newest_runs(machinery.host().runs_file());
   const auto measured = measured_by(runs);
   const PhaseBands bands = bands_by(runs);
@@ -120,6 +125,18 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
     forecasts.push_back(forecast_plan({plan, (*known)->model, trained.facts, trained.machine,
                                        dataset_bytes(*trained.step, dataset), !dataset.source.empty(),
                                        staging, measured, bands, (*known)->digest, project.words}));
+  }
+  for (const PlannedProgram& one : programs) {
+    auto known =
+        load_program_runs(machinery.host().calibration_file(), one.question.work, one.question.family);
+    if (!known.ok()) return std::move(known).status();
+    foresight::Calibration calibration;
+    calibration.programs = *known;
+    const std::string digest = digest_of(calibration);
+    const foresight::ProgramModel model(std::move(*known));
+    forecasts.push_back(
+        forecast_program({plan, one.step->id, model.forecast(one.question), one.machine, staging, measured,
+                          bands, digest, profile_command(project, *one.step, one.machine.shared)}));
   }
   return forecasts;
 }
@@ -136,9 +153,10 @@ void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& fi
       if (name == "stage" && figures.predicted.stage) figures.predicted.stage = phase.value;
       if (name == "bring back") figures.predicted.around = phase.value;
       if (phase.known()) figures.sources.emplace(name, source_name(phase.source));
-      if (name != "train" && name != "bring back") continue;
+      const bool job = name == "train" || name == "run";
+      if (!job && name != "bring back") continue;
       seconds += phase.value;
-      known |= name == "train" && phase.known();
+      known |= job && phase.known();
     }
     if (known) train = std::max(train.value_or(0), seconds);
     if (!forecast.total.known()) continue;
@@ -197,7 +215,8 @@ Status keep_trainings(const Plan& plan, const Project& project, const Machinery&
     auto store = CalibrationStore::open(path);
     kept = store.ok() ? store->add(run) : std::move(store).status();
   }
-  return kept;
+  Status programs = keep_programs(plan, project, machinery, report, after);
+  return kept.ok() ? programs : kept;
 }
 
 }  // namespace radl::driver

@@ -1,6 +1,7 @@
 #include "runtime/driver/plan_request.h"
 
 #include "runtime/driver/given_back.h"
+#include "runtime/driver/program_facts.h"
 #include "runtime/plan/budget.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/runs_file.h"
@@ -38,7 +39,14 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.caller = machinery.host().variable("RADL_CALLER_CIDR");
   question.leave_jobs = project.scale.has_value();
   question.tell = [&tell](const std::string& line) { tell({Notice::Kind::Progress, line}); };
-  question.measured = [&machinery] { return measured_by(newest_runs(machinery.host().runs_file())); };
+  question.measured = [&machinery, &project] {
+    auto measured = measured_by(newest_runs(machinery.host().runs_file()));
+    const auto& steps = project.compiled.program.steps;
+    if (std::any_of(steps.begin(), steps.end(),
+                    [](const ir::Step& step) { return step.kind == ir::StepKind::Program; }))
+      add_program_times(machinery.host(), measured);
+    return measured;
+  };
   return question;
 }
 

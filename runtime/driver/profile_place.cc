@@ -127,6 +127,13 @@ Status measure_machine(Remote& remote, foresight::MachineFacts& machine) {
 
 }  // namespace
 
+Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remote& remote) {
+  foresight::MachineFacts machine = kind_of(node);
+  if (machine.shared) return machine;
+  if (Status measured = measure_machine(remote, machine); !measured.ok()) return measured;
+  return machine;
+}
+
 Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop) {
   auto engine = find_engine();
   if (!engine.ok()) return std::move(engine).status();
@@ -142,11 +149,8 @@ Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const Project
   const std::string address = (*node)->address;
   auto remote = connect_to(*nodes, **node);
   if (!remote.ok()) return std::move(remote).status().at(address);
-  foresight::MachineFacts machine = kind_of(**node);
-  if (!machine.shared) {
-    if (Status measured = measure_machine(**remote, machine); !measured.ok())
-      return std::move(measured).at(address);
-  }
+  auto machine = machine_of_node(**node, **remote);
+  if (!machine.ok()) return std::move(machine).status().at(address);
   NodeHandle handle;
   handle.address = address;
   handle.attributes = (*node)->attributes;
@@ -158,7 +162,7 @@ Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const Project
   auto engine = training::place_engine(handle, context);
   if (!engine.ok()) return std::move(engine).status().at(address);
   return std::unique_ptr<ProfilePlace>(
-      std::make_unique<NodePlace>(address, std::move(*remote), engine->command, std::move(machine), stop));
+      std::make_unique<NodePlace>(address, std::move(*remote), engine->command, std::move(*machine), stop));
 }
 
 }  // namespace radl::driver

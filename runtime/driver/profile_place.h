@@ -8,8 +8,13 @@
 #include "common/stop.h"
 #include "runtime/driver/project.h"
 #include "runtime/foresight/forecast.h"
+#include "runtime/net/remote.h"
+#include "runtime/state/records.h"
 
 namespace radl::driver {
+
+// The kind of machine that a node of a state is; of one that is not of this computer, asked for what it has.
+Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remote& remote);
 
 class ProfilePlace {
  public:

@@ -1,5 +1,5 @@
 // The recommender of Anwar et al. (2021): cluster size from batch and latency, by look-up in measured rows.
-// docs/recommend.md has each formula and each place where ours differs from the print.
+// docs/algorithms.md has each formula and each place where ours differs from the print.
 //
 // In: rows (published_data.h) and a question. Out: a row, or a candidate by weights. Pure.
 #pragma once

@@ -1,6 +1,8 @@
 #include "runtime/foresight/calibration.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
@@ -169,7 +171,53 @@ StudyRow read_study(const json& object) {
   return row;
 }
 
+constexpr ProgramRun::Kind kKinds[] = {ProgramRun::Kind::Ended, ProgramRun::Kind::Extrapolated,
+                                       ProgramRun::Kind::AtLeast};
+
+json program_json(const ProgramRun& run) {
+  return {
+      {"family", run.family},  {"work", run.work},   {"machine", run.machine},      {"cores", run.cores},
+      {"gpus", run.gpus},      {"nodes", run.nodes}, {"kind", kind_name(run.kind)}, {"seconds", run.seconds},
+      {"low", run.low},        {"high", run.high},   {"progress", run.progress},    {"time", run.time},
+      {"version", run.version}};
+}
+
+ProgramRun read_program(const json& object) {
+  ProgramRun run;
+  run.family = object.at("family").get<std::string>();
+  run.work = object.at("work").get<std::string>();
+  run.machine = object.at("machine").get<std::string>();
+  run.cores = number(object, "cores");
+  run.gpus = number(object, "gpus");
+  run.nodes = count(object, "nodes", 1);
+  const std::string name = object.at("kind").get<std::string>();
+  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                  [&](ProgramRun::Kind one) { return kind_name(one) == name; });
+  if (kind == std::end(kKinds))
+    throw json::type_error::create(302, "kind '" + name + "' is unknown", &object);
+  run.kind = *kind;
+  run.seconds = number(object, "seconds");
+  run.low = number(object, "low");
+  run.high = number(object, "high");
+  run.progress = object.at("progress").get<std::string>();
+  run.time = number(object, "time");
+  run.version = object.at("version").get<std::string>();
+  return run;
+}
+
 }  // namespace
+
+std::string_view kind_name(ProgramRun::Kind kind) {
+  switch (kind) {
+    case ProgramRun::Kind::Ended:
+      return "ended";
+    case ProgramRun::Kind::Extrapolated:
+      return "extrapolated";
+    case ProgramRun::Kind::AtLeast:
+      return "at least";
+  }
+  return "ended";
+}
 
 json to_json(const MeasuredProfile& profile) {
   return {{"family", profile.family},
@@ -202,7 +250,10 @@ json to_json(const Calibration& calibration) {
   for (const MeasuredProfile& profile : calibration.profiles) profiles.push_back(to_json(profile));
   for (const TrainingRun& run : calibration.runs) runs.push_back(run_json(run));
   for (const StudyRow& row : calibration.studies) studies.push_back(study_json(row));
-  return {{"calibration", kVersion}, {"profiles", profiles}, {"runs", runs}, {"studies", studies}};
+  json all = {{"calibration", kVersion}, {"profiles", profiles}, {"runs", runs}, {"studies", studies}};
+  // An earlier radlc neither wrote nor reads them.
+  for (const ProgramRun& run : calibration.programs) all["programs"].push_back(program_json(run));
+  return all;
 }
 
 Result<Calibration> calibration_from_json(const json& object) {
@@ -214,6 +265,8 @@ Result<Calibration> calibration_from_json(const json& object) {
     for (const json& one : object.at("profiles")) calibration.profiles.push_back(read_profile(one));
     for (const json& one : object.at("runs")) calibration.runs.push_back(read_run(one));
     for (const json& one : object.at("studies")) calibration.studies.push_back(read_study(one));
+    if (object.contains("programs"))
+      for (const json& one : object.at("programs")) calibration.programs.push_back(read_program(one));
     return calibration;
   } catch (const json::exception& error) {
     return Status(Code::Invalid, std::string("no calibration: ") + error.what());

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/status.h"
@@ -56,11 +57,34 @@ struct TrainingRun {
   std::string version;
 };
 
+// What a run of a program of the user's own tells about its time.
+struct ProgramRun {
+  enum class Kind {
+    Ended,         // it ran to its end in `seconds`
+    Extrapolated,  // it was ended early; by its own progress it takes `seconds`, in the band `low` to `high`
+    AtLeast        // it was ended early after `seconds`, and printed no progress
+  };
+  std::string family;   // for people: "mnist (train.py)"
+  std::string work;     // its identity (docs/ir.md): content, arguments and environment
+  std::string machine;  // the kind of machine: "local", "ec2 m5.xlarge"
+  double cores = 0;     // of one node; 0: not known
+  double gpus = 0;      // of one node
+  int nodes = 1;
+  Kind kind = Kind::Ended;
+  double seconds = 0;
+  double low = 0, high = 0;  // of an extrapolation, at 80%
+  std::string progress;      // what an extrapolation is made of: "epoch 3 of 10"
+  double time = 0;           // of its begin, seconds since 1970
+  std::string version;       // of radlc
+};
+std::string_view kind_name(ProgramRun::Kind kind);  // "ended", "extrapolated", "at least"
+
 struct Calibration {
   std::vector<MeasuredProfile> profiles;  // of the same work, batch and machine the last one counts
   std::vector<TrainingRun> runs;          // oldest first
   std::vector<StudyRow> studies;
-  bool empty() const { return profiles.empty() && runs.empty() && studies.empty(); }
+  std::vector<ProgramRun> programs;  // oldest first
+  bool empty() const { return profiles.empty() && runs.empty() && studies.empty() && programs.empty(); }
 };
 
 nlohmann::json to_json(const Calibration& calibration);

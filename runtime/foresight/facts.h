@@ -49,6 +49,7 @@ struct MachineFacts {
   bool shared = false;                // all nodes are on one computer and share its cores and memory
   double core_peak = 0;  // fp32 operations a second of one core, by its clock and width; 0: not known
   CpuCredits credits = {};
+  double gpus = 0;
 };
 
 }  // namespace radl::foresight

@@ -1,5 +1,5 @@
 // FC2's recommendations (2018, sections 5 and 8): one parameter server, and workers of one type, by price and
-// by bandwidth. docs/recommend.md has each formula and each place where ours differs from the print.
+// by bandwidth. docs/algorithms.md has each formula and each place where ours differs from the print.
 //
 // In: the types that may be had, with prices, and a budget an hour or a limit of workers. Out: a type and how
 // many. Pure; prices are integers, so that a count is exact.
@@ -27,7 +27,7 @@ struct Limits {
   std::optional<int> most_workers;  // both given: the smaller count
 };
 
-// Where the print is ambiguous or leads nowhere, `Ours` is what docs/recommend.md gives reasons for.
+// Where the print is ambiguous or leads nowhere, `Ours` is what docs/algorithms.md gives reasons for.
 enum class Reading { Ours, AsPublished };
 
 enum class Bound { Bandwidth, Budget, Limit, FullServer };

@@ -1,8 +1,11 @@
 #include "runtime/plan/forecast.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
+#include "compiler/resources/resource_schema.h"
 #include "runtime/foresight/run_model.h"
 #include "runtime/plan/measured.h"
 
@@ -42,9 +45,11 @@ Banded banded_phase(const Phase& phase) {
   return foresight::banded(phase.seconds, kMeasuredRatio, Source::Measured, "runs here");
 }
 
-std::optional<double> measured_of(const ForecastInput& input, const std::string& key) {
-  const auto found = key.empty() ? input.measured.end() : input.measured.find(key);
-  return found == input.measured.end() ? std::nullopt : std::optional(found->second);
+using Measured = std::map<std::string, double>;
+
+std::optional<double> measured_of(const Measured& measured, const std::string& key) {
+  const auto found = key.empty() ? measured.end() : measured.find(key);
+  return found == measured.end() ? std::nullopt : std::optional(found->second);
 }
 
 Phase longest_of(const std::map<std::string, Phase>& nodes) {
@@ -54,27 +59,28 @@ Phase longest_of(const std::map<std::string, Phase>& nodes) {
   return longest;
 }
 
-struct BeforeTraining {
+struct BeforeJobs {
   Phase create, configure, stage;
 };
 
 // What is made, until all of it is there; of each node's steps the sum, and of these the longest.
-BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
-  const MeasureKeys keys(input.plan);
-  const std::map<std::string, size_t> counts = counts_of(input.plan, keys);
+BeforeJobs before_jobs(const Plan& plan, const Measured& measured_seconds_of,
+                       const std::set<std::string>& staging, double stage_guess) {
+  const MeasureKeys keys(plan);
+  const std::map<std::string, size_t> counts = counts_of(plan, keys);
   Phase create;
   std::map<std::string, Phase> configured, staged;
-  for (const Action& action : input.plan.actions) {
+  for (const Action& action : plan.actions) {
     const std::string key = keys.of(action);
     Known known = Known::No;
     if (!key.empty()) {
-      const auto measured = measured_seconds(action, key, counts.at(key), input.measured);
+      const auto measured = measured_seconds(action, key, counts.at(key), measured_seconds_of);
       if (measured) known = measured->like_it ? Known::ByItsKind : Known::Yes;
     }
     if (!action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace)) {
       take(create, 0, known);
-    } else if (action.is_step && action.verb == Verb::Run && action.step_kind != "training") {
-      const bool stages = input.staging.contains(action.id);
+    } else if (action.is_step && action.verb == Verb::Run && !ir::is_job_type(action.step_kind)) {
+      const bool stages = staging.contains(action.id);
       if (stages && known == Known::ByItsKind) known = Known::No;  // a dataset takes as long as it is large
       const double guess = stages ? stage_guess : action.seconds.value_or(kStepGuess);
       for (const std::string& node : action.nodes)
@@ -83,7 +89,7 @@ BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
     }
   }
   create.seconds =
-      create_seconds(input.plan, [](const Action& action) { return action.seconds.value_or(kCreateGuess); });
+      create_seconds(plan, [](const Action& action) { return action.seconds.value_or(kCreateGuess); });
   return {create, longest_of(configured), longest_of(staged)};
 }
 
@@ -120,15 +126,15 @@ Banded staging(const ForecastInput& input) {
 
 // What runs took beside the training itself, of this one or of others; a dataset that comes with the training
 // is part of it.
-std::optional<Banded> measured_around(const ForecastInput& input) {
-  const Action* training = input.plan.find(input.facts.name);
-  if (training == nullptr) return std::nullopt;
-  const std::string key = MeasureKeys(input.plan).of(*training);
+std::optional<Banded> measured_around(const Plan& plan, const std::string& id, const Measured& measured) {
+  const Action* job = plan.find(id);
+  if (job == nullptr) return std::nullopt;
+  const std::string key = MeasureKeys(plan).of(*job);
   if (key.empty()) return std::nullopt;
-  if (const auto around = measured_of(input, around_key(key)))
+  if (const auto around = measured_of(measured, around_key(key)))
     return foresight::banded(*around, kMeasuredRatio, Source::Measured, "runs here");
-  if (const auto any = measured_of(input, around_any_key(*training, key)))
-    return foresight::banded(*any, kAlikeRatio, Source::Scaled, "other trainings here");
+  if (const auto any = measured_of(measured, around_any_key(*job, key)))
+    return foresight::banded(*any, kAlikeRatio, Source::Scaled, "other " + job->step_kind + "s here");
   return std::nullopt;
 }
 
@@ -148,13 +154,12 @@ Banded guessed_around(const ForecastInput& input) {
   return foresight::banded(job + (known ? bytes / rate : 0), kGuessRatio, Source::Guessed, "guessed");
 }
 
-// Price by time, and what processors that run above their CPU credits are charged while they train.
-void take_cost(const ForecastInput& input, const Banded& train, PlanForecast& forecast) {
-  const bool priced =
-      std::all_of(input.plan.costs.begin(), input.plan.costs.end(), std::mem_fn(&ResourceCost::priced));
-  const auto rate = input.plan.totals.price_per_hour.total();
+// Price by time, and what processors that run above their CPU credits are charged while they compute.
+void take_cost(const Plan& plan, int64_t surplus_per_hour, const Banded& train, PlanForecast& forecast) {
+  const bool priced = std::all_of(plan.costs.begin(), plan.costs.end(), std::mem_fn(&ResourceCost::priced));
+  const auto rate = plan.totals.price_per_hour.total();
   if (!priced || !rate.ok() || !forecast.total.known()) return;
-  const Money surplus{input.machine.credits.surplus_micros_per_hour * input.facts.workers, rate->currency};
+  const Money surplus{surplus_per_hour, rate->currency};
   const auto cost = [&](double all, double training) {
     Money sum = foresight::billed(*rate, all, {});
     sum.micros += foresight::billed(surplus, training, {1, 0}).micros;
@@ -173,8 +178,8 @@ PlanForecast forecast_plan(const ForecastInput& input) {
   forecast.calibration = input.calibration;
   const foresight::TrainingForecast training = input.model.forecast(input.facts, input.machine, {});
   const Banded stage_guess = staging(input);
-  const BeforeTraining before = before_training(input, stage_guess.value);
-  const std::optional<Banded> around = measured_around(input);
+  const BeforeJobs before = before_jobs(input.plan, input.measured, input.staging, stage_guess.value);
+  const std::optional<Banded> around = measured_around(input.plan, input.facts.name, input.measured);
   forecast.phases = {{"create", banded_phase(before.create)},
                      {"configure", banded_phase(before.configure)},
                      {"stage", stage_phase(input, before.stage, stage_guess, around.has_value())},
@@ -200,7 +205,45 @@ PlanForecast forecast_plan(const ForecastInput& input) {
     forecast.unknown = training.unknown;
     if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;
   }
-  take_cost(input, training.train, forecast);
+  take_cost(input.plan, input.machine.credits.surplus_micros_per_hour * input.facts.workers, training.train,
+            forecast);
+  return forecast;
+}
+
+PlanForecast forecast_program(const ProgramForecastInput& input) {
+  PlanForecast forecast;
+  forecast.training = input.id;
+  forecast.program = true;
+  forecast.calibration = input.calibration;
+  forecast.at_least = input.program.run.known() ? 0 : input.program.at_least;
+  const BeforeJobs before = before_jobs(input.plan, input.measured, input.staging, kStageGuess);
+  const std::optional<Banded> around = measured_around(input.plan, input.id, input.measured);
+  const double job = input.machine.shared ? kLocalJobGuess : kJobGuess;
+  forecast.phases = {
+      {"create", banded_phase(before.create)},
+      {"configure", banded_phase(before.configure)},
+      {"stage", banded_phase(before.stage)},
+      {"run", input.program.run},
+      {"bring back", around ? *around : foresight::banded(job, kGuessRatio, Source::Guessed, "guessed")}};
+  const std::string cloud = input.machine.kind.substr(0, input.machine.kind.find(' '));
+  std::vector<Banded> parts;
+  for (auto& [name, phase] : forecast.phases) {
+    if (name != "run") phase = input.bands.of(name, cloud, std::move(phase));
+    parts.push_back(phase);
+  }
+  if (input.program.run.known()) {
+    forecast.total = foresight::sum_of(parts);
+    if (!input.program.outside.empty()) forecast.outside = input.program.outside + ": " + input.profile;
+  } else if (forecast.at_least > 0) {
+    forecast.unknown =
+        fmt::format("{}; print progress, such as `Epoch 3/10`, or watch it for longer: {} --seconds {:.0f}",
+                    input.program.unknown, input.profile, 10 * forecast.at_least);
+  } else {
+    forecast.unknown = input.program.unknown + "; a short real run tells: " + input.profile;
+  }
+  const Action* action = input.plan.find(input.id);
+  const auto nodes = static_cast<int64_t>(action == nullptr ? 1 : action->nodes.size());
+  take_cost(input.plan, input.machine.credits.surplus_micros_per_hour * nodes, input.program.run, forecast);
   return forecast;
 }
 

@@ -1,5 +1,5 @@
-// How long what a plan does will take and what it will cost, where it trains: phases with their bands, beside
-// the plan and made of it alone and of a frozen calibration. Pure.
+// How long what a plan does will take and what it will cost, if it trains or runs a program: phases with
+// their bands, beside the plan and made of it alone and of a frozen calibration. Pure.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/foresight/forecast.h"
+#include "runtime/foresight/program_model.h"
 #include "runtime/plan/phase_bands.h"
 #include "runtime/plan/plan.h"
 
@@ -29,18 +30,34 @@ struct ForecastInput {
   std::string project_words;  // for a command line in a hint
 };
 
+// Of a program of the user's own.
+struct ProgramForecastInput {
+  const Plan& plan;
+  std::string id;  // of its step
+  foresight::ProgramForecast program;
+  foresight::MachineFacts machine;
+  std::set<std::string> staging;
+  const std::map<std::string, double>& measured;
+  const PhaseBands& bands;
+  std::string calibration;
+  std::string profile;  // the command that measures it
+};
+
 struct PlanForecast {
-  std::string training;
+  std::string training;  // the step's id, also of a program
+  bool program = false;  // of the user's own: it has no epochs
+  double at_least = 0;   // seconds: the program runs longer than that; 0: no bound is known
   std::vector<std::pair<std::string, foresight::Banded>> phases;  // in their order
   foresight::Banded epoch, total;
   std::optional<Money> cost, cost_low, cost_high;  // of the run; nullopt: a price or the time is not known
   std::string bound, change_most;                  // of the step
   std::string outside;                             // why a probe would be worth it, and how; empty: it is not
-  std::string unknown;                             // why the training's time is not known, and what to do
+  std::string unknown;                             // why the job's time is not known, and what to do
   std::string calibration;
 };
 
 PlanForecast forecast_plan(const ForecastInput& input);
+PlanForecast forecast_program(const ProgramForecastInput& input);
 
 Json to_json(const PlanForecast& forecast);
 std::string forecast_text(const PlanForecast& forecast);

@@ -19,6 +19,13 @@ std::string recipe_of(const std::string& id) {
 
 }  // namespace
 
+std::string machine_kind(std::string_view machine) {
+  const size_t account = machine.find(':'), type = machine.rfind(' ');
+  if (account == machine.npos) return std::string(machine);
+  return std::string(machine.substr(0, account)) +
+         (type == machine.npos ? "" : std::string(machine.substr(type)));
+}
+
 MeasureKeys::MeasureKeys(const Plan& plan) {
   machines_.reserve(plan.costs.size());
   for (const ResourceCost& cost : plan.costs) machines_.emplace(cost.address, cost.machine);
@@ -36,7 +43,7 @@ std::string MeasureKeys::of(const Action& action) const {
     if (machine.empty()) return "";
     if (action.step_kind == ir::step_kind_name(ir::StepKind::Program)) {
       const std::string work = action.spec.is_object() ? action.spec.value("work", "") : "";
-      return work.empty() ? "" : program_key(work, action.nodes.size(), machine);
+      return work.empty() ? "" : program_key(work, action.nodes.size(), machine_kind(machine));
     }
     // What a training is says its summary: model, dataset, how many of which role.
     const bool is_job = ir::is_job_type(action.step_kind);

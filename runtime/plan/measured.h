@@ -27,7 +27,10 @@ class MeasureKeys {
   std::unordered_map<std::string_view, std::string_view> machines_;  // by address
 };
 
-// Of a program with this identity (docs/ir.md) on so many nodes.
+// ResourceCost::machine without account and region: "ec2:1234/eu-west-1 m5.large" -> "ec2 m5.large".
+std::string machine_kind(std::string_view machine);
+
+// Of a program with this identity (docs/ir.md) on so many nodes of this kind.
 std::string program_key(std::string_view identity, size_t nodes, std::string_view machine);
 
 // With how many of the same key go on side by side: four machines on one computer, or nodes that fetch from

@@ -34,9 +34,16 @@ std::string rounded(const Money& money) {
 
 std::vector<Row> rows_of(const PlanForecast& forecast) {
   std::vector<Row> rows;
-  for (const auto& [name, phase] : forecast.phases) rows.push_back(row_of(name, phase));
-  rows.push_back(row_of("an epoch", forecast.epoch));
+  const std::string longer =
+      forecast.at_least > 0 ? "longer than " + duration_text(forecast.at_least) : std::string();
+  for (const auto& [name, phase] : forecast.phases) {
+    rows.push_back(row_of(name, phase));
+    if (name == "run" && !longer.empty())
+      rows.back() = {name, longer, "", "a short run had not ended by then"};
+  }
+  if (!forecast.program) rows.push_back(row_of("an epoch", forecast.epoch));
   Row total = row_of("total", forecast.total);
+  if (!longer.empty()) total.value = longer;
   if (forecast.total.known())
     total.from = "as its weakest part: " + std::string(source_name(forecast.total.source)) +
                  (forecast.total.band_runs > 0 ? "" : kPrior);
@@ -49,7 +56,9 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
 
 std::vector<std::string> remarks_of(const PlanForecast& forecast) {
   std::vector<std::string> remarks;
-  if (!forecast.unknown.empty()) remarks.push_back("The training's time is not known: " + forecast.unknown);
+  if (!forecast.unknown.empty())
+    remarks.push_back(fmt::format("The {}'s time is not known: {}", forecast.program ? "program" : "training",
+                                  forecast.unknown));
   if (!forecast.outside.empty())
     remarks.push_back("Outside of what was measured; a short run tells more. " + forecast.outside);
   if (!forecast.bound.empty())
@@ -72,15 +81,18 @@ Json to_json(const Banded& figure) {
 Json to_json(const PlanForecast& forecast) {
   Json phases = Json::object();
   for (const auto& [name, phase] : forecast.phases) phases[name] = to_json(phase);
-  Json json = {{"training", forecast.training},
+  Json json = {{forecast.program ? "program" : "training", forecast.training},
                {"phases", phases},
-               {"epoch", to_json(forecast.epoch)},
                {"total", to_json(forecast.total)},
                {"bound", forecast.bound},
                {"change_most", forecast.change_most},
                {"outside", forecast.outside},
                {"unknown", forecast.unknown},
                {"calibration", forecast.calibration}};
+  if (forecast.program)
+    json["at_least_seconds"] = forecast.at_least > 0 ? Json(forecast.at_least) : Json();
+  else
+    json["epoch"] = to_json(forecast.epoch);
   json["cost"] =
       forecast.cost
           ? Json{{"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}}

@@ -225,7 +225,24 @@ Status plan_scaling(Draft& draft) {
   return {};
 }
 
+namespace {
+
+// Nothing but `radlc autoscale` asks a scheduler how many nodes it wants (Slurm leaves wishes itself, and
+// `radlc submit` looks whether somebody reads them).
+void note_autoscale(Draft& draft) {
+  for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
+    if (rules.wanted.is_null() || !draft.step_actions.contains(rules.step)) continue;
+    draft.plan.notes.push_back(
+        fmt::format("nodes of '{}' are added and removed by elastic '{}' only while "
+                    "`radlc autoscale{}` runs",
+                    rules.system, rules.name, draft.input.options.project_words));
+  }
+}
+
+}  // namespace
+
 void plan_drains(Draft& draft) {
+  if (!draft.input.options.leave_jobs) note_autoscale(draft);
   for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
     if (!rules.drains || draft.is_made_anew(rules.node)) continue;
     // Before its step has run nothing knows of the nodes.

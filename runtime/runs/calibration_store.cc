@@ -17,10 +17,11 @@ namespace {
 
 using foresight::Calibration;
 using foresight::MeasuredProfile;
+using foresight::ProgramRun;
 using foresight::StudyRow;
 using foresight::TrainingRun;
 
-constexpr long long kStoreVersion = 3;
+constexpr long long kStoreVersion = 4;
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE IF NOT EXISTS profiles (family TEXT NOT NULL, work TEXT NOT NULL, batch REAL NOT NULL, machine TEXT NOT NULL,
@@ -34,6 +35,11 @@ CREATE TABLE IF NOT EXISTS runs (digest TEXT NOT NULL, family TEXT NOT NULL, mac
 CREATE INDEX IF NOT EXISTS runs_by_work ON runs (work, time);
 CREATE TABLE IF NOT EXISTS studies (study TEXT NOT NULL, machine TEXT NOT NULL, machines INTEGER NOT NULL, batch INTEGER NOT NULL,
   latency_ms REAL NOT NULL, seconds REAL, origin TEXT NOT NULL, UNIQUE (study, machine, machines, batch, latency_ms, origin));
+CREATE TABLE IF NOT EXISTS programs (family TEXT NOT NULL, work TEXT NOT NULL, machine TEXT NOT NULL, cores REAL NOT NULL,
+  gpus REAL NOT NULL, nodes INTEGER NOT NULL, kind INTEGER NOT NULL, seconds REAL NOT NULL, low REAL NOT NULL,
+  high REAL NOT NULL, progress TEXT NOT NULL, time REAL NOT NULL, version TEXT NOT NULL,
+  UNIQUE (work, machine, nodes, time, seconds));
+CREATE INDEX IF NOT EXISTS programs_by_work ON programs (work, time);
 )sql";
 
 constexpr const char* kRunColumns =
@@ -144,6 +150,43 @@ Status read_studies(Database& database, Calibration& into) {
   }
 }
 
+constexpr long long kNewestPrograms = 1000;
+
+Status read_programs(Database& database, const std::string& work, const std::string& family,
+                     std::vector<ProgramRun>& into) {
+  auto version = database.integer("PRAGMA user_version");
+  if (!version.ok()) return std::move(version).status();
+  if (*version < 4) return {};  // it has no such table
+  auto rows = database.prepare(
+      "SELECT family, work, machine, cores, gpus, nodes, kind, seconds, low, high, progress, time, version "
+      "FROM programs WHERE (?1 = '' AND ?2 = '') OR (work = ?1 AND ?1 <> '') OR (family = ?2 AND ?2 <> '') "
+      "ORDER BY time DESC, rowid DESC LIMIT ?3");
+  if (!rows.ok()) return std::move(rows).status();
+  rows->bind(1, work).bind(2, family).bind(3, kNewestPrograms);
+  for (;;) {
+    auto there = rows->step();
+    if (!there.ok()) return std::move(there).status();
+    if (!*there) break;
+    ProgramRun run;
+    run.family = rows->text(0);
+    run.work = rows->text(1);
+    run.machine = rows->text(2);
+    run.cores = rows->real(3);
+    run.gpus = rows->real(4);
+    run.nodes = static_cast<int>(rows->integer(5));
+    run.kind = static_cast<ProgramRun::Kind>(rows->integer(6));
+    run.seconds = rows->real(7);
+    run.low = rows->real(8);
+    run.high = rows->real(9);
+    run.progress = rows->text(10);
+    run.time = rows->real(11);
+    run.version = rows->text(12);
+    into.push_back(std::move(run));
+  }
+  std::reverse(into.begin(), into.end());
+  return {};
+}
+
 Status check_version(Database& database, const std::string& path) {
   auto version = database.integer("PRAGMA user_version");
   if (!version.ok()) return damaged(path, version.status().message());
@@ -180,10 +223,24 @@ Result<Calibration> load_calibration(const std::string& path, const CalibrationW
   if (!database.ok()) return damaged(path, database.status().message());
   if (Status right = check_version(*database, path); !right.ok()) return right;
   for (Status read : {read_profiles(*database, calibration), read_runs(*database, wanted, calibration),
-                      read_studies(*database, calibration)}) {
+                      read_studies(*database, calibration),
+                      wanted.work ? Status() : read_programs(*database, "", "", calibration.programs)}) {
     if (!read.ok()) return damaged(path, read.message());
   }
   return calibration;
+}
+
+Result<std::vector<ProgramRun>> load_program_runs(const std::string& path, const std::string& work,
+                                                  const std::string& family) {
+  std::vector<ProgramRun> runs;
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return runs;
+  auto database = Database::open(path, Database::Access::Read);
+  if (!database.ok()) return damaged(path, database.status().message());
+  if (Status right = check_version(*database, path); !right.ok()) return right;
+  if (Status read = read_programs(*database, work, family, runs); !read.ok())
+    return damaged(path, read.message());
+  return runs;
 }
 
 Result<CalibrationStore> CalibrationStore::open(const std::string& path) {
@@ -238,6 +295,25 @@ Status CalibrationStore::add(const TrainingRun& run) {
   return added.ok() ? Status() : std::move(added).status();
 }
 
+Result<bool> CalibrationStore::add_program(const ProgramRun& run) {
+  auto statement =
+      database_.prepare("INSERT OR IGNORE INTO programs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!statement.ok()) return std::move(statement).status();
+  statement->bind(1, run.family).bind(2, run.work).bind(3, run.machine).bind(4, run.cores);
+  statement->bind(5, run.gpus).bind(6, run.nodes).bind(7, static_cast<int>(run.kind));
+  statement->bind(8, run.seconds).bind(9, run.low).bind(10, run.high).bind(11, run.progress);
+  statement->bind(12, run.time).bind(13, run.version);
+  if (Status added = statement->run(); !added.ok()) return added;
+  auto changed = changes();
+  if (!changed.ok()) return std::move(changed).status();
+  return *changed > 0;
+}
+
+Status CalibrationStore::add(const ProgramRun& run) {
+  auto added = add_program(run);
+  return added.ok() ? Status() : std::move(added).status();
+}
+
 Result<bool> CalibrationStore::add_study(const StudyRow& row) {
   auto statement = database_.prepare("INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?, ?, ?, ?)");
   if (!statement.ok()) return std::move(statement).status();
@@ -270,6 +346,11 @@ Result<size_t> CalibrationStore::add(const Calibration& calibration) {
     if (!is_new.ok()) return std::move(is_new).status();
     added += *is_new ? 1 : 0;
   }
+  for (const ProgramRun& run : calibration.programs) {
+    auto is_new = add_program(run);
+    if (!is_new.ok()) return std::move(is_new).status();
+    added += *is_new ? 1 : 0;
+  }
   if (Status done = transaction.commit(); !done.ok()) return done;
   return added;
 }
@@ -280,6 +361,7 @@ Result<size_t> CalibrationStore::forget(const std::optional<std::string>& what) 
   size_t removed = 0;
   for (const char* from : {"DELETE FROM profiles WHERE ?1 IS NULL OR family = ?1",
                            "DELETE FROM runs WHERE ?1 IS NULL OR family = ?1",
+                           "DELETE FROM programs WHERE ?1 IS NULL OR family = ?1",
                            "DELETE FROM studies WHERE ?1 IS NULL OR study = ?1"}) {
     auto statement = database_.prepare(from);
     if (!statement.ok()) return std::move(statement).status();

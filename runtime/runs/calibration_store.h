@@ -1,9 +1,10 @@
 // The user's calibration (runtime/foresight/calibration.h) in a SQLite file of the user's data folder:
-// profiles, runs of trainings, rows of studies. Nothing of it leaves this computer by itself.
+// profiles, runs of trainings and programs, rows of studies. Nothing of it leaves this computer by itself.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/foresight/calibration.h"
 #include "runtime/state/database.h"
@@ -13,13 +14,18 @@ namespace radl {
 // Which runs to read; a plan takes the newest of the work that it trains. Profiles are read whole, since
 // those of other work say something as well.
 struct CalibrationWanted {
-  std::optional<std::string> work;  // foresight::Work::digest; nullopt: all
+  std::optional<std::string> work;  // foresight::Work::digest; nullopt: all, and runs of programs as well
   size_t newest_runs = 10000;
 };
 
 // No file: an empty calibration. Corrupt: it is no such file, or of a newer radlc.
 Result<foresight::Calibration> load_calibration(const std::string& path,
                                                 const CalibrationWanted& wanted = {});
+
+// Runs of programs with this work or of this family, oldest first; both empty: all. At most the newest 1000.
+// Errors as above.
+Result<std::vector<foresight::ProgramRun>> load_program_runs(const std::string& path, const std::string& work,
+                                                             const std::string& family);
 
 class CalibrationStore {
  public:
@@ -29,6 +35,7 @@ class CalibrationStore {
   // Replaces the profile of the same family, work, batch, machine and cores.
   Status add(const foresight::MeasuredProfile& profile);
   Status add(const foresight::TrainingRun& run);
+  Status add(const foresight::ProgramRun& run);
   // All of it, or nothing; rows that are there already are not added again. How many were new.
   Result<size_t> add(const foresight::Calibration& calibration);
   // Of a family, or of a study; nullopt: everything. How many were removed.
@@ -38,6 +45,7 @@ class CalibrationStore {
   explicit CalibrationStore(Database database) : database_(std::move(database)) {}
   Result<bool> add_study(const foresight::StudyRow& row);
   Result<bool> add_run(const foresight::TrainingRun& run);
+  Result<bool> add_program(const foresight::ProgramRun& run);
   Result<long long> changes();
   Database database_;
 };

@@ -198,6 +198,11 @@ void measure_jobs(const Plan& plan, const RunReport& report, const Snapshot& aft
     const Json& output = record->second.output;
     if (key.empty() || !output.contains("seconds") || !output["seconds"].is_number()) continue;
     const double around = std::max(outcome.seconds - output["seconds"].get<double>(), 0.0);
+    // A short run that was ended early says nothing of the whole.
+    if (!output.value("ended", true)) {
+      figures.measured.erase(key);
+      figures.measured.erase(at_once_key(key, 1));
+    }
     figures.measured[around_key(key)] = around;
     double& any = figures.measured[around_any_key(*action, key)];
     any = std::max(any, around);

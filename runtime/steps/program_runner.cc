@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "common/restart_policy.h"
@@ -24,6 +25,7 @@
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
 #include "runtime/steps/program/results.h"
+#include "runtime/steps/program/short_run.h"
 #include "runtime/steps/program/starting.h"
 #include "runtime/steps/program/verdict.h"
 #include "runtime/steps/step_log.h"
@@ -112,7 +114,9 @@ class ProgramRun {
       });
     }
     facts_.phases["program"] = since(begin);
-    Result<StepOutcome> outcome = done.ok() ? collect() : with_logs(std::move(done)).at(where());
+    Result<StepOutcome> outcome = !done.ok() ? with_logs(std::move(done)).at(where())
+                                  : short_   ? Result<StepOutcome>(probed())
+                                             : collect();
     const bool runs_on = outcome.status().code() == kLeftRunning;
     if (has_ssh() && !runs_on && !close_peers()) may_run_.everywhere();
     return outcome;
@@ -187,7 +191,11 @@ class ProgramRun {
     jobs::Following::Rules rules;
     rules.behind = ".log";
     rules.whose = [](const std::string&) { return std::optional<std::string>(""); };
-    rules.on_line = [this](size_t node, const std::string& line) { logs_[node]->output(line + "\n"); };
+    rules.bound = static_cast<bool>(short_);
+    rules.on_line = [this](size_t node, const std::string& line) {
+      logs_[node]->output(line + "\n");
+      short_.take(node, since(begun_), line);
+    };
     rules.again = [this](const Process& process, int exit) { return ended(process, exit); };
     rules.start_again = [this](size_t node, const auto&) { return start_again(node); };
     rules.on_usage = [this](const std::string& name, const jobs::Usage& usage) { used(name, usage); };
@@ -213,7 +221,7 @@ class ProgramRun {
     for (const auto& log : logs_) log->end_output();
     if (done.code() == kLeftRunning) return done;
     may_run_.take(*following_);
-    if (done.ok() || done.code() == Code::Lost) return done;
+    if ((done.ok() && !short_.was_ended()) || done.code() == Code::Lost) return done;
     // A member that ends well when it is asked to has not come to its end.
     const Status forgotten = jobs::for_all(nodes_.size(), [&](size_t i) {
       return following_->is_lost(i) ? Status() : members_[i]->forget_run();
@@ -364,6 +372,11 @@ class ProgramRun {
       again_ = false;
       return Status(Code::Cancelled, "cancelled; its members were asked to end");
     }
+    if (short_.is_over(since(begun_)) &&
+        judge(rules_, processes_, leaving_.as_missed(ends, processes_)) == Verdict::GoesOn) {
+      short_.end(since(begun_));
+      return Status();
+    }
     const double timeout = program_.value("timeout_seconds", 0.0);
     if (timeout > 0 && since(begun_) > timeout)
       return Status(Code::Invalid, fmt::format("was not done within {:g} s", timeout));
@@ -432,7 +445,7 @@ class ProgramRun {
 
   jobs::Ending ending(const Status& result) {
     set_over();
-    if (result.ok() && !rules_.chief) return {};
+    if (result.ok() && !rules_.chief && !short_.was_ended()) return {};
     signal_ = stop_signal();
     return {signal_.c_str(), result.code() == Code::Cancelled || result.code() == kTakenBack
                                  ? grace()
@@ -456,7 +469,7 @@ class ProgramRun {
 
   // A failure of the program itself says where its whole logs are. What was stopped or lost may yet go on.
   Status with_logs(Status failure) {
-    if (!following_ || failure.code() != Code::Invalid) return failure;
+    if (short_ || !following_ || failure.code() != Code::Invalid) return failure;
     std::vector<std::string> notes;
     auto logs =
         collect_logs(program_, members_, lost_nodes(), running_, scratch(), step_.id, log_.redactor(), notes);
@@ -467,6 +480,14 @@ class ProgramRun {
     }
     return Status(failure.code(), fmt::format("{}\nThe whole logs are in {}", failure.message(), *logs))
         .with_hint(failure.hint());
+  }
+
+  // Of a short run for its time: nothing is brought back.
+  StepOutcome probed() {
+    StepOutcome outcome;
+    outcome.output = short_.output(std::max(facts_.ends[0], 0), facts_.phases.at("program"), running_,
+                                   members_, processes_, *following_);
+    return outcome;
   }
 
   Result<StepOutcome> collect() {
@@ -512,6 +533,7 @@ class ProgramRun {
   const size_t running_;  // so many nodes have a member, the others are reached by its launcher
   std::vector<std::unique_ptr<jobs::Member>> members_;
   std::vector<std::unique_ptr<StepLog>> logs_;  // of each node
+  ShortRun short_{program_, nodes_.size()};
   Preparing preparing_;
   Starting starting_;
   PeerAccess peers_;

@@ -77,6 +77,7 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     Member::Follower follower;
     follower.before = rules_.before;
     follower.behind = rules_.behind;
+    follower.bound = rules_.bound;
     follower.whose = rules_.whose;
     follower.on_line = [&](const std::string& line) { rules_.on_line(node, line); };
     follower.on_end = on_end;

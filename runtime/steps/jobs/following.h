@@ -38,6 +38,7 @@ class Following {
  public:
   struct Rules {
     std::string before, behind;  // of Member::Follower
+    bool bound = false;          // of Member::Follower
     std::function<std::optional<std::string>(const std::string& line)> whose;
     std::function<void(size_t node, const std::string& line)> on_line;
     // A process has ended; true: it is started again, and `start_again` is called with it.

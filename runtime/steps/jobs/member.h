@@ -121,6 +121,8 @@ class Member {
   Status end_all();
   struct Follower {
     std::string before, behind;  // a process's lines are in the file <before><name><behind>
+    // The node kills all of the job if it cannot reach us any more, also when radlc itself was killed.
+    bool bound = false;
     // Whose line it is, by any name; nullopt: it is passed over. A line that was there before a connection
     // broke is not given again. Of files that hold no names one alone can be followed.
     std::function<std::optional<std::string>(const std::string& line)> whose;

@@ -62,10 +62,13 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   const std::string asking =
       notices.empty() ? "asks=" : fmt::format("( {} ) < /dev/null > /dev/null & asks=$!", notices);
   // Looks may take their time; this does not wait for them.
+  // With nobody left to read, a sign cannot be written, and sshd ends the shell. Else that ends this first.
+  const std::string unheard = follower.bound ? "signal '' KILL; " : "";
   const std::string signs = fmt::format(
-      "( exec 3>&2 2> /dev/null; while kill -0 $$; do echo {} >&3; sleep {} 3>&-; done ) < /dev/null > "
-      "/dev/null & lives=$!",
-      kSignOfLife, kSignEverySeconds);
+      "( trap '' PIPE HUP; exec 3>&2 2> /dev/null; while kill -0 $$ && echo {} >&3; do sleep {} 3>&-; done; "
+      "{}) "
+      "< /dev/null > /dev/null & lives=$!",
+      kSignOfLife, kSignEverySeconds, unheard);
   std::string services;
   if (!follower.services.empty())
     services = fmt::format("[ $((tenths / {0})) = $((last / {0})) ] || services{1} >&2\n  ", kServicesEach,

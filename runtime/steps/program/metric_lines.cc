@@ -17,11 +17,23 @@ constexpr size_t kLongestName = 60;
 constexpr size_t kMostWords = 3;                   // of a name such as `Train loss`
 constexpr size_t kLongestLine = size_t{64} << 10;  // of text that is not JSON
 
-void take_json(const nlohmann::json& json, const std::string& prefix, size_t depth, Metrics& into) {
+// The number that a text is as a whole.
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = !text.empty() && error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+// `texts`: also of texts that are numbers, as the Trainer of Hugging Face prints them.
+void take_json(const nlohmann::json& json, const std::string& prefix, size_t depth, bool texts,
+               Metrics& into) {
   if (depth > kDeepest) return;
   for (const auto& [name, value] : json.items()) {
     if (value.is_number()) take_number(prefix + name, value.get<double>(), into);
-    if (value.is_object()) take_json(value, prefix + name + ".", depth + 1, into);
+    if (value.is_object()) take_json(value, prefix + name + ".", depth + 1, texts, into);
+    if (!texts || !value.is_string()) continue;
+    if (const auto number = number_of(value.get<std::string>())) take_number(prefix + name, *number, into);
   }
 }
 
@@ -68,9 +80,10 @@ std::string as_json(std::string_view line) {
 
 bool take_object(std::string_view line, Metrics& into) {
   nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  if (json.is_discarded()) json = nlohmann::json::parse(as_json(line), nullptr, false);
+  const bool python = json.is_discarded();
+  if (python) json = nlohmann::json::parse(as_json(line), nullptr, false);
   if (!json.is_object()) return false;
-  take_json(json, "", 0, into);
+  take_json(json, "", 0, python, into);
   return true;
 }
 

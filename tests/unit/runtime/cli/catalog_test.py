@@ -52,7 +52,9 @@ class Catalog(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="radl-catalog-")
         self.addCleanup(folder.cleanup)
         self.at = pathlib.Path(folder.name)
-        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.at / "data"), "HOME": str(self.at), "no_proxy": "*"}
+        regions = ("AWS_REGION", "AWS_DEFAULT_REGION", "CLOUDSDK_COMPUTE_REGION", "GOOGLE_CLOUD_REGION", "AZURE_DEFAULTS_LOCATION", "AZURE_LOCATION")
+        self.environment = {**{name: value for name, value in os.environ.items() if name not in regions},
+                            "XDG_DATA_HOME": str(self.at / "data"), "HOME": str(self.at), "no_proxy": "*"}
 
     def run_it(self, *arguments):
         return subprocess.run([RADLC, "catalog", *arguments], cwd=self.at, env=self.environment, capture_output=True, text=True,
@@ -71,6 +73,18 @@ class Catalog(unittest.TestCase):
             self.assertIn(f" in {region}, by price", self.good("list", "--cloud", cloud))
         done = self.run_it("list", "--cloud", "gce", "--region", "europe-wst1")
         self.assertIn("did you mean europe-west1?", done.stderr)
+
+    def test_the_configured_region_is_shown(self):
+        for cloud, variable, region in (("ec2", "AWS_REGION", "eu-west-1"), ("ec2", "AWS_DEFAULT_REGION", "eu-west-2"), ("gce", "CLOUDSDK_COMPUTE_REGION", "europe-west1"),
+                                        ("gce", "GOOGLE_CLOUD_REGION", "europe-west1"), ("azure", "AZURE_DEFAULTS_LOCATION", "westeurope"),
+                                        ("azure", "AZURE_LOCATION", "westeurope")):
+            self.environment[variable] = region
+            self.assertIn(f" in {region}, by price", self.good("list", "--cloud", cloud), variable)
+            del self.environment[variable]
+        self.environment["AWS_REGION"] = "eu-west-1"
+        self.assertIn(" in us-west-2, by price", self.good("list", "--region", "us-west-2"))
+        self.environment["AWS_REGION"] = "eu-wst-1"
+        self.assertIn("did you mean eu-west-1?", self.run_it("list").stderr)
 
     def test_the_cheapest_comes_first(self):
         types = self.types("--region", "eu-west-1", "--cpu", "4", "--memory", "16", "--arch", "x86_64")

@@ -490,34 +490,6 @@ class Plans(ForesightCase):
         program(1, ", environment = { DEEPER = 'yes' }")
         self.assertIsNone(predicted())
 
-    def test_a_short_real_run_of_a_program_is_kept_for_plans_and_recommendations(self):
-        def program(seconds, cloud):
-            (self.at / "work.radl").write_text(f"radl 2\nnetwork lan ()\nsystem box (cpu.count >= 1, net_interface.0.connection = 'lan')\ndeploy box 1 '{cloud}'\nconfigure nap (\n"
-                                               f"  program 'nap' (systems = system.box, main = 'sh', arguments = ['-c', 'sleep {seconds}'])\n)\n")
-
-        program(1, "local")
-        self.fails(1, "--on cluster", "profile", "work.radl")
-        self.fails(1, "radlc profile work.radl --on cluster", "recommend", "work.radl")
-        said = self.radlc("profile", "work.radl", "--on", "cluster", "--auto-approve")
-        self.assertIn("ran to its end", said)
-        (nap,) = [action for action in json.loads(self.radlc("plan", "--json", "work.radl"))["actions"] if action["id"].startswith("program/")]
-        self.assertGreaterEqual(nap["seconds"], 1)
-        answer = json.loads(self.radlc("recommend", "work.radl", "--json"))
-        self.assertEqual((answer["chosen"], answer["candidates"][0]["source"]), ("local", "measured"))
-        self.assertGreaterEqual(answer["candidates"][0]["seconds"]["value"], 1)
-        program(1, "ec2")  # what it computes is the same
-        answer = json.loads(self.radlc("recommend", "work.radl", "--types", "c5.*", "--objective", "cost", "--json"))
-        chosen = next(c for c in answer["candidates"] if c["name"] == answer["chosen"])
-        self.assertEqual(chosen["source"], "scaled")
-        self.assertLess(chosen["seconds"]["low"], chosen["seconds"]["high"])
-        program(30, "local")
-        done = self.run_it("profile", "work.radl", "--on", "cluster", "--seconds", "2", "--auto-approve")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("--seconds", done.stderr)
-        (nap,) = [action for action in json.loads(self.radlc("plan", "--json", "work.radl"))["actions"] if action["id"].startswith("program/")]
-        self.assertIsNone(nap["seconds"], "a run that was cut off says nothing of the whole")
-        self.assertNotIn("work-probe", self.radlc("list"))
-
     def test_a_file_without_training_has_none(self):
         (self.at / "plain.radl").write_text("network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n")
         self.assertNotIn("Forecast", self.radlc("plan", "plain.radl"))

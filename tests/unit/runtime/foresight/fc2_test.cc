@@ -93,7 +93,7 @@ TEST(Fc2, SavingsThatPricesReproduce) {
   EXPECT_EQ(saved("m4.2xlarge", "g3.4xlarge", 2, "c4.8xlarge", 6), 66.9);  // as much as 65
 }
 
-// docs/recommend.md lists these: what is said needs other run times than "similar" ones.
+// docs/algorithms.md lists these: what is said needs other run times than "similar" ones.
 TEST(Fc2, SavingsThatPricesDoNotReproduce) {
   EXPECT_EQ(saved("m4.large", "t2.xlarge", 3, "m4.xlarge", 6), 49.2);      // said: about 40
   EXPECT_EQ(saved("m4.large", "p2.xlarge", 2, "p2.xlarge", 6), 65.9);      // said: about 80

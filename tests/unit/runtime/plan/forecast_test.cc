@@ -206,6 +206,47 @@ TEST_F(APlan, UnknownStaysUnknownAndNamesTheCommand) {
   EXPECT_NE(forecast_text(said).find("total       unknown"), std::string::npos) << forecast_text(said);
 }
 
+struct AProgram : APlan {
+  AProgram() { plan.actions.back() = step("program/p", "program", {}); }
+  PlanForecast forecast() const {
+    return forecast_program(
+        {plan, "program/p", program, machine, staging, measured, bands, "5d1c", "radlc profile site.radl"});
+  }
+  foresight::ProgramForecast program;
+};
+
+TEST_F(AProgram, IsForecastLikeATraining) {
+  program.run = foresight::banded(100, 1.3, foresight::Source::Measured, "runs");
+  const PlanForecast said = forecast();
+  EXPECT_GT(said.total.value, 100 + 45);
+  ASSERT_TRUE(said.cost);
+  const Json json = to_json(said);
+  EXPECT_EQ(json["program"], "program/p");
+  EXPECT_FALSE(json.contains("epoch"));
+  EXPECT_EQ(json["phases"]["run"]["seconds"], 100);
+  EXPECT_EQ(json["at_least_seconds"], Json());
+  EXPECT_EQ(forecast_text(said).find("an epoch"), std::string::npos);
+}
+
+TEST_F(AProgram, WithoutATimeThereIsABoundOrTheCommandThatMeasuresIt) {
+  program.unknown = "it has not run yet";
+  EXPECT_NE(forecast().unknown.find("radlc profile site.radl"), std::string::npos);
+  program.at_least = 30;
+  const PlanForecast said = forecast();
+  EXPECT_FALSE(said.total.known());
+  EXPECT_FALSE(said.cost);
+  EXPECT_EQ(to_json(said)["at_least_seconds"], 30);
+  const std::string text = forecast_text(said);
+  EXPECT_NE(text.find("run         longer than 30"), std::string::npos) << text;
+  EXPECT_NE(text.find("total       longer than 30"), std::string::npos) << text;
+}
+
+TEST_F(APlan, OtherJobsAreNoConfiguring) {
+  const double before = phase("configure").value;
+  plan.actions.push_back(step("program/p", "program", 500));
+  EXPECT_EQ(phase("configure").value, before);
+}
+
 TEST_F(APlan, EveryViewHasIt) {
   const std::vector<PlanForecast> all = {forecast()};
   PlanTextOptions look;

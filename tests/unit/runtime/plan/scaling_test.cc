@@ -128,6 +128,23 @@ TEST_F(ScalePlans, ACommandThatNamesAnAddressDrainsToo) {
             "elastic 'workers' of server[0]/head: 'max' must be known when it is planned");
 }
 
+// Ray's `idle`: a scheduler is asked how many nodes it wants, by `radlc autoscale` alone.
+TEST_F(ScalePlans, APlanSaysThatAutoscaleMustRun) {
+  auto told = [](const Plan& plan) {
+    return std::count_if(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {
+      return note.find("radlc autoscale") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(told(bench.plan(site(1))), 0);
+  ir::Program asked = site(1);
+  for (ir::Step& step : asked.steps)
+    for (ir::Resource& resource : step.resources)
+      if (resource.type == "elastic") resource.properties["wanted"] = "ask";
+  EXPECT_EQ(told(bench.plan(asked)), 1);
+  bench.applied(asked);
+  EXPECT_EQ(told(bench.plan(asked)), 0) << "nothing of it is planned";
+}
+
 TEST_F(ScalePlans, TwoSchedulersOfANodeDrainEach) {
   auto both = [](int workers) {
     ir::Program program = site(workers);

@@ -153,6 +153,48 @@ TEST_F(AStore, APlanReadsTheNewestRunsOfItsWorkAndAllProfiles) {
   EXPECT_EQ(loaded->profiles.size(), 1u);
 }
 
+TEST_F(AStore, RunsOfProgramsAreReadByTheirVersionAndTheirFamily) {
+  foresight::Calibration calibration;
+  for (int i = 0; i < 3; ++i) {
+    foresight::ProgramRun run;
+    run.family = i < 2 ? "mnist (train.py)" : "other (train.py)";
+    run.work = i == 0 ? "this" : "that";
+    run.machine = "local";
+    run.kind = static_cast<foresight::ProgramRun::Kind>(i);
+    run.seconds = 10 + i;
+    run.time = 1000 - i;
+    calibration.programs.push_back(run);
+  }
+  EXPECT_EQ(*store().add(calibration), 3u);
+  EXPECT_EQ(*store().add(calibration), 0u);
+  auto own = load_program_runs(path, "this", "mnist (train.py)");
+  ASSERT_TRUE(own.ok()) << own.status().text();
+  ASSERT_EQ(own->size(), 2u);
+  EXPECT_EQ(own->back().seconds, 10) << "oldest first";
+  EXPECT_EQ(own->front().kind, foresight::ProgramRun::Kind::Extrapolated);
+  EXPECT_EQ(load_program_runs(path, "that", "")->size(), 2u);
+  EXPECT_EQ(load_program_runs(path, "", "")->size(), 3u);
+  const auto all = load_calibration(path);
+  EXPECT_EQ(to_json(*foresight::calibration_from_json(to_json(*all))), to_json(*all));
+  EXPECT_TRUE(load_calibration(path, {"lenet", 10})->programs.empty())
+      << "a training's forecast has no part of them";
+  EXPECT_EQ(*store().forget("mnist (train.py)"), 2u);
+  EXPECT_EQ(load_program_runs(path, "", "")->size(), 1u);
+}
+
+TEST_F(AStore, AStoreWithoutProgramsIsReadAndAddedTo) {
+  ASSERT_TRUE(store().add(some()).ok());
+  ASSERT_TRUE(Database::open(path, Database::Access::ReadWrite)
+                  ->exec("DROP TABLE programs; PRAGMA user_version = 3;")
+                  .ok());
+  EXPECT_TRUE(load_program_runs(path, "", "")->empty());
+  EXPECT_EQ(to_json(*load_calibration(path)), to_json(some()));
+  foresight::ProgramRun run;
+  run.work = "this";
+  ASSERT_TRUE(store().add(run).ok());
+  EXPECT_EQ(load_program_runs(path, "this", "")->size(), 1u);
+}
+
 TEST_F(AStore, Forgets) {
   ASSERT_TRUE(store().add(some()).ok());
   EXPECT_EQ(*store().forget("lenet on cifar10"), 3u);

@@ -170,6 +170,26 @@ TEST_F(ARun, BandsAreLearntFromRunsOfOneCloudThatCameToTheirEnd) {
   EXPECT_EQ(figures_of(plan, report, clock, {}).cloud, "");
 }
 
+// `radlc profile` of a program: a short run that was ended says nothing of the whole.
+TEST_F(ARun, AProgramThatWasEndedEarlyHasNoTime) {
+  Action& job = plan.actions.back();
+  job.id = "program/p";
+  job.step_kind = "program";
+  job.spec = {{"work", "5f1c"}};
+  plan.costs[0].machine = "ec2:1234/eu-west-1 m5.large";
+  report.actions.back().id = job.id;
+  for (bool ended : {true, false}) {
+    Snapshot after;
+    after.steps[job.id].output = {{"seconds", 290.0}, {"ended", ended}};
+    RunFigures figures = figures_of(plan, report, clock, {});
+    measure_jobs(plan, report, after, figures);
+    // By the kind of machine, whatever account and region it is in: as recommendations ask for it.
+    EXPECT_EQ(figures.measured.contains(program_key("5f1c", 1, "ec2 m5.large")), ended);
+    EXPECT_EQ(figures.measured.contains(around_key(program_key("5f1c", 1, "ec2 m5.large"))), true);
+    EXPECT_EQ(measured_by({figures}).contains(at_once_key(program_key("5f1c", 1, "ec2 m5.large"), 1)), ended);
+  }
+}
+
 TEST_F(ARun, WhatFailedTeachesNothing) {
   report.actions[0].state = report.actions[1].state = ActionOutcome::State::Failed;
   RunFigures figures = figures_of(plan, report, clock, {});

@@ -21,6 +21,14 @@ TEST(MetricLines, PairsOfNameAndNumber) {
   EXPECT_EQ(metrics_of({"loss: 2", "loss: 1"}), (Metrics{{"loss", 1}})) << "the last value counts";
 }
 
+// transformers 5 prints its figures as texts.
+TEST(MetricLines, TextsOfAPythonDictionaryThatAreNumbers) {
+  EXPECT_EQ(metrics_of({"{'loss': '0.6913', 'learning_rate': '4.74e-05', 'epoch': '0.16', 'name': 'a1'}"}),
+            (Metrics{{"epoch", 0.16}, {"learning_rate", 4.74e-05}, {"loss", 0.6913}}));
+  EXPECT_EQ(metrics_of({R"({"id": "12", "loss": 0.5})"}), (Metrics{{"loss", 0.5}}))
+      << "JSON says what is a number";
+}
+
 TEST(MetricLines, OtherTextIsNotAMetric) {
   EXPECT_EQ(metrics_of({"listening on localhost:29500", "http://host:8080/x", "step: 10/100", "speed: 3it/s",
                         "time: 12:30", "File \"train.py\", line 5", "loss: nan", "loss: inf",
