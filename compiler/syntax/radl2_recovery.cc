@@ -10,7 +10,7 @@
 namespace radl {
 namespace {
 
-constexpr size_t kMostExpected = 40;  // more say nothing
+constexpr size_t kMostWords = 40;  // more say nothing
 
 }  // namespace
 
@@ -217,7 +217,7 @@ void Radl2Tokens::syntax_error(Place place, std::vector<std::string_view> expect
     stopped_ = true;
     return;
   }
-  if (expected.size() > kMostExpected) expected.clear();
+  if (expected.size() > kMostWords) expected.clear();
   Span at = place.in(source_.id());
   if (!may_recover(at)) return;
   Token found = last_token_;
