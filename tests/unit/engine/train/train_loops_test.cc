@@ -31,6 +31,13 @@ struct Option {
   bool rounds = false;  // servers add up their parts of a norm: several agree with one to rounding
 };
 
+// What a run changed; weights themselves hide a small change that is wrong.
+std::vector<float> moved(const Checkpoint& end, Setup& start) {
+  std::vector<float> out(end.weights);
+  for (size_t i = 0; i < out.size(); ++i) out[i] -= start.network->parameters()[i];
+  return out;
+}
+
 class OptionLoopsTest : public LoopsTest, public testing::WithParamInterface<Option> {};
 
 TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
@@ -58,6 +65,11 @@ TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
     else
       expect_same_bits(other.end, alone.end, loop.name, j.accumulate > 1);
   }
+  if (option.rounds) {
+    const auto start = start_of(j);
+    for (const Loop& loop : {kAsyncServers, kServers, kStaleServers})
+      EXPECT_LT(distance(moved(run(j, loop).end, *start), moved(alone.end, *start)), 1e-2) << loop.name;
+  }
   const Trained ring = run(j, kRing2);
   holds(ring.end, kRing2.name);
   expect_same_bits(run(j, kRing2).end, ring.end, "ring of two, again");
@@ -67,7 +79,7 @@ TEST_P(OptionLoopsTest, MeansTheSameInEveryLoop) {
   expect_equal_to_rounding(sync.end, ring.end, "sync and ring");
   const Trained servers = run(j, kSyncServers2);
   if (option.rounds)
-    expect_equal_to_rounding(servers.end, sync.end, kSyncServers2.name);
+    EXPECT_LT(distance(moved(servers.end, *start_of(j)), moved(sync.end, *start_of(j))), 1e-2);
   else
     expect_same_bits(servers.end, sync.end, kSyncServers2.name);
   for (const Loop& loop : {kAsync2, kStale2}) holds(run(j, loop).end, loop.name);
@@ -145,7 +157,7 @@ const std::vector<Option> kOptions = {
     {"accumulate", [](Job& j) { j.accumulate = 3; }},
     {"clip",
      [](Job& j) {
-       j.optimizer.clip = 1e-3;
+       j.optimizer.clip = 0.05;
        j.optimizer.momentum = j.optimizer.weight_decay = 0;
        j.optimizer.nesterov = false;
      },
