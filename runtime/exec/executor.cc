@@ -101,8 +101,6 @@ void save_outcome(Session& session, const Plan& plan, const std::string& digest_
   if (!saved.ok() && report.status.ok()) report.status = saved;
 }
 
-constexpr std::chrono::seconds kToLetGo{60};
-
 // Whoever supervises a job that ends with its nodes is told to let go of it: it would start again what the
 // destroy ends.
 Status end_supervision(Session& session, const Plan& plan) {

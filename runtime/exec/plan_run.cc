@@ -151,6 +151,10 @@ class PlanRun {
   Status end_forgotten(const Action& action) {
     const std::optional<StepRecord> record = session_.step(action.id);
     if (!record || record->jobs.empty()) return {};
+    // Whoever supervises it would start again what is ended here.
+    auto lease = session_.store().lease_job(action.id, session_.options().command, true,
+                                            session_.now().within(kToLetGo));
+    if (!lease.ok()) return lease.status();
     const Context context = session_.context(action.id, deadline_, true);
     return end_all_folders(session_, context, action.id, record->jobs);
   }
