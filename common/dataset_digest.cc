@@ -34,8 +34,7 @@ std::string stamp_of(const struct stat& info) {
 // Lines "SHA256 STAMP NAME".
 class Notes {
  public:
-  explicit Notes(const std::string& dataset) {
-    const std::string cache = user_cache();
+  Notes(const std::string& dataset, const std::string& cache) {
     std::error_code error;
     const std::string absolute = std::filesystem::absolute(dataset, error).lexically_normal().string();
     if (cache.empty() || error) return;
@@ -75,8 +74,8 @@ class Notes {
 };
 
 // Also where HOME is not set (cron, containers): never a folder that others share.
-std::string home_folder() {
-  if (const char* home = std::getenv("HOME"); home && home[0] == '/') return home;
+std::string home_folder(const Lookup& environment) {
+  if (std::string home = environment("HOME"); home.starts_with('/')) return home;
   std::string buffer(size_t{1} << 14, '\0');
   passwd entry{}, *found = nullptr;
   if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return "";
@@ -85,15 +84,14 @@ std::string home_folder() {
 
 }  // namespace
 
-std::string user_cache() {
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  if (xdg && xdg[0] == '/') return std::string(xdg) + "/radl";
-  const std::string home = home_folder();
+std::string user_cache(const Lookup& environment) {
+  if (const std::string xdg = environment("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/radl";
+  const std::string home = home_folder(environment);
   return home.empty() ? "" : home + "/.cache/radl";
 }
 
-Result<std::vector<std::string>> file_digests(const DatasetFiles& dataset) {
-  Notes notes(dataset.path);
+Result<std::vector<std::string>> file_digests(const DatasetFiles& dataset, const std::string& cache) {
+  Notes notes(dataset.path, cache);
   std::vector<std::string> all;
   for (const DatasetFile& file : dataset.files) {
     const std::string path = dataset.root + "/" + file.name;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -26,6 +27,23 @@ inline Result<std::unique_lock<std::timed_mutex>> take_turn(std::timed_mutex& mu
   }
   return lock;
 }
+
+// One thread of this process at a time for each key, such as a folder: whoever works on another key is not
+// held up. Nothing is kept of a key that nobody has or waits for.
+class KeyTurn {
+ public:
+  // Cancelled or Timeout: `stop` came first.
+  static Result<KeyTurn> take(const std::string& key, const Stop& stop = {});
+  ~KeyTurn();
+  KeyTurn(KeyTurn&&) noexcept = default;
+  KeyTurn& operator=(KeyTurn&&) = delete;
+
+ private:
+  explicit KeyTurn(std::string key) : key_(std::move(key)) {}
+  std::string key_;
+  std::shared_ptr<std::timed_mutex> mutex_;
+  std::unique_lock<std::timed_mutex> held_;
+};
 
 // One process at a time: holds flock(2) on a file, which is made where it is not there, while it lives.
 class FileTurn {

@@ -1,7 +1,6 @@
 #include "common/user_text.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "common/files.h"
 
@@ -19,13 +18,6 @@ Result<std::string> read_user_text(const std::string& path, size_t limit) {
     return Status(Code::Invalid, path + ": is in UTF-16").with_hint("save it as UTF-8");
   text->erase(0, text->size() - without_mark(*text).size());
   return text;
-}
-
-std::string environment_variable(const std::string& name) {
-  const char* set = std::getenv(name.c_str());
-  std::string value = set ? set : "";
-  value.erase(value.find_last_not_of("\r\n") + 1);
-  return value;
 }
 
 Status check_one_line(std::string_view variable, std::string_view value) {

@@ -1,4 +1,4 @@
-// What people write: text files of any editor, and environment variables.
+// What people write: text files of any editor, and values of environment variables.
 #pragma once
 
 #include <string>
@@ -14,10 +14,6 @@ std::string_view without_mark(std::string_view text);
 // A text file without its byte order mark. Invalid: it is in UTF-16, as PowerShell's `>` writes it. Else as
 // read_file().
 Result<std::string> read_user_text(const std::string& path, size_t limit);
-
-// A variable's value without line ends after it, as `export KEY="$(cat FILE)"` and secrets of
-// containers leave them. Empty: not set.
-std::string environment_variable(const std::string& name);
 
 // Auth, which names the variable: its value has a line break or another control character in it.
 Status check_one_line(std::string_view variable, std::string_view value);

@@ -7,6 +7,7 @@
 #include "common/aws/providers.h"
 #include "common/files.h"
 #include "common/text.h"
+#include "common/utc.h"
 
 namespace radl::aws {
 namespace {
@@ -98,24 +99,16 @@ std::string text_of(const Json& object, const char* name) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-std::string utc_text(std::time_t time) {
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 std::optional<std::time_t> parse_time(std::string text) {
-  std::tm utc{};
-  const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
-  if (!rest) return std::nullopt;
+  const char* rest = nullptr;
+  const auto utc = parse_utc(text, "%Y-%m-%dT%H:%M:%S", &rest);
+  if (!utc) return std::nullopt;
   std::string_view zone(rest);
   if (zone.starts_with(".")) {
     zone.remove_prefix(1);
     while (!zone.empty() && zone[0] >= '0' && zone[0] <= '9') zone.remove_prefix(1);
   }
-  std::time_t time = ::timegm(&utc);
+  std::time_t time = *utc;
   if (zone == "Z" || zone == "UTC" || zone.empty()) return time;
   int hours = 0, minutes = 0;
   char sign = 0;

@@ -6,20 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "common/ini.h"
 #include "common/status.h"
 
 namespace radl::aws {
 
-struct Setting {
-  std::string value;
-  int line = 0;
-};
-
 struct Section {
   std::string file;
   int line = 0;  // of its header
-  std::map<std::string, Setting>
-      settings;  // names in lower case; those of a nested block as "s3.addressing_style"
+  std::map<std::string, IniSetting> settings;
 
   bool has(const std::string& name) const { return settings.count(name) > 0; }
   std::string get(const std::string& name) const;  // "" when it is absent
@@ -33,8 +28,7 @@ enum class FileKind { Config, Credentials };
 // [x] without a kind is not a profile, except [default].
 using Sections = std::map<std::string, Section>;
 
-// Invalid with file and line: text before the first section, a line without '=', a header without ']', a name
-// that is empty.
+// Errors as parse_ini() gives them.
 Result<Sections> parse_profiles(std::string_view text, const std::string& file, FileKind kind);
 
 }  // namespace radl::aws

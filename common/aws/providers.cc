@@ -215,7 +215,7 @@ Result<Credentials> profile_credentials(const Asking& asking, const std::string&
   if (keys.ok() || keys.status().code() != Code::NotFound) return keys;
   if (profile.has("credential_process"))
     return process_credentials(
-        profile.get("credential_process"),
+        asking.http.environment(), profile.get("credential_process"),
         "credential_process of " + quoted(name) + " (" + profile.place({"credential_process"}) + ")",
         asking.stop);
   keys = keys_of(profile.config(), name);
@@ -262,15 +262,16 @@ Result<std::vector<std::string>> split_command(const std::string& text) {
   return words;
 }
 
-Result<Credentials> process_credentials(const std::string& command, const std::string& origin,
-                                        const Stop& stop, double patience_seconds) {
+Result<Credentials> process_credentials(const Environment& environment, const std::string& command,
+                                        const std::string& origin, const Stop& stop,
+                                        double patience_seconds) {
   auto argv = split_command(command);
   if (!argv.ok()) return Status(Code::Auth, origin + ": " + argv.status().message());
-  auto done =
-      run_process({.argv = *argv,
-                   .inherited = kUsersVariables,
-                   .deadline = std::chrono::milliseconds(static_cast<long long>(patience_seconds * 1000)),
-                   .stop = stop});
+  auto done = run_process(
+      environment, {.argv = *argv,
+                    .inherited = kUsersVariables,
+                    .deadline = std::chrono::milliseconds(static_cast<long long>(patience_seconds * 1000)),
+                    .stop = stop});
   if (!done.ok()) {
     // One that waits for somebody is not run again: it would wait again.
     const Status asked = stop.check();

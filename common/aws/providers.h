@@ -9,6 +9,7 @@
 #include "common/aws/credentials.h"
 #include "common/aws/settings.h"
 #include "common/http/http.h"
+#include "common/utc.h"
 
 namespace radl::aws {
 
@@ -33,8 +34,9 @@ Result<Credentials> instance_credentials(const Asking& asking);
 // "a 'b c' "d\"e"" as its words, as a shell takes quotes and backslashes, and nothing else of a shell.
 Result<std::vector<std::string>> split_command(const std::string& text);
 // {"Version": 1, "AccessKeyId": ..., ...} of the program's standard output.
-Result<Credentials> process_credentials(const std::string& command, const std::string& origin,
-                                        const Stop& stop, double patience_seconds = 60);
+Result<Credentials> process_credentials(const Environment& environment, const std::string& command,
+                                        const std::string& origin, const Stop& stop,
+                                        double patience_seconds = 60);
 
 struct SsoProfile {
   std::string profile, session;  // the session's name; "" for the older form without sessions
@@ -56,8 +58,6 @@ Result<Credentials> assume_role_with_web_identity(const Asking& asking, const Ro
 std::string text_of(const nlohmann::json& object, const char* name);
 // "2026-01-31T10:00:00Z", also with "+00:00", "UTC" and fractions of a second.
 std::optional<std::time_t> parse_time(std::string text);
-// The same the other way round.
-std::string utc_text(std::time_t time);
 // {"AccessKeyId", "SecretAccessKey", "Token" or "SessionToken", "Expiration"}. Auth: not all of it is there.
 Result<Credentials> credentials_of_json(const std::string& json, const std::string& origin);
 

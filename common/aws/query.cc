@@ -9,6 +9,7 @@
 
 #include "common/aws/sigv4.h"
 #include "common/digest.h"
+#include "common/http/answer.h"
 #include "common/http/retry.h"
 #include "common/text.h"
 
@@ -31,12 +32,7 @@ pugi::xml_node child(const pugi::xml_node& parent, std::string_view name) {
 
 // At most one line of what a server wrote, without what only AWS can read in it.
 std::string one_line(std::string_view text) {
-  text = text.substr(0, text.find(" Encoded authorization failure message"));
-  std::string line(trim(text.substr(0, 600)));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return line;
+  return http::one_line(text.substr(0, text.find(" Encoded authorization failure message")));
 }
 
 template <size_t N>
@@ -243,7 +239,7 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
   const ErrorText error = parse_error(response.body);
   Failure failure;
   failure.http_status = response.status;
-  failure.code = error.code;
+  failure.reason = error.code;
   failure.request_id = error.request_id;
   const bool known = !error.code.empty();
   if (known && is_throttling(error.code)) {
@@ -346,7 +342,7 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
     if (response.status < 400) {
       Answer answer = answer_of(std::move(response), action, what, options.effect);
       const bool unclear =
-          !answer.ok() && answer.failure().code.empty() && answer.failure().http_status < 300;
+          !answer.ok() && answer.failure().reason.empty() && answer.failure().http_status < 300;
       // A body that came apart on its way: where asking again does no harm, ask again.
       if (!unclear || options.effect == Effect::Once || ++unclear_answers >= service_.attempts ||
           !options.stop.sleep(std::chrono::milliseconds(100 * unclear_answers)))
@@ -355,12 +351,12 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
     }
     Failure failure = refusal(response, what, options.effect);
     // Whatever it was meant to say: where asking again does no harm, ask again.
-    if (response.status == 400 && failure.code.empty() && options.effect != Effect::Once &&
+    if (response.status == 400 && failure.reason.empty() && options.effect != Effect::Once &&
         ++unclear_answers < service_.attempts &&
         options.stop.sleep(std::chrono::milliseconds(100 * unclear_answers)))
       continue;
     const bool refused = failure.kind == Failure::Kind::Refused;
-    if (refused && !clock_set && among(failure.code, kSkewCodes)) {
+    if (refused && !clock_set && among(failure.reason, kSkewCodes)) {
       const auto ahead = clock_ahead(response);
       // A signature is good for five minutes, either way.
       if (ahead && std::llabs(*ahead - made.clock_offset) > 240) {
@@ -374,14 +370,14 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
         continue;
       }
     }
-    if (refused && !keys_renewed && credentials_ && among(failure.code, kExpiredCodes)) {
+    if (refused && !keys_renewed && credentials_ && among(failure.reason, kExpiredCodes)) {
       keys_renewed = true;
       credentials_->refused(made.credentials);
       if (service_.note)
         service_.note("the credentials (" + made.credentials.origin + ") have expired: asking for new ones");
       continue;
     }
-    if (std::string hint = hint_of(failure.code, service_.region); !hint.empty())
+    if (std::string hint = hint_of(failure.reason, service_.region); !hint.empty())
       failure.status = Status(failure.status).with_hint(hint);
     return failure;
   }

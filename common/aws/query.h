@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/aws/credentials.h"
+#include "common/http/answer.h"
 #include "common/http/http.h"
 #include "common/http/rate.h"
 #include "common/status.h"
@@ -21,11 +22,7 @@ namespace radl::aws {
 // In the order in which they are sent: {"InstanceId.1", "i-..."}.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-enum class Effect {
-  Reads,       // changes nothing: repeated after whatever may pass
-  Repeatable,  // the same call again does nothing more (terminate, tag): repeated as well
-  Once,        // may have acted when its answer is lost: repeated only where AWS says that it did nothing
-};
+using http::Effect;
 
 struct CallOptions {
   Effect effect = Effect::Once;
@@ -36,22 +33,10 @@ struct CallOptions {
   bool may_be_unknown = false;
 };
 
-// Why a call returned no usable answer.
-struct Failure {
-  enum class Kind {
-    NotSent,    // nothing went out: no connection, no credentials, stopped before
-    Refused,    // AWS said no: nothing was done
-    Throttled,  // AWS has too much to do, and it stayed so as long as it was repeated: nothing was done
-    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
-  };
-  Kind kind = Kind::Unknown;
-  // Auth for what credentials and policies refuse, NotFound, Quota, Invalid, Retry, Lost (Unknown of a call
-  // that is Once), Timeout, Cancelled. Action, host and AWS's message; never a key, token or parameter's
-  // value of ours.
-  Status status;
-  std::string code, request_id;  // AWS's own: "UnauthorizedOperation"; "" when it said none
-  int http_status = 0;           // 0: no answer
-};
+// A failure's reason is AWS's code ("UnauthorizedOperation"), its status Auth for what credentials and
+// policies refuse, NotFound, Quota, Invalid, Retry, Lost (Unknown of a call that is Once), Timeout,
+// Cancelled: action, host and AWS's message; never a key, token or parameter's value of ours.
+using http::Failure;
 
 // The answer's document, or why there is none.
 class Answer {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <tuple>
 
 #include "common/files.h"
@@ -52,9 +51,7 @@ Result<std::string> checked_url(const std::string& url, const std::string& from)
 
 }  // namespace
 
-std::string process_environment(const std::string& name) { return environment_variable(name); }
-
-Result<std::shared_ptr<const Configuration>> Configuration::load(Environment environment,
+Result<std::shared_ptr<const Configuration>> Configuration::load(Lookup environment,
                                                                  const std::string& profile) {
   auto made = std::make_shared<Configuration>();
   made->environment_ = std::move(environment);

@@ -2,24 +2,21 @@
 // Source: AWS SDKs and Tools Reference Guide, "Settings reference" and "Service-specific endpoints".
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "common/aws/profiles.h"
+#include "common/environment.h"
 #include "common/status.h"
 
 namespace radl::aws {
-
-using Environment = std::function<std::string(const std::string& name)>;  // "" when it is not set
-std::string process_environment(const std::string& name);
 
 // Read once, then only asked; thread-safe.
 class Configuration {
  public:
   // `profile`: "" for AWS_PROFILE, else "default". Invalid with file and line where a file cannot be
   // understood; NotFound for a profile that was asked for by name and is in neither file.
-  static Result<std::shared_ptr<const Configuration>> load(Environment environment = process_environment,
+  static Result<std::shared_ptr<const Configuration>> load(Lookup environment,
                                                            const std::string& profile = {});
 
   const std::string& profile() const { return profile_; }
@@ -45,7 +42,7 @@ class Configuration {
  private:
   Result<std::string> named_endpoint(const std::string& service) const;
 
-  Environment environment_;
+  Lookup environment_;
   std::string profile_;
   Sections config_, credentials_;
 };

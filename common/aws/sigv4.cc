@@ -4,17 +4,10 @@
 #include <map>
 
 #include "common/digest.h"
+#include "common/utc.h"
 
 namespace radl::aws {
 namespace {
-
-std::string stamp(std::time_t time, const char* format) {
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, format, &utc);
-  return text;
-}
 
 // Lower-case names; values trimmed, inner runs of spaces made one; values of one name joined by commas.
 std::map<std::string, std::string> canonical_headers(const http::Headers& headers) {
@@ -79,8 +72,8 @@ Canonical canonical_request(const ToSign& r, const http::Headers& headers, const
 
 std::string signature(const std::string& canonical, const Credentials& credentials,
                       const SigningScope& scope) {
-  const std::string date = stamp(scope.time, "%Y%m%d");
-  const std::string text = "AWS4-HMAC-SHA256\n" + stamp(scope.time, "%Y%m%dT%H%M%SZ") + "\n" + date + "/" +
+  const std::string date = utc_text(scope.time, "%Y%m%d");
+  const std::string text = "AWS4-HMAC-SHA256\n" + utc_text(scope.time, "%Y%m%dT%H%M%SZ") + "\n" + date + "/" +
                            scope.region + "/" + scope.service + "/aws4_request\n" + sha256_hex(canonical);
   std::string key = hmac_sha256("AWS4" + credentials.secret_key, date);
   key = hmac_sha256(key, scope.region);
@@ -90,13 +83,13 @@ std::string signature(const std::string& canonical, const Credentials& credentia
 }
 
 std::string credential(const Credentials& c, const SigningScope& s) {
-  return c.access_key + "/" + stamp(s.time, "%Y%m%d") + "/" + s.region + "/" + s.service + "/aws4_request";
+  return c.access_key + "/" + utc_text(s.time, "%Y%m%d") + "/" + s.region + "/" + s.service + "/aws4_request";
 }
 
 }  // namespace
 
 http::Headers sign_v4(const ToSign& r, const Credentials& credentials, const SigningScope& scope) {
-  http::Headers added = {{"X-Amz-Date", stamp(scope.time, "%Y%m%dT%H%M%SZ")}};
+  http::Headers added = {{"X-Amz-Date", utc_text(scope.time, "%Y%m%dT%H%M%SZ")}};
   if (r.send_body_hash) added.emplace_back("X-Amz-Content-Sha256", r.body_sha256);
   if (!credentials.session_token.empty())
     added.emplace_back("X-Amz-Security-Token", credentials.session_token);
@@ -120,7 +113,7 @@ http::Headers presign_v4(const ToSign& r, const Credentials& credentials, const 
   http::Headers query = r.query;
   query.emplace_back("X-Amz-Algorithm", "AWS4-HMAC-SHA256");
   query.emplace_back("X-Amz-Credential", credential(credentials, scope));
-  query.emplace_back("X-Amz-Date", stamp(scope.time, "%Y%m%dT%H%M%SZ"));
+  query.emplace_back("X-Amz-Date", utc_text(scope.time, "%Y%m%dT%H%M%SZ"));
   query.emplace_back("X-Amz-Expires", std::to_string(seconds));
   query.emplace_back("X-Amz-SignedHeaders", names);
   if (!credentials.session_token.empty())

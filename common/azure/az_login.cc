@@ -5,6 +5,7 @@
 
 #include "common/azure/settings.h"
 #include "common/files.h"
+#include "common/ini.h"
 #include "common/json_values.h"
 #include "common/text.h"
 #include "common/user_text.h"
@@ -22,7 +23,7 @@ using json::text_of;
 constexpr size_t kLargestCache = 8 << 20;
 constexpr const char* kAzClient = "04b07795-8ddb-461a-bbee-02f9e1bf7b46";  // az's own, public
 
-std::string az_folder(const Environment& environment) {
+std::string az_folder(const Lookup& environment) {
   const std::string named = environment("AZURE_CONFIG_DIR");
   return named.empty() ? environment("HOME") + "/.azure" : named;
 }
@@ -34,7 +35,7 @@ Json read_json(const std::string& path) {
   return json::parse_json(without_mark(*text));
 }
 
-bool is_installed(const Environment& environment) {
+bool is_installed(const Lookup& environment) {
   const std::string path = environment("PATH");
   for (std::string_view folder : split(path, ':'))
     if (!folder.empty() && ::access((std::string(folder) + "/az").c_str(), X_OK) == 0) return true;
@@ -97,21 +98,14 @@ bool take_refresh_token(const std::string& folder, const Subscription& one, Cred
 
 }  // namespace
 
-std::string az_setting(const Environment& environment, const std::string& section, const std::string& name) {
-  auto text = read_user_text(az_folder(environment) + "/config", kLargestCache);
-  if (!text.ok()) return "";
-  std::string here, found;
-  for (std::string_view line : split(*text, '\n')) {
-    line = trim(line);
-    if (line.starts_with('[') && line.ends_with(']')) here = line.substr(1, line.size() - 2);
-    const size_t equals = line.find('=');
-    if (equals == line.npos || line.starts_with('#') || here != section) continue;
-    if (trim(line.substr(0, equals)) == name) found = trim(line.substr(equals + 1));
-  }
-  return found;
+std::string az_setting(const Lookup& environment, const std::string& section, const std::string& name) {
+  const std::string path = az_folder(environment) + "/config";
+  auto text = read_user_text(path, kLargestCache);
+  auto sections = text.ok() ? parse_ini(*text, path) : Result<std::vector<IniSection>>(text.status());
+  return sections.ok() ? ini_value(*sections, section, name) : "";
 }
 
-Result<AzLogin> find_az_login(const Environment& environment, const std::string& tenant) {
+Result<AzLogin> find_az_login(const Lookup& environment, const std::string& tenant) {
   const std::string folder = az_folder(environment);
   const std::string wanted(trim(environment("AZURE_SUBSCRIPTION_ID")));
   const Subscription one = chosen(read_json(folder + "/azureProfile.json"), wanted, tenant);

@@ -137,19 +137,19 @@ Result<http::Request> of_arc(http::Client& http, const Credential& one, const st
 }
 
 // `az` prints {"accessToken": .., "expires_on": 1700000000, "expiresOn": "2026-01-01 12:00:00.000000"}.
-Result<Token> of_az(const Credential& one, const std::string& subscription, const std::string& scope,
-                    const Stop& stop) {
+Result<Token> of_az(const Environment& environment, const Credential& one, const std::string& subscription,
+                    const std::string& scope, const Stop& stop) {
   std::vector<std::string> argv = {"az",   "account",    "get-access-token", "--output",
                                    "json", "--resource", resource_of(scope)};
   if (!subscription.empty())
     argv.insert(argv.end(), {"--subscription", subscription});
   else if (!one.tenant.empty())
     argv.insert(argv.end(), {"--tenant", one.tenant});
-  auto done = run_process({.argv = argv,
-                           .directory = "/",
-                           .inherited = {"AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR", "PYTHON*"},
-                           .deadline = kAz,
-                           .stop = stop});
+  auto done = run_process(environment, {.argv = argv,
+                                        .directory = "/",
+                                        .inherited = {"AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR", "PYTHON*"},
+                                        .deadline = kAz,
+                                        .stop = stop});
   if (!done.ok()) return Status(done.status()).at("az account get-access-token");
   const Json document = json::parse_json(done->out);
   const std::string token = text_of(document, "accessToken");
@@ -184,7 +184,7 @@ Result<Token> Session::ask(const Credential& one, const std::string& scope, cons
     case Kind::None:
       return Status(Code::Auth, "no Azure credentials");
     case Kind::Az:
-      return of_az(one, settings_.subscription, scope, stop);
+      return of_az(http_.environment(), one, settings_.subscription, scope, stop);
     case Kind::Machine:
     case Kind::AppService: {
       auto answer = asking.send(of_managed_identity(one, scope));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
 #include "common/client_certificate.h"
 #include "common/files.h"
@@ -32,23 +31,17 @@ std::string without_slash(std::string url) {
   return url;
 }
 
-std::string first(const Environment& environment, std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (std::string value(trim(environment(name))); !value.empty()) return value;
-  return "";
-}
-
-Site find_site(const Environment& environment) {
-  std::string authority = without_slash(first(environment, {"AZURE_AUTHORITY_HOST"}));
+Site find_site(const Lookup& environment) {
+  std::string authority = without_slash(first_set(environment, {"AZURE_AUTHORITY_HOST"}));
   if (!authority.empty() && authority.find("://") == authority.npos) authority = "https://" + authority;
-  std::string name = first(environment, {"AZURE_CLOUD_NAME"});
+  std::string name = first_set(environment, {"AZURE_CLOUD_NAME"});
   if (name.empty()) name = az_setting(environment, "cloud", "name");
   Site site = kSites[0];
   for (const Site& one : kSites)
     if (authority.empty() ? one.name == name : one.authority == authority) site = one;
   if (authority == "https://login.partner.microsoftonline.cn") site = kSites[2];
   if (!authority.empty()) site.authority = authority;
-  if (std::string url = without_slash(first(environment, {"RADL_AZURE_ENDPOINT"})); !url.empty())
+  if (std::string url = without_slash(first_set(environment, {"RADL_AZURE_ENDPOINT"})); !url.empty())
     site.manager = url;
   return site;
 }
@@ -73,11 +66,11 @@ Result<Credential> of_certificate(Credential made, const std::string& path, cons
 }
 
 // A service principal of the variables; None: they name none.
-Result<Credential> of_variables(const Environment& environment) {
+Result<Credential> of_variables(const Lookup& environment) {
   Credential made;
   made.origin = "the environment";
-  made.tenant = first(environment, {"AZURE_TENANT_ID"});
-  made.client_id = first(environment, {"AZURE_CLIENT_ID"});
+  made.tenant = first_set(environment, {"AZURE_TENANT_ID"});
+  made.client_id = first_set(environment, {"AZURE_CLIENT_ID"});
   made.secret = environment("AZURE_CLIENT_SECRET");
   const std::string certificate = environment("AZURE_CLIENT_CERTIFICATE_PATH");
   made.token_file = environment("AZURE_FEDERATED_TOKEN_FILE");
@@ -104,24 +97,24 @@ Result<Credential> of_variables(const Environment& environment) {
   return made;
 }
 
-Credential of_managed_identity(const Environment& environment) {
+Credential of_managed_identity(const Lookup& environment) {
   Credential made;
-  made.client_id = first(environment, {"AZURE_CLIENT_ID"});
-  made.endpoint = first(environment, {"IDENTITY_ENDPOINT"});
+  made.client_id = first_set(environment, {"AZURE_CLIENT_ID"});
+  made.endpoint = first_set(environment, {"IDENTITY_ENDPOINT"});
   made.header = environment("IDENTITY_HEADER");
   if (!made.endpoint.empty() && !made.header.empty()) {
     made.kind = Credential::Kind::AppService;
     made.origin = "the managed identity (IDENTITY_ENDPOINT)";
     return made;
   }
-  if (!made.endpoint.empty() && !first(environment, {"IMDS_ENDPOINT"}).empty()) {
+  if (!made.endpoint.empty() && !first_set(environment, {"IMDS_ENDPOINT"}).empty()) {
     made.kind = Credential::Kind::Arc;
     made.origin = "the managed identity of Azure Arc (IDENTITY_ENDPOINT)";
     made.client_id.clear();  // such a machine has one identity
     made.key_folder = kArcKeys;
     return made;
   }
-  const std::string host = without_slash(first(environment, {"AZURE_POD_IDENTITY_AUTHORITY_HOST"}));
+  const std::string host = without_slash(first_set(environment, {"AZURE_POD_IDENTITY_AUTHORITY_HOST"}));
   if (host.empty() && !is_on_azure()) return Credential();
   made.kind = Credential::Kind::Machine;
   made.origin = "the managed identity of this machine";
@@ -130,8 +123,6 @@ Credential of_managed_identity(const Environment& environment) {
 }
 
 }  // namespace
-
-std::string process_environment(const std::string& name) { return environment_variable(name); }
 
 Result<std::string> read_certificate(const std::string& path, const std::string& password,
                                      const std::string& origin) {
@@ -160,18 +151,18 @@ std::string manager_scope(const Site& site) {
   return site.manager + "/.default";
 }
 
-Settings load_places(const Environment& environment) {
+Settings load_places(const Lookup& environment) {
   Settings settings;
   settings.site = find_site(environment);
-  settings.subscription = first(environment, {"AZURE_SUBSCRIPTION_ID"});
-  settings.location = first(environment, {"AZURE_DEFAULTS_LOCATION", "AZURE_LOCATION"});
+  settings.subscription = first_set(environment, {"AZURE_SUBSCRIPTION_ID"});
+  settings.location = first_set(environment, {"AZURE_DEFAULTS_LOCATION", "AZURE_LOCATION"});
   if (settings.location.empty()) settings.location = az_setting(environment, "defaults", "location");
   settings.location = to_lower(settings.location);
   std::erase(settings.location, ' ');  // "West Europe", as the portal shows it
   return settings;
 }
 
-Result<Settings> load_settings(const Environment& environment) {
+Result<Settings> load_settings(const Lookup& environment) {
   Settings settings = load_places(environment);
   if (Status right = check_url(settings.site.authority, "AZURE_AUTHORITY_HOST"); !right.ok()) return right;
   if (Status right = check_url(settings.site.manager, "RADL_AZURE_ENDPOINT"); !right.ok()) return right;
@@ -184,7 +175,7 @@ Result<Settings> load_settings(const Environment& environment) {
   const Status right = check_subscription(settings.subscription, "AZURE_SUBSCRIPTION_ID");
   if (found != Credential::Kind::None && found != Credential::Kind::Machine)
     return right.ok() ? Result<Settings>(std::move(settings)) : right;
-  auto login = find_az_login(environment, first(environment, {"AZURE_TENANT_ID"}));
+  auto login = find_az_login(environment, first_set(environment, {"AZURE_TENANT_ID"}));
   if (found == Credential::Kind::None) {
     if (!login.ok()) return login.status();
     settings.credential = std::move(login->credential);

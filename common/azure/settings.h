@@ -3,16 +3,13 @@
 // and "Environment variables"; Azure CLI documentation, "Azure CLI configuration".
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "common/azure/credentials.h"
+#include "common/environment.h"
 #include "common/status.h"
 
 namespace radl::azure {
-
-using Environment = std::function<std::string(const std::string& name)>;  // "" when it is not set
-std::string process_environment(const std::string& name);
 
 // One of Microsoft's clouds. URLs without a '/' at their end.
 struct Site {
@@ -33,9 +30,9 @@ struct Settings {
 // where it turns out that this machine has no identity. Reads no
 // network. NotFound: there is no credential; Invalid names the variable or file that cannot be used. Nothing
 // of a secret is in an error.
-Result<Settings> load_settings(const Environment& environment = process_environment);
+Result<Settings> load_settings(const Lookup& environment);
 // As above without a credential: what a plan needs.
-Settings load_places(const Environment& environment = process_environment);
+Settings load_places(const Lookup& environment);
 
 // "https://management.azure.com/.default": the scope of the Resource Manager's tokens.
 std::string manager_scope(const Site& site);
@@ -53,8 +50,8 @@ struct AzLogin {
   Credential credential;
   std::string subscription;
 };
-Result<AzLogin> find_az_login(const Environment& environment, const std::string& tenant);
+Result<AzLogin> find_az_login(const Lookup& environment, const std::string& tenant);
 // ["cloud", "name"] of az's configuration; "" if missing.
-std::string az_setting(const Environment& environment, const std::string& section, const std::string& name);
+std::string az_setting(const Lookup& environment, const std::string& section, const std::string& name);
 
 }  // namespace radl::azure

@@ -26,22 +26,11 @@ Result<std::string> region_of(http::Client& http, const aws::Configuration& conf
   return Status(Code::Auth, "no region of AWS is known").with_hint("set AWS_REGION");
 }
 
-http::Headers decoded(const std::string& query) {
-  http::Headers pairs;
-  for (std::string_view part : split(query, '&')) {
-    const size_t equals = part.find('=');
-    auto name = http::percent_decode(part.substr(0, equals));
-    auto value = http::percent_decode(equals == part.npos ? "" : part.substr(equals + 1));
-    if (name.ok() && value.ok() && !name->empty()) pairs.emplace_back(*name, *value);
-  }
-  return pairs;
-}
-
 }  // namespace
 
 Result<std::string> aws_subject_token(http::Client& http, const Credential& one, const Stop& stop) {
   const std::string source = one.origin + ": credential_source (AWS)";
-  auto configuration = aws::Configuration::load();
+  auto configuration = aws::Configuration::load(http.environment());
   if (!configuration.ok()) return Status(configuration.status()).at(source);
   auto keys = aws::default_credentials(http, *configuration)->get(stop);
   if (!keys.ok())
@@ -58,7 +47,7 @@ Result<std::string> aws_subject_token(http::Client& http, const Credential& one,
   if (!url.ok()) return url.status();
 
   http::Headers headers = {{"x-goog-cloud-target-resource", one.audience}};
-  aws::ToSign to_sign{.method = "POST", .host = url->authority(), .query = decoded(url->query)};
+  aws::ToSign to_sign{.method = "POST", .host = url->authority(), .query = http::parse_query(url->query)};
   to_sign.path = url->path.empty() ? "/" : url->path;
   to_sign.headers = headers;
   to_sign.body_sha256 = sha256_hex("");

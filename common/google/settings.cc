@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "common/files.h"
 #include "common/http/url.h"
+#include "common/ini.h"
 #include "common/text.h"
 #include "common/user_text.h"
 
@@ -15,47 +14,33 @@ namespace {
 constexpr const char* kComputeUrl = "https://compute.googleapis.com/compute/v1/";
 constexpr size_t kLargestFile = 1 << 20;
 
-std::string first(const Environment& environment, std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (std::string value = environment(name); !value.empty()) return value;
-  return "";
-}
-
-std::string gcloud_folder(const Environment& environment) {
+std::string gcloud_folder(const Lookup& environment) {
   if (std::string folder = environment("CLOUDSDK_CONFIG"); !folder.empty()) return folder;
   return environment("HOME") + "/.config/gcloud";
 }
 
-// "core/project" -> value of gcloud's active configuration.
-std::map<std::string, std::string> properties(const Environment& environment) {
-  std::map<std::string, std::string> found;
+// gcloud's active configuration; nothing where it cannot be read.
+std::vector<IniSection> properties(const Lookup& environment) {
   const std::string folder = gcloud_folder(environment);
   std::string name = environment("CLOUDSDK_ACTIVE_CONFIG_NAME");
   if (name.empty()) {
     auto active = read_file(folder + "/active_config", kLargestFile);
     name = active.ok() ? std::string(trim(*active)) : "default";
   }
-  auto text = read_user_text(folder + "/configurations/config_" + name, kLargestFile);
-  if (!text.ok()) return found;
-  std::string section;
-  for (std::string_view line : split(*text, '\n')) {
-    line = trim(line);
-    if (line.starts_with('[') && line.ends_with(']')) section = line.substr(1, line.size() - 2);
-    const size_t equals = line.find('=');
-    if (equals == line.npos || line.starts_with('#')) continue;
-    found[section + "/" + std::string(trim(line.substr(0, equals)))] = trim(line.substr(equals + 1));
-  }
-  return found;
+  const std::string path = folder + "/configurations/config_" + name;
+  auto text = read_user_text(path, kLargestFile);
+  auto sections = text.ok() ? parse_ini(*text, path) : Result<std::vector<IniSection>>(text.status());
+  return sections.ok() ? std::move(*sections) : std::vector<IniSection>();
 }
 
 // The firmware of Google's machines says so (Google's libraries look there too).
-bool is_on_google(const Environment& environment) {
+bool is_on_google(const Lookup& environment) {
   if (!environment("GCE_METADATA_HOST").empty()) return true;
   auto name = read_file("/sys/class/dmi/id/product_name", 4096);
   return name.ok() && (trim(*name) == "Google" || trim(*name) == "Google Compute Engine");
 }
 
-Result<Credential> find_credential(const Environment& environment, std::string& project) {
+Result<Credential> find_credential(const Lookup& environment, std::string& project) {
   std::string path = environment("GOOGLE_APPLICATION_CREDENTIALS");
   const std::string usual = gcloud_folder(environment) + "/application_default_credentials.json";
   const bool named = !path.empty();
@@ -82,35 +67,35 @@ Result<Credential> find_credential(const Environment& environment, std::string& 
 
 }  // namespace
 
-std::string process_environment(const std::string& name) { return environment_variable(name); }
-
 std::string region_of_zone(const std::string& zone) {
   const size_t dash = zone.rfind('-');
   return dash == zone.npos || dash + 2 != zone.size() ? "" : zone.substr(0, dash);
 }
 
-Settings load_places(const Environment& environment) {
+Settings load_places(const Lookup& environment) {
   Settings settings;
-  auto written = properties(environment);
-  settings.project = first(environment, {"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"});
-  if (settings.project.empty()) settings.project = written["core/project"];
-  settings.zone = first(environment, {"CLOUDSDK_COMPUTE_ZONE", "GOOGLE_CLOUD_ZONE"});
-  settings.region = first(environment, {"CLOUDSDK_COMPUTE_REGION", "GOOGLE_CLOUD_REGION"});
+  const std::vector<IniSection> written = properties(environment);
+  settings.project =
+      first_set(environment, {"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"});
+  if (settings.project.empty()) settings.project = ini_value(written, "core", "project");
+  settings.zone = first_set(environment, {"CLOUDSDK_COMPUTE_ZONE", "GOOGLE_CLOUD_ZONE"});
+  settings.region = first_set(environment, {"CLOUDSDK_COMPUTE_REGION", "GOOGLE_CLOUD_REGION"});
   // A variable's region is not joined by a file's zone of another one.
   if (settings.zone.empty() && settings.region.empty()) {
-    settings.zone = written["compute/zone"];
-    settings.region = written["compute/region"];
+    settings.zone = ini_value(written, "compute", "zone");
+    settings.region = ini_value(written, "compute", "region");
   }
   if (settings.region.empty()) settings.region = region_of_zone(settings.zone);
   if (region_of_zone(settings.zone) != settings.region) settings.zone.clear();
   settings.compute_url = environment("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE");
-  if (settings.compute_url.empty()) settings.compute_url = written["api_endpoint_overrides/compute"];
+  if (settings.compute_url.empty())
+    settings.compute_url = ini_value(written, "api_endpoint_overrides", "compute");
   if (settings.compute_url.empty()) settings.compute_url = kComputeUrl;
   if (!settings.compute_url.ends_with('/')) settings.compute_url += '/';
   return settings;
 }
 
-Result<Settings> load_settings(const Environment& environment) {
+Result<Settings> load_settings(const Lookup& environment) {
   Settings settings = load_places(environment);
   // Not of the usual one, for which a plan would bring in libcurl for nothing.
   if (settings.compute_url != kComputeUrl)

@@ -3,16 +3,13 @@
 // Application Default Credentials works"; gcloud topic configurations; google.aip.dev/auth/4110.
 #pragma once
 
-#include <functional>
 #include <string>
 
+#include "common/environment.h"
 #include "common/google/credentials.h"
 #include "common/status.h"
 
 namespace radl::google {
-
-using Environment = std::function<std::string(const std::string& name)>;  // "" when it is not set
-std::string process_environment(const std::string& name);
 
 struct Settings {
   Credential credential;
@@ -26,10 +23,10 @@ struct Settings {
 // CLOUDSDK_CORE_PROJECT, GOOGLE_CLOUD_PROJECT, CLOUDSDK_COMPUTE_REGION, .._ZONE, of gcloud's active
 // configuration, or of the key file. Reads no network. NotFound: there is no credential; Invalid names the
 // file that cannot be used. What the file says is never in an error.
-Result<Settings> load_settings(const Environment& environment = process_environment);
+Result<Settings> load_settings(const Lookup& environment);
 
 // As above without a credential: what a plan needs.
-Settings load_places(const Environment& environment = process_environment);
+Settings load_places(const Lookup& environment);
 
 // A credential of the text of a key file or of application default credentials. `origin` is for messages.
 Result<Credential> parse_credential(const std::string& text, const std::string& origin,

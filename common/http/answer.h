@@ -1,4 +1,4 @@
-// What came of a call of a service that speaks JSON, as every cloud's client says it.
+// What came of a call of a service, as every cloud's client says it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,6 +9,13 @@
 #include "common/status.h"
 
 namespace radl::http {
+
+// What may be done about a call whose answer is lost.
+enum class Effect {
+  Reads,       // changes nothing: repeated after whatever may pass
+  Repeatable,  // the same call again does nothing more (terminate, put, tag): repeated as well
+  Once,        // may have acted: repeated only where the service says that it did nothing
+};
 
 // Why a call returned no usable answer.
 struct Failure {
@@ -22,7 +29,9 @@ struct Failure {
   // The call, its host and the service's message; never a token. Its code is said by each client.
   Status status;
   int http_status = 0;     // 0: no answer
-  std::string reason;      // the service's word for it: "quotaExceeded"; "" when it said none
+  std::string request_id;  // by which the service's operators find the call; "" when it said none
+  std::string
+      reason;  // the service's word for it: "quotaExceeded", "UnauthorizedOperation"; "" when it said none
   std::string message;     // the service's own; "" when it said none
   double retry_after = 0;  // seconds that the service asks to wait (Retry-After); 0: it did not say
 };

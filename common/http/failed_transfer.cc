@@ -1,6 +1,5 @@
 #include "common/http/failed_transfer.h"
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -10,17 +9,9 @@ namespace {
 constexpr const char* kProxyHint =
     "the proxy is that of HTTPS_PROXY, http_proxy or ALL_PROXY; NO_PROXY names hosts that need none";
 
-bool is_a_proxy(const std::string& host) {
-  for (const char* name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"}) {
-    const char* value = std::getenv(name);
-    if (value && std::string_view(value).find(host) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 // " (through the proxy HOST:PORT)" where libcurl says that it was a proxy that it could not connect to: its
 // text names no user.
-std::string through_proxy(const Request& r, std::string_view text) {
+std::string through_proxy(const Request& r, const std::string& proxy, std::string_view text) {
   constexpr std::string_view kBegin = "Failed to connect to ", kPort = " port ";
   const size_t host = text.find(kBegin), port = text.find(kPort);
   if (host == text.npos || port == text.npos || port < host + kBegin.size()) return {};
@@ -30,7 +21,7 @@ std::string through_proxy(const Request& r, std::string_view text) {
   const auto url = parse_url(r.url);
   const std::string usual = url.ok() && url->scheme == "https" ? "443" : "80";
   const std::string own = !url.ok() || url->port.empty() ? usual : url->port;
-  if (!url.ok() || (url->host == name && own == number) || !is_a_proxy(name)) return {};
+  if (!url.ok() || (url->host == name && own == number) || proxy.find(name) == proxy.npos) return {};
   return " (through the proxy " + name + ":" + std::string(number) + ")";
 }
 
@@ -41,7 +32,8 @@ bool may_be_repeated(const Request& r) {
   return r.idempotent || m == "GET" || m == "HEAD" || m == "PUT" || m == "DELETE" || m == "OPTIONS";
 }
 
-Status failed_transfer(CURLcode code, const Request& r, bool sent, const char* text) {
+Status failed_transfer(CURLcode code, const Request& r, const std::string& proxy, bool sent,
+                       const char* text) {
   const bool lost = sent && !may_be_repeated(r);
   const std::string what = r.method + " " + printable_url(r.url) + ": ";
   // Without the library's own text where that may repeat the URL.
@@ -51,8 +43,8 @@ Status failed_transfer(CURLcode code, const Request& r, bool sent, const char* t
     case CURLE_COULDNT_RESOLVE_PROXY:
       return Status(Code::Retry, what + "the proxy's name cannot be resolved").with_hint(kProxyHint);
     case CURLE_COULDNT_CONNECT:
-      if (std::string proxy = through_proxy(r, text); !proxy.empty())
-        return Status(Code::Retry, what + "cannot connect" + proxy).with_hint(kProxyHint);
+      if (std::string through = through_proxy(r, proxy, text); !through.empty())
+        return Status(Code::Retry, what + "cannot connect" + through).with_hint(kProxyHint);
       if (std::string_view(text).find("Unsupported proxy") != std::string_view::npos)
         return Status(Code::Invalid, what + "there are no proxies of that kind").with_hint(kProxyHint);
       return {Code::Retry, what + "cannot connect"};

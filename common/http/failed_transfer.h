@@ -12,7 +12,8 @@ namespace radl::http {
 bool may_be_repeated(const Request& r);
 
 // `sent`: something of it went out. What is left unknown for one that must not be repeated is Lost then.
-// `text`: libcurl's own, "" for none.
-Status failed_transfer(CURLcode code, const Request& r, bool sent, const char* text);
+// `proxy`: that it was to go through, "" for none; `text`: libcurl's own, "" for none.
+Status failed_transfer(CURLcode code, const Request& r, const std::string& proxy, bool sent,
+                       const char* text);
 
 }  // namespace radl::http

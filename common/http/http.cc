@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "common/http/proxy.h"
 #include "common/http/rate.h"
 #include "common/http/retry.h"
+#include "common/no_pipe_signal.h"
 #include "common/text.h"
 
 namespace radl::http {
@@ -193,7 +193,8 @@ struct Client::Impl {
   }
 };
 
-Client::Client() : impl_(std::make_unique<Impl>()) {}
+Client::Client(Environment environment)
+    : environment_(std::move(environment)), impl_(std::make_unique<Impl>()) {}
 Client::~Client() = default;
 
 namespace {
@@ -206,21 +207,28 @@ long attempt_milliseconds(const Request& r) {
   return own > 0 ? std::min(own, left) : left;
 }
 
-// The file of trusted certificates, or null for libcurl's default, which is the place of the distribution it
+// The file of trusted certificates, or "" for libcurl's default, which is the place of the distribution it
 // was built on.
-const char* trusted_certificates() {
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
-    if (const char* path = std::getenv(name); path && *path) return path;
-  }
+std::string trusted_certificates(const Environment& environment) {
+  if (std::string path = first_set(environment, {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}); !path.empty())
+    return path;
   // The places of Debian, Fedora and its relatives, SUSE, Alpine; the list is that of Go's crypto/x509.
   for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                            "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"}) {
     if (::access(path, R_OK) == 0) return path;
   }
-  return nullptr;
+  return "";
 }
 
-void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
+// libcurl would take the proxies of this process's environment: it is told those of the client's in each
+// request.
+void set_proxy(CURL* c, const Request& r, const Environment& environment) {
+  curl_easy_setopt(c, CURLOPT_PROXY, proxy_of(r.url, environment).c_str());
+  const bool none = r.direct || needs_no_proxy(r.url, no_proxy_of(environment));
+  curl_easy_setopt(c, CURLOPT_NOPROXY, none ? "*" : no_proxy_of(environment).c_str());
+}
+
+void set_common(CURL* c, const Request& r, const Environment& environment, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
   curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(c, CURLOPT_ERRORBUFFER, error);
@@ -242,12 +250,9 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);
   // What is signed is sent as it is: "a/../b" is a key of S3 like any other.
   if (r.signing) curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
-  if (r.direct || needs_no_proxy(r.url)) curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
-  if (!r.ca_file.empty()) {
-    curl_easy_setopt(c, CURLOPT_CAINFO, r.ca_file.c_str());
-    return;
-  }
-  if (const char* path = trusted_certificates()) curl_easy_setopt(c, CURLOPT_CAINFO, path);
+  set_proxy(c, r, environment);
+  const std::string trusted = r.ca_file.empty() ? trusted_certificates(environment) : r.ca_file;
+  if (!trusted.empty()) curl_easy_setopt(c, CURLOPT_CAINFO, trusted.c_str());
 }
 
 Status set_body(CURL* c, const Request& r, Exchange& x) {
@@ -335,11 +340,14 @@ Result<Response> Client::send(const Request& r) {
   x.request = &r;
   x.easy = easy.get();
   char error[CURL_ERROR_SIZE] = "";
-  set_common(easy.get(), r, x, error);
+  set_common(easy.get(), r, environment_, x, error);
   if (Status body = set_body(easy.get(), r, x); !body.ok()) return body;
   curl_easy_setopt(easy.get(), CURLOPT_HTTPHEADER, headers->get());
 
-  const CURLcode code = curl_easy_perform(easy.get());
+  const CURLcode code = [&] {
+    NoPipeSignal guard;  // OpenSSL writes to a connection that the server has closed
+    return curl_easy_perform(easy.get());
+  }();
   long status = 0, request_bytes = 0;
   curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
   curl_easy_getinfo(easy.get(), CURLINFO_REQUEST_SIZE, &request_bytes);
@@ -347,7 +355,7 @@ Result<Response> Client::send(const Request& r) {
   impl_->give(std::move(easy));
   const bool sent = request_bytes > 0;
   if (!x.failure.ok()) return stopped_by(x, sent);
-  if (code != CURLE_OK) return failed_transfer(code, r, sent, error);
+  if (code != CURLE_OK) return failed_transfer(code, r, proxy_of(r.url, environment_), sent, error);
   if (r.rate) turned_away(r, x.response) ? r.rate->throttled() : r.rate->served();
   return std::move(x.response);
 }

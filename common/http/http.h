@@ -1,8 +1,8 @@
 // HTTP and HTTPS over libcurl: what every client of ours (data sources, S3, WebHDFS, clouds) sends through.
 //
-// Certificates are always checked. Proxies come from http_proxy, https_proxy, no_proxy; another set of
-// trusted certificates from Request::ca_file, CURL_CA_BUNDLE or SSL_CERT_FILE. Errors name method and URL
-// without its query and password.
+// Certificates are always checked. Proxies come from the client's http_proxy, https_proxy, all_proxy and
+// no_proxy; another set of trusted certificates from Request::ca_file, CURL_CA_BUNDLE or SSL_CERT_FILE.
+// Errors name method and URL without its query and password.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/http/url.h"
 #include "common/status.h"
 #include "common/stop.h"
@@ -78,10 +79,11 @@ struct Retries {
       final;  // answers that are not repeated, whatever their status; none: none
 };
 
-// Thread-safe; keeps connections open and uses them again.
+// The network as one user reaches it: the proxies and certificates of that user's environment, in which the
+// credentials for what is asked are found as well. Thread-safe; keeps connections open and uses them again.
 class Client {
  public:
-  Client();
+  explicit Client(Environment environment);
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -99,7 +101,10 @@ class Client {
   // reached, or throttled. A Lost is not repeated, and nothing is once the sink has been given bytes.
   Result<Response> send(const Request& request, const Retries& retries);
 
+  const Environment& environment() const { return environment_; }
+
  private:
+  const Environment environment_;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

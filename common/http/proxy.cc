@@ -1,7 +1,5 @@
 #include "common/http/proxy.h"
 
-#include <cstdlib>
-
 #include "common/http/url.h"
 #include "common/text.h"
 
@@ -44,11 +42,15 @@ bool needs_no_proxy(const std::string& url, std::string_view no_proxy) {
   return false;
 }
 
-bool needs_no_proxy(const std::string& url) {
-  for (const char* name : {"no_proxy", "NO_PROXY"}) {
-    if (const char* value = std::getenv(name)) return needs_no_proxy(url, value);
-  }
-  return false;
+std::string no_proxy_of(const Environment& environment) {
+  return first_set(environment, {"no_proxy", "NO_PROXY"});
+}
+
+std::string proxy_of(const std::string& url, const Environment& environment) {
+  // HTTP_PROXY in capitals is what a CGI server sets from a request's header.
+  return to_lower(url.substr(0, 6)) == "https:"
+             ? first_set(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+             : first_set(environment, {"http_proxy", "all_proxy", "ALL_PROXY"});
 }
 
 }  // namespace radl::http

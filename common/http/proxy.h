@@ -1,8 +1,10 @@
-// Which servers are reached without the proxy of the environment, beyond what libcurl knows.
+// Which proxy a server is reached through, by an environment's variables.
 #pragma once
 
 #include <string>
 #include <string_view>
+
+#include "common/environment.h"
 
 namespace radl::http {
 
@@ -10,7 +12,9 @@ namespace radl::http {
 // entries without a port alone.
 bool needs_no_proxy(const std::string& url, std::string_view no_proxy);
 
-// The same for the variable that libcurl reads: no_proxy, else NO_PROXY.
-bool needs_no_proxy(const std::string& url);
+// As libcurl reads them: no_proxy, else NO_PROXY; and http_proxy or https_proxy, HTTPS_PROXY, all_proxy,
+// ALL_PROXY, the first that is set. "": none.
+std::string no_proxy_of(const Environment& environment);
+std::string proxy_of(const std::string& url, const Environment& environment);
 
 }  // namespace radl::http

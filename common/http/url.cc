@@ -60,6 +60,17 @@ Result<std::string> percent_decode(std::string_view text) {
   return out;
 }
 
+std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (std::string_view part : split(query, '&')) {
+    const size_t equals = part.find('=');
+    auto name = percent_decode(part.substr(0, equals));
+    auto value = percent_decode(equals == part.npos ? "" : part.substr(equals + 1));
+    if (name.ok() && value.ok() && !name->empty()) pairs.emplace_back(std::move(*name), std::move(*value));
+  }
+  return pairs;
+}
+
 std::string query_string(const std::vector<std::pair<std::string, std::string>>& query) {
   std::vector<std::pair<std::string, std::string>> encoded;
   for (const auto& [name, value] : query) encoded.emplace_back(percent_encode(name), percent_encode(value));

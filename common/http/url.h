@@ -20,6 +20,9 @@ Result<std::string> percent_decode(std::string_view text);
 // "a=b&c=d", sorted by name, both sides encoded.
 std::string query_string(const std::vector<std::pair<std::string, std::string>>& query);
 
+// "a=b&c=d" taken apart and decoded, in its order. A pair that cannot be decoded is left out.
+std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query);
+
 struct Url {
   std::string scheme, user, password, host, port, path, query;  // as written; host without brackets
   // As libcurl's Host header: brackets around an IPv6 address, the port if it is not the scheme's own.

@@ -71,11 +71,8 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
 std::string marker_in(const std::string& url) {
   const size_t question = url.find('?');
   if (question == url.npos) return "";
-  for (std::string_view pair : split(std::string_view(url).substr(question + 1), '&')) {
-    if (!pair.starts_with("marker=")) continue;
-    auto marker = http::percent_decode(pair.substr(7));
-    return marker.ok() ? *marker : "";
-  }
+  for (auto& [name, value] : http::parse_query(std::string_view(url).substr(question + 1)))
+    if (name == "marker") return std::move(value);
   return "";
 }
 

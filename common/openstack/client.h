@@ -19,11 +19,7 @@ namespace radl::openstack {
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a query
 
-enum class Effect {
-  Reads,       // changes nothing: repeated after whatever may pass
-  Repeatable,  // the same call again does nothing more (delete, put): repeated as well
-  Once,        // may have acted when its answer is lost: repeated only where the service did nothing
-};
+using http::Effect;
 
 struct Call {
   std::string method = "GET";

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "common/http/url.h"
@@ -18,9 +17,9 @@ constexpr const char* kServer = "https://is.cloud.egi.eu";
 constexpr std::string_view kScheme = "egi://", kOldScheme = "appdb://";
 
 Result<Json> ask(http::Client& http, const std::string& path, const std::string& what, const Stop& stop) {
-  const char* given = std::getenv("RADL_EGI_INFO");
+  const std::string given = http.environment()("RADL_EGI_INFO");
   http::Request request;
-  request.url = std::string(given && *given ? given : kServer) + path;
+  request.url = (given.empty() ? kServer : given) + path;
   request.headers = {{"Accept", "application/json"}};
   request.user_agent = "radlc (EGI information)";
   request.largest_answer = size_t{64} << 20;

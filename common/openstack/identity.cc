@@ -8,6 +8,7 @@
 #include "common/http/url.h"
 #include "common/openstack/values.h"
 #include "common/text.h"
+#include "common/utc.h"
 
 namespace radl::openstack {
 namespace {
@@ -117,15 +118,7 @@ Result<Json> token_request(const Settings& settings, const std::string& unscoped
 }
 
 std::time_t parse_time(std::string_view text) {
-  std::tm time{};
-  const std::string copy(text.substr(0, 40));
-  if (std::sscanf(copy.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d", &time.tm_year, &time.tm_mon, &time.tm_mday,
-                  &time.tm_hour, &time.tm_min, &time.tm_sec) != 6)
-    return 0;
-  if (time.tm_year < 1970 || time.tm_year > 9999 || time.tm_mon < 1 || time.tm_mon > 12) return 0;
-  time.tm_year -= 1900;
-  time.tm_mon -= 1;
-  return std::max<std::time_t>(0, ::timegm(&time));
+  return std::max<std::time_t>(0, parse_utc(std::string(text.substr(0, 40))).value_or(0));
 }
 
 Result<Token> parse_token(std::string_view body, std::string_view subject_token) {

@@ -4,19 +4,16 @@
 // "Authentication".
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/status.h"
 
 namespace radl::openstack {
-
-using Environment = std::function<std::string(const std::string& name)>;  // "" when it is not set
-std::string process_environment(const std::string& name);
 
 // One cloud and the credentials for it. `auth` holds secrets: never shown.
 struct Settings {
@@ -41,7 +38,7 @@ struct Settings {
 class Configuration {
  public:
   // Invalid with the file where one cannot be understood. Reads no network.
-  static Result<std::shared_ptr<const Configuration>> load(Environment environment = process_environment);
+  static Result<std::shared_ptr<const Configuration>> load(Lookup environment);
 
   // The names in clouds.yaml, sorted, and "envvars" where the variables describe one.
   std::vector<std::string> names() const;
@@ -57,7 +54,7 @@ class Configuration {
   friend class FileReader;
   // A cloud as it is written, flat: "auth.username" -> value, "region_name", ...
   using Written = std::map<std::string, std::string>;
-  Environment environment_;
+  Lookup environment_;
   std::string file_, default_;
   Written variables_;  // OS_*, as they would be written there
   std::vector<std::string> looked_in_;

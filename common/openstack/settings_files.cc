@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "common/files.h"
 #include "common/openstack/settings.h"
@@ -60,8 +59,6 @@ void lay_over(Clouds& clouds, const Clouds& over) {
 
 }  // namespace
 
-std::string process_environment(const std::string& name) { return environment_variable(name); }
-
 Result<Clouds> parse_clouds(std::string_view text, const std::string& file, const std::string& top) {
   YamlDocument document;
   YamlFault fault;
@@ -73,7 +70,7 @@ Result<Clouds> parse_clouds(std::string_view text, const std::string& file, cons
 // Finds and merges the files.
 class FileReader {
  public:
-  explicit FileReader(const Environment& environment) : environment_(environment) {
+  explicit FileReader(const Lookup& environment) : environment_(environment) {
     std::string config = environment_("XDG_CONFIG_HOME");
     if (config.empty() && !environment_("HOME").empty()) config = environment_("HOME") + "/.config";
     folders_ = {"."};
@@ -189,11 +186,11 @@ class FileReader {
       configuration.default_ = configuration.clouds_.begin()->first;
   }
 
-  const Environment& environment_;
+  const Lookup& environment_;
   std::vector<std::string> folders_;
 };
 
-Result<std::shared_ptr<const Configuration>> Configuration::load(Environment environment) {
+Result<std::shared_ptr<const Configuration>> Configuration::load(Lookup environment) {
   auto made = std::make_shared<Configuration>();
   made->environment_ = std::move(environment);
   if (Status read = FileReader(made->environment_).read(*made); !read.ok()) return read;

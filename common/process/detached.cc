@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 
 #include "common/fd.h"
 #include "common/files.h"
+#include "common/no_pipe_signal.h"
 #include "common/process/guard.h"
 
 namespace radl {
@@ -58,12 +58,13 @@ void wait_for_end(int pid) {
 
 }  // namespace
 
-Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options) {
-  const std::string file = find_program(argv.at(0));
+Result<int> start_detached(const Environment& environment, const std::vector<std::string>& argv,
+                           const DetachOptions& options) {
+  const std::string file = find_program(environment, argv.at(0));
   if (file.empty()) return not_found(fmt::format("program '{}' is not installed on this computer", argv[0]));
   EnvironmentChanges variables = options.environment;
   variables.try_emplace("LC_ALL", "C.UTF-8");
-  const ProcessImage image(file, argv, environment_of({"PATH"}, variables));
+  const ProcessImage image(file, argv, environment_of(environment, {"PATH"}, variables));
   int report_ends[2], told_ends[2], go_ends[2];
   if (pipe2(report_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
   Fd report(report_ends[0]), report_write(report_ends[1]);
@@ -98,7 +99,10 @@ Result<int> start_detached(const std::vector<std::string>& argv, const DetachOpt
   if (options.before_start) {
     if (Status s = options.before_start(pid); !s.ok()) return s;
   }
-  (void)!write(go_write.get(), "g", 1);
+  {
+    NoPipeSignal guard;  // it may be gone already
+    (void)!write(go_write.get(), "g", 1);
+  }
   go_write.reset();
   if (read(report.get(), &error, sizeof error) == sizeof error) {
     return errno_status(error, fmt::format("cannot run '{}'", argv[0]));

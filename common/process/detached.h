@@ -20,8 +20,9 @@ struct DetachOptions {
   bool adopt_orphans = false;  // what the program's descendants leave behind becomes its child, not init's
 };
 
-// Starts argv[0] (a path, or a name in PATH or the sbin folders) in a session of its own; nobody waits for
-// it. Its process id; NotFound when there is no such program.
-Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options);
+// `environment`: of the user, for PATH. Starts argv[0] (a path, or a name in PATH or the sbin folders) in a
+// session of its own; nobody waits for it. Its process id; NotFound when there is no such program.
+Result<int> start_detached(const Environment& environment, const std::vector<std::string>& argv,
+                           const DetachOptions& options);
 
 }  // namespace radl

@@ -1,10 +1,6 @@
 #include "common/process/environment.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 namespace radl {
 namespace {
@@ -35,9 +31,8 @@ const std::vector<std::string> kUsersVariables = {"*"};
 const std::vector<std::string> kStoreVariables = {"AWS_*", "AZURE_*",   "GOOGLE_*", "GCLOUD_*", "CLOUDSDK_*",
                                                   "OS_*",  "STORAGE_*", "HADOOP_*", "RADL_*"};
 
-std::string program_path() {
-  const char* path = std::getenv("PATH");
-  std::string all = path ? path : "/usr/local/bin:/usr/bin:/bin";
+std::string program_path(const Environment& environment) {
+  std::string all = environment.has("PATH") ? environment("PATH") : "/usr/local/bin:/usr/bin:/bin";
   for (const char* folder : {"/usr/local/sbin", "/usr/sbin", "/sbin"}) {
     if ((":" + all + ":").find(":" + std::string(folder) + ":") == std::string::npos)
       all += ":" + std::string(folder);
@@ -45,13 +40,13 @@ std::string program_path() {
   return all;
 }
 
-std::vector<std::string> environment_of(const std::vector<std::string>& allowed,
+std::vector<std::string> environment_of(const Environment& environment,
+                                        const std::vector<std::string>& allowed,
                                         const EnvironmentChanges& changes) {
   std::vector<std::string> all;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string name(*entry, std::strcspn(*entry, "="));
+  for (const auto& [name, value] : environment.variables()) {
     if (changes.contains(name) || is_one_of(kOwnSecrets, name) || !is_one_of(allowed, name)) continue;
-    all.push_back(name == "PATH" ? "PATH=" + program_path() : *entry);
+    all.push_back(name + "=" + (name == "PATH" ? program_path(environment) : value));
   }
   for (const auto& [name, value] : changes) {
     if (value) all.push_back(name + "=" + *value);

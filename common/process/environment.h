@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/environment.h"
+
 namespace radl {
 
 // Name -> value; nullopt: the program does not have it.
@@ -26,11 +28,12 @@ extern const std::vector<std::string> kStoreVariables;
 
 // PATH and then the sbin folders, which a user's PATH often lacks: where programs are looked for, and the
 // PATH of the programs that radlc starts.
-std::string program_path();
+std::string program_path(const Environment& environment);
 
-// "NAME=VALUE" of this process's variables that one of `allowed` names (a name, or a beginning with `*` after
+// "NAME=VALUE" of the user's variables that one of `allowed` names (a name, or a beginning with `*` after
 // it), less radlc's own secrets, with the changes.
-std::vector<std::string> environment_of(const std::vector<std::string>& allowed,
+std::vector<std::string> environment_of(const Environment& environment,
+                                        const std::vector<std::string>& allowed,
                                         const EnvironmentChanges& changes);
 
 // What exec needs, made before fork: after it only async-signal-safe calls are allowed.

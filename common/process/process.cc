@@ -11,11 +11,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "common/fd.h"
 #include "common/files.h"
+#include "common/no_pipe_signal.h"
 #include "common/process/guard.h"
 #include "common/process/more_input.h"
 
@@ -36,15 +36,17 @@ struct Pipe {
   }
 };
 
-Result<std::unique_ptr<ProcessImage>> make_image(const ProcessRequest& request) {
+Result<std::unique_ptr<ProcessImage>> make_image(const Environment& environment,
+                                                 const ProcessRequest& request) {
   if (request.argv.empty()) return invalid("no program to run");
-  std::string path = find_program(request.argv[0]);
+  std::string path = find_program(environment, request.argv[0]);
   if (path.empty()) return not_found("no program '" + request.argv[0] + "' can be run here");
   std::vector<std::string> allowed = kBasicVariables;
   allowed.insert(allowed.end(), request.inherited.begin(), request.inherited.end());
   EnvironmentChanges changes = request.environment;
   changes.try_emplace("LC_ALL", "C.UTF-8");
-  return std::make_unique<ProcessImage>(std::move(path), request.argv, environment_of(allowed, changes));
+  return std::make_unique<ProcessImage>(std::move(path), request.argv,
+                                        environment_of(environment, allowed, changes));
 }
 
 struct Pipes {
@@ -210,32 +212,10 @@ class Talk {
   ProcessResult result_;
 };
 
-// While we write to a program that has ended, SIGPIPE must not end us: blocked for this thread, and a pending
-// one taken away afterwards.
-class NoPipeSignal {
- public:
-  NoPipeSignal() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~NoPipeSignal() {
-    timespec none{0, 0};
-    while (::sigtimedwait(&pipe_, nullptr, &none) > 0) {
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoPipeSignal(const NoPipeSignal&) = delete;
-  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
-
- private:
-  sigset_t pipe_, before_;
-};
-
 }  // namespace
 
-Result<ProcessResult> run_process(const ProcessRequest& request) {
-  auto image = make_image(request);
+Result<ProcessResult> run_process(const Environment& environment, const ProcessRequest& request) {
+  auto image = make_image(environment, request);
   if (!image.ok()) return image.status();
   Pipes pipes;
   if (Status made = pipes.make(); !made.ok()) return made;
@@ -273,9 +253,9 @@ void forbid_core_dumps() {
 
 void forbid_inspection() { (void)::prctl(PR_SET_DUMPABLE, 0); }
 
-std::string find_program(const std::string& name) {
+std::string find_program(const Environment& environment, const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
-  const std::string all = program_path();
+  const std::string all = program_path(environment);
   for (size_t begin = 0; begin <= all.size();) {
     size_t end = std::min(all.find(':', begin), all.size());
     std::string candidate = all.substr(begin, end - begin) + "/" + name;
@@ -285,12 +265,13 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-Result<std::unique_ptr<KeptProcess>> KeptProcess::start(const std::vector<std::string>& argv) {
+Result<std::unique_ptr<KeptProcess>> KeptProcess::start(const Environment& environment,
+                                                        const std::vector<std::string>& argv) {
   ProcessRequest request;
   request.argv = argv;
   request.environment = {
       {"LC_ALL", std::nullopt}};  // nobody reads its words, and ssh may hand it on to a node
-  auto image = make_image(request);
+  auto image = make_image(environment, request);
   if (!image.ok()) return image.status();
   Pipe lifeline, failure;
   for (Pipe* pipe : {&lifeline, &failure}) {

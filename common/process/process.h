@@ -25,7 +25,7 @@ struct ProcessRequest {
   std::function<std::optional<std::string>()> more_stdin;
   std::string directory;           // empty: this process's
   EnvironmentChanges environment;  // set for it; nullopt removes
-  // Which variables of this process it gets besides kBasicVariables: names, or a beginning with `*` after it.
+  // Which variables of the user's it gets besides kBasicVariables: names, or a beginning with `*` after it.
   std::vector<std::string> inherited;
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // from the call on
   Stop stop;                                                     // besides the deadline
@@ -42,14 +42,15 @@ struct ProcessResult {
 // The program ends with this process, even a killed one, with all that descends from it, also what has made a
 // session of its own. So it does (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop
 // (Timeout, Cancelled). What it leaves running when it ends by itself stays, and does not hold the call up.
-// NotFound: the program does not exist. Any exit status is ok.
-Result<ProcessResult> run_process(const ProcessRequest& request);
+// `environment`: of the user whom it runs for. NotFound: the program does not exist. Any exit status is ok.
+Result<ProcessResult> run_process(const Environment& environment, const ProcessRequest& request);
 
 // A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then
 // it ends with all that descends from it.
 class KeptProcess {
  public:
-  static Result<std::unique_ptr<KeptProcess>> start(const std::vector<std::string>& argv);
+  static Result<std::unique_ptr<KeptProcess>> start(const Environment& environment,
+                                                    const std::vector<std::string>& argv);
   ~KeptProcess();
   KeptProcess(const KeptProcess&) = delete;
   KeptProcess& operator=(const KeptProcess&) = delete;
@@ -61,7 +62,7 @@ class KeptProcess {
 };
 
 // Full path of a program, searched in PATH and then in the sbin folders; empty if not found.
-std::string find_program(const std::string& name);
+std::string find_program(const Environment& environment, const std::string& name);
 
 // When process `pid` started, in clock ticks since boot: with the pid it names one process for good. 0: not
 // alive.

@@ -27,14 +27,12 @@ struct AzureBlobOptions {
 };
 
 // Tokens of the Azure login (common/azure/settings.h); null if there is none.
-Result<std::shared_ptr<TokenSource>> azure_tokens(
-    http::Client& http, const std::function<std::string(const std::string& name)>& environment);
+Result<std::shared_ptr<TokenSource>> azure_tokens(http::Client& http, const Lookup& environment);
 // AZURE_STORAGE_CONNECTION_STRING, else AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or
 // AZURE_STORAGE_SAS_TOKEN and, for an endpoint of one's own, AZURE_STORAGE_SERVICE_ENDPOINT, as `az storage`
 // reads them. `account_url`: of an address that names its account, ""
 // otherwise. Invalid: no account is named, or what is said of it cannot be used.
-Result<AzureBlobOptions> azure_blob_options(
-    const std::string& account_url, const std::function<std::string(const std::string& name)>& environment);
+Result<AzureBlobOptions> azure_blob_options(const std::string& account_url, const Lookup& environment);
 
 class AzureBlob : public RestStore {
  public:

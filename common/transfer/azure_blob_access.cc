@@ -1,7 +1,6 @@
 // Azure Blob Storage's credentials, and signatures of requests and URLs.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <map>
 
@@ -10,6 +9,7 @@
 #include "common/text.h"
 #include "common/transfer/azure_blob.h"
 #include "common/user_text.h"
+#include "common/utc.h"
 
 namespace radl::transfer {
 namespace {
@@ -19,19 +19,6 @@ constexpr const char* kVersion = "2021-12-02";  // of the REST API
 constexpr const char* kEmulatorAccount = "devstoreaccount1";
 constexpr const char* kEmulatorKey =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return text;
-}
-
-std::string time_text(std::time_t time, const char* format) {
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  char text[64];
-  return {text, std::strftime(text, sizeof text, format, &parts)};
-}
 
 std::string of_host(const std::string& url) {
   auto parsed = http::parse_url(url);
@@ -95,7 +82,7 @@ Result<AzureBlobOptions> of_connection_string(const std::string& text) {
   AzureBlobOptions options;
   options.account = pairs["AccountName"];
   std::string endpoint = pairs["BlobEndpoint"];
-  if (lower(pairs["UseDevelopmentStorage"]) == "true") {
+  if (to_lower(pairs["UseDevelopmentStorage"]) == "true") {
     options.account = kEmulatorAccount;
     pairs["AccountKey"] = kEmulatorKey;
     endpoint = std::string("http://127.0.0.1:10000/") + kEmulatorAccount;
@@ -117,8 +104,7 @@ Result<AzureBlobOptions> of_connection_string(const std::string& text) {
 
 }  // namespace
 
-Result<std::shared_ptr<TokenSource>> azure_tokens(
-    http::Client& http, const std::function<std::string(const std::string& name)>& environment) {
+Result<std::shared_ptr<TokenSource>> azure_tokens(http::Client& http, const Lookup& environment) {
   auto settings = azure::load_settings(environment);
   if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
   std::shared_ptr<TokenSource> tokens;
@@ -126,8 +112,7 @@ Result<std::shared_ptr<TokenSource>> azure_tokens(
   return tokens;
 }
 
-Result<AzureBlobOptions> azure_blob_options(
-    const std::string& account_url, const std::function<std::string(const std::string& name)>& environment) {
+Result<AzureBlobOptions> azure_blob_options(const std::string& account_url, const Lookup& environment) {
   AzureBlobOptions options;
   if (const std::string text = environment("AZURE_STORAGE_CONNECTION_STRING"); !text.empty()) {
     auto given = of_connection_string(text);
@@ -164,7 +149,7 @@ Result<AzureBlobOptions> azure_blob_options(
 std::string azure_shared_key(const AzureBlobOptions& options, const http::Request& request,
                              uint64_t body_bytes) {
   std::map<std::string, std::string> headers, parameters;
-  for (const auto& [name, value] : request.headers) headers[lower(name)] = std::string(trim(value));
+  for (const auto& [name, value] : request.headers) headers[to_lower(name)] = std::string(trim(value));
   std::string text = request.method;
   for (const char* name :
        {"content-encoding", "content-language", "content-length", "content-md5", "content-type", "date",
@@ -182,13 +167,8 @@ std::string azure_shared_key(const AzureBlobOptions& options, const http::Reques
   auto url = http::parse_url(request.url.substr(0, question));
   text += "/" + options.account + (url.ok() ? url->path : "");
   if (question != request.url.npos) {
-    const std::string query = request.url.substr(question + 1);
-    for (std::string_view part : split(query, '&')) {
-      const size_t equals = part.find('=');
-      auto value = http::percent_decode(equals == part.npos ? "" : part.substr(equals + 1));
-      auto name = http::percent_decode(part.substr(0, equals));
-      if (name.ok()) parameters[lower(*name)] = value.ok() ? *value : "";
-    }
+    for (auto& [name, value] : http::parse_query(std::string_view(request.url).substr(question + 1)))
+      parameters[to_lower(name)] = std::move(value);
   }
   for (const auto& [name, value] : parameters) text += "\n" + name + ":" + value;
   return "SharedKey " + options.account + ":" + base64_encode(hmac_sha256(options.key, text));
@@ -199,7 +179,7 @@ Result<http::Headers> AzureBlob::authorization(const http::Request& request, uin
   http::Headers headers{{"x-ms-version", kVersion}};
   if (!options_.key.empty()) {
     const std::time_t now = std::time(nullptr) + std::time_t(clock_offset_.load());
-    headers.emplace_back("x-ms-date", time_text(now, "%a, %d %b %Y %H:%M:%S GMT"));
+    headers.emplace_back("x-ms-date", utc_text(now, "%a, %d %b %Y %H:%M:%S GMT"));
     http::Request signed_one = request;
     signed_one.headers.insert(signed_one.headers.end(), headers.begin(), headers.end());
     headers.emplace_back("Authorization", azure_shared_key(options_, signed_one, body_bytes));
@@ -215,7 +195,7 @@ Result<http::Headers> AzureBlob::authorization(const http::Request& request, uin
 
 std::string azure_blob_sas(const AzureBlobOptions& options, const std::string& container,
                            const std::string& key, const std::string& permissions, std::time_t expires) {
-  const std::string end = time_text(expires, "%Y-%m-%dT%H:%M:%SZ");
+  const std::string end = utc_text(expires);
   // Permissions, start, end, resource, identifier, addresses, protocol, version, kind of resource, snapshot,
   // encryption scope, and five headers of answers.
   const std::string text = fmt::format("{}\n\n{}\n/blob/{}/{}/{}\n\n\n\n{}\nb\n\n\n\n\n\n\n", permissions,

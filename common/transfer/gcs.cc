@@ -12,6 +12,7 @@
 #include "common/json_values.h"
 #include "common/text.h"
 #include "common/transfer/answers.h"
+#include "common/utc.h"
 
 namespace radl::transfer {
 namespace {
@@ -31,15 +32,9 @@ StoredChecksum crc32c_of(const std::string& base64) {
   return {StoredChecksum::Kind::Crc, Crc::Crc32c, base64, 0};
 }
 
-// "2026-11-23T04:40:09.123Z"
-std::time_t time_of(const std::string& text) {
-  std::tm parts{};
-  return ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) ? ::timegm(&parts) : 0;
-}
-
 Object object_of(const Json& item) {
   return {text_of(item, "name"), text_of(item, "generation"), number(text_of(item, "size")),
-          time_of(text_of(item, "updated"))};
+          parse_utc(text_of(item, "updated")).value_or(0)};
 }
 
 // "crc32c=AAAAAA==,md5=..." of x-goog-hash, which may come as several headers.

@@ -28,8 +28,7 @@ struct GcsOptions {
 // CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE another endpoint. Credentials as Google's libraries find them
 // (common/google/settings.h); where there are none, buckets must be public. GOOGLE_CLOUD_QUOTA_PROJECT: the
 // project that is charged.
-Result<GcsOptions> gcs_options(http::Client& http,
-                               const google::Environment& environment = google::process_environment);
+Result<GcsOptions> gcs_options(http::Client& http, const Lookup& environment);
 
 class Gcs : public RestStore {
  public:

@@ -7,6 +7,7 @@
 #include "common/google/session.h"
 #include "common/jwt.h"
 #include "common/transfer/gcs.h"
+#include "common/utc.h"
 
 namespace radl::transfer {
 namespace {
@@ -40,16 +41,9 @@ Result<std::string> base_of(const std::string& name, std::string text) {
   return text;
 }
 
-std::string utc(std::time_t now, const char* format) {
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, format, &parts)};
-}
-
 }  // namespace
 
-Result<GcsOptions> gcs_options(http::Client& http, const google::Environment& environment) {
+Result<GcsOptions> gcs_options(http::Client& http, const Lookup& environment) {
   GcsOptions options;
   if (const std::string emulator = environment("STORAGE_EMULATOR_HOST"); !emulator.empty()) {
     auto base = base_of("STORAGE_EMULATOR_HOST", emulator);
@@ -82,7 +76,7 @@ Result<std::string> gcs_signed_query(const google::Credential& signer, const std
   if (signer.kind != google::Credential::Kind::ServiceAccount)
     return Status(Code::Auth, "only a service account's key signs URLs of Google Cloud Storage")
         .with_hint("set GOOGLE_APPLICATION_CREDENTIALS to a service account's key file");
-  const std::string date = utc(now, "%Y%m%d"), time = utc(now, "%Y%m%dT%H%M%SZ");
+  const std::string date = utc_text(now, "%Y%m%d"), time = utc_text(now, "%Y%m%dT%H%M%SZ");
   const std::string scope = date + "/auto/storage/goog4_request";
   const std::string query = http::query_string({{"X-Goog-Algorithm", "GOOG4-RSA-SHA256"},
                                                 {"X-Goog-Credential", signer.account + "/" + scope},

@@ -1,6 +1,4 @@
 // Which store an address is of.
-#include <cstdlib>
-
 #include "common/aws/settings.h"
 #include "common/store_address.h"
 #include "common/transfer/azure_blob.h"
@@ -8,7 +6,6 @@
 #include "common/transfer/object_store.h"
 #include "common/transfer/s3.h"
 #include "common/transfer/swift.h"
-#include "common/user_text.h"
 
 namespace radl::transfer {
 namespace {
@@ -16,7 +13,7 @@ namespace {
 using Opened = Result<std::unique_ptr<ObjectStore>>;
 
 Opened open_s3(http::Client& http, const StoreAddress& address) {
-  auto configuration = aws::Configuration::load();
+  auto configuration = aws::Configuration::load(http.environment());
   if (!configuration.ok()) return configuration.status();
   auto options = s3_options(http, *configuration);
   if (!options.ok()) return options.status();
@@ -24,16 +21,16 @@ Opened open_s3(http::Client& http, const StoreAddress& address) {
 }
 
 Opened open_google(http::Client& http, const StoreAddress& address) {
-  auto options = gcs_options(http);
+  auto options = gcs_options(http, http.environment());
   if (!options.ok()) return options.status();
   return Opened(std::make_unique<Gcs>(http, std::move(*options), address.container));
 }
 
 Opened open_azure(http::Client& http, const StoreAddress& address) {
-  auto options = azure_blob_options(address.account_url, environment_variable);
+  auto options = azure_blob_options(address.account_url, http.environment());
   if (!options.ok()) return options.status();
   if (options->key.empty() && options->sas.empty()) {
-    auto tokens = azure_tokens(http, environment_variable);
+    auto tokens = azure_tokens(http, http.environment());
     if (!tokens.ok()) return tokens.status();
     options->tokens = std::move(*tokens);
   }
@@ -41,7 +38,7 @@ Opened open_azure(http::Client& http, const StoreAddress& address) {
 }
 
 Opened open_swift(http::Client& http, const StoreAddress& address) {
-  auto options = swift_options(http);
+  auto options = swift_options(http, http.environment());
   if (!options.ok()) return options.status();
   return Opened(std::make_unique<Swift>(http, std::move(*options), address.container));
 }

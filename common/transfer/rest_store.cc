@@ -88,7 +88,7 @@ Result<http::Response> RestStore::call(const Call& what, http::Request request) 
   retries.largest_seconds = 20;
   for (int tries = 0;; ++tries) {
     // On a connection that was kept open libcurl sends a PUT again by itself when that dies under it.
-    http::Client alone;
+    http::Client alone(http_.environment());
     auto answer = what.once ? alone.send(request) : http_.send(request, retries);
     if (!answer.ok()) {
       const Code code = answer.status().code();

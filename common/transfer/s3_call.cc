@@ -201,7 +201,7 @@ Result<http::Response> S3::call(const Call& what, http::Request given) {
     aws::Credentials signed_by;
     const http::Request request = prepared(what, given, &signed_by);
     // On a connection that was kept open libcurl sends a PUT again by itself when that dies under it.
-    auto answer = what.once ? http::Client().send(request) : http_.send(request, retries);
+    auto answer = what.once ? http::Client(http_.environment()).send(request) : http_.send(request, retries);
     if (!answer.ok()) {
       // An interrupted write that must not repeat may have been executed.
       const bool unknown =

@@ -10,6 +10,7 @@
 #include "common/json_values.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/side_by_side.h"
+#include "common/utc.h"
 
 namespace radl::transfer {
 namespace {
@@ -28,12 +29,6 @@ StoredChecksum md5_of(const std::string& hex) {
   auto bytes = from_hex(hex);
   if (!bytes.ok() || bytes->size() != 16) return {};
   return {StoredChecksum::Kind::Md5, Crc::Crc32c, base64_encode(*bytes), 0};
-}
-
-// "2026-11-23T04:40:09.123456", in UTC
-std::time_t listed_time(const std::string& text) {
-  std::tm parts{};
-  return ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) ? ::timegm(&parts) : 0;
 }
 
 bool is_large(const http::Response& answer) {
@@ -287,7 +282,7 @@ Result<std::vector<Object>> Swift::list_in(const std::string& container, const s
       const std::string large = text_of(item, "slo_etag");
       Object object{text_of(item, "name"), unquote_etag(large.empty() ? text_of(item, "hash") : large),
                     static_cast<uint64_t>(json::number_of(item, "bytes")),
-                    listed_time(text_of(item, "last_modified"))};
+                    parse_utc(text_of(item, "last_modified")).value_or(0)};
       if (object.key.empty() || !object.key.starts_with(prefix) || object.key <= marker)
         return Status(Code::Corrupt,
                       address("") + ": the list's entry \"" + object.key + "\" is not as it must be");

@@ -37,9 +37,8 @@ struct SwiftOptions {
 };
 
 // ST_AUTH, ST_USER and ST_KEY (a login of version 1), else OpenStack's variables and clouds.yaml
-// (common/openstack/settings.h). `environment` is for tests.
-Result<SwiftOptions> swift_options(http::Client& http,
-                                   std::function<std::string(const std::string& name)> environment = {});
+// (common/openstack/settings.h).
+Result<SwiftOptions> swift_options(http::Client& http, const Lookup& environment);
 
 class Swift : public RestStore {
  public:

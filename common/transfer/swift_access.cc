@@ -1,7 +1,6 @@
 // Swift's credentials and endpoints, and temporary URLs.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <ctime>
 
 #include "common/digest.h"
@@ -74,9 +73,7 @@ class LoginAccess : public SwiftAccess {
 
 }  // namespace
 
-Result<SwiftOptions> swift_options(http::Client& http,
-                                   std::function<std::string(const std::string& name)> environment) {
-  if (!environment) environment = openstack::process_environment;
+Result<SwiftOptions> swift_options(http::Client& http, const Lookup& environment) {
   SwiftOptions options;
   if (const std::string url = environment("ST_AUTH"); !url.empty()) {
     if (auto parsed = http::parse_http_url(url, "ST_AUTH"); !parsed.ok()) return parsed.status();

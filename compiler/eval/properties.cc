@@ -98,7 +98,7 @@ Result<std::string> LocalFiles::dataset_digest(const std::string& path) {
   auto digest = [&]() -> Result<std::string> {
     auto files = list_dataset(path);
     if (!files.ok()) return files.status();
-    auto digests = file_digests(*files);
+    auto digests = file_digests(*files, cache_);
     if (!digests.ok()) return digests.status();
     return content_digest(*files, *digests);
   };
@@ -130,7 +130,7 @@ bool fits_property(const ir::Property& property, const Value& value, Span at, Di
       return true;
   }
   size_t errors = diagnostics.errors();
-  LocalFiles files;
+  LocalFiles files("");
   ir::Secrets secrets;
   ir::Json unused = ir::Json::object();
   set_property({diagnostics, files, secrets, {}, "", {}}, property, value, at, unused);

@@ -25,6 +25,8 @@ Result<FolderSum> sum_folder(const std::string& path, const Contents& contents);
 // Digests of files and folders of this computer, each computed once.
 class LocalFiles {
  public:
+  // `cache`: where digests of datasets are noted (common/dataset_digest.h); "": nowhere.
+  explicit LocalFiles(std::string cache) : cache_(std::move(cache)) {}
   // Of a file's bytes, or of a whole folder.
   Result<std::string> digest(const std::string& path);
   // Of a folder of sources, less what the patterns leave out; `rules`: of those patterns.
@@ -34,6 +36,7 @@ class LocalFiles {
   Result<std::string> dataset_digest(const std::string& path);
 
  private:
+  const std::string cache_;
   std::map<std::string, Result<std::string>> known_;
   std::map<std::pair<std::string, std::vector<std::string>>, Result<FolderSum>> sources_;
   std::map<std::string, Result<std::string>> datasets_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/dataset_digest.h"
 #include "compiler/eval/properties.h"
 #include "compiler/passes/build.h"
 
@@ -14,7 +15,8 @@ namespace radl::passes {
 
 class Recipes {
  public:
-  explicit Recipes(Build& build) : build_(build) {}
+  explicit Recipes(Build& build)
+      : build_(build), files_(user_cache(Environment(build.options.environment))) {}
 
   struct Made {
     std::vector<ir::Resource> resources;

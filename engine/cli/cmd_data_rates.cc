@@ -46,7 +46,7 @@ int run_rates(const RatesFlags& flags, const Context& context) {
                         per_second(disk->read_per_second));
   }
   if (!flags.source.empty()) {
-    http::Client http;
+    http::Client http(environment_of_process());
     auto source = data::measure_source(http, flags.source, flags.seconds, context.stop);
     if (!source.ok()) return fail(source.status());
     line["source_bytes"] = source->bytes;

@@ -90,7 +90,7 @@ Status unpack(const std::string& archive, const std::string& folder, const std::
 
 Status from_archive(const std::string& url, const std::string& folder, const FetchOptions& o,
                     const Cifar10Release& release) {
-  http::Client http;
+  http::Client http(environment_of_process());
   const std::string path = folder + "/" + release.archive_name;
   transfer::Download d{
       .url = url, .path = path, .sha256 = release.archive_sha256, .largest = release.archive_largest};
@@ -204,7 +204,7 @@ const Cifar10Release& cifar10_release() {
 }
 
 Result<std::string> default_cache() {
-  std::string folder = user_cache();
+  std::string folder = user_cache(environment_of_process());
   if (!folder.empty()) return folder;
   return invalid("neither XDG_CACHE_HOME nor HOME is set").with_hint("name a folder with --directory");
 }

@@ -137,11 +137,11 @@ namespace {
 Result<ProcessResult> npm(std::vector<std::string> words, const std::string& folder,
                           std::chrono::milliseconds time, const Stop& stop) {
   words.insert(words.begin(), {"npm", "--loglevel=error"});
-  return run_process({.argv = std::move(words),
-                      .directory = folder,
-                      .inherited = {"npm_*", "NPM_*", "NODE_*", "NVM_*"},
-                      .deadline = time,
-                      .stop = stop});
+  return run_process(environment_of_process(), {.argv = std::move(words),
+                                                .directory = folder,
+                                                .inherited = {"npm_*", "NPM_*", "NODE_*", "NVM_*"},
+                                                .deadline = time,
+                                                .stop = stop});
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
   if (Status made = make_directories(folder); !made.ok()) return made;
   FolderLock lock;
   if (Status locked = lock.take(folder, o.say, o.stop); !locked.ok()) return locked;
-  http::Client http;
+  http::Client http(environment_of_process());
   if (is_one_file(uri)) {
     const std::string path = folder + "/" + file_name(uri);
     Status s = transfer::fetch_one(http, uri, folder, file_name(uri), o.stop, o.progress);
@@ -82,7 +82,7 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
 Result<std::string> unpacked(const std::string& path, const PlaceOptions& o) {
   auto listed = list_dataset(path);
   if (!listed.ok()) return listed.status();
-  auto digests = file_digests(*listed);
+  auto digests = file_digests(*listed, user_cache(environment_of_process()));
   if (!digests.ok()) return digests.status();
   auto cache = default_cache();
   if (!cache.ok()) return cache.status();

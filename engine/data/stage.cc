@@ -87,7 +87,7 @@ Result<std::optional<Staged>> stage_place(const StageOptions& o) {
   if (!place.ok()) return place.status();
   auto files = list_dataset(*place);
   if (!files.ok()) return files.status();
-  auto digests = file_digests(*files);
+  auto digests = file_digests(*files, user_cache(environment_of_process()));
   if (!digests.ok()) return digests.status();
   auto problems = corrupt_images(*place, content_digest(*files, *digests), o);
   if (!problems.ok()) return problems.status();

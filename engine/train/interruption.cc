@@ -27,7 +27,7 @@ class ServiceWatch : public InterruptionWatch {
 
  private:
   void watch() {
-    http::Client http;
+    http::Client http(environment_of_process());
     NoticeService service(http, spec_);
     const Stop stop = stop_.token();
     const Seconds usual{spec_.every_seconds};

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -41,13 +41,18 @@ struct TaskFailure {
   bool unreachable = false;
 };
 
+// In one run.
+struct ToldOptions {
+  std::atomic<bool> once{false};
+};
+
 class AnsibleRun {
  public:
   AnsibleRun(const StepContext& context, const ir::Step& step, const NodeHandle& node, bool check)
       : context_(context), step_(step), node_(node), check_(check), log_(context, step, node.address) {}
 
   Result<StepOutcome> run() {
-    if (find_program("ansible-playbook").empty()) {
+    if (find_program(context_.context->environment, "ansible-playbook").empty()) {
       return Status(Code::NotFound, where() + ": ansible-playbook is not installed on this computer")
           .with_hint("install ansible-core");
     }
@@ -89,12 +94,8 @@ class AnsibleRun {
   }
 
   void tell_options() {
-    static std::mutex mutex;
-    static std::vector<std::string> told;  // once for each infrastructure
-    std::lock_guard lock(mutex);
-    const std::string& id = context_.context->infrastructure;
-    if (std::find(told.begin(), told.end(), id) != told.end()) return;
-    told.push_back(id);
+    ToldOptions& told = context_.context->shared->of<ToldOptions>();
+    if (told.once.exchange(true)) return;
     auto version = context_.program->options.find("ansible_version");
     if (version != context_.program->options.end()) {
       context_.context->log(fmt::format(
@@ -168,7 +169,7 @@ class AnsibleRun {
                          context_.program,
                          &all_nodes,
                          context_.context->secrets,
-                         ssh::key_places(context_.context->work_directory),
+                         ssh::key_places(context_.context->environment, context_.context->work_directory),
                          node_.address,
                          access_};
     // Every recipe lies beside the others under its name, so that one can include another.
@@ -235,6 +236,7 @@ class AnsibleRun {
       return Status(Code::Auth, "the recipe is encrypted, and the system has no vault.password");
     if (Status s = write_file_atomic(own("recipe.vault"), step_.body.substr(begin), 0600); !s.ok()) return s;
     auto ran = run_process(
+        context_.context->environment,
         {.argv = {"ansible-vault", "view", "--vault-password-file", own("vault"), own("recipe.vault")},
          .environment = {{"PAGER", "cat"}},
          .inherited = kAnsibleVariables,
@@ -266,7 +268,7 @@ class AnsibleRun {
       if (is_stderr) return log_.output(piece);
       lines.add(piece, [&](std::string_view line, bool) { take(std::string(line)); });
     };
-    auto ran = run_process(request);
+    auto ran = run_process(context_.context->environment, request);
     if (!ran && !check_) end_remote_task();
     // What took all its time will take it again.
     if (!ran && ran.status().code() == Code::Timeout) return invalid(ran.status().message());
@@ -328,7 +330,8 @@ class AnsibleRun {
   void close_masters() const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(own("sockets"), error)) {
-      (void)run_process({.argv = {"ssh", "-F", "none", "-o",
+      (void)run_process(context_.context->environment,
+                        {.argv = {"ssh", "-F", "none", "-o",
                                   "ControlPath=" + sockets_.path() + "/" + entry.path().filename().string(),
                                   "-O", "exit", "radl"},
                          .deadline = std::chrono::seconds(5)});

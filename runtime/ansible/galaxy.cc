@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <mutex>
 #include <optional>
 
 #include "common/digest.h"
@@ -36,10 +35,10 @@ Status install(const Requirement& one, const std::string& folder, const Context&
                                 file,
                                 "-p",
                                 folder + (one.collection ? "/collections" : "/roles")};
-  auto ran = run_process({.argv = argv,
-                          .inherited = kAnsibleVariables,
-                          .deadline = std::chrono::minutes(10),
-                          .stop = context.stop});
+  auto ran = run_process(context.environment, {.argv = argv,
+                                               .inherited = kAnsibleVariables,
+                                               .deadline = std::chrono::minutes(10),
+                                               .stop = context.stop});
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
   if (!ran) return ran.status();
@@ -83,8 +82,7 @@ std::optional<Requirement> parse_requirement(const std::string& application) {
 
 Status install_requirements(const ir::Program& program, const std::string& folder, const Context& context,
                             const std::function<void(const std::string&)>& say) {
-  static std::timed_mutex one_at_a_time;
-  auto turn = take_turn(one_at_a_time, context.stop);
+  auto turn = KeyTurn::take("galaxy " + folder, context.stop);
   if (!turn) return std::move(turn).status();
   for (const auto& node : program.nodes) {
     for (const auto& application : node.applications) {

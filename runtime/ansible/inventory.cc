@@ -174,7 +174,8 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   v["ansible_user"] = v["ansible_ssh_user"] = user;
   if (!key.empty()) v["ansible_ssh_private_key_file"] = key;
   // Behind a jump host `host` is a name of that file, and not what the pinned host key stands under.
-  if (std::string config = ssh::ssh_config_file(text(node.attributes, "ssh_config")); !config.empty()) {
+  if (std::string config = ssh::ssh_config_file(input.keys.environment, text(node.attributes, "ssh_config"));
+      !config.empty()) {
     v["ansible_ssh_common_args"] = fmt::format("-F {} -o HostKeyAlias={}", shell_quote(config),
                                                shell_quote(known_hosts_name(host, port)));
   }

@@ -57,9 +57,11 @@ std::vector<std::string> split_at_spaces(const std::string& text) {
   return words;
 }
 
-Result<std::string> output_of(const std::vector<std::string>& argv, const Stop& stop) {
-  auto done = run_process(
-      {.argv = argv, .inherited = kUsersVariables, .deadline = std::chrono::seconds(60), .stop = stop});
+Result<std::string> output_of(const std::vector<std::string>& argv, const AuthReading& reading) {
+  auto done = run_process(reading.environment, {.argv = argv,
+                                                .inherited = kUsersVariables,
+                                                .deadline = std::chrono::seconds(60),
+                                                .stop = reading.stop});
   if (!done.ok()) return done.status();
   if (done->exit_status != 0)
     return Status(Code::Auth, argv[0] + " ended with status " + std::to_string(done->exit_status));
@@ -140,7 +142,7 @@ class Parser {
       if (argv.empty()) {
         got = invalid("command() names no program");
       } else {
-        got = reading_.run ? reading_.run(argv) : output_of(argv, reading_.stop);
+        got = reading_.run ? reading_.run(argv) : output_of(argv, reading_);
       }
       if (got.ok()) std::erase_if(*got, [](char c) { return c == '\n' || c == '\r'; });
     }
@@ -201,17 +203,18 @@ Result<AuthFile> parse_auth(std::string_view text, const AuthReading& reading) {
   return trim(text).starts_with("[") ? parser.json(text) : parser.lines(text);
 }
 
-Result<std::optional<AuthFile>> load_auth(const std::string& option, const Stop& stop) {
+Result<std::optional<AuthFile>> load_auth(const Environment& environment, const std::string& option,
+                                          const Stop& stop) {
   std::string path = option, from = "--auth";
   for (const char* variable : {"RADL_AUTH", "IM_AUTH"}) {
     if (!path.empty()) break;
-    path = environment_variable(variable);
+    path = environment(variable);
     from = variable;
   }
   if (path.empty()) return std::optional<AuthFile>();
   auto text = read_user_text(path, size_t{16} << 20);
   if (!text.ok()) return Status(text.status()).at(from);
-  auto file = parse_auth(*text, {.name = path, .stop = stop});
+  auto file = parse_auth(*text, {.name = path, .stop = stop, .environment = environment});
   if (!file.ok()) return file.status();
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && (info.st_mode & 077) != 0)

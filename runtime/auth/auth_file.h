@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/aws/credentials.h"
+#include "common/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
 
@@ -45,6 +46,7 @@ struct AuthFile {
 struct AuthReading {
   std::string name = "auth file";  // in messages
   Stop stop;
+  Environment environment;  // of the programs that it names
   // For tests: the content of a file, a program's output.
   std::function<Result<std::string>(const std::string& path)> read;
   std::function<Result<std::string>(const std::vector<std::string>& argv)> run;
@@ -55,7 +57,8 @@ struct AuthReading {
 Result<AuthFile> parse_auth(std::string_view text, const AuthReading& reading);
 
 // The file that --auth, else RADL_AUTH, else IM_AUTH names; nothing where none of them does.
-Result<std::optional<AuthFile>> load_auth(const std::string& option, const Stop& stop = {});
+Result<std::optional<AuthFile>> load_auth(const Environment& environment, const std::string& option,
+                                          const Stop& stop = {});
 
 // Keys of a line of type EC2: username, password and, for a session, token. Auth: one is missing, and why.
 Result<std::shared_ptr<aws::CredentialSource>> ec2_credentials(const AuthFile& file, const AuthLine& line);

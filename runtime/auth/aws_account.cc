@@ -103,13 +103,13 @@ Permission probe(aws::QueryClient& ec2, const Probe& what, const Stop& stop, boo
     return permission;
   }
   const aws::Failure& failure = answer.failure();
-  if (obeyed) *obeyed = failure.code == "DryRunOperation" || is_refusal(failure.code);
-  if (is_refusal(failure.code)) {
+  if (obeyed) *obeyed = failure.reason == "DryRunOperation" || is_refusal(failure.reason);
+  if (is_refusal(failure.reason)) {
     permission.answer = Permission::Answer::Missing;
-  } else if (is_past_permission(failure.code)) {
+  } else if (is_past_permission(failure.reason)) {
     permission.answer = Permission::Answer::Allowed;
   } else {
-    permission.why = failure.code.empty() ? failure.status.message() : failure.code;
+    permission.why = failure.reason.empty() ? failure.status.message() : failure.reason;
   }
   return permission;
 }

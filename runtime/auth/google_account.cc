@@ -105,9 +105,8 @@ std::string kind_of(const Credential& credential) {
 }
 
 // As for gcloud.
-std::string manager_url() {
-  const char* other = std::getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER");
-  std::string url = other ? other : "";
+std::string manager_url(const Environment& environment) {
+  const std::string url = environment("CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER");
   if (url.empty()) return "https://cloudresourcemanager.googleapis.com/v1/";
   return url.ends_with('/') ? url : url + "/";
 }
@@ -132,7 +131,7 @@ void take_quotas(const nlohmann::json& document, const std::string& of, std::vec
 
 void take_permissions(google::Session& session, const std::string& project, const Stop& stop,
                       std::vector<CloudPermission>& permissions) {
-  Service manager(session, manager_url());
+  Service manager(session, manager_url(session.http().environment()));
   const google::Answer answer = manager.call({.method = "POST",
                                               .path = "projects/" + project + ":testIamPermissions",
                                               .body = {{"permissions", kPermissions}}},

@@ -9,8 +9,8 @@
 namespace radl {
 namespace {
 
+using http::Effect;
 using openstack::Answer;
-using openstack::Effect;
 using openstack::list_of;
 using openstack::member;
 using openstack::number_of;

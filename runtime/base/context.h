@@ -3,9 +3,12 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
+#include "common/environment.h"
 #include "common/stop.h"
+#include "runtime/base/shared.h"
 
 namespace radl {
 
@@ -17,6 +20,8 @@ struct Context {
   bool booting = false;        // connecting: the machine has not been reached before
   std::function<void(const std::string& line)> log = [](const std::string&) {};
   const std::map<std::string, std::string>* secrets = nullptr;  // name -> value: ir::Secrets
+  Environment environment;                                      // of the user whom this is done for
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();  // of the run
 };
 
 }  // namespace radl

@@ -13,9 +13,17 @@
 namespace radl {
 namespace {
 
+constexpr size_t kMostKnown = 1 << 16;
+
 struct DigestCache {
   std::mutex mutex;
   std::map<std::string, std::pair<std::string, std::string>> known;  // path -> stamp, digest
+
+  void keep(const std::string& path, const std::string& stamp, const std::string& digest) {
+    std::lock_guard lock(mutex);
+    if (known.size() >= kMostKnown) known.clear();  // they are only quicker than reading again
+    known[path] = {stamp, digest};
+  }
 };
 
 DigestCache& digest_cache() {
@@ -43,17 +51,14 @@ Result<std::string> local_digest(const std::string& path) {
   }
   auto digest = sha256_file(path);
   if (!digest) return digest;
-  std::lock_guard lock(cache.mutex);
-  cache.known[path] = {stamp, *digest};
+  cache.keep(path, stamp, *digest);
   return digest;
 }
 
 void remember_digest(const std::string& path, const std::string& digest) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;
-  auto& cache = digest_cache();
-  std::lock_guard lock(cache.mutex);
-  cache.known[path] = {stamp_of(info), digest};
+  digest_cache().keep(path, stamp_of(info), digest);
 }
 
 }  // namespace radl

@@ -11,6 +11,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/utc.h"
 
 namespace radl {
 
@@ -56,7 +57,7 @@ World& real_world() {
   static RealClock clock;
   static RealFiles files;
   static RealRandom random;
-  static World world{clock, files, random};
+  static World world{clock, files, random, environment_of_process()};
   return world;
 }
 
@@ -73,13 +74,6 @@ bool sleep_unless(Clock& clock, std::chrono::milliseconds time, const Stop& stop
 
 std::string random_token(Random& random) { return to_hex(random.bytes(16)); }
 
-std::string utc_time(double wall_seconds) {
-  std::time_t whole = static_cast<std::time_t>(wall_seconds);
-  std::tm parts{};
-  ::gmtime_r(&whole, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
+std::string utc_time(double wall_seconds) { return utc_text(static_cast<std::time_t>(wall_seconds)); }
 
 }  // namespace radl

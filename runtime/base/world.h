@@ -1,5 +1,6 @@
 // The seam to the world: everything that the runtime may notice or change outside its own memory, apart from
-// the database (runtime/state) and the network (runtime/net).
+// the database (runtime/state) and the network (runtime/net). Each user of a process has a World of their
+// own.
 //
 // real_world() is this machine. Tests put fakes in place (tests/support/fake_world.h).
 #pragma once
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <string>
 
+#include "common/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
 
@@ -47,8 +49,10 @@ struct World {
   Clock& clock;
   Files& files;
   Random& random;
+  Environment environment = {};  // of the user whom a run is done for
 };
 
+// This machine, with the environment of this process as it was at the first call.
 World& real_world();
 
 // 128 random bits in lower-case hex: tokens, lineages, lock ids.

@@ -96,7 +96,7 @@ Result<std::string> archive_of(const std::string& source, const Stop& stop) {
   tar.keep_bytes = kLargest + 1;
   tar.deadline = std::chrono::hours(1);
   tar.stop = stop;
-  auto ran = run_process(tar);
+  auto ran = run_process({}, tar);
   if (!ran.ok()) return std::move(ran).status();
   if (ran->exit_status != 0) return invalid(source + ": tar: " + ran->err);
   return std::move(ran->out);

@@ -37,23 +37,23 @@ CloudEntry entry(const std::string& name, const char* cloud, Result<Settings> se
           }};
 }
 
-std::vector<CloudEntry> entries_of(const AuthFile& file) {
+std::vector<CloudEntry> entries_of(const Environment& environment, const AuthFile& file) {
   std::vector<CloudEntry> entries;
   for (const AuthLine* line : openstack_lines(file))
     entries.push_back(entry(line->id, "openstack", openstack_settings(file, *line), look_at_openstack));
   for (const AuthLine* line : file.of_type("GCE"))
-    entries.push_back(
-        entry(line->id, "gce", google_settings(file, *line, google::load_places()), look_at_google));
+    entries.push_back(entry(line->id, "gce", google_settings(file, *line, google::load_places(environment)),
+                            look_at_google));
   for (const AuthLine* line : file.of_type("Azure"))
-    entries.push_back(
-        entry(line->id, "azure", azure_settings(file, *line, azure::load_places()), look_at_azure));
+    entries.push_back(entry(line->id, "azure", azure_settings(file, *line, azure::load_places(environment)),
+                            look_at_azure));
   return entries;
 }
 
-Status add_openstack(std::vector<CloudEntry>& entries) {
-  auto configuration = openstack::Configuration::load();
+Status add_openstack(const Environment& environment, std::vector<CloudEntry>& entries) {
+  auto configuration = openstack::Configuration::load(environment);
   if (!configuration.ok()) return configuration.status();
-  const std::string chosen = (*configuration)->environment("OS_CLOUD");
+  const std::string chosen = environment("OS_CLOUD");
   std::vector<std::string> names;
   for (const std::string& name : (*configuration)->names())
     if (chosen.empty() || name == chosen) names.push_back(name);
@@ -86,13 +86,16 @@ std::string fact_text(const nlohmann::json& fact) {
 
 }  // namespace
 
-Result<std::vector<CloudEntry>> cloud_entries(const std::optional<AuthFile>& file) {
-  if (file) return entries_of(*file);
+Result<std::vector<CloudEntry>> cloud_entries(const Environment& environment,
+                                              const std::optional<AuthFile>& file) {
+  if (file) return entries_of(environment, *file);
   std::vector<CloudEntry> entries;
-  if (Status added = add_openstack(entries); !added.ok()) return added;
-  if (auto settings = google::load_settings(); settings.ok() || settings.status().code() != Code::NotFound)
+  if (Status added = add_openstack(environment, entries); !added.ok()) return added;
+  if (auto settings = google::load_settings(environment);
+      settings.ok() || settings.status().code() != Code::NotFound)
     entries.push_back(entry("gce", "gce", std::move(settings), look_at_google));
-  if (auto settings = azure::load_settings(); settings.ok() || settings.status().code() != Code::NotFound)
+  if (auto settings = azure::load_settings(environment);
+      settings.ok() || settings.status().code() != Code::NotFound)
     entries.push_back(entry("azure", "azure", std::move(settings), look_at_azure));
   return entries;
 }

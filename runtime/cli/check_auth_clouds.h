@@ -24,7 +24,8 @@ struct CloudEntry {
 
 // Of OpenStack, Google and Azure: lines of the auth file; without a file, what the clouds' own tools would
 // find. Invalid: a file of theirs that cannot be read.
-Result<std::vector<CloudEntry>> cloud_entries(const std::optional<AuthFile>& file);
+Result<std::vector<CloudEntry>> cloud_entries(const Environment& environment,
+                                              const std::optional<AuthFile>& file);
 
 nlohmann::json to_json(const std::string& name, const CloudAccount& account);
 std::string render_text(const std::string& name, const CloudAccount& account);

@@ -76,7 +76,7 @@ Result<double> epochs_for(const Probe& probe, const Plan& plan, double seconds) 
         .with_hint("measure a step first, then a cluster: radlc profile" + probe.project.words);
   for (const ir::Step* step : trainings_of(probe.program())) {
     if (step->id != probe.job_id) continue;
-    const foresight::TrainingFacts facts = training_facts(*step);
+    const foresight::TrainingFacts facts = training_facts(probe.session.host.environment(), *step);
     const double least = kFewestSteps * facts.batch * facts.workers / facts.images;
     return std::min(std::max(seconds / forecast->epoch.value, least), std::max(facts.epochs, least));
   }
@@ -196,7 +196,9 @@ int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancell
 
 // The plan of the probe, which begins as one of the whole training.
 Result<Plan> plan_probe(const Probe& probe, ActiveRun& run) {
-  const std::string folder = work_directory_of(probe.project.state_directory, probe.name) + "/probed";
+  const std::string folder =
+      work_directory_of(probe.project.state_directory, probe.name, probe.session.host.environment()) +
+      "/probed";
   if (probe.of_program()) {
     Status made = make_program_probe(probe.program(), probe.job_id, probe.request.seconds, folder);
     if (!made.ok()) return made;
@@ -206,7 +208,8 @@ Result<Plan> plan_probe(const Probe& probe, ActiveRun& run) {
   if (!whole.ok()) return whole;
   auto epochs = epochs_for(probe, *whole, probe.request.seconds);
   if (!epochs.ok()) return std::move(epochs).status();
-  Status made = make_probe(probe.program(), probe.job_id, *epochs, probe.request.batch, folder);
+  Status made = make_probe(probe.program(), probe.job_id, *epochs, probe.request.batch, folder,
+                           probe.session.host.environment());
   if (!made.ok()) return made;
   return probe.plan(run);
 }
@@ -214,7 +217,7 @@ Result<Plan> plan_probe(const Probe& probe, ActiveRun& run) {
 }  // namespace
 
 Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
-                  std::optional<double> batch, const std::string& result) {
+                  std::optional<double> batch, const std::string& result, const Environment& environment) {
   if (Status left = leave_one_job(program, training_id); !left.ok()) return left;
   program.outputs.clear();
   program.moves.clear();
@@ -227,7 +230,7 @@ Status make_probe(ir::Program& program, const std::string& training_id, double e
     if (batch) job["batch_size"] = static_cast<long long>(*batch);
     // What evaluates is not what is asked for.
     Json& dataset = job["dataset"];
-    const foresight::TrainingFacts facts = training_facts(step);
+    const foresight::TrainingFacts facts = training_facts(environment, step);
     const double size = facts.batch, test = facts.test_images;
     if (test > size) dataset["test"] = static_cast<long long>(size);
   }

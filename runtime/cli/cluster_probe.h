@@ -25,7 +25,7 @@ struct ProbeRequest {
 // the probe's own and which writes no checkpoints; without outputs and whatever comes after jobs. Invalid:
 // the training needs what another job gives.
 Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
-                  std::optional<double> batch, const std::string& result);
+                  std::optional<double> batch, const std::string& result, const Environment& environment);
 
 // The same of a program of the user's own, by driver::make_short_run().
 Status make_program_probe(ir::Program& program, const std::string& id, double seconds,

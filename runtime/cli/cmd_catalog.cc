@@ -273,15 +273,10 @@ Status take_file(const Host& host, const Options& options, const std::string& pa
 }
 
 // AWS_ENDPOINT_URL_PRICING, as AWS's own tools read it.
-std::string pricing_endpoint() {
-  for (const char* name : {"AWS_ENDPOINT_URL_PRICING", "AWS_ENDPOINT_URL"}) {
-    const char* set = std::getenv(name);
-    if (set == nullptr || *set == '\0') continue;
-    std::string url = set;
-    while (url.ends_with('/')) url.pop_back();
-    return url;
-  }
-  return kPricing;
+std::string pricing_endpoint(const Environment& environment) {
+  std::string url = first_set(environment, {"AWS_ENDPOINT_URL_PRICING", "AWS_ENDPOINT_URL"});
+  while (url.ends_with('/')) url.pop_back();
+  return url.empty() ? kPricing : url;
 }
 
 // A list of a large region has hundreds of megabytes: it goes through a file that is gone when this returns.
@@ -307,17 +302,17 @@ Result<catalog::PriceList> fetch_list(http::Client& client, const std::string& u
   return list;
 }
 
-Status take_price_list(const Options& options, const std::string& path) {
+Status take_price_list(const Environment& environment, const Options& options, const std::string& path) {
   if (options.cloud != "ec2") return invalid("only ec2 has a price list that radlc reads");
   if (options.regions.empty()) return invalid("which regions? Say --region eu-west-1; it may be repeated");
   std::string text;
   if (auto before = read_file(path); before.ok()) text = std::move(*before);
   const Catalog known = built_in_catalog();
-  http::Client client;
+  http::Client client(environment);
   for (const std::string& region : options.regions) {
     std::fprintf(stderr, "%s: reading the price list...\n", shown(region).c_str());
-    auto list = fetch_list(
-        client, pricing_endpoint() + "/offers/v1.0/aws/AmazonEC2/current/" + region + "/index.json");
+    auto list = fetch_list(client, pricing_endpoint(environment) + "/offers/v1.0/aws/AmazonEC2/current/" +
+                                       region + "/index.json");
     if (!list.ok()) return std::move(list).status();
     if (list->region != region) return invalid("the price list of " + region + " is of " + list->region);
     auto with = catalog::with_prices(text, *list, known);
@@ -335,8 +330,8 @@ int run_update(const Session& session, const Options& options) {
   if (options.from_price_list == !options.file.empty())
     return report(session, invalid("update takes either a FILE or --from-price-list"));
   const std::string path = session.host.catalog_file(options.cloud);
-  Status done =
-      options.from_price_list ? take_price_list(options, path) : take_file(session.host, options, path);
+  Status done = options.from_price_list ? take_price_list(session.host.environment(), options, path)
+                                        : take_file(session.host, options, path);
   if (!done.ok()) return report(session, done);
   std::printf("Kept in %s; plans use what in it is newer than their own.\n", shown(path).c_str());
   return kDone;

@@ -119,12 +119,12 @@ int run(const Session& session, const Flags& flags) {
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   const Stop stop = cancellation.finishing();
-  auto file = load_auth(flags.auth, stop);
+  auto file = load_auth(session.host.environment(), flags.auth, stop);
   if (!file.ok()) return report(session, file.status());
   if (*file) {
     for (const auto& note : (*file)->notes) std::fprintf(stderr, "note: %s\n", shown(note).c_str());
   }
-  auto configuration = aws::Configuration::load();
+  auto configuration = aws::Configuration::load(session.host.environment());
   if (!configuration.ok()) return report(session, configuration.status());
   auto configured = (*configuration)->region();
   if (!configured.ok()) return report(session, configured.status());
@@ -133,9 +133,9 @@ int run(const Session& session, const Flags& flags) {
                                                     : "us-east-1";
   if (!aws::is_region_name(region))
     return report(session, invalid("--region: \"" + region + "\" is no name of an AWS region"));
-  http::Client http;
+  http::Client http(session.host.environment());
   const std::vector<Entry> entries = entries_of(*file, http, *configuration);
-  auto others = cloud_entries(*file);
+  auto others = cloud_entries(session.host.environment(), *file);
   if (!others.ok()) return report(session, others.status());
   if (entries.empty() && others->empty())
     return report(session, not_found((*file)->path +

@@ -19,13 +19,13 @@ struct Options {
 };
 
 // Through graphviz; its formats are ours.
-Result<std::string> drawn(const std::string& dot, const std::string& format) {
+Result<std::string> drawn(const Environment& environment, const std::string& dot, const std::string& format) {
   if (format == "dot") return dot;
   ProcessRequest request;
   request.argv = {"dot", "-T" + format};
   request.stdin_bytes = dot;
   request.keep_bytes = size_t{256} << 20;
-  auto result = run_process(request);
+  auto result = run_process(environment, request);
   if (!result.ok() && result.status().code() == Code::NotFound) {
     return Status(Code::Unsupported,
                   "drawing " + format + " needs graphviz, and its program dot is not installed")
@@ -48,7 +48,7 @@ int run(const Session& session, const Options& options) {
     size_t dot = options.out.path.rfind('.');
     format = dot == std::string::npos ? "dot" : options.out.path.substr(dot + 1);
   }
-  auto image = drawn(program_dot((*project)->compiled.program, graph), format);
+  auto image = drawn(session.host.environment(), program_dot((*project)->compiled.program, graph), format);
   if (!image.ok()) return report(session, image.status());
   return put_result(session, marked(std::move(*image), ResultKind::Drawing), options.out,
                     ResultKind::Drawing);

@@ -37,13 +37,13 @@ Result<std::string> tag_to_import(const Options& options, const Plan& plan) {
 }
 
 // The private halves of login keys were in the lost folder, unless they lie elsewhere too.
-void note_lost_keys(Store& store) {
+void note_lost_keys(Store& store, const Environment& environment) {
   auto snapshot = store.snapshot();
   if (!snapshot.ok()) return;
   std::vector<std::string> nodes;
   for (const auto& [address, record] : snapshot->resources) {
     const std::string key = record.is_node() ? record.attributes.value("key", "") : "";
-    if (!key.empty() && !ssh::find_key(key, ssh::key_places(store.work_directory())).ok())
+    if (!key.empty() && !ssh::find_key(key, ssh::key_places(environment, store.work_directory())).ok())
       nodes.push_back(address);
   }
   if (nodes.empty()) return;
@@ -81,7 +81,7 @@ int import_everything(const Session& session, const Options& options, Project& p
   std::printf("%zu resources of %s are in the state now: %s\n", imported->addresses.size(),
               shown(*tag).c_str(), shown(join(imported->addresses, ", ")).c_str());
   std::printf("In what they differ from the file: radlc plan --refresh%s\n", project.words.c_str());
-  note_lost_keys(store);
+  note_lost_keys(store, session.host.environment());
   return kDone;
 }
 

@@ -137,12 +137,12 @@ void measure_rates(ProfilePlace& place, const DatasetFacts& dataset, double seco
   }
 }
 
-Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Options& options,
-                         const Stop& stop) {
-  const DatasetFacts dataset = dataset_facts(training);
-  const foresight::TrainingFacts facts = training_facts(training);
+Result<Measured> measure(const Environment& environment, ProfilePlace& place, const ir::Step& training,
+                         const Options& options, const Stop& stop) {
+  const DatasetFacts dataset = dataset_facts(environment, training);
+  const foresight::TrainingFacts facts = training_facts(environment, training);
   const std::string shape = options.input.empty() ? dataset.shape : options.input;
-  auto work = work_of(training, shape);
+  auto work = work_of(environment, training, shape);
   if (!work.ok()) return std::move(work).status();
   const Json& job = training.training.at("job");
   const std::string name = job.value("model", "");
@@ -275,10 +275,10 @@ int run_profile(const Session& session, const Options& options) {
   Cancellation cancellation;
   SignalGuard signals(cancellation);
   const Stop stop = cancellation.finishing();
-  auto place =
-      options.on == "local" ? local_place(stop) : node_place(session.host, options.project, options.on, stop);
+  auto place = options.on == "local" ? local_place(session.host, stop)
+                                     : node_place(session.host, options.project, options.on, stop);
   if (!place.ok()) return report(session, place.status());
-  auto measured = measure(**place, **training, options, stop);
+  auto measured = measure(session.host.environment(), **place, **training, options, stop);
   if (!measured.ok()) return report(session, measured.status());
   measured->profile.taken_at = utc_time(session.host.world->clock.wall_seconds());
   const std::string file = session.host.calibration_file();

@@ -96,9 +96,10 @@ Result<Surveys> survey_account(const Session& session, Project& project, const M
   std::map<std::string, std::string> failed;
   const Tell tell = tell_on_stderr();
   PlanQuestion question = question_of(project, machinery, {}, tell);
-  auto surveys =
-      survey_clouds(question, project.compiled.program, *snapshot,
-                    work_directory_of(project.state_directory, project.compiled.program.name), failed);
+  auto surveys = survey_clouds(
+      question, project.compiled.program, *snapshot,
+      work_directory_of(project.state_directory, project.compiled.program.name, session.host.environment()),
+      failed);
   for (const auto& [cloud, why] : failed)
     std::fprintf(stderr, "note: %s\n", shown(cloud + ": its quotas are not known: " + why).c_str());
   return surveys;

@@ -34,8 +34,9 @@ std::string path_for_ssh(const std::string& path, const std::string& work_direct
 
 // The system's client with our key and the host key that was pinned when the node was made.
 Result<std::vector<std::string>> client_arguments(const Snapshot& state, const ResourceRecord& node,
-                                                  const std::string& work_directory) {
-  auto reached = attributes_to_reach(state, node, work_directory);
+                                                  const std::string& work_directory,
+                                                  const Environment& environment) {
+  auto reached = attributes_to_reach(state, node, work_directory, environment);
   if (!reached.ok()) return reached.status();
   const Json& a = *reached;
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
@@ -52,10 +53,10 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
         std::string("StrictHostKeyChecking=yes"), "HostKeyAlias=" + name, std::string("LogLevel=ERROR")})
     arguments.insert(arguments.end(), {"-o", option});
   // Behind a jump host the name is one that this file explains.
-  const std::string config = ssh::ssh_config_file(a.value("ssh_config", ""));
+  const std::string config = ssh::ssh_config_file(environment, a.value("ssh_config", ""));
   if (!config.empty()) arguments.insert(arguments.end(), {"-F", config});
   if (const std::string print = a.value("key", ""); !print.empty()) {
-    auto key = ssh::find_key(print, ssh::key_places(work_directory));
+    auto key = ssh::find_key(print, ssh::key_places(environment, work_directory));
     if (!key.ok()) return key.status();
     if (!key->file.empty())
       arguments.insert(arguments.end(), {"-i", path_for_ssh(key->file, work_directory)});
@@ -74,7 +75,7 @@ int run_ssh(const Session& session, Options& options) {
   auto node = node_called(nodes->state, options.words.front());
   if (!node.ok()) return report(session, node.status());
   const std::string& work = nodes->work_directory;
-  auto arguments = client_arguments(nodes->state, **node, work);
+  auto arguments = client_arguments(nodes->state, **node, work, nodes->environment);
   if (!arguments.ok()) return report(session, arguments.status());
   // In front of the host; without a command there is nothing but the ports, until Ctrl-C.
   std::vector<std::string> ports;
@@ -91,7 +92,8 @@ int run_ssh(const Session& session, Options& options) {
   // A login lives long: it gets what ssh uses, and none of our credentials.
   std::vector<std::string> allowed = kBasicVariables;
   allowed.insert(allowed.end(), {"LANG", "LANGUAGE", "LC_*", "COLORTERM", "DISPLAY", "XAUTHORITY", "SSH_*"});
-  const ProcessImage image(find_program(arguments->front()), *arguments, environment_of(allowed, {}));
+  const ProcessImage image(find_program(nodes->environment, arguments->front()), *arguments,
+                           environment_of(nodes->environment, allowed, {}));
   ::execve(image.file.c_str(), image.argv.data(), image.environment.data());
   return report(session, Status(Code::NotFound, std::string("ssh cannot be started: ") + std::strerror(errno))
                              .with_hint("install the package openssh-client"));

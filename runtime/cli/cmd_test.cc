@@ -36,14 +36,15 @@ constexpr int kRunsOfRealNodes = 5;
 // Nodes of this computer, and the runners of recipes. A training is played.
 class RealSite {
  public:
-  RealSite() {
-    local::Options options = local::options_from_environment();
+  explicit RealSite(const Environment& environment) {
+    local::Options options = local::options_of(environment);
     options.network = local::NetworkChoice::Shared;
     cloud_ = local::make_cloud(options);
+    parts_.environment = environment;
     parts_.cloud = cloud_.get();
     parts_.runners = {{ir::StepKind::Native, native_.get()}, {ir::StepKind::Ansible, ansible_.get()}};
     parts_.connect = [](const Json& attributes, const Context& context) -> Result<std::unique_ptr<Remote>> {
-      auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
+      auto target = ssh::target_of(attributes, ssh::key_places(context.environment, context.work_directory));
       if (!target.ok()) return std::move(target).status();
       return ssh::make_remote(*target);
     };
@@ -201,12 +202,12 @@ int run_test(const Session& session, Options& options) {
   const Catalog catalog = current_catalog(session.host);
   const Compiled& compiled = (*project)->compiled;
   std::vector<std::string> notes;
-  auto program = program_for_trial({compiled.program, compiled.secrets, catalog}, notes);
+  auto program = program_for_trial({compiled.program, compiled.secrets, catalog, *session.host.world}, notes);
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", shown(note).c_str());
   if (!program.ok()) return report(session, program.status());
-  TrialSubject subject{*program, compiled.secrets, catalog};
+  TrialSubject subject{*program, compiled.secrets, catalog, *session.host.world};
   std::optional<RealSite> real;
-  if (options.real_nodes) options.trial.real = &real.emplace().parts();
+  if (options.real_nodes) options.trial.real = &real.emplace(session.host.environment()).parts();
   // Real nodes are removed at the end, which nobody may cut short.
   Cancellation until_the_end;
   std::optional<SignalGuard> guard;

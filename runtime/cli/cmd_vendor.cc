@@ -128,7 +128,7 @@ int run(const Session& session, const Options& options) {
     std::fflush(stdout);
   };
   request.stop = cancellation.finishing();
-  http::Client http;
+  http::Client http(session.host.environment());
   auto done = vendored::vendor(request, http);
   if (!done.ok()) return report(session, done.status());
   // Now everything is here that can be: modules that no package has are mistakes.

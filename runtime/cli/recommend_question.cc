@@ -346,7 +346,7 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   auto training = find_training(program, flags.training);
   if (!training.ok()) return std::move(training).status();
   foresight::TrainingFacts& facts = question.input.facts;
-  facts = training_facts(**training);
+  facts = training_facts(machinery.host().environment(), **training);
   if (flags.batch) facts.batch = *flags.batch;
   if (flags.images) facts.images = *flags.images;
   for (const auto& [name, given] : {std::pair("--batch", flags.batch), {"--images", flags.images}}) {
@@ -354,7 +354,8 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
       return invalid(fmt::format("{}: an integer from 1 to {:.0e}", name, kMostImages));
   }
   if (facts.images <= 0)
-    return invalid("how many images " + dataset_facts(**training).name + " has is not known")
+    return invalid("how many images " + dataset_facts(machinery.host().environment(), **training).name +
+                   " has is not known")
         .with_hint("say --images N");
   if (flags.latency_ms) {
     if (!(*flags.latency_ms >= 0) || !std::isfinite(*flags.latency_ms))

@@ -2,9 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdlib>
-
-#include "common/user_text.h"
 #include "runtime/cli/terminal.h"
 
 namespace radl::cli {
@@ -20,8 +17,7 @@ void add_sudo_option(CLI::App& command, bool& ask) {
 }
 
 Result<std::string> given_sudo_password(const Session& session, bool ask) {
-  std::string given = environment_variable(kVariable);
-  ::unsetenv(kVariable);
+  const std::string given = session.host.variable(kVariable);
   if (!ask) return given;
   if (!session.terminal.can_ask)
     return Status(Code::Invalid, "--ask-sudo-password: this is not an interactive terminal")

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/http/http.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/clouds/timing.h"
@@ -20,55 +21,60 @@ class Loaded {
  public:
   // `http` outlives what is made of the options.
   using Load = std::function<Result<Options>(http::Client& http)>;
-  explicit Loaded(Load load) : load_(std::move(load)) {}
-  explicit Loaded(std::function<Result<Options>()> load)
-      : load_([load = std::move(load)](http::Client&) { return load(); }) {}
+  Loaded(Environment environment, Load load) : environment_(std::move(environment)), load_(std::move(load)) {}
 
-  const Result<Options>& options() const {
-    std::call_once(once_, [this] {
-      http_ = std::make_unique<http::Client>();
-      options_.emplace(load_(*http_));
-    });
-    return *options_;
+  // A failure is not kept: whoever asks next may have mended its cause. What was loaded stays, where it is.
+  Result<const Options*> options() const {
+    std::lock_guard lock(mutex_);
+    if (!http_) http_ = std::make_unique<http::Client>(environment_);
+    if (!options_) {
+      auto loaded = load_(*http_);
+      if (!loaded.ok()) return loaded.status();
+      options_.emplace(std::move(*loaded));
+    }
+    return &*options_;
   }
   http::Client& http() const {  // of what options() has been called for
     return *http_;
   }
 
  private:
+  const Environment environment_;
   const Load load_;
-  mutable std::once_flag once_;
+  mutable std::mutex mutex_;
   mutable std::unique_ptr<http::Client> http_;
-  mutable std::optional<Result<Options>> options_;
+  mutable std::optional<Options> options_;
 };
 
 // A family of clouds of which Options::settings says an account's: what is the same in all of them.
 template <class Options>
 class LoadedFamily : public CloudFamily {
  public:
-  LoadedFamily(std::string type, std::vector<std::string> image_schemes,
-               std::function<Result<Options>()> load)
-      : type_(std::move(type)), image_schemes_(std::move(image_schemes)), loaded_(std::move(load)) {}
+  LoadedFamily(std::string type, std::vector<std::string> image_schemes, Environment environment,
+               typename Loaded<Options>::Load load)
+      : type_(std::move(type)),
+        image_schemes_(std::move(image_schemes)),
+        loaded_(std::move(environment), std::move(load)) {}
   const std::string& type() const override { return type_; }
   std::vector<std::string> image_schemes() const override { return image_schemes_; }
 
   bool has_credentials(const std::string& account) const override {
-    const Result<Options>& options = loaded_.options();
-    return options.ok() && options->settings(account).ok();
+    const auto options = loaded_.options();
+    return options.ok() && (*options)->settings(account).ok();
   }
   std::string region_for(const ir::Node& node) const override {
     if (std::string named = named_region(node); !named.empty()) return named;
-    const Result<Options>& options = loaded_.options();
-    return options.ok() ? usual_region(*options) : "";
+    const auto options = loaded_.options();
+    return options.ok() ? usual_region(**options) : "";
   }
   Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded_.options();
+    const auto options = loaded_.options();
     if (!options.ok()) return options.status();
     if (Status right = check_region(id.region); !right.ok()) return right;
-    auto settings = options->settings(id.account);
+    auto settings = (*options)->settings(id.account);
     // A plan needs no credentials: what asks the cloud says that there are none.
     if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
-    return make_of(id, loaded_.http(), *options, std::move(settings));
+    return make_of(id, loaded_.http(), **options, std::move(settings));
   }
 
  protected:
@@ -92,7 +98,7 @@ class LoadedFamily : public CloudFamily {
 
 // Options::timing and Options::caller of the environment (timing.h).
 template <class Options>
-Status take_timing(const EnvironmentOf& environment, const std::string& prefix, Options& options) {
+Status take_timing(const Lookup& environment, const std::string& prefix, Options& options) {
   auto timing = timing_from(environment, prefix, options.timing);
   if (!timing.ok()) return timing.status();
   options.timing = *timing;

@@ -11,7 +11,7 @@ namespace radl {
 namespace {
 
 // Seconds; `usual` where nothing is set.
-Result<std::chrono::milliseconds> seconds_of(const EnvironmentOf& environment, const std::string& variable,
+Result<std::chrono::milliseconds> seconds_of(const Lookup& environment, const std::string& variable,
                                              std::chrono::milliseconds usual) {
   const std::string text = environment(variable);
   if (text.empty()) return usual;
@@ -24,7 +24,7 @@ Result<std::chrono::milliseconds> seconds_of(const EnvironmentOf& environment, c
 
 }  // namespace
 
-Result<Timing> timing_from(const EnvironmentOf& environment, const std::string& prefix, Timing usual) {
+Result<Timing> timing_from(const Lookup& environment, const std::string& prefix, Timing usual) {
   Timing timing = usual;
   auto settles = seconds_of(environment, prefix + "_SETTLES_AFTER", usual.settles_after);
   if (!settles.ok()) return settles.status();
@@ -37,7 +37,7 @@ Result<Timing> timing_from(const EnvironmentOf& environment, const std::string& 
   return timing;
 }
 
-Result<std::string> caller_from(const EnvironmentOf& environment) {
+Result<std::string> caller_from(const Lookup& environment) {
   const std::string given = environment("RADL_CALLER_CIDR");
   if (given.empty()) return given;
   auto cidr = parse_cidr(given);

@@ -1,14 +1,12 @@
 // Settings that clouds share, from the environment.
 #pragma once
 
-#include <functional>
 #include <string>
 
+#include "common/environment.h"
 #include "runtime/clouds/cloud.h"
 
 namespace radl {
-
-using EnvironmentOf = std::function<std::string(const std::string& name)>;  // "" when it is not set
 
 struct Timing {
   std::chrono::milliseconds settles_after{0};
@@ -16,9 +14,9 @@ struct Timing {
 };
 // PREFIX_SETTLES_AFTER and PREFIX_PACE (seconds, 0 to 3600) over `usual`, for servers that are quicker to
 // show what was made. Invalid names the variable.
-Result<Timing> timing_from(const EnvironmentOf& environment, const std::string& prefix, Timing usual);
+Result<Timing> timing_from(const Lookup& environment, const std::string& prefix, Timing usual);
 
 // RADL_CALLER_CIDR: what SSH is opened for; "" when it is not set. Invalid: it is no address.
-Result<std::string> caller_from(const EnvironmentOf& environment);
+Result<std::string> caller_from(const Lookup& environment);
 
 }  // namespace radl

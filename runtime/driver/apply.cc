@@ -155,7 +155,7 @@ Status Apply::check_buckets() const {
     const Action* action = plan_.find(step.id);
     if (!ir::is_job(step.kind) || action == nullptr || action->verb != Verb::Run) continue;
     const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
-    Status open = training::check_buckets(job, stop.within(kLookAtBuckets));
+    Status open = training::check_buckets(job, host_.environment(), stop.within(kLookAtBuckets));
     if (!open.ok()) return std::move(open).at(step.id);
   }
   return {};

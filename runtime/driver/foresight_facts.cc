@@ -77,7 +77,7 @@ foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t 
 
 }  // namespace
 
-DatasetFacts dataset_facts(const ir::Step& training) {
+DatasetFacts dataset_facts(const Environment& environment, const ir::Step& training) {
   const Json dataset = part_of(job_of(training), "dataset"), data = part_of(training.training, "data");
   DatasetFacts facts;
   facts.name = dataset_name(training);
@@ -87,7 +87,7 @@ DatasetFacts dataset_facts(const ir::Step& training) {
   if (facts.name == kSubset.name && text_of(data, "source", "") == "subset") facts = kSubset;
   for (const std::string& place : {path, mirror})
     if (is_remote_place(place)) facts.source = place;
-  if (const auto size = dataset_size(training)) {
+  if (const auto size = dataset_size(training, environment)) {
     facts.images = static_cast<double>(size->train);
     facts.test_images = static_cast<double>(size->test);
     facts.classes = static_cast<int>(size->classes);
@@ -158,13 +158,14 @@ std::string family_of(const ir::Step& training) {
 std::vector<std::string> worker_nodes(const ir::Step& training) { return role(training, "worker"); }
 std::vector<std::string> server_nodes(const ir::Step& training) { return role(training, "ps"); }
 
-foresight::TrainingFacts training_facts(const ir::Step& training, const Stop& stop) {
+foresight::TrainingFacts training_facts(const Environment& environment, const ir::Step& training,
+                                        const Stop& stop) {
   const Json &job = job_of(training), sync = part_of(job, "sync"), checkpoint = part_of(job, "checkpoint");
-  const DatasetFacts dataset = dataset_facts(training);
+  const DatasetFacts dataset = dataset_facts(environment, training);
   foresight::TrainingFacts facts;
   facts.name = training.id;
   facts.family = family_of(training);
-  if (auto work = work_of(training, "", stop); work.ok())
+  if (auto work = work_of(environment, training, "", stop); work.ok())
     facts.work = std::move(*work);
   else
     facts.work_unknown = work.status().message();
@@ -182,15 +183,16 @@ foresight::TrainingFacts training_facts(const ir::Step& training, const Stop& st
   return facts;
 }
 
-Result<foresight::Work> work_of(const ir::Step& training, const std::string& as_shape, const Stop& stop) {
+Result<foresight::Work> work_of(const Environment& environment, const ir::Step& training,
+                                const std::string& as_shape, const Stop& stop) {
   const Json& job = job_of(training);
-  const DatasetFacts dataset = dataset_facts(training);
+  const DatasetFacts dataset = dataset_facts(environment, training);
   const std::string shape = as_shape.empty() ? dataset.shape : as_shape, model = text_of(job, "model", "");
   if (model.empty()) return invalid("its model is known only after apply");
   if (shape.empty())
     return invalid("the shape of the images of " + dataset.name + " is not known")
         .with_hint("say --image-shape HEIGHTxWIDTHxCHANNELS");
-  auto graph = look_at_model(model, shape, dataset.classes, stop);
+  auto graph = look_at_model(model, shape, dataset.classes, environment, stop);
   if (!graph.ok()) return std::move(graph).status();
   const Json key = {{"graph", graph->digest},
                     {"input", shape},

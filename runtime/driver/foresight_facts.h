@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/stop.h"
 #include "compiler/ir/ir.h"
 #include "runtime/catalog/catalog.h"
@@ -21,7 +22,7 @@ struct DatasetFacts {
   double bytes = 0;                    // of a known one; 0: not known
   std::string source;  // where it is fetched from, a URI; empty: it lies here, or a known one has several
 };
-DatasetFacts dataset_facts(const ir::Step& training);
+DatasetFacts dataset_facts(const Environment& environment, const ir::Step& training);
 // Of one's own data that lies on this computer its files' sizes, else facts.bytes.
 double dataset_bytes(const ir::Step& training, const DatasetFacts& facts);
 
@@ -34,11 +35,12 @@ Result<const ir::Step*> find_training(const ir::Program& program, const std::str
 Result<const ir::Step*> find_program(const ir::Program& program, const std::string& name);
 
 // Asks this computer's engine what the model computes (model_look.h).
-foresight::TrainingFacts training_facts(const ir::Step& training, const Stop& stop = {});
+foresight::TrainingFacts training_facts(const Environment& environment, const ir::Step& training,
+                                        const Stop& stop = {});
 // As training_facts() gives it, with images of this shape ("32x32x3"; "": as the dataset says). Invalid or
 // NotFound: it is not known what it computes, and why.
-Result<foresight::Work> work_of(const ir::Step& training, const std::string& shape = "",
-                                const Stop& stop = {});
+Result<foresight::Work> work_of(const Environment& environment, const ir::Step& training,
+                                const std::string& shape = "", const Stop& stop = {});
 // "resnet20 on cifar10".
 std::string family_of(const ir::Step& training);
 // Addresses of the nodes that compute.

@@ -23,11 +23,6 @@ std::string file_below(const Host& host, const char* variable, const char* below
 
 }  // namespace
 
-std::string Host::variable(const std::string& name) const {
-  auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
-
 std::string Host::state_file(const std::string& name) const {
   return file_below(*this, "XDG_STATE_HOME", ".local/state", name);
 }

@@ -1,8 +1,7 @@
 // What a run knows of the process that hosts it. Each front end makes one for each user that it serves:
-// whatever runtime/driver and runtime/cli need of the surroundings comes from it, not from the process.
+// whatever the runtime needs of the surroundings comes from it, not from the process.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "runtime/base/world.h"
@@ -10,13 +9,14 @@
 namespace radl::driver {
 
 struct Host {
-  std::map<std::string, std::string> environment;
   std::string folder;      // absolute; relative places of states begin here
   std::string principal;   // who asks: named by locks and the history; "": the user of this process
-  World* world = nullptr;  // clock, files, randomness; outlives every run
+  World* world = nullptr;  // clock, files, randomness, environment; outlives every run
 
+  // Credentials, homes and proxies come from here.
+  const Environment& environment() const { return world->environment; }
   // The variable's value; "" if it is not set.
-  std::string variable(const std::string& name) const;
+  std::string variable(const std::string& name) const { return world->environment(name); }
 
   // Files of radlc that belong to the user and to no project: $XDG_STATE_HOME/radlc/NAME, else
   // ~/.local/state/radlc/NAME; "" if there is no home folder.

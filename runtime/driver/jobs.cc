@@ -26,6 +26,7 @@ void look_at_node(const Nodes& nodes, const std::string& address, const JobFolde
   node.remote = std::move(*remote);
   node.handle.attributes = found->second.attributes;
   node.handle.connect = [&node]() -> Result<Remote*> { return node.remote.get(); };
+  node.context.environment = nodes.environment;
   node.member = std::make_unique<jobs::Member>(node.handle, node.context, folder.name);
   auto look = node.member->look();
   node.status = look.status();

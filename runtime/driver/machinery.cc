@@ -24,12 +24,13 @@ namespace radl::driver {
 namespace {
 
 // Every cloud that there is.
-std::vector<std::unique_ptr<Cloud>> all_clouds(ssh::Connections& connections, const Stop& stop) {
+std::vector<std::unique_ptr<Cloud>> all_clouds(const Environment& environment, ssh::Connections& connections,
+                                               const Stop& stop) {
   std::vector<std::unique_ptr<Cloud>> clouds;
-  local::Options here = local::options_from_environment();
+  local::Options here = local::options_of(environment);
   here.stop = stop;
   clouds.push_back(local::make_cloud(here));
-  clouds.push_back(hosts::make_cloud(hosts::options_from_environment(&connections)));
+  clouds.push_back(hosts::make_cloud(hosts::options_of(environment, &connections)));
   return clouds;
 }
 
@@ -41,8 +42,8 @@ Result<const AuthLine*> line_of(const AuthFile& auth, const char* type, const st
 }
 
 // Keys from the auth file where there is one with lines for EC2, else as AWS's own tools find them.
-Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<const AuthFile>& auth) {
-  Result<ec2::Options> options = ec2::options_from_environment(client);
+Result<ec2::Options> ec2_options(http::Client& http, const std::shared_ptr<const AuthFile>& auth) {
+  Result<ec2::Options> options = ec2::options_of(http);
   if (!options.ok() || !auth || auth->of_type("EC2").empty()) return options;
   options->credentials =
       [auth](const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
@@ -57,8 +58,9 @@ Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<con
 }
 
 // From the auth file where there is one with lines for OpenStack, else as OpenStack's own tools find them.
-Result<openstack::Options> openstack_options(const std::shared_ptr<const AuthFile>& auth) {
-  Result<openstack::Options> options = openstack::options_from_environment();
+Result<openstack::Options> openstack_options(http::Client& http,
+                                             const std::shared_ptr<const AuthFile>& auth) {
+  Result<openstack::Options> options = openstack::options_of(http);
   if (!options.ok() || !auth || openstack_lines(*auth).empty()) return options;
   options->settings = [auth,
                        other = options->settings](const std::string& account) -> Result<openstack::Settings> {
@@ -71,19 +73,20 @@ Result<openstack::Options> openstack_options(const std::shared_ptr<const AuthFil
 }
 
 // The names that a `deploy` may say: ids of the auth file, and clouds of clouds.yaml.
-std::vector<std::string> openstack_accounts(const std::shared_ptr<const AuthFile>& auth) {
+std::vector<std::string> openstack_accounts(const Environment& environment,
+                                            const std::shared_ptr<const AuthFile>& auth) {
   std::vector<std::string> names;
   if (auth)
     for (const AuthLine* line : openstack_lines(*auth)) names.push_back(line->id);
   // What cannot be read is reported when a cloud of it is asked for.
-  if (auto configuration = openstack::Configuration::load(); configuration.ok())
+  if (auto configuration = openstack::Configuration::load(environment); configuration.ok())
     for (std::string& name : (*configuration)->names()) names.push_back(std::move(name));
   return names;
 }
 
 // From the auth file where there is one with lines for Google, else as Google's own tools find them.
-Result<gce::Options> gce_options(const std::shared_ptr<const AuthFile>& auth) {
-  Result<gce::Options> options = gce::options_from_environment();
+Result<gce::Options> gce_options(http::Client& http, const std::shared_ptr<const AuthFile>& auth) {
+  Result<gce::Options> options = gce::options_of(http);
   if (!options.ok() || !auth || auth->of_type("GCE").empty()) return options;
   options->settings = [auth,
                        places = options->places](const std::string& account) -> Result<google::Settings> {
@@ -94,8 +97,8 @@ Result<gce::Options> gce_options(const std::shared_ptr<const AuthFile>& auth) {
 }
 
 // From the auth file where there is one with lines for Azure, else as Azure's own tools find them.
-Result<azure::Options> azure_options(const std::shared_ptr<const AuthFile>& auth) {
-  Result<azure::Options> options = azure::options_from_environment();
+Result<azure::Options> azure_options(http::Client& http, const std::shared_ptr<const AuthFile>& auth) {
+  Result<azure::Options> options = azure::options_of(http);
   if (!options.ok() || !auth || auth->of_type("Azure").empty()) return options;
   options->settings = [auth,
                        places = options->places](const std::string& account) -> Result<azure::Settings> {
@@ -108,7 +111,7 @@ Result<azure::Options> azure_options(const std::shared_ptr<const AuthFile>& auth
 // One login; the executor repeats it while the node boots.
 Result<std::unique_ptr<Remote>> log_in(ssh::Connections& connections, ssh::Logins& logins,
                                        const Json& attributes, const Context& context) {
-  auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
+  auto target = ssh::target_of(attributes, ssh::key_places(context.environment, context.work_directory));
   if (!target.ok()) return std::move(target).status();
   std::unique_ptr<Remote> remote = connections.to(*target, context.log);
   if (connections.is_proven(*target)) return remote;
@@ -118,16 +121,17 @@ Result<std::unique_ptr<Remote>> log_in(ssh::Connections& connections, ssh::Login
 }
 
 Result<std::string> shown_host_key(const Json& attributes, const Context& context) {
-  auto endpoint = ssh::endpoint_of(attributes);
+  auto endpoint = ssh::endpoint_of(attributes, context.environment);
   if (!endpoint.ok()) return std::move(endpoint).status();
   return ssh::shown_host_key(*endpoint, context.stop);
 }
 
-std::vector<bool> answering(const std::vector<Json>& attributes, const Stop& stop) {
+std::vector<bool> answering(const Environment& environment, const std::vector<Json>& attributes,
+                            const Stop& stop) {
   std::vector<ssh::Target> targets;
   std::vector<size_t> asked;
   for (size_t i = 0; i < attributes.size(); ++i) {
-    if (auto target = ssh::endpoint_of(attributes[i]); target.ok()) {
+    if (auto target = ssh::endpoint_of(attributes[i], environment); target.ok()) {
       targets.push_back(std::move(*target));
       asked.push_back(i);
     }
@@ -154,28 +158,33 @@ Machinery::Machinery(const Host& host, const MachineryOptions& options, Catalog 
     : host_(host),
       options_(options),
       catalog_(std::move(catalog)),
-      owned_(all_clouds(connections_, stop)),
+      owned_(all_clouds(host.environment(), connections_, stop)),
       native_(make_native_runner()),
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
       training_(make_training_runner()),
       program_(make_program_runner()) {
-  families_.push_back(ec2::make_family([auth](http::Client& client) { return ec2_options(client, auth); }));
+  const Environment& environment = host.environment();
+  families_.push_back(
+      ec2::make_family(environment, [auth](http::Client& http) { return ec2_options(http, auth); }));
   for (const std::unique_ptr<Cloud>& cloud : owned_) clouds_.add(*cloud);
   for (const std::unique_ptr<CloudFamily>& family : families_) clouds_.add(*family);
   if (auth) {
     for (const AuthLine* line : auth->of_type("EC2")) clouds_.add_account(line->id, *families_.back());
   }
-  auto load = [auth] { return openstack_options(auth); };
-  families_.push_back(openstack::make_family(load));
+  auto load = [auth](http::Client& http) { return openstack_options(http, auth); };
+  families_.push_back(openstack::make_family(environment, load));
   clouds_.add(*families_.back());
-  for (const std::string& name : openstack_accounts(auth)) {
+  for (const std::string& name : openstack_accounts(environment, auth)) {
     if (clouds_.knows(name)) continue;
-    families_.push_back(openstack::make_family(load, name));
+    families_.push_back(openstack::make_family(environment, load, name));
     clouds_.add_account(name, *families_.back());
   }
-  add_family(gce::make_family([auth] { return gce_options(auth); }), auth.get(), "GCE");
-  add_family(azure::make_family([auth] { return azure_options(auth); }), auth.get(), "Azure");
+  add_family(gce::make_family(environment, [auth](http::Client& http) { return gce_options(http, auth); }),
+             auth.get(), "GCE");
+  add_family(
+      azure::make_family(environment, [auth](http::Client& http) { return azure_options(http, auth); }),
+      auth.get(), "Azure");
   clouds_.asked = options.cloud;
 }
 
@@ -198,7 +207,9 @@ Run Machinery::run() {
   run.connect = [this](const ir::Node&, const Json& attributes, const Context& context) {
     return log_in(connections_, logins_, attributes, context);
   };
-  run.answering = answering;
+  run.answering = [this](const std::vector<Json>& attributes, const Stop& stop) {
+    return answering(host_.environment(), attributes, stop);
+  };
   run.host_key = shown_host_key;
   run.options.parallelism = options_.parallelism;
   return run;
@@ -206,7 +217,7 @@ Run Machinery::run() {
 
 Result<std::unique_ptr<Machinery>> make_machinery(const Host& host, const MachineryOptions& options,
                                                   const Stop& stop) {
-  auto found = load_auth(options.auth, stop);
+  auto found = load_auth(host.environment(), options.auth, stop);
   if (!found.ok()) return std::move(found).status();
   std::shared_ptr<const AuthFile> auth;
   if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));

@@ -17,7 +17,7 @@ Result<Nodes> load_nodes(const Host& host, const ProjectOptions& options, const 
   if (!store.ok()) return std::move(store).status();
   auto state = (*store)->snapshot();
   if (!state.ok()) return std::move(state).status();
-  return Nodes{std::move(*state), (*store)->work_directory()};
+  return Nodes{std::move(*state), (*store)->work_directory(), host.environment()};
 }
 
 Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, const std::string& name) {
@@ -45,9 +45,9 @@ Result<const ResourceRecord*> node_called(const Snapshot& state, const std::stri
 }
 
 Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node) {
-  auto attributes = attributes_to_reach(nodes.state, node, nodes.work_directory);
+  auto attributes = attributes_to_reach(nodes.state, node, nodes.work_directory, nodes.environment);
   if (!attributes.ok()) return std::move(attributes).status().at(node.address);
-  auto target = ssh::target_of(*attributes, ssh::key_places(nodes.work_directory));
+  auto target = ssh::target_of(*attributes, ssh::key_places(nodes.environment, nodes.work_directory));
   if (!target.ok()) return std::move(target).status().at(node.address);
   return ssh::make_remote(*target);
 }

@@ -17,6 +17,7 @@ namespace radl::driver {
 struct Nodes {
   Snapshot state;
   std::string work_directory;
+  Environment environment;
 };
 Result<Nodes> load_nodes(const Host& host, const ProjectOptions& options, const Stop& stop = {});
 

@@ -57,7 +57,8 @@ std::vector<Trained> trained_by(const Plan& plan, const Project& project, const 
     const Action* action = plan.find(step->id);
     const auto workers = worker_nodes(*step), servers = server_nodes(*step);
     if (action == nullptr || action->verb != Verb::Run || workers.empty()) continue;
-    Trained trained{step, action, training_facts(*step, stop), machine_of(plan, workers.front(), machinery)};
+    Trained trained{step, action, training_facts(machinery.host().environment(), *step, stop),
+                    machine_of(plan, workers.front(), machinery)};
     if (!servers.empty())
       trained.machine.server_bits_per_second = machine_of(plan, servers.front(), machinery).bits_per_second;
     all.push_back(std::move(trained));
@@ -121,7 +122,7 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
   for (const Trained& trained : trainings) {
     auto known = models.of(trained.facts);
     if (!known.ok()) return std::move(known).status();
-    const DatasetFacts dataset = dataset_facts(*trained.step);
+    const DatasetFacts dataset = dataset_facts(machinery.host().environment(), *trained.step);
     forecasts.push_back(forecast_plan({plan, (*known)->model, trained.facts, trained.machine,
                                        dataset_bytes(*trained.step, dataset), !dataset.source.empty(),
                                        staging, measured, bands, (*known)->digest, project.words}));

@@ -56,7 +56,8 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
   PlanQuestion question = question_of(project, machinery, request, tell);
   question.stop = stop;
   auto plan = make_plan_of(question, snapshot, observed,
-                           work_directory_of(project.state_directory, project.compiled.program.name));
+                           work_directory_of(project.state_directory, project.compiled.program.name,
+                                             machinery.host().environment()));
   if (plan.ok()) tell_what_stays(*plan, snapshot);
   return plan;
 }

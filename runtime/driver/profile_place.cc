@@ -40,8 +40,11 @@ Result<Json> answer_of(const std::string& command, int exit_status, const std::s
 
 class LocalPlace : public ProfilePlace {
  public:
-  LocalPlace(std::string engine, Stop stop)
-      : engine_(std::move(engine)), machine_(this_computer()), stop_(std::move(stop)) {}
+  LocalPlace(Environment environment, std::string engine, Stop stop)
+      : environment_(std::move(environment)),
+        engine_(std::move(engine)),
+        machine_(this_computer()),
+        stop_(std::move(stop)) {}
   const foresight::MachineFacts& machine() const override { return machine_; }
   std::string shown_name() const override { return "this computer"; }
   bool fetches() const override { return true; }
@@ -52,12 +55,13 @@ class LocalPlace : public ProfilePlace {
     request.inherited = kStoreVariables;
     request.deadline = deadline_for(seconds);
     request.stop = stop_;
-    auto ran = run_process(request);
+    auto ran = run_process(environment_, request);
     if (!ran.ok()) return std::move(ran).status().at("radl-train " + arguments.front());
     return answer_of(arguments.front(), ran->exit_status, ran->out, ran->err);
   }
 
  private:
+  Environment environment_;
   std::string engine_;
   foresight::MachineFacts machine_;
   Stop stop_;
@@ -134,10 +138,11 @@ Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remo
   return machine;
 }
 
-Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop) {
-  auto engine = find_engine();
+Result<std::unique_ptr<ProfilePlace>> local_place(const Host& host, const Stop& stop) {
+  auto engine = find_engine(host.environment());
   if (!engine.ok()) return std::move(engine).status();
-  return std::unique_ptr<ProfilePlace>(std::make_unique<LocalPlace>(std::move(*engine), stop));
+  return std::unique_ptr<ProfilePlace>(
+      std::make_unique<LocalPlace>(host.environment(), std::move(*engine), stop));
 }
 
 Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const ProjectOptions& project,
@@ -159,6 +164,7 @@ Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const Project
   context.infrastructure = nodes->state.name;
   context.work_directory = nodes->work_directory;
   context.stop = stop;
+  context.environment = host.environment();
   auto engine = training::place_engine(handle, context);
   if (!engine.ok()) return std::move(engine).status().at(address);
   return std::unique_ptr<ProfilePlace>(

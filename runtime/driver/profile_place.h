@@ -31,7 +31,7 @@ class ProfilePlace {
 };
 
 // Whatever a place does ends at `stop`.
-Result<std::unique_ptr<ProfilePlace>> local_place(const Stop& stop);
+Result<std::unique_ptr<ProfilePlace>> local_place(const Host& host, const Stop& stop);
 // Brings the engine to the node where it is not there. NotFound: there is no such node.
 Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const ProjectOptions& project,
                                                  const std::string& node, const Stop& stop);

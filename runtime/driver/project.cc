@@ -59,7 +59,7 @@ Result<CompileOptions> compile_options(const Host& host, const ProjectOptions& o
     compile.inputs[input.substr(0, equals)] = input.substr(equals + 1);
   }
   compile.input_files = options.input_files;
-  compile.environment = host.environment;
+  compile.environment = host.environment().variables();
   compile.module_path = options.module_path;
   compile.ask = std::move(ask);
   return compile;

@@ -161,7 +161,7 @@ Result<StatePlace> find_state(const Host& host, const ProjectOptions& options, c
   auto place = state_directory(host, options);
   if (!place.ok()) return std::move(place).status();
   const std::string& directory = *place;
-  auto names = list_states(directory, stop);
+  auto names = list_states(directory, host.environment(), stop);
   if (!names.ok()) return std::move(names).status();
   if (!options.name.empty()) {
     if (std::find(names->begin(), names->end(), options.name) != names->end())

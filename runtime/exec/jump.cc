@@ -62,7 +62,7 @@ std::optional<ResourceRecord> jump_for(const Snapshot& snapshot, const ResourceR
 }
 
 Result<Json> attributes_through(const ResourceRecord& node, const ResourceRecord& jump,
-                                const std::string& work_directory) {
+                                const std::string& work_directory, const Environment& environment) {
   const std::string host_key = text_in(jump.attributes, "host_key"), host = text_in(jump.attributes, "host"),
                     user = text_in(jump.attributes, "user"), print = text_in(jump.attributes, "key");
   if (host_key.empty() || host.empty())
@@ -73,7 +73,7 @@ Result<Json> attributes_through(const ResourceRecord& node, const ResourceRecord
       fmt::format("Host {}\n  HostName {}\n  Port {}\n", kJump, host, jump.attributes.value("port", 22));
   if (!user.empty()) config += fmt::format("  User {}\n", user);
   if (!print.empty()) {
-    auto key = ssh::find_key(print, ssh::key_places(work_directory));
+    auto key = ssh::find_key(print, ssh::key_places(environment, work_directory));
     if (!key.ok()) return key.status();
     if (!key->file.empty()) config += "  IdentityFile " + config_path(key->file) + "\n";
     if (!key->in_agent) config += "  IdentitiesOnly yes\n";
@@ -91,9 +91,9 @@ Result<Json> attributes_through(const ResourceRecord& node, const ResourceRecord
 }
 
 Result<Json> attributes_to_reach(const Snapshot& snapshot, const ResourceRecord& node,
-                                 const std::string& work_directory) {
+                                 const std::string& work_directory, const Environment& environment) {
   auto jump = jump_for(snapshot, node);
-  return jump ? attributes_through(node, *jump, work_directory) : Result<Json>(node.attributes);
+  return jump ? attributes_through(node, *jump, work_directory, environment) : Result<Json>(node.attributes);
 }
 
 Result<std::string> host_key_seen_from(Remote& jump, const ResourceRecord& node, const Stop& stop) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/environment.h"
 #include "runtime/net/remote.h"
 #include "runtime/state/snapshot.h"
 
@@ -18,10 +19,10 @@ std::optional<ResourceRecord> jump_for(const Snapshot& snapshot, const ResourceR
 // The node's attributes with "ssh_config", a file in `work_directory` that leads through `jump`. Retry: the
 // jump host is not known well enough yet.
 Result<nlohmann::json> attributes_through(const ResourceRecord& node, const ResourceRecord& jump,
-                                          const std::string& work_directory);
+                                          const std::string& work_directory, const Environment& environment);
 // Both in one; the node's own attributes where it is reached directly.
 Result<nlohmann::json> attributes_to_reach(const Snapshot& snapshot, const ResourceRecord& node,
-                                           const std::string& work_directory);
+                                           const std::string& work_directory, const Environment& environment);
 
 // The host key that answers at the node, as seen from the jump host: ed25519 where there is one. Proves
 // nothing. Retry: nobody answers there yet.

@@ -56,7 +56,8 @@ Status check_login_keys(const Session& session, const Plan& plan) {
     const auto print = record->attributes.find("key");
     if (print == record->attributes.end() || !print->is_string()) continue;
     if (!looked_for.insert(print->get<std::string>()).second) continue;
-    auto found = ssh::find_key(*print, ssh::key_places(session.store().work_directory()));
+    auto found =
+        ssh::find_key(*print, ssh::key_places(session.world().environment, session.store().work_directory()));
     if (!found.ok())
       return Status(Code::Auth, address + ": " + found.status().message() + "; nothing was made or changed")
           .with_hint(found.status().hint());

@@ -62,6 +62,8 @@ Context Session::context(const std::string& id, std::chrono::steady_clock::time_
     events.emit(std::move(event));
   };
   context.secrets = run.secrets;
+  context.environment = run.world->environment;
+  context.shared = shared_;
   return context;
 }
 
@@ -170,7 +172,8 @@ NodeHandle Session::handle(const std::string& address, const Stop& stop) {
   if (record && is_private(*record)) {
     auto jump = read([&](const Snapshot& known) { return jump_for(known, *record); });
     if (jump) {
-      Result<Json> reached = attributes_through(*record, *jump, store().work_directory());
+      Result<Json> reached =
+          attributes_through(*record, *jump, store().work_directory(), world().environment);
       if (reached.ok()) handle.attributes = std::move(*reached);
     }
   }
@@ -307,7 +310,7 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
     if (Status learned = learn_host_key(*record, jump, contact); !learned.ok()) return learned;
   }
   if (!jump) return run.connect(*wanted, record->attributes, contact);
-  Result<Json> reached = attributes_through(*record, *jump, store().work_directory());
+  Result<Json> reached = attributes_through(*record, *jump, store().work_directory(), world().environment);
   if (!reached.ok()) return reached.status();
   return run.connect(*wanted, *reached, contact);
 }

@@ -135,6 +135,7 @@ class Session {
   LockShare lock_;
   const std::string run_id_ = random_token(run.world->random);
   std::atomic<bool> taken_over_{false};
+  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();  // by all of its calls
   mutable std::mutex mutex_;
   Snapshot snapshot_;
   std::map<std::string, std::string> fingerprints_;

@@ -29,7 +29,7 @@ bool output_is_there(World& world, const std::string& path, bool may_ask, const 
                      std::map<std::string, std::string>& failed) {
   if (!training::is_bucket(path)) return world.files.exists(path);
   if (!may_ask || stop.asked()) return true;
-  auto there = training::is_in_bucket(path, stop.within(kOneLookAtABucket));
+  auto there = training::is_in_bucket(path, world.environment, stop.within(kOneLookAtABucket));
   if (there.ok()) return *there;
   failed[path] = there.status().message();
   return true;
@@ -104,6 +104,7 @@ Context context_of(const PlanQuestion& question, const ir::Program& program, con
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
   context.work_directory = work_directory;
   context.secrets = question.secrets;
+  context.environment = question.world->environment;
   if (question.tell) context.log = question.tell;
   return context;
 }
@@ -227,13 +228,15 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   std::set<std::string> steps;
   for (const Action& action : plan->actions)
     if (action.verb == Verb::Run) steps.insert(action.id);
-  if (auto engine = find_engine(); engine.ok()) {
+  if (auto engine = find_engine(question.world->environment); engine.ok()) {
     Status fit = check_architectures(*question.program, steps, *plan, snapshot, *question.catalog,
                                      architecture_of_program(*engine));
     if (!fit.ok()) return fit;
   }
-  if (Status models = look_at_models(*question.program, steps, question.stop); !models.ok()) return models;
-  auto looked = look_at_datasets(*question.program, steps, question.stop);
+  if (Status models = look_at_models(*question.program, steps, question.world->environment, question.stop);
+      !models.ok())
+    return models;
+  auto looked = look_at_datasets(*question.program, steps, question.world->environment, question.stop);
   if (!looked.ok()) return std::move(looked).status();
   plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
   auto results = look_at_result_folders(*question.program, steps);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
 
@@ -54,6 +55,6 @@ Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const 
 
 // By its address, "gs://BUCKET", and what the environment says of credentials
 // (common/transfer/object_store.h).
-Result<std::unique_ptr<Bucket>> open_bucket(const std::string& address);
+Result<std::unique_ptr<Bucket>> open_bucket(const std::string& address, const Environment& environment);
 
 }  // namespace radl

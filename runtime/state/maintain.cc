@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::chrono::seconds kWholeList{60};
 
-Result<std::vector<std::string>> list_bucket(const std::string& directory, const Stop& stop) {
+Result<std::vector<std::string>> list_bucket(const std::string& directory, const Environment& environment,
+                                             const Stop& stop) {
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
+  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, environment);
   if (!bucket.ok()) return bucket.status();
   const std::string prefix = place->prefix.empty() ? "" : place->prefix + "/";
   Result<std::vector<std::string>> keys = (*bucket)->keys(prefix, stop.within(kWholeList));
@@ -36,8 +37,9 @@ Result<std::vector<std::string>> list_bucket(const std::string& directory, const
 
 }  // namespace
 
-Result<std::vector<std::string>> list_states(const std::string& directory, const Stop& stop) {
-  if (is_bucket_place(directory)) return list_bucket(directory, stop);
+Result<std::vector<std::string>> list_states(const std::string& directory, const Environment& environment,
+                                             const Stop& stop) {
+  if (is_bucket_place(directory)) return list_bucket(directory, environment, stop);
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
@@ -51,10 +53,12 @@ Result<std::vector<std::string>> list_states(const std::string& directory, const
   return names;
 }
 
-std::string work_directory_of(const std::string& directory, const std::string& name) {
+std::string work_directory_of(const std::string& directory, const std::string& name,
+                              const Environment& environment) {
   if (!is_bucket_place(directory)) return directory + "/" + name + "/work";
   Result<BucketPlace> place = bucket_place(directory);
-  Result<std::string> folder = place.ok() ? local_folder(*place, name) : Result<std::string>(place.status());
+  Result<std::string> folder =
+      place.ok() ? local_folder(*place, name, environment) : Result<std::string>(place.status());
   return folder.ok() ? *folder + "/work" : "";
 }
 

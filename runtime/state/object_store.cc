@@ -22,14 +22,14 @@ constexpr int kLeaseSeconds = 60, kShortestLease = 3, kLongestLease = 3600;
 constexpr milliseconds kRead{30000};
 constexpr const char* kLock = "lock";
 
-Result<milliseconds> lease_of_environment() {
-  const char* text = std::getenv("RADL_STATE_LEASE");
-  if (text == nullptr || *text == '\0') return milliseconds(1000LL * kLeaseSeconds);
+Result<milliseconds> lease_of(const Environment& environment) {
+  const std::string text = environment("RADL_STATE_LEASE");
+  if (text.empty()) return milliseconds(1000LL * kLeaseSeconds);
   char* end = nullptr;
-  const long seconds = std::strtol(text, &end, 10);
+  const long seconds = std::strtol(text.c_str(), &end, 10);
   if (*end != '\0' || seconds < kShortestLease || seconds > kLongestLease) {
-    return invalid("RADL_STATE_LEASE=" + std::string(text) + ": expected seconds, " +
-                   std::to_string(kShortestLease) + " to " + std::to_string(kLongestLease));
+    return invalid("RADL_STATE_LEASE=" + text + ": expected seconds, " + std::to_string(kShortestLease) +
+                   " to " + std::to_string(kLongestLease));
   }
   return milliseconds(1000LL * seconds);
 }
@@ -64,11 +64,11 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   if (Status fine = check_bucket_name(name); !fine.ok()) return fine;
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
-  Result<std::string> folder = local_folder(*place, name);
+  Result<std::string> folder = local_folder(*place, name, world.environment);
   if (!folder.ok()) return folder.status();
-  Result<milliseconds> lease = lease_of_environment();
+  Result<milliseconds> lease = lease_of(world.environment);
   if (!lease.ok()) return lease.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
+  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, world.environment);
   if (!bucket.ok()) return bucket.status();
   Result<Database> empty = Database::in_memory();
   if (!empty.ok()) return empty.status();
@@ -121,7 +121,7 @@ Status ObjectStore::find_original() {
   const size_t object = url->rfind('/');
   Result<BucketPlace> place = bucket_place(url->substr(0, object));
   if (!place.ok()) return unasked(place.status());
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
+  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, world_.environment);
   if (!bucket.ok()) return unasked(bucket.status());
   Result<std::optional<BucketObject>> there =
       (*bucket)->get(place->prefix + url->substr(object), stop_.within(kRead));

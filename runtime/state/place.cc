@@ -1,19 +1,8 @@
 #include "runtime/state/place.h"
 
-#include <cstdlib>
-
 #include "common/store_address.h"
 
 namespace radl {
-
-namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-}  // namespace
 
 bool is_bucket_place(const std::string& directory) { return is_store_address(directory); }
 
@@ -37,7 +26,8 @@ Result<BucketPlace> bucket_place(const std::string& directory) {
   return BucketPlace{address->root(), address->folder(), address->key};
 }
 
-Result<std::string> local_folder(const BucketPlace& place, const std::string& name) {
+Result<std::string> local_folder(const BucketPlace& place, const std::string& name,
+                                 const Environment& environment) {
   const std::string state = environment("XDG_STATE_HOME"), home = environment("HOME");
   if (!state.starts_with('/') && !home.starts_with('/')) {
     return Status(Code::Auth, "there is no home folder for the files of a state in a bucket")

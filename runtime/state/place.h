@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/environment.h"
 #include "common/status.h"
 
 namespace radl {
@@ -23,6 +24,7 @@ Result<BucketPlace> bucket_place(const std::string& directory);
 
 // The files on this computer of a state in a bucket: work/, logs/, and what could not be written.
 // $XDG_STATE_HOME/radlc/gs/BUCKET/PREFIX/NAME, else below ~/.local/state. Auth: there is no home.
-Result<std::string> local_folder(const BucketPlace& place, const std::string& name);
+Result<std::string> local_folder(const BucketPlace& place, const std::string& name,
+                                 const Environment& environment);
 
 }  // namespace radl

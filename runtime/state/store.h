@@ -174,9 +174,11 @@ class Store {
 };
 
 // The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.
-Result<std::vector<std::string>> list_states(const std::string& directory, const Stop& stop = {});
+Result<std::vector<std::string>> list_states(const std::string& directory, const Environment& environment,
+                                             const Stop& stop = {});
 // Store::work_directory() of a state that may not be there yet.
-std::string work_directory_of(const std::string& directory, const std::string& name);
+std::string work_directory_of(const std::string& directory, const std::string& name,
+                              const Environment& environment);
 // ".radl" in the folder of the source file.
 std::string default_state_directory(const std::string& source_path);
 // Removes the state's files, and `directory` with the last state when its name is .radl. Conflict while it

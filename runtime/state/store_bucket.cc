@@ -12,7 +12,8 @@ namespace {
 
 class StoreBucket : public Bucket {
  public:
-  explicit StoreBucket(std::string address) : address_(std::move(address)) {}
+  StoreBucket(std::string address, const Environment& environment)
+      : address_(std::move(address)), http_(environment) {}
   Status open() {
     auto opened = transfer::open_object_store(http_, address_);
     if (opened.ok()) store_ = std::move(opened->store);
@@ -74,8 +75,8 @@ class StoreBucket : public Bucket {
 
 }  // namespace
 
-Result<std::unique_ptr<Bucket>> open_bucket(const std::string& address) {
-  auto opened = std::make_unique<StoreBucket>(address);
+Result<std::unique_ptr<Bucket>> open_bucket(const std::string& address, const Environment& environment) {
+  auto opened = std::make_unique<StoreBucket>(address, environment);
   if (Status ready = opened->open(); !ready.ok()) return ready;
   return std::unique_ptr<Bucket>(std::move(opened));
 }

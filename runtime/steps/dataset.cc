@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 
 #include "common/dataset_digest.h"
 #include "common/files.h"
@@ -31,9 +30,9 @@ DatasetSource dataset_source(const std::string& name, const Json& data) {
   return source;
 }
 
-Result<std::string> find_engine() {
-  if (const char* named = std::getenv("RADL_TRAIN"); named && *named) {
-    if (access(named, X_OK) == 0) return std::string(named);
+Result<std::string> find_engine(const Environment& environment) {
+  if (const std::string named = environment("RADL_TRAIN"); !named.empty()) {
+    if (access(named.c_str(), X_OK) == 0) return named;
     return not_found(fmt::format("RADL_TRAIN names '{}', which cannot be run", named));
   }
   std::error_code error;
@@ -42,7 +41,7 @@ Result<std::string> find_engine() {
        {here / "radl-train", here / "../libexec/radl/radl-train", here / "../lib/radl/radl-train"}) {
     if (access(candidate.c_str(), X_OK) == 0) return fs::weakly_canonical(candidate, error).string();
   }
-  std::string in_path = find_program("radl-train");
+  std::string in_path = find_program(environment, "radl-train");
   if (!in_path.empty()) return in_path;
   return Status(Code::NotFound,
                 fmt::format("the training engine radl-train is neither beside this program ({}) nor in PATH",
@@ -53,18 +52,19 @@ Result<std::string> find_engine() {
 namespace {
 
 // A part must not pass for the whole.
-std::string cache_folder(const DatasetSource& source) {
-  const std::string cache = user_cache();
+std::string cache_folder(const DatasetSource& source, const Environment& environment) {
+  const std::string cache = user_cache(environment);
   return (cache.empty() ? "/nonexistent" : cache) + "/" + source.name +
          (source.source == "subset" ? "-subset" : "");
 }
 
-std::vector<std::string> stage_command(const std::string& engine, const DatasetSource& source, bool offline) {
+std::vector<std::string> stage_command(const std::string& engine, const DatasetSource& source, bool offline,
+                                       const Environment& environment) {
   std::vector<std::string> argv = {engine, "data", "stage", source.own() ? source.path : source.name,
                                    "--json"};
   auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
   if (!source.own()) {
-    add({"--directory", cache_folder(source)});
+    add({"--directory", cache_folder(source, environment)});
     if (source.source == "mirror")
       add({"--mirror", source.mirror});
     else
@@ -76,11 +76,11 @@ std::vector<std::string> stage_command(const std::string& engine, const DatasetS
   return argv;
 }
 
-Status check_unchanged(const DatasetSource& source) {
+Status check_unchanged(const DatasetSource& source, const Environment& environment) {
   if (source.path_sha256.empty()) return {};
   auto files = list_dataset(source.path);
   if (!files) return files.status();
-  auto digests = file_digests(*files);
+  auto digests = file_digests(*files, user_cache(environment));
   if (!digests) return digests.status();
   if (content_digest(*files, *digests) == source.path_sha256) return {};
   return Status(Code::Conflict, source.path + ": is not what it was when the plan was made")
@@ -107,14 +107,16 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
                                                   const Context& context,
                                                   const std::function<void(const std::string&)>& say) {
   const std::string where = fmt::format("dataset '{}'", source.name);
-  static std::timed_mutex one_at_a_time;  // several nodes may want the same data
-  auto turn = take_turn(one_at_a_time, context.stop);
+  // Several nodes may want the same data.
+  auto turn = KeyTurn::take(
+      "dataset " + user_cache(context.environment) + "\n" + source.name + "\n" + source.path, context.stop);
   if (!turn) return std::move(turn).status().at(where);
-  auto engine = find_engine();
+  auto engine = find_engine(context.environment);
   if (!engine) return engine.status();
-  if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);
+  if (Status same = check_unchanged(source, context.environment); !same.ok())
+    return std::move(same).at(where);
   ProcessRequest request;
-  request.argv = stage_command(*engine, source, offline);
+  request.argv = stage_command(*engine, source, offline, context.environment);
   request.inherited = kStoreVariables;
   request.deadline = std::chrono::hours(6);
   request.stop = context.stop;
@@ -122,7 +124,7 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
   request.on_output = [&](std::string_view piece, bool is_stderr) {
     if (is_stderr) lines.add(piece, [&](std::string_view line, bool) { say(std::string(line)); });
   };
-  auto ran = run_process(request);
+  auto ran = run_process(context.environment, request);
   if (!ran) return std::move(ran).status().at(where);
   if (ran->exit_status != 0) {
     std::string why = ran->err;

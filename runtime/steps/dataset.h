@@ -53,6 +53,6 @@ Result<bool> place_dataset(const NodeHandle& node, const Context& context, const
 
 // Path of radl-train: $RADL_TRAIN, beside this program, ../libexec/radl or ../lib/radl, PATH. NotFound with
 // where it was looked for.
-Result<std::string> find_engine();
+Result<std::string> find_engine(const Environment& environment);
 
 }  // namespace radl

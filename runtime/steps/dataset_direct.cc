@@ -25,11 +25,11 @@ std::string for_curl(const std::string& text) {
 
 }  // namespace
 
-std::optional<DatasetStore> DatasetStore::open(const std::string& address, const std::string& name,
-                                               uintmax_t bytes, const Stop& stop) {
+std::optional<DatasetStore> DatasetStore::open(const Environment& environment, const std::string& address,
+                                               const std::string& name, uintmax_t bytes, const Stop& stop) {
   if (!is_store_address(address)) return std::nullopt;
   DatasetStore made;
-  made.http_ = std::make_unique<http::Client>();
+  made.http_ = std::make_unique<http::Client>(environment);
   auto opened = transfer::open_object_store(*made.http_, address);
   if (!opened) return std::nullopt;
   made.store_ = std::move(opened->store);

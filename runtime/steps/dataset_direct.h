@@ -19,8 +19,8 @@ class DatasetStore {
  public:
   // None: the address is of no object store, nothing there has the name and the size of this file (of an
   // archive the files are inside), or no URL can be signed.
-  static std::optional<DatasetStore> open(const std::string& address, const std::string& name,
-                                          uintmax_t bytes, const Stop& stop);
+  static std::optional<DatasetStore> open(const Environment& environment, const std::string& address,
+                                          const std::string& name, uintmax_t bytes, const Stop& stop);
   // Every file is compared with its digest. Unsupported: the node has no curl.
   Status fetch(const NodeHandle& node, const Fetched& what, const Stop& stop);
   const std::string& address() const { return address_; }

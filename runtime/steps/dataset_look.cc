@@ -65,8 +65,8 @@ size_t images_to_decode(const std::string& path) {
   return std::clamp<size_t>(kBytes / std::max<uint64_t>(bytes / files->files.size(), 1), kFewest, kMost);
 }
 
-Result<Json> ask_engine(const Own& own, const Stop& stop) {
-  const std::string cache = user_cache();
+Result<Json> ask_engine(const Own& own, const Environment& environment, const Stop& stop) {
+  const std::string cache = user_cache(environment);
   const std::string note =
       cache.empty()
           ? ""
@@ -76,13 +76,13 @@ Result<Json> ask_engine(const Own& own, const Stop& stop) {
     Json json = Json::parse(*text, nullptr, false);
     if (json.is_object() && json.contains("decoded")) return json;
   }
-  auto engine = find_engine();
+  auto engine = find_engine(environment);
   if (!engine) return engine.status();
   std::vector<std::string> argv = {
       *engine, "data", "look", own.path, "--json", "--decode", std::to_string(images_to_decode(own.path))};
   if (!own.shape.empty()) argv.insert(argv.end(), {"--shape", own.shape});
   if (!own.validation.empty()) argv.insert(argv.end(), {"--validation", own.validation});
-  auto ran = run_process({.argv = argv, .stop = stop, .keep_bytes = size_t{64} << 20});
+  auto ran = run_process(environment, {.argv = argv, .stop = stop, .keep_bytes = size_t{64} << 20});
   if (!ran) return ran.status();
   if (ran->exit_status != 0) {
     std::string why = ran->err;
@@ -95,21 +95,6 @@ Result<Json> ask_engine(const Own& own, const Stop& stop) {
   if (!note.empty() && make_directories(cache + "/looks").ok())
     (void)write_file_atomic(note, json.dump(-1, ' ', false, Json::error_handler_t::replace));
   return json;
-}
-
-// ask_engine(), once in a process even if this computer keeps no notes.
-Result<Json> look(const Own& own, const Stop& stop) {
-  static std::mutex turn;
-  static std::map<std::string, Json> seen;
-  const std::string key = fmt::format("{} {} {} {}", own.path, own.sha256, own.shape, own.validation);
-  {
-    std::lock_guard guard(turn);
-    if (auto known = seen.find(key); known != seen.end()) return known->second;
-  }
-  Result<Json> found = ask_engine(own, stop);
-  std::lock_guard guard(turn);
-  if (found.ok()) seen[key] = *found;
-  return found;
 }
 
 std::string between(const Json& range) {
@@ -162,7 +147,8 @@ std::string describe(const Own& own, const Json& json) {
 }  // namespace
 
 Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
-                                                  const std::set<std::string>& steps, const Stop& stop) {
+                                                  const std::set<std::string>& steps,
+                                                  const Environment& environment, const Stop& stop) {
   std::vector<std::string> notes;
   for (const auto& [path, own] : own_datasets(program, steps)) {
     if (is_remote_place(path)) {
@@ -170,7 +156,7 @@ Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
           fmt::format("dataset '{}' lies elsewhere: it is looked at when apply brings it", own.shown));
       continue;
     }
-    auto found = look(own, stop);
+    auto found = ask_engine(own, environment, stop);
     if (!found && found.status().code() == Code::NotFound) {
       notes.push_back(fmt::format("dataset '{}' was not looked at: {}", own.shown, found.status().text()));
     } else if (!found) {
@@ -182,10 +168,10 @@ Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
   return notes;
 }
 
-std::optional<DatasetSize> dataset_size(const ir::Step& training) {
+std::optional<DatasetSize> dataset_size(const ir::Step& training, const Environment& environment) {
   const auto own = own_dataset(training);
   if (!own || is_remote_place(own->path)) return std::nullopt;
-  const auto found = look(*own, {});
+  const auto found = ask_engine(*own, environment, {});
   if (!found.ok()) return std::nullopt;
   const Json& shape = found->at("shape");
   return DatasetSize{

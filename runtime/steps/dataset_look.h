@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
 #include "compiler/ir/ir.h"
@@ -17,7 +18,8 @@ namespace radl {
 // kept for the content in the user's cache. Places elsewhere are not asked. Invalid: it cannot be trained on;
 // Corrupt images are no error here. Cancelled: `stop`.
 Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
-                                                  const std::set<std::string>& steps, const Stop& stop);
+                                                  const std::set<std::string>& steps,
+                                                  const Environment& environment, const Stop& stop);
 
 struct DatasetSize {
   size_t train = 0, test = 0, classes = 0;
@@ -25,6 +27,6 @@ struct DatasetSize {
 };
 // Of the training's own data, as far as it lies on this computer and can be looked at; nullopt: it is not
 // known.
-std::optional<DatasetSize> dataset_size(const ir::Step& training);
+std::optional<DatasetSize> dataset_size(const ir::Step& training, const Environment& environment);
 
 }  // namespace radl

@@ -129,7 +129,7 @@ class Placing {
     auto bytes = bytes_of(names);
     if (!bytes) return bytes.status();
     if (group.empty() || *bytes < kWorthGiving) return send_first(names);
-    DatasetSpread& spread = DatasetSpread::of(context_.run);
+    DatasetSpread& spread = context_.shared->of<DatasetSpread>();
     auto turn = spread.begin(data_.digest + directory_, group, context_.stop);
     if (!turn) return turn.status();
     Status done = guarded([&] { return turn->giver ? take_from(*turn->giver, names) : send_first(names); });
@@ -161,7 +161,8 @@ class Placing {
     if (names.size() < 3 || *bytes < 3 * kTrial) return send_from_here(names);
     auto first = bytes_of({names.front()});
     if (!first) return first.status();
-    auto store = DatasetStore::open(data_.address, names.front(), *first, context_.stop);
+    auto store =
+        DatasetStore::open(context_.environment, data_.address, names.front(), *first, context_.stop);
     if (!store) return send_from_here(names);
     std::vector<std::string> rest = names;
     auto direct = timed(rest, [&](const auto& some) {

@@ -170,13 +170,6 @@ void DatasetSpread::end(const Turn& turn, const NodeHandle* taker) {
   changed_.notify_all();
 }
 
-DatasetSpread& DatasetSpread::of(const std::string& run) {
-  static std::mutex mutex;
-  static std::map<std::string, DatasetSpread> spreads;
-  std::lock_guard lock(mutex);
-  return spreads[run];
-}
-
 std::string spread_group(const NodeHandle& node) {
   if (!text_of(node, "local_directory").empty() || node.node == nullptr || text_of(node, "host_key").empty())
     return "";

@@ -31,9 +31,6 @@ class DatasetSpread {
   // `taker` has it now (or not, where it is none).
   void end(const Turn& turn, const NodeHandle* taker);
 
-  // That of the run which the context is of.
-  static DatasetSpread& of(const std::string& run);
-
  private:
   struct Giver {
     NodeHandle node;

@@ -40,8 +40,8 @@ std::string engine_mark(const std::string& engine) {
 
 // What `radl-train inspect` says of the model with these options; an empty object: it cannot say.
 Result<Json> ask(const std::string& engine, const std::string& model, const std::vector<std::string>& options,
-                 const Stop& stop) {
-  const std::string cache = user_cache();
+                 const Environment& environment, const Stop& stop) {
+  const std::string cache = user_cache(environment);
   const std::string note =
       cache.empty() ? ""
                     : fmt::format("{}/looks/model-{}", cache,
@@ -59,7 +59,7 @@ Result<Json> ask(const std::string& engine, const std::string& model, const std:
                          .keep_bytes = size_t{64} << 20};
   request.argv.insert(request.argv.end(), options.begin(), options.end());
   request.argv.insert(request.argv.end(), {"--", "-"});
-  auto ran = run_process(request);
+  auto ran = run_process(environment, request);
   if (!ran) return ran.status();
   if (ran->exit_status == kWrong) {
     std::string_view why = ran->err;
@@ -79,32 +79,33 @@ Result<Json> ask(const std::string& engine, const std::string& model, const std:
 }
 
 Result<Json> look(const std::string& engine, const std::string& model, const std::string& shape, int classes,
-                  const Stop& stop) {
-  return ask(engine, model, {"--input", shape, "--classes", std::to_string(classes)}, stop);
+                  const Environment& environment, const Stop& stop) {
+  return ask(engine, model, {"--input", shape, "--classes", std::to_string(classes)}, environment, stop);
 }
 
 }  // namespace
 
-Status look_at_models(const ir::Program& program, const std::set<std::string>& steps, const Stop& stop) {
+Status look_at_models(const ir::Program& program, const std::set<std::string>& steps,
+                      const Environment& environment, const Stop& stop) {
   for (const ir::Step& step : program.steps) {
     if (!steps.contains(step.id)) continue;
     const std::string model = model_of(step);
     if (model.empty()) continue;
-    auto engine = find_engine();
+    auto engine = find_engine(environment);
     if (!engine) return {};  // the plan may be made where nothing is applied
     // What a text makes of images depends on their shape, which may not be known yet.
-    auto found = is_text(model) ? ask(*engine, model, {"--trainable"}, stop)
-                                : look(*engine, model, kImages, kModelClasses, stop);
+    auto found = is_text(model) ? ask(*engine, model, {"--trainable"}, environment, stop)
+                                : look(*engine, model, kImages, kModelClasses, environment, stop);
     if (!found.ok()) return std::move(found).status().at(step.id);
   }
   return {};
 }
 
 Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes,
-                                 const Stop& stop) {
-  auto engine = find_engine();
+                                 const Environment& environment, const Stop& stop) {
+  auto engine = find_engine(environment);
   if (!engine) return engine.status();
-  auto said = look(*engine, model, shape, classes, stop);
+  auto said = look(*engine, model, shape, classes, environment, stop);
   if (!said.ok()) return said.status();
   try {
     const double parameters = said->at("parameters"), convolved = said->at("convolution_parameters");

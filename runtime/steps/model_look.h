@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "common/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
 #include "compiler/ir/ir.h"
@@ -13,7 +14,8 @@ namespace radl {
 // Asks this computer's engine whether it can train the models of the trainings with these ids: it has each
 // that is named, and a dataset can feed each that is written out. Asks nothing where this computer has no
 // engine. The answers are kept in the user's cache, for this engine. Invalid: it cannot. Cancelled: `stop`.
-Status look_at_models(const ir::Program& program, const std::set<std::string>& steps, const Stop& stop);
+Status look_at_models(const ir::Program& program, const std::set<std::string>& steps,
+                      const Environment& environment, const Stop& stop);
 
 // What this computer's engine says that a model is, on images of that shape.
 struct ModelFacts {
@@ -26,6 +28,6 @@ struct ModelFacts {
 // computer has no engine; Invalid: no such model, or not for such images.
 // Cancelled: `stop`.
 Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes,
-                                 const Stop& stop = {});
+                                 const Environment& environment, const Stop& stop = {});
 
 }  // namespace radl

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <mutex>
 
 #include <linux/fs.h>
 
@@ -66,8 +65,7 @@ Status copy_file(const std::string& from, const std::string& to, unsigned mode) 
 // The infrastructure's own copy of a content, whole and read-only. Its path.
 Result<std::string> cached_copy(const Context& context, const std::string& local_path,
                                 const std::string& sha256, unsigned mode) {
-  static std::timed_mutex mutex;
-  auto turn = take_turn(mutex, context.stop);
+  auto turn = KeyTurn::take("cache " + context.work_directory, context.stop);
   if (!turn) return std::move(turn).status();
   std::string folder = context.work_directory + "/cache";
   std::string path = fmt::format("{}/{}-{:o}", folder, sha256, mode);

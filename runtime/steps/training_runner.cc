@@ -66,9 +66,9 @@ class TrainingRun {
     auto layout = make_layout(training_, nodes_);
     if (!layout) return std::move(layout).status().at(where());
     layout_ = *layout;
-    auto keeping =
-        Keeping::open(training_, chief(), job_, context_.context->work_directory + "/trainings/" + job_,
-                      step_.id, [this](const std::string& line) { log_.line(line); });
+    auto keeping = Keeping::open(
+        training_, chief(), job_, context_.context->work_directory + "/trainings/" + job_, step_.id,
+        context_.context->environment, [this](const std::string& line) { log_.line(line); });
     if (!keeping) return std::move(keeping).status().at(where());
     keeping_ = std::move(*keeping);
     restarts_ = std::make_unique<Restarts>(layout_.tasks[layout_.chief].name());

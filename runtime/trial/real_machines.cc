@@ -18,6 +18,7 @@ Json laid_over_machine(Json machine, const Json& node) {
 }  // namespace
 
 RealMachines::RealMachines(const RealParts& parts, std::string folder) : parts_(parts) {
+  context_.environment = parts.environment;
   context_.infrastructure = "trial-" + folder.substr(folder.rfind('/') + 1);
   context_.work_directory = folder + "/real";
 }

@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/stop.h"
 #include "compiler/ir/ir.h"
+#include "runtime/base/world.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/clouds/simulated/faults.h"
 
@@ -60,11 +62,13 @@ struct TrialSubject {
   const ir::Program& program;
   const ir::Secrets& secrets;
   const Catalog& catalog;
+  World& host;  // of the user: where its files are; time and chance are its own
 };
 
 // What real nodes are made of and reached by. Kinds of steps without a runner are played.
 struct RealParts {
-  Cloud* cloud = nullptr;  // makes nodes from {"hostname", "number"}, with tokens
+  Environment environment;  // of the user
+  Cloud* cloud = nullptr;   // makes nodes from {"hostname", "number"}, with tokens
   std::map<ir::StepKind, StepRunner*> runners;
   std::function<Result<std::unique_ptr<Remote>>(const nlohmann::json& attributes, const Context& context)>
       connect;

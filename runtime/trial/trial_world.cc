@@ -23,7 +23,7 @@ std::string events_path(const Setting& setting) { return setting.folder + "/even
 TrialWorld::TrialWorld(const Setting& setting, uint64_t process, double begins)
     : clock(begins),
       random(mixed(setting.seed, 2 * process)),
-      world{clock, real_world().files, random},
+      world{clock, setting.subject.host.files, random},
       draws(mixed(setting.seed, 2 * process + 1)),
       setting_(setting) {}
 

@@ -262,7 +262,7 @@ void TrialCounts::add(const TrialCounts& more) {
 Result<ir::Program> program_for_trial(const TrialSubject& subject, std::vector<std::string>& notes) {
   ir::Program program = subject.program;
   leave_out_names(program, notes);
-  TrialSubject ready{program, subject.secrets, subject.catalog};
+  TrialSubject ready{program, subject.secrets, subject.catalog, subject.host};
   Result<std::unique_ptr<TrialFolder>> folder = TrialFolder::make();
   if (!folder.ok()) return folder.status();
   if (Status planned = can_be_planned(**folder, ready); !planned.ok()) return planned;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/http/http.h"
 #include "common/modules/address.h"
 #include "common/modules/content.h"
@@ -26,6 +27,7 @@ struct Source {
   std::string project;    // what local paths are relative to
   std::string temporary;  // an empty folder for what is needed on the way
   Stop stop;
+  Environment environment;
 };
 
 // By the `git` program, without hooks, filters, submodules, or a work tree: objects are read one by one. With
@@ -40,6 +42,7 @@ struct Git {
   std::string repository;  // a bare one
   bool local = false;      // it is brought from this computer
   Stop stop;
+  Environment environment;  // of the user
 
   // What a command of git gave; its words as an error where it failed.
   Result<std::string> run(std::vector<std::string> arguments, const std::string& input = {},

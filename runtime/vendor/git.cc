@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr auto kDeadline = std::chrono::minutes(10);
 
 // Nothing that asks, and nothing of a surrounding repository (a hook that runs radlc sets GIT_DIR).
-std::map<std::string, std::optional<std::string>> environment(bool local) {
+EnvironmentChanges changes_for(bool local) {
   return {{"GIT_TERMINAL_PROMPT", "0"},
           {"GIT_ASKPASS", "false"},
           {"SSH_ASKPASS", "false"},
@@ -140,13 +140,13 @@ Result<std::string> Git::run(std::vector<std::string> arguments, const std::stri
                   "--git-dir=" + repository};
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
   request.stdin_bytes = input;
-  request.environment = environment(local);
+  request.environment = changes_for(local);
   request.inherited = {"GIT_SSH*", "GIT_CONFIG*", "GIT_SSL*", "GIT_TRACE*"};
   request.deadline = kDeadline;
   request.keep_bytes = largest;
   bool large = false;
   request.stop = stop.or_when(Stop::when([&] { return large = large || size_of(repository) > kMostPacked; }));
-  auto done = run_process(request);
+  auto done = run_process(environment, request);
   if (large)
     return Status(Code::Quota, fmt::format("the repository is larger than {} MiB", kMostPacked >> 20));
   if (!done.ok() && done.status().code() == Code::NotFound) {
@@ -167,7 +167,7 @@ Result<Fetched> fetch_git(const Source& source, const std::string& commit) {
     url =
         fs::absolute(fs::path(source.project.empty() ? "." : source.project) / url, error).lexically_normal();
   }
-  Git git{source.temporary + "/repository", address.local, source.stop};
+  Git git{source.temporary + "/repository", address.local, source.stop, source.environment};
   if (Status made = init(git, "sha1"); !made.ok()) return made;
   auto wanted = commit.empty() ? resolve(git, url, address.ref) : Wanted{commit, commit};
   if (!wanted.ok()) return std::move(wanted).status();

@@ -10,13 +10,12 @@
 #include "common/modules/content.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
+#include "common/utc.h"
 #include "runtime/vendor/fetch.h"
 #include "runtime/vendor/place.h"
 
 namespace radl::vendored {
 namespace {
-
-std::string now_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 bool named(const std::string& package, const std::string& name) {
   return name == package || name == short_name(package);
@@ -82,7 +81,7 @@ class Vendoring {
   Result<Fetched> fetch(const Address& address, const std::string& commit) {
     auto temporary = place_.temporary();
     if (!temporary.ok()) return std::move(temporary).status();
-    Source source{address, request_.project, *temporary, request_.stop};
+    Source source{address, request_.project, *temporary, request_.stop, http_.environment()};
     return address.git ? fetch_git(source, commit) : fetch_archive(source, http_);
   }
 
@@ -96,7 +95,8 @@ class Vendoring {
       return Status(fetched.status())
           .with_hint(fmt::format("to take what is there now: {}", update_words(address.package)));
     if (!fetched.ok()) return std::move(fetched).status();
-    Package package{address.package, fetched->commit, content_digest(fetched->content), now_text()};
+    Package package{address.package, fetched->commit, content_digest(fetched->content),
+                    utc_text(std::time(nullptr))};
     if (pinned && package.sha256 != locked.sha256) {
       return Status(Code::Conflict, fmt::format("what is there now is not what {} pins", kLockFile))
           .with_hint(fmt::format("if that is as it should be: radlc vendor --update {}",

@@ -32,7 +32,7 @@ class Faulted:
     """A mixin of a cloud's test case, which has `server`, `before` and `assert_account_is_as_before()`; and
     `file_text`: a file of inputs `nodes` and `team`;
     `passing`: what may pass (faults.py);
-    `everything()`: ids of all that the account has;
+    `everything()`: ids of all that the account has; or its own `expect_whole(*inputs)`;
     `tokens()`: id -> token of all that is marked as ours.
     """
 
@@ -87,12 +87,16 @@ class Faulted:
         forgotten = {path: token for path, token in self.tokens().items() if path not in known and token not in known}
         self.assertEqual(forgotten, {}, "forgotten\n" + "\n".join(self.said))
 
+    def expect_whole(self, *inputs):
+        """After an apply with these inputs: the state has all that the account has more than before."""
+        said = {resource["id"] for resource in self.show(self.file)["resources"]}
+        self.assertEqual(said, set(self.everything()) - set(self.before), "\n".join(self.said))
+
     def brought_to_an_end(self, then, *inputs):
         self.expect_nothing_forgotten()
         if then == "apply":
             self.well("apply", "--auto-approve", self.file, *inputs)
-            said = {resource["id"] for resource in self.show(self.file)["resources"]}
-            self.assertEqual(said, set(self.everything()) - set(self.before), "\n".join(self.said))
+            self.expect_whole(*inputs)
         self.well("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
         self.said.clear()

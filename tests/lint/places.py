@@ -15,7 +15,14 @@ PLACES = [
     ("waits between attempts over HTTP are drawn", r"\bBackoff::", {"common/http/retry.cc"}),
     ("waits between attempts of an action are drawn", r"\bmilliseconds backoff\(.*\{", {"runtime/exec/retry.cc"}),
     ("unified diffs are made", r"\"@@", {"common/text_diff.cc"}),
-    ("programs are looked for in PATH", r"getenv\(\"PATH\"\)", {"common/process/environment.cc"}),
+    ("programs are looked for in PATH", r"environment\(\"PATH\"\)", {
+        "common/process/environment.cc",
+        "common/azure/az_login.cc",  # whether `az` is there, of variables that a test gives
+    }),
+    ("INI files are read", r"'\['\) return header\(", {"common/ini.cc"}),
+    ("times become texts, and texts times", r"\b(?:gmtime(?:_r)?|strftime|strptime|timegm)\(", {"common/utc.cc"}),
+    ("queries of URLs are taken apart", r"split\(.*'&'\)", {"common/http/url.cc"}),
+    ("the environment's variables are asked in turn", r"\bstd::string first(?:_set)?\(const \w+& environment.*\{", {"common/environment.cc"}),
     ("threads and calls are stopped", r"\bstd::stop_(?:token|source)\b|\bclass Stop(?:Source)?\b", {"common/stop.h"}),
     ("words are quoted for a shell", r"\bstd::string shell_quote\(.*\{", {"common/shell_quote.cc"}),
     ("SSH sessions are opened", r"\blibssh2_session_init", {"runtime/net/ssh/connect.cc"}),
@@ -63,7 +70,11 @@ def main(root):
 def test():
     line = {"HTTP requests are sent": "auto* handle = curl_easy_init();",
             "unified diffs are made": 'out += "@@ -1 +1 @@";',
-            "programs are looked for in PATH": 'const char* path = getenv("PATH");',
+            "programs are looked for in PATH": 'const std::string path = environment("PATH");',
+            "INI files are read": "if (text[0] == '[') return header(text);",
+            "times become texts, and texts times": "::strptime(text.c_str(), format, &parts);",
+            "queries of URLs are taken apart": "for (std::string_view part : split(query, '&')) {",
+            "the environment's variables are asked in turn": "std::string first(const Lookup& environment, Names names) {",
             "threads and calls are stopped": "void run(std::stop_token token);",
             "words are quoted for a shell": "std::string shell_quote(std::string_view text) {",
             "programs of this computer are started": "execvp(argv[0], argv);"}

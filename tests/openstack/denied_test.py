@@ -2,16 +2,13 @@
 import unittest
 
 import cloud_denied
-from faults_test import Faulted
+import cloud_faults
+from faults_test import OpenStack
 from gate import error
 
 
-class Denied(cloud_denied.Denied, Faulted):
+class Denied(cloud_denied.Denied, cloud_faults.Faulted, OpenStack):
     words = {"denied": "disallowed by policy", "unknown": "could not be found"}
-
-    @property
-    def server(self):
-        return self.gate
 
     def is_named(self, request):
         # Without its document of versions a service is taken for an old one, which is no refusal.

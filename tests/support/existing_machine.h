@@ -52,8 +52,9 @@ class ExistingMachine {
               "ForceCommand cd \"$HOME\" && exec /bin/sh -c \"$SSH_ORIGINAL_COMMAND\"\n";
     ASSERT_TRUE(write_file_atomic(folder_.path("sshd_config"), config, 0600).ok());
     std::filesystem::remove(folder_.path("log"));
-    auto started = KeptProcess::start(
-        {find_program("sshd"), "-D", "-f", folder_.path("sshd_config"), "-E", folder_.path("log")});
+    auto started = KeptProcess::start(environment_of_process(),
+                                      {find_program(environment_of_process(), "sshd"), "-D", "-f",
+                                       folder_.path("sshd_config"), "-E", folder_.path("log")});
     ASSERT_TRUE(started.ok()) << started.status().text();
     server_ = std::move(*started);
     ASSERT_TRUE(wait_until([&] {

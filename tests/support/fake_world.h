@@ -40,7 +40,7 @@ class CountingRandom : public Random {
 struct FakeWorld {
   FakeClock clock;
   CountingRandom random;
-  World world{clock, real_world().files, random};
+  World world{clock, real_world().files, random, environment_of_process()};
 };
 
 }  // namespace radl::test

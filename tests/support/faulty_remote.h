@@ -21,12 +21,12 @@ class ProcessRemote : public Remote {
  public:
   explicit ProcessRemote(std::string home) : home_(std::move(home)) {}
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
-    auto ran = run_process({.argv = {"/bin/sh", "-c", "cd \"$HOME\"; " + command},
-                            .stdin_bytes = options.stdin_bytes,
-                            .environment = {{"HOME", home_}},
-                            .deadline = options.deadline,
-                            .stop = options.stop,
-                            .on_output = options.on_output});
+    auto ran = run_process(environment_of_process(), {.argv = {"/bin/sh", "-c", "cd \"$HOME\"; " + command},
+                                                      .stdin_bytes = options.stdin_bytes,
+                                                      .environment = {{"HOME", home_}},
+                                                      .deadline = options.deadline,
+                                                      .stop = options.stop,
+                                                      .on_output = options.on_output});
     if (!ran) return ran.status();
     return ExecResult{ran->exit_status, ran->out, ran->err};
   }

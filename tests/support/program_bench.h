@@ -21,7 +21,7 @@ namespace radl::test {
 
 struct ProgramBench : testing::Test {
   ProgramBench() {
-    setenv("XDG_CACHE_HOME", nodes.folder.path("cache").c_str(), 1);
+    nodes.context.environment = nodes.context.environment.with("XDG_CACHE_HOME", nodes.folder.path("cache"));
     for (const char* address : {"worker[0]", "worker[1]"}) handles.push_back(nodes.handle(address));
     step.id = "program/p";
     step.kind = ir::StepKind::Program;

@@ -30,8 +30,9 @@ class SecondServer {
     }
     std::string path = folder + "/etc/second_config";
     EXPECT_TRUE(write_file_atomic(path, config, 0600).ok());
-    auto started =
-        KeptProcess::start({find_program("sshd"), "-D", "-f", path, "-E", folder + "/etc/second.log"});
+    auto started = KeptProcess::start(
+        environment_of_process(),
+        {find_program(environment_of_process(), "sshd"), "-D", "-f", path, "-E", folder + "/etc/second.log"});
     EXPECT_TRUE(started.ok()) << started.status().text();
     if (started) process_ = std::move(*started);
     EXPECT_TRUE(wait_until([&] {

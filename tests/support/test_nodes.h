@@ -31,8 +31,9 @@ inline testing::AssertionResult contains(const std::string& text, const std::str
 // privileges).
 inline void skip_without_isolation(bool with_network = true) {
   TemporaryFolder folder(TemporaryFolder::Place::Disk);
-  std::string why = local::why_not_isolated(folder.path());
-  if (why.empty() && with_network) why = local::why_no_network(local::Egress::Open);
+  const Context context{.work_directory = folder.path(), .environment = environment_of_process()};
+  std::string why = local::why_not_isolated(context);
+  if (why.empty() && with_network) why = local::why_no_network(local::Egress::Open, context);
   if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
 }
 
@@ -119,7 +120,7 @@ class TestNodes {
 
   TemporaryFolder folder{TemporaryFolder::Place::Disk};
   ir::Secrets secrets;
-  Context context;
+  Context context{.environment = environment_of_process()};
   std::unique_ptr<Cloud> cloud;
   std::map<std::string, ir::Node> nodes;
 

@@ -9,7 +9,7 @@
 namespace radl::test {
 
 inline Result<ssh::Target> target_of(const nlohmann::json& attributes, const std::string& work_directory) {
-  return ssh::target_of(attributes, ssh::key_places(work_directory));
+  return ssh::target_of(attributes, ssh::key_places(environment_of_process(), work_directory));
 }
 
 // Of a local node, whose folder lies in the work directory's folder of nodes.

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/azure/settings.h"
+#include "common/environment.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/clouds/timing.h"
 
@@ -32,11 +33,11 @@ struct Options {
 // Azure's own variables and files (common/azure/settings.h). RADL_AZURE_SETTLES_AFTER and RADL_AZURE_PACE
 // (seconds) are for servers that are quicker to show what was made; RADL_CALLER_CIDR says what SSH is opened
 // for.
-Result<Options> options_from_environment();
+Result<Options> options_of(http::Client& http);
 
-using LoadOptions = std::function<Result<Options>()>;
+using LoadOptions = std::function<Result<Options>(http::Client& http)>;
 // `load` is called when a cloud of the family is first asked for.
-std::unique_ptr<CloudFamily> make_family(LoadOptions load = options_from_environment);
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load = options_of);
 
 // `http` outlives the cloud. `settings` not ok: there are no credentials, which is reported when the cloud is
 // asked for something.

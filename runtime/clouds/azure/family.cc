@@ -10,7 +10,8 @@ namespace {
 
 class Family : public LoadedFamily<Options> {
  public:
-  explicit Family(LoadOptions load) : LoadedFamily("azure", {"azr"}, std::move(load)) {}
+  Family(const Environment& environment, LoadOptions load)
+      : LoadedFamily("azure", {"azr"}, environment, std::move(load)) {}
 
  private:
   std::string named_region(const ir::Node& node) const override { return region_named(node); }
@@ -35,16 +36,18 @@ class Family : public LoadedFamily<Options> {
 
 }  // namespace
 
-Result<Options> options_from_environment() {
+Result<Options> options_of(http::Client& http) {
   Options options;
-  if (Status taken = take_timing(process_environment, "RADL_AZURE", options); !taken.ok()) return taken;
-  options.places = load_places();
-  options.settings = [](const std::string&) { return load_settings(); };
+  if (Status taken = take_timing(http.environment(), "RADL_AZURE", options); !taken.ok()) return taken;
+  options.places = load_places(http.environment());
+  options.settings = [environment = http.environment()](const std::string&) {
+    return load_settings(environment);
+  };
   return options;
 }
 
-std::unique_ptr<CloudFamily> make_family(LoadOptions load) {
-  return std::make_unique<Family>(std::move(load));
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load) {
+  return std::make_unique<Family>(environment, std::move(load));
 }
 
 }  // namespace radl::azure

@@ -64,7 +64,7 @@ Status coded(Code code, const Status& status) {
 }
 
 Status coded_status(const aws::Failure& failure) {
-  const std::string& code = failure.code;
+  const std::string& code = failure.reason;
   if (is_capacity(code) || is_quota(code)) return coded(Code::Quota, failure.status);
   if (code.find("NotFound") != code.npos || code == "InvalidPlacementGroup.Unknown")
     return coded(Code::NotFound, failure.status);
@@ -84,13 +84,13 @@ Status coded_status(const aws::Failure& failure) {
 Status status_of(const aws::Failure& failure) {
   Status status = coded_status(failure);
   if (!status.hint().empty()) return status;
-  return std::move(status).with_hint(hint_of(failure.code));
+  return std::move(status).with_hint(hint_of(failure.reason));
 }
 
 bool lacks_action(const aws::Failure& failure) {
   return failure.http_status == 501 ||
-         among(failure.code, {"InvalidAction", "UnknownOperation", "UnknownOperationException",
-                              "NotImplemented", "UnsupportedOperation"});
+         among(failure.reason, {"InvalidAction", "UnknownOperation", "UnknownOperationException",
+                                "NotImplemented", "UnsupportedOperation"});
 }
 
 Status Api::each(const Context& context, const std::string& action, Parameters parameters, const char* set,
@@ -106,7 +106,7 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
       if (lacks_action(answer.failure())) return {Code::Unsupported, answer.failure().status.message()};
       // A 500 that names nothing is how some servers fail at what they lack, and how any gateway fails now
       // and then. The same again is no accident.
-      if (answer.failure().http_status == 500 && answer.failure().code.empty()) {
+      if (answer.failure().http_status == 500 && answer.failure().reason.empty()) {
         if (doubted) return {Code::Unsupported, answer.failure().status.message()};
         doubted = true;
         continue;
@@ -128,7 +128,7 @@ Result<aws::Answer> Api::read(const Context& context, const std::string& action,
   aws::Answer answer = client_.call(action, parameters, options_of(context, aws::Effect::Reads));
   if (answer.ok()) return answer;
   // EC2's word for what this very resource does not support.
-  if (answer.failure().code == "UnsupportedOperation")
+  if (answer.failure().reason == "UnsupportedOperation")
     return Status(Code::Unsupported, answer.failure().status.message());
   return status_of(answer.failure());
 }
@@ -145,7 +145,7 @@ Posted Api::post(const Context& context, const std::string& action, const Parame
     return posted;
   }
   const aws::Failure& failure = answer.failure();
-  posted.code = failure.code;
+  posted.code = failure.reason;
   Status why = status_of(failure);
   switch (failure.kind) {
     case aws::Failure::Kind::Unknown:

@@ -278,24 +278,24 @@ Result<std::set<std::string>> Ec2Cloud::infrastructures(const Context& context, 
 
 class Family : public CloudFamily {
  public:
-  explicit Family(LoadOptions load) : loaded_(std::move(load)) {}
+  Family(const Environment& environment, LoadOptions load) : loaded_(environment, std::move(load)) {}
   const std::string& type() const override { return type_; }
   std::vector<std::string> image_schemes() const override { return {"aws"}; }
 
   bool has_credentials(const std::string& account) const override {
-    const Result<Options>& options = loaded_.options();
-    return options.ok() && options->has_credentials(account);
+    const auto options = loaded_.options();
+    return options.ok() && (*options)->has_credentials(account);
   }
 
   std::string region_for(const ir::Node& node) const override {
     const std::string named = region_named(node);
     if (!named.empty()) return named;
-    const Result<Options>& options = loaded_.options();
-    return options.ok() ? options->default_region : "";
+    const auto options = loaded_.options();
+    return options.ok() ? (*options)->default_region : "";
   }
 
   Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded_.options();
+    const auto options = loaded_.options();
     if (!options.ok()) return options.status();
     if (id.region.empty())
       return invalid("cloud ec2: no region is named")
@@ -303,14 +303,14 @@ class Family : public CloudFamily {
               "set AWS_REGION, or `region` in ~/.aws/config, or the file's availability_zone = 'eu-west-1'");
     if (!aws::is_region_name(id.region))
       return invalid(fmt::format("cloud ec2: '{}' is no region", id.region));
-    auto credentials = options->credentials(id.account);
+    auto credentials = (*options)->credentials(id.account);
     if (!credentials.ok()) return credentials.status();
-    auto ec2 = aws::query_service(*options->configuration, "ec2", id.region);
+    auto ec2 = aws::query_service(*(*options)->configuration, "ec2", id.region);
     if (!ec2.ok()) return ec2.status();
-    auto sts = aws::query_service(*options->configuration, "sts", id.region);
+    auto sts = aws::query_service(*(*options)->configuration, "sts", id.region);
     if (!sts.ok()) return sts.status();
     return std::unique_ptr<Cloud>(std::make_unique<Ec2Cloud>(
-        id, loaded_.http(), *options, std::move(*credentials), std::move(*ec2), std::move(*sts)));
+        id, loaded_.http(), **options, std::move(*credentials), std::move(*ec2), std::move(*sts)));
   }
 
  private:
@@ -320,22 +320,21 @@ class Family : public CloudFamily {
 
 }  // namespace
 
-Result<Options> options_from_environment(http::Client& client) {
+Result<Options> options_of(http::Client& http) {
   Options options;
-  auto configuration = aws::Configuration::load();
+  auto configuration = aws::Configuration::load(http.environment());
   if (!configuration.ok()) return configuration.status();
   options.configuration = *configuration;
   auto region = options.configuration->region();
   if (!region.ok()) return region.status();
   options.default_region = *region;
-  const auto environment = [&](const std::string& name) { return options.configuration->environment(name); };
-  if (Status taken = take_timing(environment, "RADL_EC2", options); !taken.ok()) return taken;
-  options.credentials = [&client, configuration = options.configuration](
+  if (Status taken = take_timing(http.environment(), "RADL_EC2", options); !taken.ok()) return taken;
+  options.credentials = [&http, configuration = options.configuration](
                             const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
     if (!account.empty())
       return invalid(fmt::format("there are no credentials named '{}'", account))
           .with_hint("--auth FILE, RADL_AUTH or IM_AUTH names the file that has them");
-    return aws::default_credentials(client, configuration);
+    return aws::default_credentials(http, configuration);
   };
   options.has_credentials = [configuration = options.configuration](const std::string& account) {
     return account.empty() && aws::credentials_configured(*configuration);
@@ -343,8 +342,8 @@ Result<Options> options_from_environment(http::Client& client) {
   return options;
 }
 
-std::unique_ptr<CloudFamily> make_family(LoadOptions load) {
-  return std::make_unique<Family>(std::move(load));
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load) {
+  return std::make_unique<Family>(environment, std::move(load));
 }
 
 }  // namespace radl::ec2

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/aws/services.h"
+#include "common/environment.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/clouds/timing.h"
 
@@ -33,11 +34,11 @@ struct Options {
 // The environment's and the shared files' settings; `client` outlives what is made of them.
 // RADL_EC2_SETTLES_AFTER and RADL_EC2_PACE (seconds) are for servers that are quicker to show what was made;
 // RADL_CALLER_CIDR says what SSH is opened for.
-Result<Options> options_from_environment(http::Client& client);
+Result<Options> options_of(http::Client& http);
 
 // `load` is called when a cloud of the family is first asked for: a run that needs none reads nothing of
 // AWS's.
-using LoadOptions = std::function<Result<Options>(http::Client& client)>;
-std::unique_ptr<CloudFamily> make_family(LoadOptions load = options_from_environment);
+using LoadOptions = std::function<Result<Options>(http::Client& http)>;
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load = options_of);
 
 }  // namespace radl::ec2

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "common/utc.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/instance.h"
@@ -14,15 +15,6 @@
 
 namespace radl::ec2 {
 namespace {
-
-std::string now_text() {
-  std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 // The nodes that may be this region's: which cloud a node is for is not this cloud's to say.
 bool may_be_here(const ir::Node& node, const CloudId& cloud) {
@@ -73,7 +65,8 @@ std::vector<std::string> spot_types(const ir::Program& program) {
 
 // The lowest of the zones, for each type.
 Status survey_spot(Call& call, const ir::Program& program, Json& facts) {
-  Parameters parameters = {{"StartTime", now_text()}, {"ProductDescription.1", "Linux/UNIX"}};
+  Parameters parameters = {{"StartTime", utc_text(std::time(nullptr))},
+                           {"ProductDescription.1", "Linux/UNIX"}};
   // A filter, as a node of another cloud may name what is no type of EC2's.
   const auto types = in_portions(Selection::By::Ids, spot_types(program));
   if (types.size() == 1) add_filter(parameters, "instance-type", types.front().values);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "common/environment.h"
 #include "common/google/settings.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/clouds/timing.h"
@@ -33,11 +34,11 @@ struct Options {
 // Google's own variables and files (common/google/settings.h). RADL_GCE_SETTLES_AFTER and RADL_GCE_PACE
 // (seconds) are for servers that are quicker to show what was made; RADL_CALLER_CIDR says what SSH is opened
 // for.
-Result<Options> options_from_environment();
+Result<Options> options_of(http::Client& http);
 
-using LoadOptions = std::function<Result<Options>()>;
+using LoadOptions = std::function<Result<Options>(http::Client& http)>;
 // `load` is called when a cloud of the family is first asked for.
-std::unique_ptr<CloudFamily> make_family(LoadOptions load = options_from_environment);
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load = options_of);
 
 // `http` outlives the cloud. `settings` not ok: there are no credentials, which is reported when the cloud is
 // asked for something. `zone`: where machines go whose file names no zone; "": any of the region.

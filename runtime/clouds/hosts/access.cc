@@ -13,20 +13,21 @@ Result<std::string> ensure_key(const Context& context) {
 }
 
 std::unique_ptr<Remote> Access::with_key(const Context& context, const Record& record) {
-  ssh::Target target = own_target(record.way, key_file(context));
+  ssh::Target target = own_target(context.environment, record.way, key_file(context));
   if (auto machine = parse_machine(record.id)) target.ssh_name = machine->host;
   return connections_.to(target, context.log);
 }
 
 std::unique_ptr<Remote> Access::with_key_alone(const Context& context, const Record& record) {
-  return connections_.to(own_target(record.way, key_file(context)), context.log);
+  return connections_.to(own_target(context.environment, record.way, key_file(context)), context.log);
 }
 
 Result<std::unique_ptr<UserLogin>> Access::as_user(const Context& context, const Machine& machine,
                                                    const Way& way, const nlohmann::json& spec) const {
   auto credentials = credentials_of(spec.value("credentials", nlohmann::json()), context.secrets);
   if (!credentials) return credentials.status();
-  return UserLogin::make(machine, way, *credentials, ssh_config_, records_folder(context));
+  return UserLogin::make(context.environment, machine, way, *credentials, ssh_config_,
+                         records_folder(context));
 }
 
 Result<Visit> Access::visit_machine(const Context& context, const Record& record, bool& by_key) {

@@ -24,7 +24,7 @@ class Access {
       : ssh_config_(std::move(ssh_config)), connections_(connections ? *connections : own_) {}
 
   Result<Way> way_to(const Machine& machine, const Context& context) const {
-    return find_way(machine, ssh_config_, context.stop.within(kLogin));
+    return find_way(context.environment, machine, ssh_config_, context.stop.within(kLogin));
   }
   // As the user logs in, with what the spec's `credentials` refer to.
   Result<std::unique_ptr<UserLogin>> as_user(const Context& context, const Machine& machine, const Way& way,

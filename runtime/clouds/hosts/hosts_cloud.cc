@@ -409,10 +409,10 @@ Result<std::vector<Seen>> HostsCloud::look(const Context& context, const Query& 
 
 }  // namespace
 
-Options options_from_environment(ssh::Connections* connections) {
+Options options_of(const Environment& environment, ssh::Connections* connections) {
   Options options;
   options.connections = connections;
-  if (const char* file = std::getenv("RADL_SSH_CONFIG")) options.ssh_config = file;
+  options.ssh_config = environment("RADL_SSH_CONFIG");
   return options;
 }
 

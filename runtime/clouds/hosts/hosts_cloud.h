@@ -27,8 +27,8 @@ struct Options {
 };
 
 // RADL_SSH_CONFIG=FILE.
-Options options_from_environment(ssh::Connections* connections = nullptr);
+Options options_of(const Environment& environment, ssh::Connections* connections = nullptr);
 
-std::unique_ptr<Cloud> make_cloud(const Options& options = options_from_environment());
+std::unique_ptr<Cloud> make_cloud(const Options& options);
 
 }  // namespace radl::hosts

@@ -31,16 +31,17 @@ std::string with_home(const std::string& path) {
 
 // What a later `ssh -F` reads in place of both the user's and the system's. The user's own goes by a name
 // that means the same on a colleague's computer.
-std::string config_file(const std::string& chosen) {
-  return chosen.empty() || chosen == ssh::ssh_config_of_user() ? ssh::kUsersSshConfig : chosen;
+std::string config_file(const Environment& environment, const std::string& chosen) {
+  return chosen.empty() || chosen == ssh::ssh_config_of_user(environment) ? ssh::kUsersSshConfig : chosen;
 }
 
-Result<std::string> run_tool(std::vector<std::string> argv, const Stop& stop) {
+Result<std::string> run_tool(const Environment& environment, std::vector<std::string> argv,
+                             const Stop& stop) {
   ProcessRequest request;
   request.argv = std::move(argv);
   request.deadline = std::chrono::seconds(10);
   request.stop = stop;
-  auto ran = run_process(request);
+  auto ran = run_process(environment, request);
   if (!ran) {
     return ran.status().code() == Code::NotFound
                ? Status(Code::Unsupported, "no OpenSSH client on this computer")
@@ -53,14 +54,14 @@ Result<std::string> run_tool(std::vector<std::string> argv, const Stop& stop) {
 }
 
 // What `ssh NAME` would do: lower-case keyword -> value, of each the first.
-Result<std::map<std::string, std::string>> resolved(const Machine& machine, const std::string& ssh_config,
-                                                    const Stop& stop) {
+Result<std::map<std::string, std::string>> resolved(const Environment& environment, const Machine& machine,
+                                                    const std::string& ssh_config, const Stop& stop) {
   std::vector<std::string> argv{"ssh", "-G"};
   if (!ssh_config.empty()) argv.insert(argv.end(), {"-F", ssh_config});
   if (!machine.user.empty()) argv.insert(argv.end(), {"-l", machine.user});
   if (machine.port != 0) argv.insert(argv.end(), {"-p", std::to_string(machine.port)});
   argv.insert(argv.end(), {"--", machine.host});
-  auto out = run_tool(std::move(argv), stop);
+  auto out = run_tool(environment, std::move(argv), stop);
   if (!out) return out.status();
   std::map<std::string, std::string> settings;
   std::istringstream lines(*out);
@@ -72,9 +73,10 @@ Result<std::map<std::string, std::string>> resolved(const Machine& machine, cons
 }
 
 // The best kind of the keys that a known_hosts file has for a name, hashed names included; "" for none.
-Result<std::string> known_key(const std::string& name, const std::string& file, const Stop& stop) {
+Result<std::string> known_key(const Environment& environment, const std::string& name,
+                              const std::string& file, const Stop& stop) {
   if (access(file.c_str(), R_OK) != 0) return std::string();
-  auto out = run_tool({"ssh-keygen", "-F", name, "-f", file}, stop);
+  auto out = run_tool(environment, {"ssh-keygen", "-F", name, "-f", file}, stop);
   if (!out) return out.status();
   constexpr std::string_view kByChoice[] = {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
                                             "ecdsa-sha2-nistp521", "ssh-rsa"};
@@ -92,7 +94,8 @@ Result<std::string> known_key(const std::string& name, const std::string& file, 
   return std::string();
 }
 
-Result<std::string> host_key(const std::map<std::string, std::string>& settings, const Machine& machine,
+Result<std::string> host_key(const Environment& environment,
+                             const std::map<std::string, std::string>& settings, const Machine& machine,
                              const std::string& ssh_config, const Stop& stop) {
   auto setting = [&](const char* name) {
     auto found = settings.find(name);
@@ -107,7 +110,7 @@ Result<std::string> host_key(const std::map<std::string, std::string>& settings,
   for (const std::string& name : names) {
     std::istringstream files(setting("userknownhostsfile") + " " + setting("globalknownhostsfile"));
     for (std::string file; files >> file;) {
-      auto key = known_key(name, with_home(file), stop);
+      auto key = known_key(environment, name, with_home(file), stop);
       if (!key || !key->empty()) return key;
     }
   }
@@ -120,8 +123,9 @@ Result<std::string> host_key(const std::map<std::string, std::string>& settings,
 
 }  // namespace
 
-Result<Way> find_way(const Machine& machine, const std::string& ssh_config, const Stop& stop) {
-  auto settings = resolved(machine, ssh_config, stop);
+Result<Way> find_way(const Environment& environment, const Machine& machine, const std::string& ssh_config,
+                     const Stop& stop) {
+  auto settings = resolved(environment, machine, ssh_config, stop);
   if (!settings) return settings.status();
   Way way;
   way.host = (*settings)["hostname"];
@@ -129,25 +133,26 @@ Result<Way> find_way(const Machine& machine, const std::string& ssh_config, cons
   way.port = std::atoi((*settings)["port"].c_str());
   if (way.host.empty() || way.user.empty() || way.port <= 0)
     return invalid(fmt::format("{}: `ssh -G` gives no address for it", machine.name()));
-  auto key = host_key(*settings, machine, ssh_config, stop);
+  auto key = host_key(environment, *settings, machine, ssh_config, stop);
   if (!key) return key.status();
   way.host_key = *key;
   for (const char* proxy : {"proxyjump", "proxycommand"}) {
     if (!settings->count(proxy) || (*settings)[proxy] == "none") continue;
     way.host = machine.host;
-    way.ssh_config = config_file(ssh_config);
+    way.ssh_config = config_file(environment, ssh_config);
   }
   return way;
 }
 
-ssh::Target own_target(const Way& way, const std::string& key_file) {
+ssh::Target own_target(const Environment& environment, const Way& way, const std::string& key_file) {
   ssh::Target target;
+  target.environment = environment;
   target.host = way.host;
   target.port = way.port;
   target.user = way.user;
   target.host_key = way.host_key;
   target.key_file = key_file;
-  target.ssh_config = ssh::ssh_config_file(way.ssh_config);
+  target.ssh_config = ssh::ssh_config_file(environment, way.ssh_config);
   return target;
 }
 
@@ -167,15 +172,15 @@ Result<Credentials> credentials_of(const nlohmann::json& references, const ir::S
   return made;
 }
 
-Result<std::unique_ptr<UserLogin>> UserLogin::make(const Machine& machine, const Way& way,
-                                                   const Credentials& credentials,
+Result<std::unique_ptr<UserLogin>> UserLogin::make(const Environment& environment, const Machine& machine,
+                                                   const Way& way, const Credentials& credentials,
                                                    const std::string& ssh_config, const std::string& folder) {
   std::unique_ptr<UserLogin> login(new UserLogin);
-  ssh::Target target = own_target(way, "");
+  ssh::Target target = own_target(environment, way, "");
   if (credentials.none()) {
     // All that `ssh NAME` has: keys, agent, jump hosts.
     target.host = machine.host;
-    target.ssh_config = ssh::ssh_config_file(config_file(ssh_config));
+    target.ssh_config = ssh::ssh_config_file(environment, config_file(environment, ssh_config));
     target.use_agent = true;
     login->remote_ = ssh::make_openssh_remote(target);
     return login;

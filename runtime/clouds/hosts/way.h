@@ -22,10 +22,11 @@ struct Way {
 };
 
 // Asks no network. Invalid: OpenSSH cannot read its configuration. Auth: the host key is not known.
-Result<Way> find_way(const Machine& machine, const std::string& ssh_config, const Stop& stop);
+Result<Way> find_way(const Environment& environment, const Machine& machine, const std::string& ssh_config,
+                     const Stop& stop);
 
 // With the infrastructure's own key.
-ssh::Target own_target(const Way& way, const std::string& key_file);
+ssh::Target own_target(const Environment& environment, const Way& way, const std::string& key_file);
 
 // What a user has to log in with, besides the keys, agent and configuration of OpenSSH.
 struct Credentials {
@@ -39,8 +40,8 @@ Result<Credentials> credentials_of(const nlohmann::json& references, const ir::S
 class UserLogin {
  public:
   // `folder` is private. Unsupported: a password behind a jump host.
-  static Result<std::unique_ptr<UserLogin>> make(const Machine& machine, const Way& way,
-                                                 const Credentials& credentials,
+  static Result<std::unique_ptr<UserLogin>> make(const Environment& environment, const Machine& machine,
+                                                 const Way& way, const Credentials& credentials,
                                                  const std::string& ssh_config, const std::string& folder);
   ~UserLogin();
   Remote& remote() { return *remote_; }

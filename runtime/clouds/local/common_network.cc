@@ -15,7 +15,7 @@ void CommonNetwork::say_once(const Context& context, const std::string& line) {
 
 Result<bool> CommonNetwork::isolated(const Context& context) {
   if (options_.isolation == Isolation::Off) return false;
-  std::string why = why_not_isolated(context.work_directory, context.stop);
+  std::string why = why_not_isolated(context);
   if (Status stopped = context.stop.check(); !stopped.ok()) return stopped;
   if (why.empty()) return true;
   if (options_.isolation == Isolation::Required)
@@ -33,7 +33,7 @@ Result<Network> CommonNetwork::choose(const Context& context) {
   if (options_.network == Shared || (!*isolated_nodes && !must)) return Network();
   Egress egress = options_.network == Closed ? Egress::Closed : Egress::Open;
   std::string why =
-      *isolated_nodes ? why_no_network(egress, context.stop) : "the nodes themselves are not isolated";
+      *isolated_nodes ? why_no_network(egress, context) : "the nodes themselves are not isolated";
   if (Status stopped = context.stop.check(); !stopped.ok()) return stopped;
   if (why.empty()) return new_network(context.infrastructure, egress);
   if (must) return Status(Code::Unsupported, "nodes cannot have a network of their own here: " + why);
@@ -58,7 +58,7 @@ Result<Network> CommonNetwork::join(const Context& context) {
     if (Status s = save_network(context.work_directory, **known); !s.ok()) return s;
   }
   if (!raised_.count((*known)->name)) {
-    if (Status s = raise_network(**known, context.infrastructure); !s.ok()) return s;
+    if (Status s = raise_network(**known, context); !s.ok()) return s;
     raised_.insert((*known)->name);
   }
   return **known;
@@ -72,7 +72,7 @@ Status CommonNetwork::leave(const Context& context, const std::string& but) {
     if (record.type == "network" && record.id != but) return {};
   }
   raised_.clear();
-  return remove_network(context.work_directory, context.infrastructure);
+  return remove_network(context);
 }
 
 }  // namespace radl::local

@@ -49,11 +49,11 @@ Json gpus_in(const std::string& answer) {
           {"gpu_model", model}};
 }
 
-Json gpus_of_this_computer(const Stop& stop) {
-  auto asked =
-      run_process({.argv = {"nvidia-smi", "--query-gpu=memory.total,name", "--format=csv,noheader,nounits"},
-                   .deadline = kAnswer,
-                   .stop = stop});
+Json gpus_of_this_computer(const Environment& environment, const Stop& stop) {
+  auto asked = run_process(
+      environment, {.argv = {"nvidia-smi", "--query-gpu=memory.total,name", "--format=csv,noheader,nounits"},
+                    .deadline = kAnswer,
+                    .stop = stop});
   if (!asked) return without_gpus(asked.status().code() == Code::NotFound ? "" : asked.status().message());
   if (asked->exit_status != 0) return without_gpus(std::string(trim(asked->out + asked->err)));
   return gpus_in(asked->out);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -33,13 +33,21 @@ void remove_probes(const std::string& work_directory) {
   for (const auto& path : old) fs::remove_all(path, error);
 }
 
-std::string try_overlay(const std::string& work_directory, const Stop& stop) {
+// In one run.
+struct TriedOverlay {
+  std::mutex mutex;
+  std::optional<std::string> answer;
+};
+
+std::string try_overlay(const Context& context) {
+  const std::string& work_directory = context.work_directory;
   if (geteuid() != 0) return "not root";
   // These stand for something in mount's options or in mountinfo.
   if (work_directory.find_first_of(",:\\\" \t\n") != std::string::npos)
     return "the work folder's name holds a character that overlay mounts do not take";
   for (const char* program : {"unshare", "mount", "pivot_root"}) {
-    if (find_program(program).empty()) return fmt::format("no program '{}' (package util-linux)", program);
+    if (find_program(context.environment, program).empty())
+      return fmt::format("no program '{}' (package util-linux)", program);
   }
   remove_probes(work_directory);
   std::string probe = work_directory + "/probe-" + to_hex(random_bytes(4));
@@ -49,9 +57,10 @@ std::string try_overlay(const std::string& work_directory, const Stop& stop) {
       "mount -t proc proc r/proc && test -x r/bin/sh",
       shell_quote(probe));
   auto tried =
-      run_process({.argv = {"unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "sh", "-c", script},
+      run_process(context.environment,
+                  {.argv = {"unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "sh", "-c", script},
                    .deadline = std::chrono::seconds(5),
-                   .stop = stop});
+                   .stop = context.stop});
   std::error_code ignored;
   fs::remove_all(probe, ignored);
   if (!tried) return tried.status().message();
@@ -140,7 +149,7 @@ constexpr const char* kOwnSys =
     "if [ -d /sys/fs/cgroup ]; then mount --rbind /sys/fs/cgroup \"$R/sys/fs/cgroup\"; fi\n";
 
 // The one place where anything enters the script.
-std::string boot_variables(const NodeDirectory& node, const Record& record) {
+std::string boot_variables(const NodeDirectory& node, const Record& record, const Environment& environment) {
   const std::string name = record.hostname.substr(0, record.hostname.find('.'));
   const std::string full = name == record.hostname ? "" : record.hostname + " ";
   std::string text;
@@ -149,7 +158,7 @@ std::string boot_variables(const NodeDirectory& node, const Record& record) {
                                         {"NAME", name},
                                         {"HOSTS", record.host + " " + full + name},
                                         {"AUTO_STOP", node.path("etc/auto-stop")},
-                                        {"SSHD", find_program("sshd")}})
+                                        {"SSHD", find_program(environment, "sshd")}})
     text += fmt::format("{}={}\n", variable, shell_quote(value));
   return text + "export AUTO_STOP\n";
 }
@@ -176,17 +185,16 @@ std::string disk_mounts(const Record& record) {
 
 }  // namespace
 
-std::string why_not_isolated(const std::string& work_directory, const Stop& stop) {
-  static std::mutex mutex;
-  static std::map<std::string, std::string> known;
-  std::lock_guard lock(mutex);
-  if (auto found = known.find(work_directory); found != known.end()) return found->second;
-  std::string why = try_overlay(work_directory, stop);
-  if (!stop.asked()) known[work_directory] = why;
+std::string why_not_isolated(const Context& context) {
+  TriedOverlay& tried = context.shared->of<TriedOverlay>();
+  std::lock_guard lock(tried.mutex);
+  if (tried.answer) return *tried.answer;
+  std::string why = try_overlay(context);
+  if (!context.stop.asked()) tried.answer = why;
   return why;
 }
 
-Status write_boot_script(const NodeDirectory& node, const Record& record) {
+Status write_boot_script(const NodeDirectory& node, const Record& record, const Environment& environment) {
   for (const char* below : {"view/upper", "view/work", "view/root", "view/tmp"}) {
     if (Status s = make_directories(node.path(below), 0755); !s.ok()) return s;
   }
@@ -204,11 +212,12 @@ Status write_boot_script(const NodeDirectory& node, const Record& record) {
     if (Status s = write_file_atomic(node.path("etc/auto-stop"), text, 0700); !s.ok()) return s;
     auto_stop = "(\"$AUTO_STOP\" > /dev/null 2>&1 < /dev/null &) && ";
   }
-  std::string script = fmt::format(
-      kBoot, fmt::arg("auto_stop", auto_stop), fmt::arg("variables", boot_variables(node, record)),
-      fmt::arg("other", other), fmt::arg("disks", disk_mounts(record)),
-      fmt::arg("sys", record.network.empty() ? "mount --rbind /sys \"$R/sys\"\n" : kOwnSys),
-      fmt::arg("resolver", resolver_filter(record)));
+  std::string script =
+      fmt::format(kBoot, fmt::arg("auto_stop", auto_stop),
+                  fmt::arg("variables", boot_variables(node, record, environment)), fmt::arg("other", other),
+                  fmt::arg("disks", disk_mounts(record)),
+                  fmt::arg("sys", record.network.empty() ? "mount --rbind /sys \"$R/sys\"\n" : kOwnSys),
+                  fmt::arg("resolver", resolver_filter(record)));
   return write_file_atomic(node.path("etc/boot"), script, 0700);
 }
 

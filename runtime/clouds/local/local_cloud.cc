@@ -86,7 +86,8 @@ class LocalCloud : public Cloud, public TakesOver {
  private:
   // Asked when the first node wants some: most plans ask for none.
   const Json& gpus() const {
-    std::call_once(gpus_asked_, [this] { gpus_ = gpus_of_this_computer(options_.stop); });
+    std::call_once(gpus_asked_,
+                   [this] { gpus_ = gpus_of_this_computer(options_.environment, options_.stop); });
     return gpus_;
   }
   // Records the order's address and token; without a token it is nobody's.
@@ -143,7 +144,7 @@ Result<Record> LocalCloud::reserve(const Context& context, const NodeDirectory& 
   // Without a process tree of its own it would be this computer that ends.
   if (order.spec.contains("stop") && !*isolated) {
     return Status(Code::Unsupported, order.address + ": stop.after and stop.idle need an isolated node: " +
-                                         why_not_isolated(context.work_directory));
+                                         why_not_isolated(context));
   }
   auto network = network_.join(context);
   if (!network) return network.status();
@@ -183,7 +184,7 @@ Status LocalCloud::start(const Context& context, const NodeDirectory& node, Reco
     std::lock_guard lock(mutex_);
     if (auto network = network_.join(context); !network) return network.status();
   }
-  Status started = start_node(node, record, context.stop);
+  Status started = start_node(node, record, context);
   if (!started.ok()) return std::move(started).at(record.address);
   if (!record.isolated && record.spec.contains("disks"))
     context.log(record.address + ": its data disks are not mounted: it has no file system of its own");
@@ -357,12 +358,13 @@ Asked LocalCloud::ask_destroy(const Context& context, const Order& order) {
 
 }  // namespace
 
-Options options_from_environment() {
+Options options_of(const Environment& environment) {
   Options options;
+  options.environment = environment;
   // Which of `names` the variable holds; the first one where it is not set.
   auto choice = [&](const char* variable, const std::vector<std::string>& names) -> size_t {
-    const char* text = std::getenv(variable);
-    if (!text || !*text) return 0;
+    const std::string text = environment(variable);
+    if (text.empty()) return 0;
     auto found = std::find(names.begin(), names.end(), text);
     if (found != names.end()) return static_cast<size_t>(found - names.begin());
     options.wrong = fmt::format("{}={}: must be one of {}", variable, text, fmt::join(names, ", "));

@@ -29,13 +29,14 @@ enum class NetworkChoice {
 struct Options {
   Isolation isolation = Isolation::Auto;
   NetworkChoice network = NetworkChoice::Auto;
-  Stop stop;          // of the run: ends its question about this computer's GPUs
-  std::string wrong;  // what the environment says and nobody understands: an error of can_make()
+  std::string wrong = {};        // what the environment says and nobody understands: an error of can_make()
+  Environment environment = {};  // of the user
+  Stop stop = {};                // of the run: ends its question about this computer's GPUs
 };
 
 // RADL_LOCAL_ISOLATION=auto|off|required, RADL_LOCAL_NETWORK=auto|shared|own|closed.
-Options options_from_environment();
+Options options_of(const Environment& environment);
 
-std::unique_ptr<Cloud> make_cloud(const Options& options = options_from_environment());
+std::unique_ptr<Cloud> make_cloud(const Options& options);
 
 }  // namespace radl::local

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -41,21 +42,28 @@ std::string plain(std::string text) {
   return text.substr(0, 200);
 }
 
-Status run_script(const std::string& script, const std::string& what, const Stop& stop = {}) {
-  auto ran =
-      run_process({.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(20), .stop = stop});
+Status run_script(const Environment& environment, const std::string& script, const std::string& what,
+                  const Stop& stop = {}) {
+  auto ran = run_process(
+      environment, {.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(20), .stop = stop});
   if (!ran) return std::move(ran).status().at(what);
   if (ran->exit_status == 0) return {};
   return {Code::Unsupported, fmt::format("{}: {}", what, ran->err.substr(0, ran->err.find('\n')))};
 }
 
-std::string try_network(Egress egress, const Stop& stop) {
+// In one run, by whether the network has a way out.
+struct TriedNetwork {
+  std::mutex mutex;
+  std::map<bool, std::string> answers;
+};
+
+std::string try_network(Egress egress, const Context& context) {
   for (const char* program : {"ip", "unshare", "nsenter"}) {
-    if (find_program(program).empty())
+    if (find_program(context.environment, program).empty())
       return fmt::format("no program '{}' (packages iproute2, util-linux)", program);
   }
   if (egress == Egress::Open) {
-    if (find_program("slirp4netns").empty())
+    if (find_program(context.environment, "slirp4netns").empty())
       return "no program 'slirp4netns' (package slirp4netns), which gives such nodes their way out";
     int tun = ::open("/dev/net/tun", O_RDWR | O_CLOEXEC);
     if (tun < 0) return "/dev/net/tun cannot be opened, which nodes need for their way out";
@@ -63,9 +71,10 @@ std::string try_network(Egress egress, const Stop& stop) {
   }
   // In namespaces that go away with the script; a mount namespace, as /run/netns is a mount of its own.
   Status tried = run_script(
+      context.environment,
       "exec unshare --net --mount /bin/sh -c 'set -e; mount -t tmpfs tmpfs /run; ip netns add probe; "
       "ip -n probe link add br0 type bridge; ip link add up0 type veth peer name up1 netns probe'",
-      "the kernel refuses", stop);
+      "the kernel refuses", context.stop);
   return tried.message();
 }
 
@@ -199,14 +208,13 @@ std::string hardware_address(const std::string& host) {
 
 }  // namespace
 
-std::string why_no_network(Egress egress, const Stop& stop) {
-  static std::mutex mutex;
-  static std::optional<std::string> known[2];
-  std::lock_guard lock(mutex);
-  auto& answer = known[egress == Egress::Open ? 0 : 1];
-  if (answer) return *answer;
-  std::string why = geteuid() != 0 ? "not root" : try_network(egress, stop);
-  if (!stop.asked()) answer = why;
+std::string why_no_network(Egress egress, const Context& context) {
+  TriedNetwork& tried = context.shared->of<TriedNetwork>();
+  std::lock_guard lock(tried.mutex);
+  if (auto known = tried.answers.find(egress == Egress::Open); known != tried.answers.end())
+    return known->second;
+  std::string why = geteuid() != 0 ? "not root" : try_network(egress, context);
+  if (!context.stop.asked()) tried.answers[egress == Egress::Open] = why;
   return why;
 }
 
@@ -243,21 +251,24 @@ Network network_of(const Record& record) {
           record.egress ? Egress::Open : Egress::Closed};
 }
 
-Status raise_network(const Network& network, const std::string& infrastructure) {
+Status raise_network(const Network& network, const Context& context) {
   if (!network.own()) return {};
-  return run_script(fmt::format(kRaise, fmt::arg("name", network.name),
-                                fmt::arg("alias", "\"radlc " + plain(infrastructure) + "\""),
+  return run_script(context.environment,
+                    fmt::format(kRaise, fmt::arg("name", network.name),
+                                fmt::arg("alias", "\"radlc " + plain(context.infrastructure) + "\""),
                                 fmt::arg("host", dotted(number_of(network.subnet) + 1))),
                     "the network of the infrastructure's nodes cannot be made");
 }
 
-Status remove_network(const std::string& work_directory, const std::string& infrastructure) {
+Status remove_network(const Context& context) {
+  const std::string& work_directory = context.work_directory;
   auto network = load_network(work_directory);
   // A record that cannot be read must not keep the namespace: its name is known without.
-  std::string name = network ? (*network ? (*network)->name : "") : network_name(infrastructure);
+  std::string name = network ? (*network ? (*network)->name : "") : network_name(context.infrastructure);
   if (!name.empty()) {
-    // Tried again: the last program of a run that was killed may just be mounting it.
-    Status gone = run_script(fmt::format("n={}\nif [ -e /sys/class/net/$n ]; then ip link delete $n; fi\n"
+    // TriedNetwork again: the last program of a run that was killed may just be mounting it.
+    Status gone = run_script(context.environment,
+                             fmt::format("n={}\nif [ -e /sys/class/net/$n ]; then ip link delete $n; fi\n"
                                          "i=0\n"
                                          "until umount /run/netns/$n 2>/dev/null; rm -f /run/netns/$n; do\n"
                                          "i=$((i + 1)); [ $i -lt 20 ] || break; sleep 0.1\ndone\n"

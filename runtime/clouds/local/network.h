@@ -15,6 +15,7 @@
 
 #include "common/status.h"
 #include "common/stop.h"
+#include "runtime/base/context.h"
 #include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
@@ -32,9 +33,9 @@ struct Network {
   std::string cidr() const { return own() ? subnet + "/22" : "127.0.0.0/8"; }
 };
 
-// Empty when such networks can be made here; else why not, in one line. Tried for real, once.
-// Once `stop` is asked the answer means nothing, and is not kept.
-std::string why_no_network(Egress egress, const Stop& stop = {});
+// Empty when such networks can be made here; else why not, in one line. Tried for real, once in a run.
+// Once the context's stop is asked the answer means nothing, and is not kept.
+std::string why_no_network(Egress egress, const Context& context);
 
 Result<std::optional<Network>> load_network(const std::string& work_directory);
 Status save_network(const std::string& work_directory, const Network& network);
@@ -43,9 +44,9 @@ Result<Network> new_network(const std::string& infrastructure, Egress egress);
 // The one that a node was made in.
 Network network_of(const Record& record);
 // Makes what is missing of it: all of it at first and after a reboot, the rest after a crash.
-Status raise_network(const Network& network, const std::string& infrastructure);
+Status raise_network(const Network& network, const Context& context);
 // Ends it and forgets the record; ok when there is none.
-Status remove_network(const std::string& work_directory, const std::string& infrastructure);
+Status remove_network(const Context& context);
 
 // An address that no other node has.
 Result<std::string> network_address(const Network& network, const std::vector<std::string>& taken);

@@ -142,7 +142,8 @@ Result<Record> NodeDirectory::load() const {
   return r;
 }
 
-Status NodeDirectory::write_configuration(Record& record, const std::string& public_key) const {
+Status NodeDirectory::write_configuration(Record& record, const std::string& public_key,
+                                          const Environment& environment) const {
   if (!record.isolated && sftp_server().empty()) {
     return Status(Code::Unsupported, "OpenSSH's sftp-server is not installed on this computer")
         .with_hint("install openssh-sftp-server");
@@ -153,7 +154,7 @@ Status NodeDirectory::write_configuration(Record& record, const std::string& pub
   if (Status s = write_file_atomic(path("etc/authorized_keys"), public_key + "\n", 0600); !s.ok()) return s;
   if (Status s = write_file_atomic(path("etc/login"), kLogin, 0700); !s.ok()) return s;
   if (record.isolated) {
-    if (Status s = write_boot_script(*this, record); !s.ok()) return s;
+    if (Status s = write_boot_script(*this, record, environment); !s.ok()) return s;
   }
   if (!record.network.empty()) {
     if (Status s = write_join_script(*this, record); !s.ok()) return s;

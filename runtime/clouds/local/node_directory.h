@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/status.h"
 
 namespace radl::local {
@@ -48,7 +49,8 @@ class NodeDirectory {
   Result<Record> load() const;
   Status save(const Record& record) const;
   // Host key (made once), authorized_keys, sshd_config, scripts.
-  Status write_configuration(Record& record, const std::string& public_key) const;
+  Status write_configuration(Record& record, const std::string& public_key,
+                             const Environment& environment) const;
   Status remove() const;  // the whole tree; ok when it is not there
 
  private:

@@ -173,7 +173,8 @@ Found find_processes(const NodeDirectory& node) {
   return found;
 }
 
-Status start_once(const NodeDirectory& node, const Record& record, const Stop& stop) {
+Status start_once(const NodeDirectory& node, const Record& record, const Environment& environment,
+                  const Stop& stop) {
   // A server may answer before the first look at it: what was stopped by then is not begun.
   if (Status over = stop.check(); !over.ok()) return over;
   DetachOptions options;
@@ -181,7 +182,7 @@ Status start_once(const NodeDirectory& node, const Record& record, const Stop& s
   options.output_path = node.log();
   options.directory = "/";
   options.adopt_orphans = true;
-  std::vector<std::string> argv{find_program("sshd"), "-D", "-e", "-f", node.config()};
+  std::vector<std::string> argv{find_program(environment, "sshd"), "-D", "-e", "-f", node.config()};
   if (argv[0].empty())
     return Status(Code::Unsupported, "no OpenSSH server on this computer")
         .with_hint("install openssh-server");
@@ -198,7 +199,7 @@ Status start_once(const NodeDirectory& node, const Record& record, const Stop& s
     return write_file_atomic(node.path("run/process.json"), started.dump() + "\n", 0600);
   };
   const size_t logged = size_of(node.log());
-  if (auto pid = start_detached(argv, options); !pid) return pid.status();
+  if (auto pid = start_detached(environment, argv, options); !pid) return pid.status();
   const auto quiet_until = SteadyClock::now() + std::chrono::seconds(2);  // a log that says less
   int patience_ms = 50;
   for (int pause_ms = 2;; pause_ms = std::min(pause_ms + 1, 20)) {
@@ -222,10 +223,10 @@ Status start_once(const NodeDirectory& node, const Record& record, const Stop& s
 
 bool node_runs(const NodeDirectory& node) { return same_process(load_started(node)); }
 
-Status start_node(const NodeDirectory& node, Record& record, const Stop& given) {
+Status start_node(const NodeDirectory& node, Record& record, const Context& context) {
   auto public_key = read_file(node.work() + "/id_ed25519.pub", 1 << 16);
   if (!public_key) return public_key.status();
-  const Stop stop = given.within(std::chrono::seconds(15));
+  const Stop stop = context.stop.within(std::chrono::seconds(15));
   Status last;
   for (int attempt = 0; attempt < 5; ++attempt) {
     if (!record.network.empty()) {
@@ -235,10 +236,12 @@ Status start_node(const NodeDirectory& node, Record& record, const Stop& given) 
       if (!port) return port.status();
       record.port = *port;
     }
-    if (Status s = node.write_configuration(record, public_key->substr(0, public_key->find('\n'))); !s.ok())
+    if (Status s = node.write_configuration(record, public_key->substr(0, public_key->find('\n')),
+                                            context.environment);
+        !s.ok())
       return s;
     if (Status s = node.save(record); !s.ok()) return s;
-    last = start_once(node, record, stop);
+    last = start_once(node, record, context.environment, stop);
     if (last.ok()) return last;
     (void)end_processes(node);
     bool taken = last.message().find("in use") != std::string::npos ||

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "common/stop.h"
+#include "runtime/base/context.h"
 #include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
 
 // Starts the server and waits until it answers; tries another port when its own is taken (and saves the
 // record).
-Status start_node(const NodeDirectory& node, Record& record, const Stop& stop);
+Status start_node(const NodeDirectory& node, Record& record, const Context& context);
 
 // True when the process that was started is still the one (id and start time).
 bool node_runs(const NodeDirectory& node);

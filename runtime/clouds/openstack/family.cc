@@ -18,14 +18,15 @@ bool is_of_site(const Settings& settings, const EgiImageUrl& image) {
 
 class Family : public LoadedFamily<Options> {
  public:
-  Family(LoadOptions load, std::string account)
-      : LoadedFamily("openstack", {"ost", "egi", "appdb"}, std::move(load)), account_(std::move(account)) {}
+  Family(const Environment& environment, LoadOptions load, std::string account)
+      : LoadedFamily("openstack", {"ost", "egi", "appdb"}, environment, std::move(load)),
+        account_(std::move(account)) {}
 
   // ost://HOST[:PORT]/IMAGE names Keystone's host, egi://SITE/NAME?VO a site of EGI's and an organisation.
   bool serves_image(const std::string& account, const std::string& url) const override {
-    const Result<Options>& options = loaded().options();
+    const auto options = loaded().options();
     if (!options.ok()) return true;
-    auto settings = options->settings(account);
+    auto settings = (*options)->settings(account);
     if (auto egi = parse_egi_image(url); egi.ok()) return settings.ok() && is_of_site(*settings, *egi);
     if (!url.starts_with("ost://")) return true;
     const std::string host = url.substr(6, url.find_first_of(":/", 6) - 6);
@@ -54,10 +55,10 @@ class Family : public LoadedFamily<Options> {
 
 }  // namespace
 
-Result<Options> options_from_environment() {
+Result<Options> options_of(http::Client& http) {
   Options options;
-  if (Status taken = take_timing(process_environment, "RADL_OPENSTACK", options); !taken.ok()) return taken;
-  auto configuration = Configuration::load();
+  if (Status taken = take_timing(http.environment(), "RADL_OPENSTACK", options); !taken.ok()) return taken;
+  auto configuration = Configuration::load(http.environment());
   if (!configuration.ok()) return configuration.status();
   options.settings = [configuration = *configuration](const std::string& account) {
     return configuration->cloud(account);
@@ -65,8 +66,9 @@ Result<Options> options_from_environment() {
   return options;
 }
 
-std::unique_ptr<CloudFamily> make_family(LoadOptions load, const std::string& account) {
-  return std::make_unique<Family>(std::move(load), account);
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load,
+                                         const std::string& account) {
+  return std::make_unique<Family>(environment, std::move(load), account);
 }
 
 }  // namespace radl::openstack

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "common/environment.h"
 #include "common/openstack/settings.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/clouds/timing.h"
@@ -30,12 +31,12 @@ struct Options {
 
 // clouds.yaml and the variables OS_*. RADL_OPENSTACK_SETTLES_AFTER and RADL_OPENSTACK_PACE (seconds) are for
 // servers that are quicker to show what was made; RADL_CALLER_CIDR says what SSH is opened for.
-Result<Options> options_from_environment();
+Result<Options> options_of(http::Client& http);
 
-using LoadOptions = std::function<Result<Options>()>;
+using LoadOptions = std::function<Result<Options>(http::Client& http)>;
 // `load` is called when a cloud of the family is first asked for. `account`: whose region a node goes to that
 // names none; "": the default one's.
-std::unique_ptr<CloudFamily> make_family(LoadOptions load = options_from_environment,
+std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load = options_of,
                                          const std::string& account = {});
 
 // `http` outlives the cloud. `settings` not ok: there are no credentials, which is reported when the cloud is

@@ -204,7 +204,10 @@ Status Session::try_key(const Stop& stop) {
 Status Session::try_agent(const Stop& stop) {
   std::unique_ptr<LIBSSH2_AGENT, decltype(&libssh2_agent_free)> agent(libssh2_agent_init(session_),
                                                                       &libssh2_agent_free);
-  if (!agent || libssh2_agent_connect(agent.get()) != 0)
+  // libssh2 would take that of this process.
+  const std::string socket = target_.environment("SSH_AUTH_SOCK");
+  if (agent) libssh2_agent_set_identity_path(agent.get(), socket.c_str());
+  if (!agent || socket.empty() || libssh2_agent_connect(agent.get()) != 0)
     return {Code::Auth, "no SSH agent answers (SSH_AUTH_SOCK)"};
   Status refused{Code::Auth, "the agent holds no key"};
   std::string tried;

@@ -17,7 +17,7 @@ Result<std::string> shown_host_key(const Target& endpoint, const Stop& stop) {
                   "ed25519,ecdsa,rsa", "--", endpoint.host};
   request.deadline = std::chrono::seconds(20);
   request.stop = stop;
-  Result<ProcessResult> ran = run_process(request);
+  Result<ProcessResult> ran = run_process(endpoint.environment, request);
   if (ran.status().code() == Code::Timeout)
     return Status(Code::Timeout, fmt::format("{}:{}: the port has not answered with SSH in the time allowed",
                                              endpoint.host, endpoint.port));

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -19,11 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLargestKeyFile = 1 << 14;
 constexpr std::string_view kPublicEnd = ".pub";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
@@ -117,14 +111,15 @@ bool agent_has(const std::string& socket_path, const std::string& wanted) {
 
 }  // namespace
 
-std::string user_key_folder() {
+std::string user_key_folder(const Environment& environment) {
   const std::string data = environment("XDG_DATA_HOME"), home = environment("HOME");
   if (data.starts_with('/')) return data + "/radlc/keys";
   return home.starts_with('/') ? home + "/.local/share/radlc/keys" : "";
 }
 
-KeyPlaces key_places(const std::string& work_directory) {
+KeyPlaces key_places(const Environment& environment, const std::string& work_directory) {
   KeyPlaces places;
+  places.environment = environment;
   if (!work_directory.empty()) {
     places.folders.push_back(work_directory);
     std::error_code error;
@@ -134,7 +129,7 @@ KeyPlaces key_places(const std::string& work_directory) {
     }
     std::sort(places.folders.begin(), places.folders.end());
   }
-  if (std::string folder = user_key_folder(); !folder.empty()) places.folders.push_back(folder);
+  if (std::string folder = user_key_folder(environment); !folder.empty()) places.folders.push_back(folder);
   if (std::string home = environment("HOME"); home.starts_with('/')) places.folders.push_back(home + "/.ssh");
   places.agent = environment("SSH_AUTH_SOCK");
   return places;
@@ -151,7 +146,7 @@ Result<FoundKey> find_key(const std::string& fingerprint, const KeyPlaces& place
   std::string where;
   for (const std::string& folder : places.folders) where += (where.empty() ? "" : ", ") + folder;
   where += places.agent.empty() ? "; SSH_AUTH_SOCK names no agent" : " and the ssh-agent";
-  const std::string own = user_key_folder();
+  const std::string own = user_key_folder(places.environment);
   return Status(Code::NotFound, "no private key with the fingerprint " + fingerprint +
                                     " is on this computer; searched: " + where)
       .with_hint("get it from whoever made the infrastructure, and put it into " +

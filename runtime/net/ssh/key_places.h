@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/environment.h"
 #include "common/status.h"
 
 namespace radl::ssh {
@@ -13,15 +14,16 @@ namespace radl::ssh {
 struct KeyPlaces {
   std::vector<std::string> folders;  // searched in this order
   std::string agent;                 // socket of the ssh-agent; empty: none
+  Environment environment;           // that they are of
 };
 
 // $XDG_DATA_HOME/radlc/keys, else ~/.local/share/radlc/keys; "" where there is no home. For keys that a
 // colleague gave.
-std::string user_key_folder();
+std::string user_key_folder(const Environment& environment);
 
 // The infrastructure's work directory with the folders in it, user_key_folder(), ~/.ssh, and the agent of
 // SSH_AUTH_SOCK. `work_directory` may be empty.
-KeyPlaces key_places(const std::string& work_directory);
+KeyPlaces key_places(const Environment& environment, const std::string& work_directory);
 
 struct FoundKey {
   std::string file;  // the private key; empty: only the agent has it

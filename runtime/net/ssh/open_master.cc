@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cctype>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -38,9 +37,10 @@ bool may_share(const std::string& path, bool follow_includes) {
          (follow_includes && words.find("include") != std::string::npos);
 }
 
-bool may_share(const std::string& chosen) {
+bool may_share(const Environment& environment) {
+  const std::string chosen = ssh_config_of_user(environment);
   if (!chosen.empty() && chosen != kSystemConfig && may_share(chosen, true)) return true;
-  if (std::getenv("RADL_SSH_CONFIG")) return false;  // `ssh -F` reads no other
+  if (!environment("RADL_SSH_CONFIG").empty()) return false;  // `ssh -F` reads no other
   if (may_share(kSystemConfig, false)) return true;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(kSystemConfig) + ".d", none)) {
@@ -52,9 +52,10 @@ bool may_share(const std::string& chosen) {
 // As `ssh NAME` would have it for this target; empty: it shares no connection.
 std::string control_path(const Target& target) {
   std::vector<std::string> argv{"ssh", "-G"};
-  if (std::getenv("RADL_SSH_CONFIG")) argv.insert(argv.end(), {"-F", ssh_config_of_user()});
+  if (const std::string chosen = target.environment("RADL_SSH_CONFIG"); !chosen.empty())
+    argv.insert(argv.end(), {"-F", chosen});
   argv.insert(argv.end(), {"-l", target.user, "-p", std::to_string(target.port), "--", target.ssh_name});
-  auto ran = run_process({.argv = std::move(argv), .deadline = kLook});
+  auto ran = run_process(target.environment, {.argv = std::move(argv), .deadline = kLook});
   if (!ran || ran->exit_status != 0) return "";
   std::istringstream lines(ran->out);
   constexpr std::string_view kKeyword = "controlpath ";
@@ -127,7 +128,7 @@ bool leads_to(int pid, const Target& target) {
 
 std::string open_master(const Target& target, const std::function<void(const std::string&)>& log) {
   if (target.ssh_name.empty() || !target.jump.empty() || !target.ssh_config.empty()) return "";
-  if (!may_share(ssh_config_of_user())) return "";
+  if (!may_share(target.environment)) return "";
   const std::string path = control_path(target);
   struct stat info {};
   if (path.empty() || ::stat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode)) return "";

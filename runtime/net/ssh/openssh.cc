@@ -122,14 +122,11 @@ Status OpensshRemote::prepare(const Stop& stop) {
 }
 
 // LogVerbose is in OpenSSH 8.5 and later; another client would take it for a mistake.
-bool logs_keys() {
-  static const bool knows = [] {
-    auto ran = run_process({.argv = {"ssh", "-V"}, .deadline = std::chrono::seconds(10)});
-    int major = 0, minor = 0;
-    return ran && std::sscanf(ran->err.c_str(), "OpenSSH_%d.%d", &major, &minor) == 2 &&
-           (major > 8 || (major == 8 && minor >= 5));
-  }();
-  return knows;
+bool logs_keys(const Environment& environment) {
+  auto ran = run_process(environment, {.argv = {"ssh", "-V"}, .deadline = std::chrono::seconds(10)});
+  int major = 0, minor = 0;
+  return ran && std::sscanf(ran->err.c_str(), "OpenSSH_%d.%d", &major, &minor) == 2 &&
+         (major > 8 || (major == 8 && minor >= 5));
 }
 
 // The master ends with us, even when we are killed. It takes a while to log in: its socket is there then.
@@ -138,8 +135,8 @@ Status OpensshRemote::connect(const Stop& stop) {
   ::unlink(log.c_str());
   ::unlink(socket.c_str());
   std::vector<std::string> options{"-M", "-N", "-E", log, "-o", "ControlPersist=no", "-o", "LogLevel=INFO"};
-  if (logs_keys()) options.insert(options.end(), {"-o", kLogKeys});
-  auto made = KeptProcess::start(client_words(target_, files_, options, ""));
+  if (logs_keys(target_.environment)) options.insert(options.end(), {"-o", kLogKeys});
+  auto made = KeptProcess::start(target_.environment, client_words(target_, files_, options, ""));
   if (!made) return made.status();
   Stop limited = stop.within(kConnect);
   std::chrono::milliseconds pause{2};
@@ -205,7 +202,7 @@ Status OpensshRemote::run(const std::string& stdin_bytes, const MoreInput::Sourc
     request.argv = client_words(target_, files_, {"-T"}, kRunFirstLine);
   }
   request.keep_bytes = 64 * 1024;
-  auto ran = run_process(request);
+  auto ran = run_process(target_.environment, request);
   if (!ran) return ran.status();
   if (ran->exit_status != kClientFailed) return {};
   said = ran->err;

@@ -53,7 +53,7 @@ Result<ExecResult> SshRemote::exec(const std::string& shell_command, const ExecO
   return *now ? (*now)->exec(shell_command, options) : other()->exec(shell_command, options);
 }
 
-Result<Target> endpoint_of(const nlohmann::json& attributes) {
+Result<Target> endpoint_of(const nlohmann::json& attributes, const Environment& environment) {
   auto text = [&](const char* name) {
     auto found = attributes.find(name);
     return found != attributes.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -65,7 +65,7 @@ Result<Target> endpoint_of(const nlohmann::json& attributes) {
   target.host_key = text("host_key");
   target.jump = text("jump");
   target.ssh_name = text("ssh_name");
-  target.ssh_config = ssh_config_file(text("ssh_config"));
+  target.ssh_config = ssh_config_file(environment, text("ssh_config"));
   target.known_hosts_file = text("known_hosts_file");
   target.use_agent = attributes.value("use_agent", false);
   if (target.host.empty()) return Status(Code::Retry, "the node has no address yet");
@@ -73,7 +73,7 @@ Result<Target> endpoint_of(const nlohmann::json& attributes) {
 }
 
 Result<Target> target_of(const nlohmann::json& attributes, const KeyPlaces& places) {
-  Result<Target> target = endpoint_of(attributes);
+  Result<Target> target = endpoint_of(attributes, places.environment);
   if (!target.ok()) return target;
   if (target->host_key.empty() && target->known_hosts_file.empty() && target->ssh_config.empty()) {
     return Status(Code::Retry, "the node's host key is not known yet");

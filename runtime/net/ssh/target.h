@@ -17,9 +17,9 @@ namespace radl::ssh {
 // What a state has in place of a file of one person's: the configuration that `ssh` reads for this user.
 inline constexpr const char* kUsersSshConfig = "~/.ssh/config";
 // That configuration: of RADL_SSH_CONFIG, else ~/.ssh/config, else the system's; empty: there is none.
-std::string ssh_config_of_user();
+std::string ssh_config_of_user(const Environment& environment);
 // Another path as it is.
-std::string ssh_config_file(const std::string& path_or_users);
+std::string ssh_config_file(const Environment& environment, const std::string& path_or_users);
 
 struct Target {
   std::string host;
@@ -38,6 +38,7 @@ struct Target {
   std::string control_directory;  // private folder for the system client's master sockets
   // A server that is silent for this long, although it was asked for a sign of life, is given up (Lost).
   std::chrono::seconds answer_within{45};
+  Environment environment;  // of the user who connects: the agent, what the system's client reads
 
   std::string name() const { return user + "@" + host + ":" + std::to_string(port); }
 };
@@ -48,7 +49,7 @@ struct Target {
 Result<Target> target_of(const nlohmann::json& attributes, const KeyPlaces& places);
 
 // The same without a host key or a key of ours: where it is, and not yet who it is.
-Result<Target> endpoint_of(const nlohmann::json& attributes);
+Result<Target> endpoint_of(const nlohmann::json& attributes, const Environment& environment);
 // The host key that answers there, as an OpenSSH public key line: ed25519 where there is one. Proves nothing.
 // Retry: nobody answers with SSH (yet).
 Result<std::string> shown_host_key(const Target& endpoint, const Stop& stop);

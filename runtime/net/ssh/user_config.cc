@@ -2,13 +2,12 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "common/user_text.h"
 #include "runtime/net/ssh/target.h"
 
 namespace radl::ssh {
 
-std::string ssh_config_of_user() {
-  if (std::string chosen = environment_variable("RADL_SSH_CONFIG"); !chosen.empty()) return chosen;
+std::string ssh_config_of_user(const Environment& environment) {
+  if (std::string chosen = environment("RADL_SSH_CONFIG"); !chosen.empty()) return chosen;
   // OpenSSH looks in the home that the password file names, whatever $HOME says.
   const passwd* entry = getpwuid(geteuid());
   const std::string home = entry && entry->pw_dir ? entry->pw_dir : "/root";
@@ -18,8 +17,8 @@ std::string ssh_config_of_user() {
   return "";
 }
 
-std::string ssh_config_file(const std::string& path_or_users) {
-  return path_or_users == kUsersSshConfig ? ssh_config_of_user() : path_or_users;
+std::string ssh_config_file(const Environment& environment, const std::string& path_or_users) {
+  return path_or_users == kUsersSshConfig ? ssh_config_of_user(environment) : path_or_users;
 }
 
 }  // namespace radl::ssh

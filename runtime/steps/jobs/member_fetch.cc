@@ -170,7 +170,7 @@ class Arriving {
     request.argv = {"tar", "-C", folder_.path() + "/files", "-xf", archive(), "--no-same-owner"};
     request.deadline = std::chrono::hours(1);
     request.stop = stop;
-    auto done = run_process(request);
+    auto done = run_process({}, request);
     return done && done->exit_status == 0;
   }
   // What is not as it should be stays where it is.

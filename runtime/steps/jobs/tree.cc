@@ -8,7 +8,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -55,7 +54,7 @@ Status run_here(std::vector<std::string> argv, const Context& context, const std
   request.inherited = {"GIT_SSH*", "GIT_CONFIG*"};
   request.deadline = std::chrono::hours(1);
   request.stop = context.stop;
-  auto done = run_process(request);
+  auto done = run_process(context.environment, request);
   if (!done) return std::move(done).status().at(what);
   if (done->exit_status == 0) return {};
   std::string said = done->err.empty() ? done->out : done->err;
@@ -169,6 +168,11 @@ Status check_digest(const Tree& tree, const std::vector<ManifestEntry>& entries)
       .with_hint("plan again");
 }
 
+// By path, while somebody sends them.
+struct SentArchives {
+  std::map<std::string, std::weak_ptr<const OwnArchive>> now;
+};
+
 // The archive of a tree on this computer, made when it is not there. Of an archive itself.
 Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& context) {
   if (tree.kind == Tree::Kind::Archive) return Sending{tree.path, {}, {}};
@@ -176,7 +180,7 @@ Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& co
                            base ? "-from-" + base->key : ""),
                {},
                base ? base->difference.removed : std::vector<std::string>()};
-  static std::map<std::string, std::weak_ptr<const OwnArchive>> sent;  // now; the caller has its turn
+  auto& sent = context.shared->of<SentArchives>().now;  // the caller has its turn
   made.own = sent[made.archive].lock();
   std::error_code error;
   if (made.own && fs::exists(made.archive, error)) return made;
@@ -335,8 +339,7 @@ Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, cons
   std::string base_key;
   Sending sending;
   {
-    static std::timed_mutex mutex;
-    auto turn = take_turn(mutex, context.stop);
+    auto turn = KeyTurn::take("trees " + context.work_directory, context.stop);
     if (!turn) return std::move(turn).status();
     std::vector<ManifestEntry> entries;
     if (tree.kind == Tree::Kind::Folder) {

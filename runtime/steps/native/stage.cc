@@ -47,17 +47,17 @@ Status stage_archive(Remote& remote, const Staged& staged, const Stop& stop) {
   NamelessFile archive;
   if (Status s = archive.make(); !s.ok()) return s;
   Status written;
-  auto packed = run_process({.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion", "--owner=0",
-                                      "--group=0", "-T", "-", "-cf", "-"},
-                             .stdin_bytes = staged.content,
-                             .deadline = std::chrono::hours(1),
-                             .stop = stop.or_when(Stop::when([&] { return !written.ok(); })),
-                             .on_output =
-                                 [&](std::string_view piece, bool is_stderr) {
-                                   if (!is_stderr && written.ok())
-                                     written = write_all(archive.descriptor(), piece, "a temporary file");
-                                 },
-                             .keep_bytes = 4096});
+  auto packed = run_process({}, {.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion",
+                                          "--owner=0", "--group=0", "-T", "-", "-cf", "-"},
+                                 .stdin_bytes = staged.content,
+                                 .deadline = std::chrono::hours(1),
+                                 .stop = stop.or_when(Stop::when([&] { return !written.ok(); })),
+                                 .on_output =
+                                     [&](std::string_view piece, bool is_stderr) {
+                                       if (!is_stderr && written.ok())
+                                         written = write_all(archive.descriptor(), piece, "a temporary file");
+                                     },
+                                 .keep_bytes = 4096});
   if (!written.ok()) return written;
   if (!packed) return packed.status();
   if (packed->exit_status != 0)

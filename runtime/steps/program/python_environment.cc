@@ -58,11 +58,11 @@ Status failure_of(int exit_status, const std::string& err, const std::string& wh
 }
 
 // Of this computer; empty where it has none.
-std::string kind_here(const std::string& python) {
+std::string kind_here(const Environment& environment, const std::string& python) {
   ProcessRequest request;
   request.argv = {"/bin/sh", "-c", python_kind_script(python)};
   request.deadline = std::chrono::seconds(20);
-  auto asked = run_process(request);
+  auto asked = run_process(environment, request);
   if (!asked || asked->exit_status != 0) return "";
   return asked->out.substr(0, asked->out.find('\n'));
 }
@@ -111,7 +111,7 @@ Result<bool> PythonEnvironment::bring(const NodeHandle& node, jobs::Member& memb
 
 Result<std::string> PythonEnvironment::archive(const NodeHandle& node, jobs::Member& member,
                                                const NodeFacts& facts) {
-  const std::string name = key(facts), cache = user_cache();
+  const std::string name = key(facts), cache = user_cache(context_.environment);
   const std::string folder = (cache.empty() ? context_.work_directory : cache) + "/environments";
   const std::string archive = folder + "/" + name + ".tar.gz";
   std::error_code error;
@@ -120,7 +120,7 @@ Result<std::string> PythonEnvironment::archive(const NodeHandle& node, jobs::Mem
   Status made = check_unchanged();
   if (made.ok()) made = make_directories(folder, 0700);
   if (made.ok()) {
-    const bool here = kind_here(python_.value("program", "python3")) == facts.python;
+    const bool here = kind_here(context_.environment, python_.value("program", "python3")) == facts.python;
     say_(fmt::format("installing Python packages for {} {}", facts.python,
                      here ? "on this computer" : "on " + node.address));
     made = here ? make_here(archive) : make_on(node, member, name, archive);
@@ -142,7 +142,7 @@ Status PythonEnvironment::make_here(const std::string& archive) {
   request.inherited = {"PIP_*", "UV_*"};
   request.deadline = std::chrono::hours(1);
   request.stop = context_.stop;
-  auto done = run_process(request);
+  auto done = run_process(context_.environment, request);
   Status status = !done                    ? done.status()
                   : done->exit_status != 0 ? failure_of(done->exit_status, done->err, "this computer")
                                            : Status();

@@ -365,7 +365,7 @@ Result<Collected> collect_results(const Json& program,
   }
   collected.notes.insert(collected.notes.end(), folder.moved().begin(), folder.moved().end());
   if (!bucket) return collected;
-  http::Client http;
+  http::Client http(context.environment);
   auto kept = training::open_bucket_folder(http, place);
   // The report last: it is what the next apply looks for.
   Status sent =

@@ -24,8 +24,8 @@ Status check_writable(const BucketFolder& folder, const Stop& stop) {
   return folder.store->remove(probe, stop);
 }
 
-Status check_buckets(const nlohmann::json& job, const Stop& stop) {
-  http::Client http;
+Status check_buckets(const nlohmann::json& job, const Environment& environment, const Stop& stop) {
+  http::Client http(environment);
   for (const char* key : {"result", "results", "checkpoints"}) {
     const std::string place = job.value(key, "");
     if (!is_bucket(place)) continue;
@@ -36,8 +36,8 @@ Status check_buckets(const nlohmann::json& job, const Stop& stop) {
   return {};
 }
 
-Result<bool> is_in_bucket(const std::string& address, const Stop& stop) {
-  http::Client http;
+Result<bool> is_in_bucket(const std::string& address, const Environment& environment, const Stop& stop) {
+  http::Client http(environment);
   auto opened = transfer::open_object_store(http, address);
   if (!opened) return opened.status();
   auto head = opened->store->head(opened->key, stop);

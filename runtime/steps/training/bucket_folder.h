@@ -33,7 +33,7 @@ Result<BucketFolder> open_bucket_folder(http::Client& http, const std::string& p
 Status check_writable(const BucketFolder& folder, const Stop& stop);
 // The same for the buckets that a training or program (docs/ir.md) names for its results and checkpoints; ok
 // where it names none.
-Status check_buckets(const nlohmann::json& job, const Stop& stop);
+Status check_buckets(const nlohmann::json& job, const Environment& environment, const Stop& stop);
 // What a job's results are in a bucket.
 struct ResultsToSend {
   ResultOwner owner;
@@ -45,6 +45,6 @@ struct ResultsToSend {
 Status send_results(const BucketFolder& folder, const std::string& local, const ResultsToSend& results,
                     const Stop& stop);
 // Whether "gs://BUCKET/KEY" is there now.
-Result<bool> is_in_bucket(const std::string& address, const Stop& stop);
+Result<bool> is_in_bucket(const std::string& address, const Environment& environment, const Stop& stop);
 
 }  // namespace radl::training

@@ -45,12 +45,13 @@ std::vector<std::string> choose_program(const std::string& engine, Bundle& bundl
 
 // Reads lines of ldd: "libdnnl.so.2 => /lib/.../libdnnl.so.2 (0x...)" or "/lib64/ld-linux-x86-64.so.2
 // (0x...)".
-Result<Bundle> find_bundle(const Stop& stop) {
-  auto program = find_engine();
+Result<Bundle> find_bundle(const Context& context) {
+  auto program = find_engine(context.environment);
   if (!program) return program.status();
   Bundle bundle;
   const std::vector<std::string> list = choose_program(*program, bundle);
-  auto listed = run_process({.argv = list, .deadline = std::chrono::seconds(20), .stop = stop});
+  auto listed = run_process(context.environment,
+                            {.argv = list, .deadline = std::chrono::seconds(20), .stop = context.stop});
   if (!listed) return listed.status();
   // It fails for a program without libraries too.
   if (listed->exit_status != 0 && (listed->out + listed->err).find("not a dynamic") == std::string::npos)
@@ -82,18 +83,18 @@ Result<Bundle> find_bundle(const Stop& stop) {
   return bundle;
 }
 
-Result<Bundle> bundle_once(const Stop& stop) {
-  static std::mutex mutex;
-  static std::map<std::string, Bundle> known;  // by program and its digest
-  std::lock_guard lock(mutex);
-  auto program = find_engine();
-  if (!program) return program.status();
-  auto digest = local_digest(*program);
-  if (!digest) return digest.status();
-  auto found = known.find(*program + *digest);
-  if (found != known.end()) return found->second;
-  auto bundle = find_bundle(stop);
-  if (bundle) known[*program + *digest] = *bundle;
+// The nodes of a run get the same one, even if another is installed meanwhile.
+struct KnownBundle {
+  std::mutex mutex;
+  std::optional<Bundle> bundle;
+};
+
+Result<Bundle> bundle_once(const Context& context) {
+  KnownBundle& known = context.shared->of<KnownBundle>();
+  std::lock_guard lock(known.mutex);
+  if (known.bundle) return *known.bundle;
+  auto bundle = find_bundle(context);
+  if (bundle) known.bundle = *bundle;
   return bundle;
 }
 
@@ -119,7 +120,7 @@ Status check_architecture(Remote& remote, const Stop& stop) {
 }  // namespace
 
 Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
-  auto bundle = bundle_once(context.stop);
+  auto bundle = bundle_once(context);
   if (!bundle) return bundle.status();
   bool local = !node.attributes.value("local_directory", "").empty();
   // A package's libraries need the package's loader, whatever the node has.

@@ -21,9 +21,11 @@ constexpr size_t kEngineKeeps = 2;  // checkpoint.keep of a job that does not sa
 }  // namespace
 
 Result<std::unique_ptr<Keeping>> Keeping::open(const Json& training, Member& chief, const std::string& job,
-                                               const std::string& scratch, const std::string& step, Say say) {
+                                               const std::string& scratch, const std::string& step,
+                                               const Environment& environment, Say say) {
   ResultOwner owner{step, training.value("identity", "")};
-  std::unique_ptr<Keeping> made(new Keeping(training, chief, scratch, std::move(owner), std::move(say)));
+  std::unique_ptr<Keeping> made(
+      new Keeping(training, chief, scratch, std::move(owner), environment, std::move(say)));
   const std::string result = training.value("result", ""), checkpoints = training.value("checkpoints", "");
   if (is_bucket(result)) {
     auto folder = open_bucket_folder(made->http_, result);

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "common/environment.h"
 #include "common/guarded.h"
 #include "runtime/steps/training/kept.h"
 #include "runtime/steps/training/result.h"
@@ -16,7 +17,8 @@ class Keeping {
   // `scratch`: a folder of this computer, of this training alone. `step`: its id. Nothing is asked of a
   // bucket yet.
   static Result<std::unique_ptr<Keeping>> open(const Json& training, Member& chief, const std::string& job,
-                                               const std::string& scratch, const std::string& step, Say say);
+                                               const std::string& scratch, const std::string& step,
+                                               const Environment& environment, Say say);
   ~Keeping();
 
   // Before the processes start: the buckets can be written; the chief has the checkpoint to go on from, or
@@ -33,12 +35,14 @@ class Keeping {
   Result<Json> result(const RunFacts& facts, const Stop& stop);
 
  private:
-  Keeping(const Json& training, Member& chief, std::string scratch, ResultOwner owner, Say say)
+  Keeping(const Json& training, Member& chief, std::string scratch, ResultOwner owner,
+          const Environment& environment, Say say)
       : training_(training),
         chief_(chief),
         scratch_(std::move(scratch)),
         owner_(std::move(owner)),
-        say_(std::move(say)) {}
+        say_(std::move(say)),
+        http_(environment) {}
   bool any() const { return checkpoints_ || events_; }
   Status send(const Stop& stop);
   void send_as_it_comes();

@@ -6,13 +6,13 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
 #include "common/own_folders.h"
+#include "common/turn.h"
 #include "runtime/base/local_digest.h"
 
 namespace radl::training {
@@ -22,10 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of this process: runs of other processes are kept away by the state's lock.
-std::mutex& record_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
+Result<KeyTurn> record_turn(const std::string& path) { return KeyTurn::take("results " + path); }
 
 std::string mark_of(const std::string& path) { return fmt::format("{}/{}", path, kResultsMark); }
 
@@ -128,7 +125,8 @@ std::vector<std::string> users_files(const std::string& path, const std::vector<
 
 Result<ResultFolder> ResultFolder::open(const std::string& path, ResultOwner owner) {
   if (Status made = make_directories(path); !made.ok()) return made;
-  std::lock_guard lock(record_mutex());
+  auto turn = record_turn(path);
+  if (!turn.ok()) return turn.status();
   ResultFolder folder(path, true, std::move(owner));
   folder.all_ours_ = is_without_record(path);
   // So that it is known for what it is from now on, by what sends folders to nodes too.
@@ -151,7 +149,8 @@ Status ResultFolder::move_aside(const std::string& name) {
 
 Status ResultFolder::make_way(const Files& files) {
   if (!shared_) return {};
-  std::lock_guard lock(record_mutex());
+  auto turn = record_turn(path_);
+  if (!turn.ok()) return turn.status();
   ResultRecord record = read_record(path_);
   std::error_code error;
   for (const auto& [name, digest] : files) {
@@ -212,7 +211,8 @@ void ResultFolder::remove_stale(const ResultRecord& record, const std::string& n
 
 Status ResultFolder::close(const std::string& kept) {
   if (!shared_) return {};
-  std::lock_guard lock(record_mutex());
+  auto turn = record_turn(path_);
+  if (!turn.ok()) return turn.status();
   ResultRecord record = read_record(path_);
   const ResultRecord before = record;
   std::set<std::string> brought;

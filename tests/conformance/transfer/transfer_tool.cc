@@ -108,7 +108,7 @@ Status with_store(http::Client& http, const Arguments& a) {
 }
 
 Status run(const Arguments& a) {
-  http::Client http;
+  http::Client http{environment_of_process()};
   if (a[0] == "list") {
     auto files = list_files(http, a[1]);
     if (!files.ok()) return files.status();

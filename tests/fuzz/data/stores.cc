@@ -97,7 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const test::TemporaryFolder folder;
   static const bool written = bool(std::ofstream(folder.path("small")) << "twelve bytes");
   if (!written || size < 2) return 0;
-  http::Client http;
+  http::Client http{environment_of_process()};
   fuzz::script(data + 2, size - 2);
   ask(*store(http, data[0]), data[1], folder.path());
   return 0;

@@ -64,22 +64,23 @@ std::unique_ptr<Cloud> openstack_cloud(http::Client& http) {
 
 std::unique_ptr<Cloud> ec2_cloud() {
   // Its family has a connection of its own; scripted_http.cc answers that one as well.
-  static const auto family = ec2::make_family([](http::Client&) -> Result<ec2::Options> {
-    auto configuration = aws::Configuration::load([](const std::string&) { return std::string(); });
-    if (!configuration.ok()) return configuration.status();
-    ec2::Options options;
-    options.configuration = *configuration;
-    options.credentials = [](const std::string&) -> Result<std::shared_ptr<aws::CredentialSource>> {
-      aws::Credentials keys;
-      keys.access_key = "AKIDEXAMPLE";
-      keys.secret_key = fuzz::kSecret;
-      return aws::fixed_credentials(keys);
-    };
-    options.has_credentials = [](const std::string&) { return true; };
-    options.default_region = "us-east-1";
-    options.caller = "192.0.2.1/32";
-    return options;
-  });
+  static const auto family =
+      ec2::make_family(environment_of_process(), [](http::Client&) -> Result<ec2::Options> {
+        auto configuration = aws::Configuration::load([](const std::string&) { return std::string(); });
+        if (!configuration.ok()) return configuration.status();
+        ec2::Options options;
+        options.configuration = *configuration;
+        options.credentials = [](const std::string&) -> Result<std::shared_ptr<aws::CredentialSource>> {
+          aws::Credentials keys;
+          keys.access_key = "AKIDEXAMPLE";
+          keys.secret_key = fuzz::kSecret;
+          return aws::fixed_credentials(keys);
+        };
+        options.has_credentials = [](const std::string&) { return true; };
+        options.default_region = "us-east-1";
+        options.caller = "192.0.2.1/32";
+        return options;
+      });
   auto cloud = family->make({"ec2", "", "us-east-1"});
   if (!cloud.ok()) std::abort();
   return std::move(*cloud);
@@ -114,7 +115,7 @@ Order order(const Cloud& cloud, uint8_t which) {
 void look_at(const Asked& asked) { fuzz::look_at(asked.status); }
 
 void ask(Cloud& cloud, uint8_t what, uint8_t which) {
-  Context context;
+  Context context{.environment = environment_of_process()};
   context.infrastructure = "demo-0123";
   context.run = "run-1";
   context.stop = fuzz::no_waiting();
@@ -145,7 +146,7 @@ void ask(Cloud& cloud, uint8_t what, uint8_t which) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 3) return 0;
-  http::Client http;
+  http::Client http{environment_of_process()};
   fuzz::script(data + 3, size - 3);
   const std::unique_ptr<Cloud> cloud = data[0] % 4 == 0   ? gce_cloud(http)
                                        : data[0] % 4 == 1 ? azure_cloud(http)

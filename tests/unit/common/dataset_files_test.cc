@@ -30,7 +30,7 @@ struct DatasetFilesTest : testing::Test {
   std::string digest(const std::string& place) const {
     auto files = list_dataset(path + "/" + place);
     EXPECT_TRUE(files.ok()) << files.status().text();
-    auto digests = file_digests(*files);
+    auto digests = file_digests(*files, user_cache(environment_of_process()));
     EXPECT_TRUE(digests.ok());
     return content_digest(*files, *digests);
   }

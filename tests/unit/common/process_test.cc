@@ -26,7 +26,8 @@ ProcessRequest shell(const std::string& script) {
 }
 
 TEST(Process, GivesBothStreamsAndTheExitStatus) {
-  Result<ProcessResult> result = run_process(shell("echo out; echo err >&2; exit 7"));
+  Result<ProcessResult> result =
+      run_process(environment_of_process(), shell("echo out; echo err >&2; exit 7"));
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->exit_status, 7);
   EXPECT_EQ(result->out, "out\n");
@@ -45,7 +46,7 @@ TEST(Process, StartsBeforeItsInputHasComeAndGetsItAsItComes) {
     return std::string(100000, static_cast<char>('a' + sent++));
   };
   request.deadline = std::chrono::minutes(1);
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result->out,
             "ready\nfirst " + std::string(100000, 'a') + std::string(100000, 'b') + std::string(100000, 'c'));
@@ -55,7 +56,7 @@ TEST(Process, AProgramThatReadsNoInputDoesNotWaitForItsEnd) {
   ProcessRequest request = shell("exec <&-; exit 3");
   request.more_stdin = []() -> std::optional<std::string> { return ""; };
   request.deadline = std::chrono::minutes(1);
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result->exit_status, 3);
 }
@@ -64,11 +65,11 @@ TEST(Process, AProgramThatReadsNoInputDoesNotWaitForItsEnd) {
 TEST(Process, FindsWhatIsInSbinAlsoFromAScript) {
   ProcessRequest request = shell("echo $PATH");
   request.environment["PATH"] = "/nowhere";
-  EXPECT_EQ(run_process(request)->out, "/nowhere\n");
+  EXPECT_EQ(run_process(environment_of_process(), request)->out, "/nowhere\n");
   const std::string before = getenv("PATH");
   for (const char* mine : {"/usr/bin:/bin", "/usr/bin:/usr/sbin:/bin"}) {
     setenv("PATH", mine, 1);
-    const std::string path = ":" + run_process(shell("printf %s: $PATH"))->out;
+    const std::string path = ":" + run_process(environment_of_process(), shell("printf %s: $PATH"))->out;
     for (const char* folder : {":/usr/bin:", ":/usr/sbin:", ":/sbin:"}) {
       EXPECT_NE(path.find(folder), std::string::npos) << path;
       EXPECT_EQ(path.find(folder), path.rfind(folder)) << path;
@@ -80,7 +81,7 @@ TEST(Process, FindsWhatIsInSbinAlsoFromAScript) {
 TEST(Process, PassesArgumentsUntouched) {
   ProcessRequest request;
   request.argv = {"printf", "%s|", "a b", "$HOME", "'\"", ""};
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "a b|$HOME|'\"||");
 }
@@ -90,7 +91,7 @@ TEST(Process, FeedsALargeInputThroughAndKeepsTheEndOfALargeOutput) {
   request.argv = {"cat"};
   request.stdin_bytes = std::string(3 << 20, 'x') + "end";
   request.keep_bytes = 1000;
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out.size(), 1000u);
   EXPECT_EQ(result->out.substr(997), "end");
@@ -102,7 +103,7 @@ TEST(Process, ATargetThatDoesNotReadItsInputIsNoError) {
   ProcessRequest request;
   request.argv = {"true"};
   request.stdin_bytes = std::string(1 << 20, 'x');
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->exit_status, 0);
 }
@@ -111,7 +112,7 @@ TEST(Process, SetsAndRemovesVariablesAndTheFolder) {
   ProcessRequest request = shell("echo $A-${HOME-none}; pwd");
   request.environment = {{"A", "1"}, {"HOME", std::nullopt}};
   request.directory = "/";
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "1-none\n/\n");
 }
@@ -137,14 +138,15 @@ struct Credentials : testing::Test {
 TEST_F(Credentials, ReachNoProgramThatDoesNotNeedThem) {
   ProcessRequest request;
   request.argv = {"env"};
-  const std::string all = run_process(request)->out;
+  const std::string all = run_process(environment_of_process(), request)->out;
   EXPECT_EQ(all.find("sentinel"), std::string::npos) << all;
   EXPECT_NE(all.find("PATH="), std::string::npos);
   EXPECT_NE(all.find("https_proxy=http://proxy:1"), std::string::npos);
   request.inherited = {"AWS_*"};
-  EXPECT_NE(run_process(request)->out.find("AWS_SECRET_ACCESS_KEY=sentinel-aws"), std::string::npos);
+  EXPECT_NE(run_process(environment_of_process(), request)->out.find("AWS_SECRET_ACCESS_KEY=sentinel-aws"),
+            std::string::npos);
   request.inherited = kUsersVariables;
-  const std::string users = run_process(request)->out;
+  const std::string users = run_process(environment_of_process(), request)->out;
   EXPECT_NE(users.find("VAULT_TOKEN=sentinel-vault"), std::string::npos);
   EXPECT_EQ(users.find("sentinel-input"), std::string::npos);
   EXPECT_EQ(users.find("sentinel-sudo"), std::string::npos);
@@ -153,13 +155,13 @@ TEST_F(Credentials, ReachNoProgramThatDoesNotNeedThem) {
 TEST_F(Credentials, ReachNothingThatLivesOn) {
   test::TemporaryFolder folder;
   const std::string list = folder.path("kept");
-  auto kept =
-      KeptProcess::start({"/bin/sh", "-c", "env > " + list + "; echo over >> " + list + "; sleep 60"});
+  auto kept = KeptProcess::start(
+      environment_of_process(), {"/bin/sh", "-c", "env > " + list + "; echo over >> " + list + "; sleep 60"});
   ASSERT_TRUE(kept.ok());
   DetachOptions options;
   options.output_path = folder.path("detached");
   options.environment = {{"OWN", "1"}};
-  ASSERT_TRUE(start_detached({"/bin/sh", "-c", "env; echo over"}, options).ok());
+  ASSERT_TRUE(start_detached(environment_of_process(), {"/bin/sh", "-c", "env; echo over"}, options).ok());
   for (const std::string& file : {list, options.output_path}) {
     ASSERT_TRUE(test::wait_until([&] {
       auto text = read_file(file);
@@ -174,7 +176,7 @@ TEST_F(Credentials, ReachNothingThatLivesOn) {
 TEST_F(Credentials, ProgramsSpeakOneLanguage) {
   ProcessRequest request;
   request.argv = {"env"};
-  const std::string all = run_process(request)->out;
+  const std::string all = run_process(environment_of_process(), request)->out;
   EXPECT_NE(all.find("LC_ALL=C.UTF-8"), std::string::npos) << all;
   EXPECT_EQ(all.find("LANGUAGE="), std::string::npos) << all;
 }
@@ -182,13 +184,13 @@ TEST_F(Credentials, ProgramsSpeakOneLanguage) {
 TEST(Process, ADeadlineHoldsAlsoForOneThatClosedItsOutput) {
   ProcessRequest request = shell("exec >&- 2>&-; sleep 60");
   request.deadline = milliseconds(300);
-  EXPECT_EQ(run_process(request).status().code(), Code::Timeout);
+  EXPECT_EQ(run_process(environment_of_process(), request).status().code(), Code::Timeout);
 }
 
 TEST(Process, AnUnknownProgramIsNotFound) {
   ProcessRequest request;
   request.argv = {"no-such-program-here"};
-  EXPECT_EQ(run_process(request).status().code(), Code::NotFound);
+  EXPECT_EQ(run_process(environment_of_process(), request).status().code(), Code::NotFound);
 }
 
 TEST(Process, IsEndedWithAllItsChildrenAtTheDeadline) {
@@ -196,7 +198,7 @@ TEST(Process, IsEndedWithAllItsChildrenAtTheDeadline) {
   std::string child;
   request.on_output = [&](std::string_view piece, bool) { child += piece; };
   request.deadline = milliseconds(300);
-  EXPECT_EQ(run_process(request).status().code(), Code::Timeout);
+  EXPECT_EQ(run_process(environment_of_process(), request).status().code(), Code::Timeout);
   ASSERT_FALSE(child.empty());
   // The signal is sent by then; dying may take the child a moment.
   EXPECT_TRUE(test::wait_until([&] { return process_start_time(std::stoi(child)) == 0; }))
@@ -206,7 +208,7 @@ TEST(Process, IsEndedWithAllItsChildrenAtTheDeadline) {
 TEST(Process, ADeadlineMayBeForEver) {
   ProcessRequest request = shell("echo done");
   request.deadline = milliseconds::max();
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result->out, "done\n");
 }
@@ -216,7 +218,7 @@ TEST(Process, IsEndedWhenCancelled) {
   ProcessRequest request = shell("echo started; sleep 60");
   request.stop = Stop::when([&] { return cancel.load(); });
   request.on_output = [&](std::string_view, bool) { cancel = true; };
-  EXPECT_EQ(run_process(request).status().code(), Code::Cancelled);
+  EXPECT_EQ(run_process(environment_of_process(), request).status().code(), Code::Cancelled);
 }
 
 // One in its process group, one in a session of its own, one whose parent has ended; and what it writes to
@@ -246,7 +248,7 @@ TEST(Process, AllThatDescendsFromItEndsWithItWhenItIsCancelled) {
   const std::string ids = folder.path() + "/ids";
   ProcessRequest request = family(ids);
   request.stop = Stop::when([&] { return is_whole(ids); });
-  EXPECT_EQ(run_process(request).status().code(), Code::Cancelled);
+  EXPECT_EQ(run_process(environment_of_process(), request).status().code(), Code::Cancelled);
   EXPECT_TRUE(are_gone(ids));
 }
 
@@ -255,8 +257,8 @@ TEST(Process, AllThatDescendsFromItEndsWithUsEvenWhenWeAreKilled) {
   const std::string ids = folder.path() + "/ids", kept_ids = folder.path() + "/kept";
   pid_t us = ::fork();
   if (us == 0) {
-    auto kept = KeptProcess::start(family(kept_ids).argv);
-    (void)run_process(family(ids));
+    auto kept = KeptProcess::start(environment_of_process(), family(kept_ids).argv);
+    (void)run_process(environment_of_process(), family(ids));
     ::_exit(0);
   }
   EXPECT_TRUE(test::wait_until([&] { return is_whole(ids) && is_whole(kept_ids); }));
@@ -270,8 +272,8 @@ TEST(Process, AProgramThatTakesNoNoticeOfTermEndsWithUsAsWell) {
   const std::string ids = folder.path() + "/ids";
   pid_t us = ::fork();
   if (us == 0) {
-    (void)run_process(
-        shell("trap '' TERM; echo $$ > " + ids + "; echo over >> " + ids + "; while :; do sleep 1; done"));
+    (void)run_process(environment_of_process(), shell("trap '' TERM; echo $$ > " + ids + "; echo over >> " +
+                                                      ids + "; while :; do sleep 1; done"));
     ::_exit(0);
   }
   EXPECT_TRUE(test::wait_until([&] { return is_whole(ids); }));
@@ -283,24 +285,26 @@ TEST(Process, AProgramThatTakesNoNoticeOfTermEndsWithUsAsWell) {
 TEST(Process, AGuardedProgramGivesItsOutputAndStatus) {
   ProcessRequest request = shell("cat; echo err >&2; exit 7");
   request.stdin_bytes = "in";
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result->exit_status, 7);
   EXPECT_EQ(result->out, "in");
   EXPECT_EQ(result->err, "err\n");
   request.argv[2] = "kill -9 $$";
-  EXPECT_EQ(run_process(request)->exit_status, 137);
+  EXPECT_EQ(run_process(environment_of_process(), request)->exit_status, 137);
 }
 
 TEST(Process, ABackgroundChildThatKeepsThePipesDoesNotHoldUsUp) {
   ProcessRequest request = shell("sleep 5 & echo done");
   request.deadline = milliseconds(3000);
-  Result<ProcessResult> result = run_process(request);
+  Result<ProcessResult> result = run_process(environment_of_process(), request);
   ASSERT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result->out, "done\n");
 }
 
-TEST(Process, ASignalIsAStatusAbove128) { EXPECT_EQ(run_process(shell("kill -9 $$"))->exit_status, 137); }
+TEST(Process, ASignalIsAStatusAbove128) {
+  EXPECT_EQ(run_process(environment_of_process(), shell("kill -9 $$"))->exit_status, 137);
+}
 
 TEST(Process, StartTimeNamesAProcessForGood) {
   EXPECT_NE(process_start_time(::getpid()), 0u);

@@ -19,7 +19,7 @@ using test::http_answer;
 using test::ScriptedServer;
 
 Result<Credentials> keys_of(const AwsFiles& files) {
-  static http::Client http;
+  static http::Client http{environment_of_process()};
   auto configuration = files.load();
   if (!configuration.ok()) return configuration.status();
   return default_credentials(http, *configuration)->get({});
@@ -76,9 +76,8 @@ TEST(Credentials, AVariableWithALineBreakIsNamed) {
     EXPECT_EQ(error_of(files).find(broken), 0u) << error_of(files);
   }
   // What `export KEY="$(cat FILE)"` and mounted secrets leave at the end is none of the value.
-  ::setenv("RADL_TEST_KEY", "abc \r\n", 1);
-  EXPECT_EQ(process_environment("RADL_TEST_KEY"), "abc ") << "a password may end in a blank";
-  ::unsetenv("RADL_TEST_KEY");
+  EXPECT_EQ(Environment(Environment::Variables{{"KEY", "abc \r\n"}})("KEY"), "abc ")
+      << "a password may end in a blank";
 }
 
 TEST(Credentials, OfTheCredentialsFileCountMoreThanProcessAndConfigFile) {
@@ -223,14 +222,16 @@ TEST(Credentials, OfAProcessWithoutAShell) {
 }
 
 TEST(Credentials, AProcessThatHangsIsEndedAndNotRunAgain) {
-  auto keys = process_credentials("sleep 60", "its origin", {}, 0.2);
+  auto keys = process_credentials(environment_of_process(), "sleep 60", "its origin", {}, 0.2);
   ASSERT_FALSE(keys.ok());
   EXPECT_EQ(keys.status().code(), Code::Auth);  // what passes would be tried again
   EXPECT_NE(keys.status().text().find("its origin: sleep did not end within"), std::string::npos)
       << keys.status().text();
   StopSource stop;
   stop.request();
-  EXPECT_EQ(process_credentials("sleep 60", "its origin", stop.token()).status().code(), Code::Cancelled);
+  EXPECT_EQ(
+      process_credentials(environment_of_process(), "sleep 60", "its origin", stop.token()).status().code(),
+      Code::Cancelled);
 }
 
 TEST(Credentials, WhatStsCanOnlyRefuseIsNotAskedFor) {
@@ -373,7 +374,7 @@ TEST(Credentials, APlaceWithoutMetadataIsLeftSoonAndAskedOnce) {
   AwsFiles files;
   files.variables["AWS_EC2_METADATA_DISABLED"] = "";
   files.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = silent.url("");
-  http::Client http;
+  http::Client http{environment_of_process()};
   auto source = default_credentials(http, *files.load());
   EXPECT_EQ(source->get({}).status().code(), Code::NotFound);
   EXPECT_EQ(source->get({}).status().code(), Code::NotFound);

@@ -48,7 +48,7 @@ struct Client {
   }
   size_t asked() { return server.requests().size(); }
 
-  http::Client http;
+  http::Client http{environment_of_process()};
   ScriptedServer server;
   std::vector<std::string> notes;
   QueryClient query;
@@ -79,7 +79,7 @@ TEST(Query, ARefusalIsFinalAndNamesAwssCode) {
   ASSERT_FALSE(answer.ok());
   const Failure& f = answer.failure();
   EXPECT_EQ(f.kind, Kind::Refused);
-  EXPECT_EQ(f.code, "UnauthorizedOperation");
+  EXPECT_EQ(f.reason, "UnauthorizedOperation");
   EXPECT_EQ(f.request_id, "req-1");
   EXPECT_EQ(f.http_status, 403);
   EXPECT_EQ(f.status.code(), Code::Auth);
@@ -189,7 +189,7 @@ TEST(Query, WhatDidNotGoOutSaysSo) {
     ScriptedServer gone([](const std::string&) { return std::string(); });
     port = gone.port();
   }
-  http::Client http;
+  http::Client http{environment_of_process()};
   QueryClient query(http, fixed_credentials({"A", "B", "", {}, ""}),
                     {.name = "ec2",
                      .version = "1",
@@ -296,7 +296,7 @@ TEST(Query, TheIdentityIsStss) {
   files.variables["AWS_ENDPOINT_URL"] = sts.url("");
   auto service = query_service(**files.load(), "sts", "eu-west-1");
   ASSERT_TRUE(service.ok());
-  http::Client http;
+  http::Client http{environment_of_process()};
   QueryClient client(http, fixed_credentials({"A", "B", "", {}, ""}), *service);
   auto who = caller_identity(client, {});
   ASSERT_TRUE(who.ok()) << who.status().text();

@@ -139,7 +139,8 @@ class AzureCredentials : public testing::Test {
     return answer(200, {{"access_token", "t-1"}, {"expires_in", 3600}});
   };
   test::ScriptedServer server_;
-  http::Client http_;
+  http::Client http_{
+      environment_of_process().with("PATH", folder_.path() + "/bin:" + environment_of_process()("PATH"))};
   std::unique_ptr<Session> session_;
 };
 
@@ -321,10 +322,7 @@ TEST_F(AzureCredentials, AzIsAskedForATokenOfTheSubscriptionThatItChose) {
           "/argv\necho '{\"accessToken\": \"t-az\", \"expires_on\": 99999999999}'\n",
       0700);
   variables_["PATH"] = folder_.path() + "/bin";
-  const std::string before = ::getenv("PATH");
-  ::setenv("PATH", (folder_.path() + "/bin:" + before).c_str(), 1);
   auto made = token();
-  ::setenv("PATH", before.c_str(), 1);
   ASSERT_TRUE(made.ok()) << made.status().text();
   EXPECT_EQ((*made)->value, "t-az");
   EXPECT_EQ(session_->settings().subscription, "sub-2");

@@ -127,7 +127,7 @@ TEST(GoogleCredentials, AFileThatCannotBeUsedIsNamedAndNothingOfIt) {
 TEST(GoogleSettings, AreFoundAsGcloudFindsThem) {
   test::TemporaryFolder folder;
   std::map<std::string, std::string> set = {{"HOME", folder.path()}};
-  const Environment environment = [&](const std::string& name) {
+  const Lookup environment = [&](const std::string& name) {
     auto found = set.find(name);
     return found == set.end() ? std::string() : found->second;
   };
@@ -168,7 +168,7 @@ TEST(GoogleSession, AServiceAccountsTokenIsAskedForOnceAndAgainWhenItIsRefused) 
       return answer(401, {{"error", {{"code", 401}, {"message", "expired"}}}});
     return answer(200, {{"ok", true}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Session session(http, settings_with(account_file(server.url("/token")), server.url("/")));
   Service service(session, server.url("/compute/v1/"));
   Answer first = service.call({.method = "GET", .path = "projects/p", .query = {}, .body = nullptr}, kNoStop);
@@ -183,7 +183,7 @@ TEST(GoogleSession, ATokenIsRenewedBeforeItEnds) {
   test::ScriptedServer server([&](const std::string&) {
     return answer(200, {{"access_token", "t" + std::to_string(++tokens)}, {"expires_in", 120}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Session session(http, settings_with(account_file(server.url("/token")), ""));
   EXPECT_EQ((*session.token(kNoStop))->value, "t1");
   EXPECT_EQ((*session.token(kNoStop))->value, "t2");
@@ -193,7 +193,7 @@ TEST(GoogleSession, ARefusedLoginSaysSoWithoutWhatWasSent) {
   test::ScriptedServer server([&](const std::string&) {
     return answer(400, {{"error", "invalid_grant"}, {"error_description", "hush-hush is expired"}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const Json file = {{"type", "authorized_user"},
                      {"client_id", "i"},
                      {"client_secret", "hush-hush"},
@@ -218,7 +218,7 @@ TEST(GoogleSession, FederationExchangesTheTokenOfAFileAndActsAsAServiceAccount) 
     EXPECT_NE(request.find("Bearer federated"), std::string::npos);
     return answer(200, {{"accessToken", "of-the-account"}, {"expireTime", "2099-01-01T00:00:00Z"}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const Json file = {
       {"type", "external_account"},
       {"audience", "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"},
@@ -241,7 +241,7 @@ TEST(GoogleSession, FederationTakesThePlainTextOfAnAddressAndSaysWhoIsBilled) {
     EXPECT_NE(request.find("options=%7B%22userProject%22%3A%22billed%22%7D"), std::string::npos) << request;
     return answer(200, {{"access_token", "federated"}, {"expires_in", 3600}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const Json file = {{"type", "external_account"},
                      {"audience", "//iam.googleapis.com/locations/global/workforcePools/p/providers/q"},
                      {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"},
@@ -256,16 +256,15 @@ TEST(GoogleSession, FederationTakesThePlainTextOfAnAddressAndSaysWhoIsBilled) {
 
 // The subject token is a request to STS, signed with the keys of AWS's own variables.
 TEST(GoogleSession, FederationOfAwsShowsASignedRequestOfItsOwn) {
-  ::setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", 1);
-  ::setenv("AWS_SECRET_ACCESS_KEY", "very-secret", 1);
-  ::setenv("AWS_SESSION_TOKEN", "session-1", 1);
-  ::setenv("AWS_REGION", "eu-west-1", 1);
   std::string posted;
   test::ScriptedServer server([&](const std::string& request) {
     posted = request;
     return answer(200, {{"access_token", "federated"}, {"expires_in", 3600}});
   });
-  http::Client http;
+  http::Client http{Environment(Environment::Variables{{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"},
+                                                       {"AWS_SECRET_ACCESS_KEY", "very-secret"},
+                                                       {"AWS_SESSION_TOKEN", "session-1"},
+                                                       {"AWS_REGION", "eu-west-1"}})};
   const std::string audience = "//iam.googleapis.com/projects/1/locations/global/p/providers/q";
   Json file = {{"type", "external_account"},
                {"audience", audience},
@@ -278,8 +277,6 @@ TEST(GoogleSession, FederationOfAwsShowsASignedRequestOfItsOwn) {
                  {"regional_cred_verification_url",
                   "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15"}}}};
   auto token = Session(http, settings_with(file, "")).token(kNoStop);
-  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"})
-    ::unsetenv(name);
   ASSERT_TRUE(token.ok()) << token.status().text();
   EXPECT_EQ((*token)->value, "federated");
   const size_t from = posted.find("subject_token=") + 14;
@@ -311,7 +308,7 @@ TEST(GoogleSession, APersonOfAWorkforcePoolIsKnownByARefreshToken) {
     EXPECT_NE(request.find("grant_type=refresh_token&refresh_token=r"), std::string::npos) << request;
     return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const Json file = {{"type", "external_account_authorized_user"},
                      {"audience", "//iam.googleapis.com/locations/global/workforcePools/p/providers/q"},
                      {"client_id", "i"},
@@ -334,7 +331,7 @@ TEST(GoogleSession, AServiceAccountByOthersInBetweenIsAskedForByAllOfThem) {
               Json::array({"projects/-/serviceAccounts/between@p.iam.gserviceaccount.com"}));
     return answer(200, {{"accessToken", "of-the-account"}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const Json file = {
       {"type", "impersonated_service_account"},
       {"delegates", Json::array({"projects/-/serviceAccounts/between@p.iam.gserviceaccount.com"})},
@@ -405,7 +402,7 @@ TEST(GoogleClient, AZoneWithoutRoomIsARefusalAlsoWhereItsStatusIs503) {
     ++asked;
     return answer(503, {{"error", error}});
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Session session(http, settings_with(account_file(server.url("/token")), ""));
   Service service(session, server.url("/"));
   for (const char* reason : {"", "ZONE_RESOURCE_POOL_EXHAUSTED"}) {
@@ -485,7 +482,7 @@ TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
     if (!second) page["nextPageToken"] = "next";
     return answer(200, page);
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Session session(http, settings_with(account_file(server.url("/token")), ""));
   Service service(session, server.url("/"));
   std::string names;

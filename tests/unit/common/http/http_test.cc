@@ -25,7 +25,7 @@ const Retries kQuick{4, 0.01, 0.05};
 
 TEST(Http, GivesStatusHeadersAndBody) {
   ScriptedServer server([](const std::string&) { return http_answer(404, "X-Kind: Odd Value \r\n", "no"); });
-  Client http;
+  Client http{Environment()};
   auto r = http.send({.url = server.url("/a?token=secret")});
   ASSERT_TRUE(r.ok()) << r.status().text();
   EXPECT_EQ(r->status, 404);
@@ -38,7 +38,7 @@ TEST(Http, GivesStatusHeadersAndBody) {
 
 TEST(Http, SendsBodyAndHeaders) {
   ScriptedServer server([](const std::string&) { return http_answer(200, "", ""); });
-  Client http;
+  Client http{Environment()};
   ASSERT_TRUE(http.send({.method = "PUT",
                          .url = server.url("/k"),
                          .headers = {{"X-A", "1"}, {"X-Empty", ""}},
@@ -58,7 +58,7 @@ TEST(Http, ASinkTakesNoMoreThanWasSaid) {
   std::string declared = http_answer(200, "", body), open_end = "HTTP/1.0 200 OK\r\n\r\n" + body;
   for (const std::string& answer : {declared, open_end}) {
     ScriptedServer server([&](const std::string&) { return answer; });
-    Client http;
+    Client http{Environment()};
     size_t got = 0;
     Request request{.url = server.url("/list"), .largest_sunk = body.size()};
     request.sink = [&](std::string_view piece) {
@@ -89,7 +89,7 @@ TEST(Http, RepeatsPassingFaultsAndObeysTheLimit) {
            : k == 1 ? http_answer(503, "Retry-After: 0\r\n", "busy")
                     : http_answer(200, "", "fine");
   });
-  Client http;
+  Client http{Environment()};
   auto r = http.send({.url = server.url("/")}, kQuick);
   ASSERT_TRUE(r.ok()) << r.status().text();
   EXPECT_EQ(r->body, "fine");
@@ -106,7 +106,7 @@ TEST(Http, APostThatMayHaveActedIsNotRepeatedUnlessThatDoesNothing) {
   ScriptedServer server([](const std::string& r) {
     return r.rfind("POST /busy ", 0) == 0 ? http_answer(429, "", "later") : http_answer(503, "", "half done");
   });
-  Client http;
+  Client http{Environment()};
   auto once = http.send({.method = "POST", .url = server.url("/create"), .body = "x"}, kQuick);
   ASSERT_TRUE(once.ok()) << once.status().text();
   EXPECT_EQ(once->status, 503);
@@ -122,7 +122,7 @@ TEST(Http, APostThatMayHaveActedIsNotRepeatedUnlessThatDoesNothing) {
 
 TEST(Http, AServerThatIsAwayForLongIsNotWaitedFor) {
   ScriptedServer server([](const std::string&) { return http_answer(503, "Retry-After: 3600\r\n", ""); });
-  Client http;
+  Client http{Environment()};
   auto r = http.send({.url = server.url("/")}, kQuick);
   ASSERT_TRUE(r.ok());
   EXPECT_EQ(r->status, 503);
@@ -167,7 +167,7 @@ TEST(Retry, AfterIsANumberOrADate) {
 
 TEST(Http, ABrokenPostIsLostAndNotRepeated) {
   ScriptedServer server([](const std::string&) { return std::string(); });
-  Client http;
+  Client http{Environment()};
   auto r = http.send({.method = "POST", .url = server.url("/create?key=SECRET"), .body = "x"}, kQuick);
   ASSERT_FALSE(r.ok());
   EXPECT_EQ(r.status().code(), Code::Lost);
@@ -184,7 +184,7 @@ TEST(Http, APostOnAKeptConnectionThatDiesIsNotSentTwice) {
                                       : std::string();
       },
       true);
-  Client http;
+  Client http{Environment()};
   ASSERT_TRUE(http.send({.url = server.url("/")}).ok());
   auto r = http.send({.method = "POST", .url = server.url("/create"), .body = "x"}, kQuick);
   ASSERT_FALSE(r.ok());
@@ -199,7 +199,7 @@ TEST(Http, APostThatIsStoppedAfterItWentOutIsLost) {
     ::usleep(1'500'000);
     return http_answer(200, "", "made");
   });
-  Client http;
+  Client http{Environment()};
   auto r = http.send({.method = "POST", .url = server.url("/create"), .body = "x", .stop = stop.token()});
   ASSERT_FALSE(r.ok());
   EXPECT_EQ(r.status().code(), Code::Lost);
@@ -207,7 +207,7 @@ TEST(Http, APostThatIsStoppedAfterItWentOutIsLost) {
 
 TEST(Http, SigningThatFailsSendsNothing) {
   ScriptedServer server([](const std::string&) { return http_answer(200, "", ""); });
-  Client http;
+  Client http{Environment()};
   auto r = http.send(
       {.url = server.url("/"), .signing = [] { return Result<Headers>(Status(Code::Auth, "no keys")); }},
       kQuick);
@@ -221,7 +221,7 @@ TEST(Http, WhatTheServerThrottlesIsRepeatedAndSlowsDownTheSharedRate) {
     return n++ == 0 ? http_answer(503, "", "<Code>RequestLimitExceeded</Code>")
                     : http_answer(200, "", "made");
   });
-  Client http;
+  Client http{Environment()};
   auto rate = std::make_shared<Rate>();
   Request create{.method = "POST", .url = server.url("/create"), .body = "x", .rate = rate};
   create.throttled = [](const Response& r) {
@@ -238,7 +238,7 @@ TEST(Http, AnUnreachablePortIsRetryAndOtherSchemesAreRefused) {
   {
     port = ScriptedServer([](const std::string&) { return std::string(); }).port();
   }
-  Client http;
+  Client http{Environment()};
   auto r = http.send({.method = "POST", .url = "http://user:pw@127.0.0.1:" + std::to_string(port) + "/"});
   ASSERT_FALSE(r.ok());
   EXPECT_EQ(r.status().code(), Code::Retry);
@@ -246,25 +246,9 @@ TEST(Http, AnUnreachablePortIsRetryAndOtherSchemesAreRefused) {
   EXPECT_EQ(http.send({.url = "file:///etc/passwd"}).status().code(), Code::Invalid);
 }
 
-// A variable of the environment while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* was = std::getenv(name)) before_ = was;
-    value ? ::setenv(name, value, 1) : ::unsetenv(name);
-  }
-  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
 TEST(Http, AProxyThatFailsIsNamedWithoutItsPassword) {
-  const Variable none("no_proxy", nullptr), nor("NO_PROXY", nullptr);
-  Client http;
   {
-    const Variable proxy("https_proxy", "http://me:sesame@127.0.0.1:1");
+    Client http{Environment(Environment::Variables{{"https_proxy", "http://me:sesame@127.0.0.1:1"}})};
     const Status status = http.send({.url = "https://ec2.example.com/"}).status();
     EXPECT_EQ(status.code(), Code::Retry);
     EXPECT_NE(status.message().find("cannot connect (through the proxy 127.0.0.1:1)"), std::string::npos)
@@ -273,15 +257,27 @@ TEST(Http, AProxyThatFailsIsNamedWithoutItsPassword) {
     EXPECT_EQ(status.text().find("sesame"), std::string::npos) << status.text();
   }
   ScriptedServer refusing([](const std::string&) { return http_answer(407, "", ""); });
-  const std::string url = "http://me:sesame@127.0.0.1:" + std::to_string(refusing.port());
-  const Variable proxy("https_proxy", url.c_str());
-  const Status status = http.send({.url = "https://ec2.example.com/"}).status();
+  const Environment proxy(Environment::Variables{
+      {"https_proxy", "http://me:sesame@127.0.0.1:" + std::to_string(refusing.port())}});
+  const Status status = Client(proxy).send({.url = "https://ec2.example.com/"}).status();
   EXPECT_EQ(status.code(), Code::Auth) << status.text();
   EXPECT_NE(status.message().find("the proxy does not lead there"), std::string::npos) << status.text();
   EXPECT_EQ(status.text().find("sesame"), std::string::npos) << status.text();
-  const Variable direct("no_proxy", "ec2.example.com,127.0.0.1");
+  Client direct(proxy.with("no_proxy", "ec2.example.com,127.0.0.1"));
   ScriptedServer server([](const std::string&) { return http_answer(200, "", "direct"); });
-  EXPECT_EQ(http.send({.url = server.url("/")})->body, "direct");
+  EXPECT_EQ(direct.send({.url = server.url("/")})->body, "direct");
+}
+
+TEST(Http, EachClientGoesThroughTheProxyOfItsOwnUser) {
+  ScriptedServer server([](const std::string&) { return http_answer(200, "", "direct"); });
+  ScriptedServer proxy([](const std::string&) { return http_answer(200, "", "through the proxy"); });
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);  // of the process: nobody's
+  Client ana{Environment(Environment::Variables{{"http_proxy", proxy.url("")}})}, ben{Environment()};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(ana.send({.url = server.url("/")})->body, "through the proxy");
+    EXPECT_EQ(ben.send({.url = server.url("/")})->body, "direct");
+  }
+  ::unsetenv("http_proxy");
 }
 
 TEST(Http, AnEntryOfNoProxyMayHaveAPort) {
@@ -297,19 +293,15 @@ TEST(Http, AnEntryOfNoProxyMayHaveAPort) {
                                            {"http://s3.lan:9000/x", "s3.lan:90", false}})
     EXPECT_EQ(needs_no_proxy(url, entry), direct) << url << " " << entry;
   ScriptedServer server([](const std::string&) { return http_answer(200, "", "direct"); });
-  const Variable proxy("http_proxy", "http://127.0.0.1:1");
-  const std::string entry = "127.0.0.1:" + std::to_string(server.port()), other = "127.0.0.1:1";
-  Client http;
-  {
-    const Variable named("no_proxy", entry.c_str());
-    EXPECT_EQ(http.send({.url = server.url("/")})->body, "direct");
-  }
-  const Variable named("no_proxy", other.c_str());
-  EXPECT_EQ(http.send({.url = server.url("/")}).status().code(), Code::Retry) << "through the proxy";
+  const Environment proxy(Environment::Variables{{"http_proxy", "http://127.0.0.1:1"}});
+  Client named(proxy.with("no_proxy", "127.0.0.1:" + std::to_string(server.port())));
+  EXPECT_EQ(named.send({.url = server.url("/")})->body, "direct");
+  Client other(proxy.with("no_proxy", "127.0.0.1:1"));
+  EXPECT_EQ(other.send({.url = server.url("/")}).status().code(), Code::Retry) << "through the proxy";
 }
 
 TEST(Http, WhatIsNoHttpIsSaidToBeNone) {
-  Client http;
+  Client http{Environment()};
   for (const char* greeting : {"SSH-2.0-OpenSSH_9.2\r\n", "220 mail ESMTP\r\n", "HTTP/what\r\n\r\n"}) {
     ScriptedServer server([&](const std::string&) { return std::string(greeting); });
     const Status asked = http.send({.url = server.url("/")}).status();
@@ -321,17 +313,17 @@ TEST(Http, WhatIsNoHttpIsSaidToBeNone) {
 
 TEST(Http, WhatSpeaksNoTlsAndCertificatesThatAreNotThereAreSaidToBeSo) {
   const Request request{.url = "https://127.0.0.1:1/"};
-  const Status plain = failed_transfer(CURLE_SSL_CONNECT_ERROR, request, false,
+  const Status plain = failed_transfer(CURLE_SSL_CONNECT_ERROR, request, "", false,
                                        "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number");
   EXPECT_NE(plain.message().find("whoever listens there speaks no TLS"), std::string::npos) << plain.text();
   ScriptedServer server([](const std::string&) { return http_answer(200, "", "x"); });
   Request trusting{.url = server.url("/").replace(0, 4, "https")};
   trusting.ca_file = "/none/of/these.pem";
-  const Status lacking = Client().send(trusting).status();
+  const Status lacking = Client(Environment()).send(trusting).status();
   EXPECT_NE(lacking.message().find("cannot be loaded"), std::string::npos) << lacking.text();
   EXPECT_NE(lacking.message().find("/none/of/these.pem"), std::string::npos) << lacking.text();
   const Status proxy =
-      failed_transfer(CURLE_COULDNT_CONNECT, request, false, "Unsupported proxy scheme for \'x://y\'");
+      failed_transfer(CURLE_COULDNT_CONNECT, request, "", false, "Unsupported proxy scheme for \'x://y\'");
   EXPECT_NE(proxy.message().find("no proxies of that kind"), std::string::npos) << proxy.text();
 }
 
@@ -339,7 +331,7 @@ TEST(Http, WhatIsSignedForOneHostIsNotSentToAnother) {
   ScriptedServer other([](const std::string&) { return http_answer(200, "", "other"); });
   ScriptedServer server(
       [&](const std::string&) { return http_answer(307, "Location: " + other.url("/") + "\r\n", ""); });
-  Client http;
+  Client http{Environment()};
   Request request{.url = server.url("/")};
   EXPECT_EQ(http.send(request)->body, "other");
   request.signing = [] { return Result<Headers>(Headers{{"X-Amz-Security-Token", "token"}}); };
@@ -349,7 +341,7 @@ TEST(Http, WhatIsSignedForOneHostIsNotSentToAnother) {
 
 TEST(Http, StopsAnAnswerThatIsTooLargeOrStalls) {
   ScriptedServer big([](const std::string&) { return http_answer(200, "", std::string(5000, 'x')); });
-  Client http;
+  Client http{Environment()};
   EXPECT_EQ(http.send({.url = big.url("/"), .largest_answer = 1000}).status().code(), Code::Quota);
   StopSource stop;
   stop.request();

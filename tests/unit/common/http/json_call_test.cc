@@ -42,7 +42,7 @@ TEST(JsonCall, AWaitThatTheServiceAsksForIsKeptAndTold) {
     test::ScriptedServer server(
         [&](const std::string&) { return asked++ == 0 ? busy(status, "2") : good(); });
     std::vector<std::string> lines;
-    Client http;
+    Client http{Environment()};
     const auto begin = steady_clock::now();
     Answer answer = call_json(http, call_of(server.url("/")),
                               {Stop(), [&](const std::string& line) { lines.push_back(line); }});
@@ -56,7 +56,7 @@ TEST(JsonCall, AWaitThatTheServiceAsksForIsKeptAndTold) {
 
 TEST(JsonCall, WhoeverStopsDoesNotWaitForTheService) {
   test::ScriptedServer server([](const std::string&) { return busy(429, "60"); });
-  Client http;
+  Client http{Environment()};
   StopSource source;
   std::thread stops([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -78,7 +78,7 @@ TEST(JsonCall, ALongWaitAndOneForWhichNoTimeIsLeftAreTheCallers) {
       ++asked;
       return busy(429, after);
     });
-    Client http;
+    Client http{Environment()};
     Answer answer = call_json(http, call_of(server.url("/")), stop);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.failure().retry_after, std::stod(seconds));

@@ -37,7 +37,7 @@ class World {
   }
   std::vector<std::string> requests() { return server_.requests(); }
   int tokens = 0;
-  http::Client http;
+  http::Client http{environment_of_process()};
   std::optional<Session> session;
 
  private:

@@ -35,7 +35,7 @@ struct DownloadLock : testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
   std::string folder = testing::TempDir() + "lock-" + to_hex(random_bytes(6)), path = folder + "/x";
   Download what{.url = "http://127.0.0.1:1/x", .path = path, .retries = {1, 0.01, 0.01}};
-  http::Client http;
+  http::Client http{environment_of_process()};
 };
 
 TEST_F(DownloadLock, AFileThatAnotherFinishedIsNotWrittenTo) {

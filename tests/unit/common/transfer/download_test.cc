@@ -76,7 +76,7 @@ TEST(PartFile, AFileThatAnotherProcessFinishedMeanwhileIsLeftAlone) {
 TEST(Download, GoesOnWhereItBroke) {
   Scratch f;
   ScriptedServer server(ranged(3));
-  http::Client http;
+  http::Client http{environment_of_process()};
   Status s = download(
       http,
       {.url = server.url("/x"), .path = f.path + "/x", .sha256 = sha256_hex(content()), .retries = kQuick});
@@ -96,7 +96,7 @@ TEST(Download, GoesOnWhereItBroke) {
 
 TEST(Download, AnotherCallContinuesAndAChangedFileStartsAnew) {
   Scratch f;
-  http::Client http;
+  http::Client http{environment_of_process()};
   Download d{.path = f.path + "/x", .retries = {1, 0.01, 0.01}};
   {
     ScriptedServer server(ranged(100));
@@ -124,7 +124,7 @@ TEST(Download, AnotherCallContinuesAndAChangedFileStartsAnew) {
 
 TEST(Download, WithAnETagThatChangedInBetweenNothingIsMixed) {
   Scratch f;
-  http::Client http;
+  http::Client http{environment_of_process()};
   std::atomic<int> n{0};
   std::string old_content(50000, 'o');
   ScriptedServer server([&](const std::string& request) {
@@ -141,7 +141,7 @@ TEST(Download, WithAnETagThatChangedInBetweenNothingIsMixed) {
 TEST(Download, AWrongChecksumIsCorruptAndLeavesNothing) {
   Scratch f;
   ScriptedServer server(ranged(0));
-  http::Client http;
+  http::Client http{environment_of_process()};
   Status s = download(
       http,
       {.url = server.url("/x"), .path = f.path + "/x", .sha256 = std::string(64, 'a'), .retries = kQuick});
@@ -153,7 +153,7 @@ TEST(Download, AWrongChecksumIsCorruptAndLeavesNothing) {
 TEST(Download, AMissingFileIsNotFoundAndLeavesNothing) {
   Scratch f;
   ScriptedServer server([](const std::string&) { return http_answer(404, "", "gone"); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   EXPECT_EQ(download(http, {.url = server.url("/x"), .path = f.path + "/x", .retries = kQuick}).code(),
             Code::NotFound);
   EXPECT_EQ(f.files(), 0u);
@@ -162,7 +162,7 @@ TEST(Download, AMissingFileIsNotFoundAndLeavesNothing) {
 TEST(Download, AnAnswerWithoutAFileIsNoFile) {
   Scratch f;
   ScriptedServer server([](const std::string&) { return http_answer(204, "", ""); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   EXPECT_EQ(download(http, {.url = server.url("/x"), .path = f.path + "/x", .retries = kQuick}).code(),
             Code::Corrupt);
   EXPECT_EQ(f.files(), 0u);
@@ -171,7 +171,7 @@ TEST(Download, AnAnswerWithoutAFileIsNoFile) {
 TEST(Download, AServerThatIsAwayForLongIsNotWaitedFor) {
   Scratch f;
   ScriptedServer server([](const std::string&) { return http_answer(503, "Retry-After: 3600\r\n", ""); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   EXPECT_EQ(download(http, {.url = server.url("/x"), .path = f.path + "/x", .retries = kQuick}).code(),
             Code::Retry);
   EXPECT_EQ(server.requests().size(), 1u);
@@ -180,7 +180,7 @@ TEST(Download, AServerThatIsAwayForLongIsNotWaitedFor) {
 TEST(Download, MoreThanExpectedIsQuota) {
   Scratch f;
   ScriptedServer server(ranged(0));
-  http::Client http;
+  http::Client http{environment_of_process()};
   EXPECT_EQ(
       download(http, {.url = server.url("/x"), .path = f.path + "/x", .largest = 100, .retries = kQuick})
           .code(),

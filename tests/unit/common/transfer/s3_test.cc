@@ -31,7 +31,7 @@ struct Bucket {
                         .credentials = aws::fixed_credentials({"AKID", "SECRETKEY", "", {}, "test"}),
                         .attempts = 3},
               "data") {}
-  http::Client http;
+  http::Client http{environment_of_process()};
   ScriptedServer server;
   S3 store;
 };
@@ -81,7 +81,7 @@ TEST(Checksum, WhateverTheStoreKeepsIsCompared) {
 }
 
 TEST(S3, AddressesByVirtualHostPathAndEndpoint) {
-  http::Client http;
+  http::Client http{environment_of_process()};
   auto url = [&](S3Options options, const std::string& bucket) {
     options.credentials = aws::fixed_credentials({"A", "s", "", {}, ""});
     auto presigned = S3(http, options, bucket).presign("GET", "a b/c", 60);
@@ -211,7 +211,7 @@ TEST(S3, ErrorsSayWhatToDoAndHoldNoSecret) {
 
 TEST(S3, ExpiredKeysAreRenewedWithinATransfer) {
   int n = 0;
-  http::Client http;
+  http::Client http{environment_of_process()};
   ScriptedServer server([](const std::string& r) {
     return header_of(r, "Authorization").find("Credential=K2/") != std::string::npos
                ? http_answer(200, "", "x")
@@ -443,7 +443,7 @@ TEST(S3, KeysOfAProcessThatTheServerCallsExpiredAreAskedForAnew) {
              "echo x >> $0.log; echo '{\"Version\":1,\"AccessKeyId\":\"K'$(wc -l < "
              "$0.log)'\",\"SecretAccessKey\":\"s\"}'");
   files.config("[default]\ncredential_process = sh '" + files.home + "/next'\n");
-  http::Client http;
+  http::Client http{environment_of_process()};
   ScriptedServer server([](const std::string& r) {
     return header_of(r, "Authorization").find("Credential=K2/") != std::string::npos
                ? http_answer(200, "", "x")
@@ -458,7 +458,7 @@ TEST(S3, KeysOfAProcessThatTheServerCallsExpiredAreAskedForAnew) {
 
 TEST(S3, OptionsComeFromTheEnvironmentAndTheProfile) {
   test::AwsFiles files;
-  http::Client http;
+  http::Client http{environment_of_process()};
   files.config("[default]\nregion = eu-west-1\ns3 =\n  addressing_style = path\n");
   auto options = s3_options(http, *files.load());
   ASSERT_TRUE(options.ok());

@@ -110,7 +110,7 @@ TEST(FetchFolder, OnlyWhatHasChangedIsFetchedAndWhatIsGoneIsRemoved) {
   ASSERT_TRUE(make_directories(folder).ok());
   Site site{{{"/d/a", "one"}, {"/d/b", "two"}}};
   ScriptedServer server([&](const std::string& request) { return site.answer(request); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const auto fetch = [&] { return fetch_folder(http, server.url("/d"), folder, {"a", "b", "c"}); };
   ASSERT_TRUE(fetch().ok());
   EXPECT_EQ(*read_file(folder + "/a"), "one");
@@ -133,7 +133,7 @@ TEST(FetchFolder, AFileMayBecomeAFolderAndTheOtherWayRoundButNotBeBoth) {
   ASSERT_TRUE(make_directories(folder).ok());
   Site site{{{"/d/a", "one"}}};
   ScriptedServer server([&](const std::string& request) { return site.answer(request); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const auto fetch = [&] { return fetch_folder(http, server.url("/d"), folder, {"a", "a/b/c", "a/d"}); };
   ASSERT_TRUE(fetch().ok());
   site.files = {{"/d/a/b/c", "two"}, {"/d/a/d", "three"}};
@@ -159,7 +159,7 @@ TEST(FetchFolder, AFileThatIsCalledLikeTheBeginningOfAnotherIsNoneOfIt) {
   for (const std::string& name : names) site.files["/d/" + name] = "content of " + name;
   site.files["/d/.radl-source.json"] = R"({"a": "no version of anything"})";
   ScriptedServer server([&](const std::string& request) { return site.answer(request); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   // In whichever order they come.
   for (int i = 0; i < 10; ++i) {
     std::vector<std::string> asked = names;
@@ -186,11 +186,10 @@ TEST(FetchFolder, ANameThatNoFileSystemKeepsIsRefusedBeforeAnythingIsFetched) {
                              "</Key><Size>1</Size></Contents><Contents><Key>d/ok</Key><Size>1</Size>"
                              "</Contents></ListBucketResult>");
     });
-    ::setenv("AWS_ENDPOINT_URL_S3", server.url("").c_str(), 1);
-    ::setenv("AWS_ACCESS_KEY_ID", "AK", 1);
-    ::setenv("AWS_SECRET_ACCESS_KEY", "secret", 1);
-    ::setenv("AWS_REGION", "us-east-1", 1);
-    http::Client http;
+    http::Client http{Environment(Environment::Variables{{"AWS_ENDPOINT_URL_S3", server.url("")},
+                                                         {"AWS_ACCESS_KEY_ID", "AK"},
+                                                         {"AWS_SECRET_ACCESS_KEY", "secret"},
+                                                         {"AWS_REGION", "us-east-1"}})};
     const Status refused = fetch_folder(http, "s3://data/d", folder, {});
     EXPECT_EQ(refused.code(), Code::Unsupported) << name << ": " << refused.text();
     EXPECT_NE(refused.message().find("s3://data/d: \"" + name + "\" would be another name"),
@@ -199,8 +198,6 @@ TEST(FetchFolder, ANameThatNoFileSystemKeepsIsRefusedBeforeAnythingIsFetched) {
     EXPECT_EQ(server.requests().size(), 1u) << name;
     EXPECT_TRUE(std::filesystem::is_empty(folder)) << name;
   }
-  for (const char* name : {"AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"})
-    ::unsetenv(name);
   std::filesystem::remove_all(folder);
 }
 

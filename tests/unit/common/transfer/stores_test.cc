@@ -44,7 +44,7 @@ TEST(Gcs, ATokenThatIsRefusedIsRenewedOnce) {
     return header_of(request, "Authorization") == "Bearer two" ? http_answer(200, "", kObject)
                                                                : http_answer(401, "", "");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Gcs store(http, google_at(server.url("")), "data");
   auto head = store.head("k");
   ASSERT_TRUE(head.ok()) << head.status().text();
@@ -57,7 +57,7 @@ TEST(Gcs, WhoIsNotAllowedIsToldTheRoleThatLacks) {
     return http_answer(403, "",
                        R"({"error": {"code": 403, "message": "ana does not have storage.objects.get"}})");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Gcs store(http, google_at(server.url("")), "data");
   const Status failed = store.head("k").status();
   EXPECT_EQ(failed.code(), Code::Auth);
@@ -73,7 +73,7 @@ TEST(Gcs, AnObjectAndABucketThatAreNotThereAreToldApart) {
             ? R"({"error": {"code": 404, "message": "No such object: data/k"}})"
             : R"({"error": {"code": 404, "message": "The specified bucket does not exist."}})");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const Status object = Gcs(http, google_at(server.url("")), "data").head("k").status();
   EXPECT_EQ(object.code(), Code::NotFound);
   EXPECT_FALSE(is_missing_container(object)) << object.text();
@@ -84,7 +84,7 @@ TEST(Gcs, AnObjectAndABucketThatAreNotThereAreToldApart) {
 // A state probes whether its store minds conditions with an ETag that nothing has.
 TEST(Gcs, AGenerationThatNothingHasNeverMeansThatThereIsNothing) {
   ScriptedServer server([](const std::string&) { return http_answer(412, "", ""); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Gcs store(http, google_at(server.url("")), "data");
   EXPECT_EQ(store.put("k", "x", {.if_match = std::string(32, '0')}).status().code(), Code::Conflict);
   ASSERT_EQ(server.requests().size(), 1u);
@@ -105,7 +105,7 @@ TEST(Gcs, AnUploadAsksHowMuchHasComeWhenAChunkIsLost) {
     return ++chunks == 1 ? std::string() : http_answer(200, "", kObject);
   });
   url = server.url("/session");
-  http::Client http;
+  http::Client http{environment_of_process()};
   auto put = Gcs(http, google_at(server.url("")), "data").put_file("k", path);
   ASSERT_TRUE(put.ok()) << put.status().text();
   const auto requests = server.requests();
@@ -130,7 +130,7 @@ TEST(AzureBlob, AWrongClockIsPutRightByTheServersAnswer) {
                      403, "Date: Wed, 01 Jan 2031 00:00:00 GMT\r\nx-ms-error-code: AuthenticationFailed\r\n",
                      "");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   auto got = AzureBlob(http, azure_at(server.url("")), "data").get("k");
   ASSERT_TRUE(got.ok()) << got.status().text();
   EXPECT_EQ(server.requests().size(), 2u);
@@ -141,7 +141,7 @@ TEST(AzureBlob, APartThatIsNotTheOneAskedForIsRefused) {
   ScriptedServer server([&](const std::string&) {
     return http_answer(206, "ETag: \"0x1\"\r\nContent-Range: " + range + "\r\n", body);
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   AzureBlob store(http, azure_at(server.url("")), "data");
   auto right = store.get("k", {2, 4});
   ASSERT_TRUE(right.ok()) << right.status().text();
@@ -154,7 +154,7 @@ TEST(AzureBlob, APartThatIsNotTheOneAskedForIsRefused) {
 TEST(AzureBlob, TheSecretOfASignatureIsInNoError) {
   ScriptedServer server(
       [](const std::string&) { return http_answer(403, "x-ms-error-code: AuthenticationFailed\r\n", ""); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   AzureBlobOptions options = azure_at(server.url(""));
   options.key.clear();
   options.sas = "sv=2021-12-02&sig=TOPSECRET";
@@ -216,7 +216,7 @@ TEST(Swift, ATokenThatHasEndedIsRenewedAndTheObjectChecked) {
                ? http_answer(200, "ETag: 9dd4e461268c8034f5c8564e155c67a6\r\n", "y")  // MD5 of "x"
                : http_answer(401, "", "");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Swift store(http, {std::make_shared<OneAccount>(server.url("/v1/AUTH_p")), "", 3}, "data");
   const Status got = store.get("k").status();
   EXPECT_EQ(got.code(), Code::Corrupt) << got.text();
@@ -238,7 +238,7 @@ TEST(Swift, KeystonesTokenAndCatalogueLeadToTheContainer) {
                  : http_answer(400, "", "");
   });
   url = server.url("/v1/AUTH_p");
-  http::Client http;
+  http::Client http{environment_of_process()};
   const std::map<std::string, std::string> variables = {{"OS_AUTH_URL", server.url("/v3")},
                                                         {"OS_USERNAME", "ana"},
                                                         {"OS_PASSWORD", "TOPSECRET"},
@@ -258,7 +258,7 @@ TEST(Swift, KeystonesTokenAndCatalogueLeadToTheContainer) {
 
 TEST(Swift, AConditionThatSwiftDoesNotHaveIsRefusedBeforeAnythingIsSent) {
   ScriptedServer server([](const std::string&) { return http_answer(201, "", ""); });
-  http::Client http;
+  http::Client http{environment_of_process()};
   Swift store(http, {std::make_shared<OneAccount>(server.url("/v1/AUTH_p")), "", 3}, "data");
   EXPECT_EQ(store.put("k", "x", {.if_match = "0123"}).status().code(), Code::Unsupported);
   EXPECT_EQ(server.requests().size(), 0u);

@@ -54,7 +54,7 @@ class SourceRates : public testing::Test {
     unsetenv("TMPDIR");
   }
   test::TemporaryFolder scratch, data;
-  http::Client http;
+  http::Client http{environment_of_process()};
 };
 
 TEST_F(SourceRates, OfAFolderAreOfItsLargeAndSmallFiles) {

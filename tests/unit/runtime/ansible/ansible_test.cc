@@ -23,7 +23,8 @@ using test::TestNodes;
 
 struct AnsibleTest : testing::Test {
   void SetUp() override {
-    ASSERT_FALSE(find_program("ansible-playbook").empty()) << "packages.txt names it";
+    ASSERT_FALSE(find_program(environment_of_process(), "ansible-playbook").empty())
+        << "packages.txt names it";
     nodes = std::make_unique<TestNodes>(isolation);
     for (const char* address : {"front[0]", "wn[0]", "wn[1]"}) {
       handles.push_back(nodes->handle(address));

@@ -154,16 +154,16 @@ TEST(AuthFile, IsTheOneThatOptionOrEnvironmentNames) {
   ASSERT_TRUE(write_file_atomic(path, "type = EC2; username = u; password = p\n", 0644).ok());
   ::unsetenv("RADL_AUTH");
   ::unsetenv("IM_AUTH");
-  EXPECT_FALSE(load_auth("")->has_value());
+  EXPECT_FALSE(load_auth(environment_of_process(), "")->has_value());
   ::setenv("IM_AUTH", path.c_str(), 1);
-  auto by_environment = load_auth("");
+  auto by_environment = load_auth(environment_of_process(), "");
   ASSERT_TRUE(by_environment.ok() && by_environment->has_value());
   EXPECT_EQ((*by_environment)->notes.size(), 1u);  // others can read it
   ::setenv("RADL_AUTH", "/nowhere", 1);
-  EXPECT_EQ(load_auth("").status().code(), Code::NotFound);
-  EXPECT_TRUE(load_auth(path)->has_value());
+  EXPECT_EQ(load_auth(environment_of_process(), "").status().code(), Code::NotFound);
+  EXPECT_TRUE(load_auth(environment_of_process(), path)->has_value());
   ::chmod(path.c_str(), 0600);
-  EXPECT_TRUE(load_auth(path)->value().notes.empty());
+  EXPECT_TRUE(load_auth(environment_of_process(), path)->value().notes.empty());
   ::unsetenv("RADL_AUTH");
   ::unsetenv("IM_AUTH");
   ::unlink(path.c_str());

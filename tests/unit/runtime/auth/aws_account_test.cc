@@ -39,7 +39,7 @@ Asked look(ScriptedServer::Answer answer) {
   ScriptedServer server(std::move(answer));
   files.variables["AWS_ENDPOINT_URL"] = server.url("");
   files.variables["AWS_MAX_ATTEMPTS"] = "1";
-  http::Client http;
+  http::Client http{environment_of_process()};
   auto configuration = *files.load();
   Asked asked{look_at_account({http, *configuration, aws::fixed_credentials({"A", "s", "", {}, "test"}),
                                "eu-west-1", Stop()}),

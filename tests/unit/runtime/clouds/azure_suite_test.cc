@@ -8,7 +8,7 @@ namespace {
 
 class AzureSubject : public ControlledSubject {
  public:
-  AzureSubject() : ControlledSubject(azure::make_family(), {"azure", "", "eastus"}) {}
+  AzureSubject() : ControlledSubject(azure::make_family(environment_of_process()), {"azure", "", "eastus"}) {}
   std::vector<std::string> own_tags() const override {
     return {"radlc-infrastructure", "radlc-address", "radlc-token"};
   }

@@ -28,7 +28,7 @@ class CloudSubject {
   virtual Clock& clock() = 0;
   // Of a run for this infrastructure; two infrastructures have two work directories.
   virtual Context context(const std::string& infrastructure) {
-    Context context;
+    Context context{.environment = environment_of_process()};
     context.infrastructure = infrastructure;
     context.work_directory = folder_.path() + "/" + infrastructure;
     context.run = "run-1";

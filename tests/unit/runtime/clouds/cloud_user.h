@@ -252,7 +252,7 @@ class CloudUser {
 
   Cloud& cloud_;
   Clock& clock_;
-  Context context_;
+  Context context_{.environment = environment_of_process()};
   std::set<std::string> unfinished_;  // ids: made, and another request is to follow
 };
 

@@ -48,7 +48,7 @@ class ControlledSubject : public CloudSubject {
   }
 
  private:
-  http::Client http_;
+  http::Client http_{environment_of_process()};
   std::unique_ptr<CloudFamily> family_;
   std::unique_ptr<Cloud> cloud_;
 };

@@ -72,7 +72,7 @@ TEST(Api, PagesThatGoRoundInACircleEnd) {
                              "<DescribeInstancesResponse><reservationSet/><nextToken>" +
                                  std::to_string(++n % 2) + "</nextToken></DescribeInstancesResponse>");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   aws::QueryClient client(
       http, nullptr, {.name = "ec2", .version = "1", .region = "us-east-1", .endpoint = server.url("/")});
   const Status status =
@@ -248,7 +248,7 @@ TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {
 aws::Failure failure(int http_status, const std::string& code, Code meant) {
   aws::Failure made;
   made.http_status = http_status;
-  made.code = code;
+  made.reason = code;
   made.status = {meant, "said"};
   return made;
 }
@@ -467,7 +467,7 @@ TEST(Ec2Errors, SayWhatToDo) {
   const auto hint = [](const char* code) {
     aws::Failure failure;
     failure.kind = aws::Failure::Kind::Refused;
-    failure.code = code;
+    failure.reason = code;
     failure.status = {Code::Invalid, code};
     return status_of(failure).hint();
   };

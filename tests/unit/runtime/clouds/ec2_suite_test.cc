@@ -10,7 +10,7 @@ constexpr const char* kImage = "aws://us-east-1/ami-0deb12000000000a2";
 
 class Ec2Subject : public ControlledSubject {
  public:
-  Ec2Subject() : ControlledSubject(ec2::make_family(), {"ec2", "", "us-east-1"}) {}
+  Ec2Subject() : ControlledSubject(ec2::make_family(environment_of_process()), {"ec2", "", "us-east-1"}) {}
   ir::Program program() const override { return with_images(CloudSubject::program()); }
   int more_than_a_page() const override { return 3; }
   std::vector<std::string> own_tags() const override {

@@ -55,7 +55,7 @@ TEST(EvictionNotice, Ec2AsksWithASessionThatIsOpenedAgain) {
     if (asked == 2) return http_answer(401, "", "");  // the session has ended
     return http_answer(200, "", R"({"action": "terminate", "time": "2017-09-18T08:22:00Z"})");
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const NoticeSpec spec = spec_of(ec2::spot_notice(), server.url(""));
   engine::NoticeService service(http, spec);
   EXPECT_EQ(said(service.ask({})), "none");
@@ -70,7 +70,7 @@ TEST(EvictionNotice, GoogleSaysTrueAndNothingMore) {
     EXPECT_EQ(header_of(request, "Metadata-Flavor"), "Google");
     return http_answer(200, "Metadata-Flavor: Google\r\n", body);
   });
-  http::Client http;
+  http::Client http{environment_of_process()};
   const NoticeSpec spec = spec_of(gce::spot_notice(), server.url(""));
   engine::NoticeService service(http, spec);
   EXPECT_EQ(said(service.ask({})), "none");
@@ -93,7 +93,7 @@ TEST(EvictionNotice, AzureSpeaksOfOtherMachinesToo) {
                       {"Resources", machines},
                       {"NotBefore", "Mon, 11 Apr 2022 22:26:58 GMT"}});
   };
-  http::Client http;
+  http::Client http{environment_of_process()};
   const NoticeSpec spec = spec_of(azure::spot_notice("radl-Worker-1"), server.url(""));
   engine::NoticeService service(http, spec);
   EXPECT_EQ(said(service.ask({})), "none");

@@ -196,7 +196,7 @@ TEST(GceDisks, OneOfNoTypeIsOfOneThatTheMachineTakes) {
 }
 
 TEST(GceMarks, NamesAreOfTheTokenAndOfOneInfrastructureInOneRegion) {
-  Context context;
+  Context context{.environment = environment_of_process()};
   context.infrastructure = "Demo/1";
   Order order;
   order.address = "network.a-network-with-a-very-long-name-that-goes-on@gce:x/europe-west1";

@@ -8,7 +8,7 @@ namespace {
 
 class GceSubject : public ControlledSubject {
  public:
-  GceSubject() : ControlledSubject(gce::make_family(), {"gce", "", "europe-west1"}) {}
+  GceSubject() : ControlledSubject(gce::make_family(environment_of_process()), {"gce", "", "europe-west1"}) {}
   bool tamper(const Seen& seen) override {
     return (seen.type == "instance" || seen.type == "firewall") && control("tamper/" + seen.id) == Json(true);
   }

@@ -67,7 +67,7 @@ struct Infrastructure {
 
   test::TemporaryFolder folder;
   ir::Secrets secrets;
-  Context context;
+  Context context{.environment = environment_of_process()};
   std::string log;
   std::unique_ptr<Cloud> cloud;
 };
@@ -371,7 +371,7 @@ TEST_F(HostsTest, WhateverFailsOnTheMachineIsAnErrorAndLeavesNothingThatIsNotFou
   std::filesystem::create_directories(machine.programs());
   const std::string count = machine.programs() + "/.count";
   auto fail_at = [&](const std::string& program, int call) {
-    const std::string real = find_program(program);
+    const std::string real = find_program(environment_of_process(), program);
     std::ofstream(machine.programs() + "/" + program)
         << "#!/bin/sh\nn=$(/bin/cat " << count << " 2>/dev/null)\nn=$((${n:-0} + 1))\necho $n > " << count
         << "\n[ $n != " << call << " ] || exit 9\nexec " << real << " \"$@\"\n";

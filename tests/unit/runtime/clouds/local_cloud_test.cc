@@ -187,14 +187,11 @@ TEST_P(LocalTest, KeysAreNobodyElsesWhateverTheUmask) {
 
 TEST_P(LocalTest, NothingIsWrittenOutsideOfTheWorkFolder) {
   test::TemporaryFolder fake_home, fake_tmp;
-  std::string home = getenv("HOME") ? getenv("HOME") : "";
-  setenv("HOME", fake_home.path().c_str(), 1);
-  setenv("TMPDIR", fake_tmp.path().c_str(), 1);
+  nodes.context.environment =
+      nodes.context.environment.with("HOME", fake_home.path()).with("TMPDIR", fake_tmp.path());
   Seen made = nodes.make("worker[0]");
   EXPECT_EQ(run(made, "touch ~/here; echo ok"), "ok\n");
   EXPECT_TRUE(nodes.destroyed(made));
-  setenv("HOME", home.c_str(), 1);
-  unsetenv("TMPDIR");
   EXPECT_TRUE(std::filesystem::is_empty(fake_home.path()));
   EXPECT_TRUE(std::filesystem::is_empty(fake_tmp.path()));
 }
@@ -357,9 +354,8 @@ TEST_P(LocalTest, AnUpdateStartsAStoppedNodeAndKeepsItsFiles) {
 }
 
 TEST(LocalOptions, AWordThatNobodyKnowsIsAnError) {
-  setenv("RADL_LOCAL_NETWORK", "ownn", 1);
-  auto cloud = local::make_cloud();
-  unsetenv("RADL_LOCAL_NETWORK");
+  auto cloud = local::make_cloud(
+      local::options_of(Environment(Environment::Variables{{"RADL_LOCAL_NETWORK", "ownn"}})));
   ir::Program program;
   Status can = cloud->can_make(ir::Node(), {program, {}, Survey(), Catalog()});
   ASSERT_FALSE(can.ok());

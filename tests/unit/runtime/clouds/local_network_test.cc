@@ -66,11 +66,9 @@ TEST_F(NetworkTest, NodesReachEachOtherAndNotEachOthersLoopback) {
 
 // unshare, slirp4netns and sshd live as long as the node.
 TEST_F(NetworkTest, NoProcessOfANodeHasTheOperatorsCredentials) {
-  ::setenv("AWS_SECRET_ACCESS_KEY", "sentinel-4c1f", 1);
-  ::setenv("RADL_INPUT_TOKEN", "sentinel-4c1f", 1);
+  nodes.context.environment = nodes.context.environment.with("AWS_SECRET_ACCESS_KEY", "sentinel-4c1f")
+                                  .with("RADL_INPUT_TOKEN", "sentinel-4c1f");
   Seen made = nodes.make("worker[0]");
-  ::unsetenv("AWS_SECRET_ACCESS_KEY");
-  ::unsetenv("RADL_INPUT_TOKEN");
   std::string names;
   for (int pid : local::processes_of({nodes.context.work_directory, made.id})) {
     const std::string folder = "/proc/" + std::to_string(pid);
@@ -106,7 +104,8 @@ TEST_F(NetworkTest, ANodeHasAWayOut) {
   Seen made = nodes.make("worker[0]");
   // A server on this computer's own address stands for the world: no other way than tap0 leads there.
   auto ran =
-      run_process({.argv = {"sh", "-c", "ip -4 -o address show scope global | grep -v radl- | head -n 1"},
+      run_process(environment_of_process(),
+                  {.argv = {"sh", "-c", "ip -4 -o address show scope global | grep -v radl- | head -n 1"},
                    .deadline = std::chrono::seconds(5)});
   ASSERT_TRUE(ran.ok());
   std::istringstream words(ran->out);
@@ -165,7 +164,8 @@ TEST_F(NetworkTest, AfterARebootNodesStartAgainWithTheirAddresses) {
   // What a reboot leaves: the folders, and neither processes nor namespaces.
   local::NodeDirectory directory(nodes.context.work_directory, made.id);
   ASSERT_TRUE(local::end_processes(directory).ok());
-  auto wiped = run_process({.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
+  auto wiped = run_process(environment_of_process(),
+                           {.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
   ASSERT_TRUE(wiped.ok() && wiped->exit_status == 0) << wiped->err;
   EXPECT_EQ(nodes.read(made.id)->attributes.at("state"), "stopped");
   auto after = local::make_cloud({local::Isolation::Required});  // another radlc
@@ -180,7 +180,8 @@ TEST_F(NetworkTest, DestroyAfterARebootForgetsTheNetwork) {
   ASSERT_TRUE(network.ok() && network->has_value());
   std::string name = (*network)->name;
   ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
-  (void)run_process({.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
+  (void)run_process(environment_of_process(),
+                    {.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
   EXPECT_TRUE(nodes.destroyed(made));
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
 }

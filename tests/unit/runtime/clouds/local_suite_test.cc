@@ -96,7 +96,8 @@ CloudCase one_case(const std::string& name, local::Isolation isolation) {
 std::vector<CloudCase> all_cases() {
   std::vector<CloudCase> cases = {one_case("shared", local::Isolation::Off)};
   TemporaryFolder folder;
-  if (local::why_not_isolated(folder.path()).empty() && local::why_no_network(local::Egress::Open).empty())
+  const Context context{.work_directory = folder.path(), .environment = environment_of_process()};
+  if (local::why_not_isolated(context).empty() && local::why_no_network(local::Egress::Open, context).empty())
     cases.push_back(one_case("isolated", local::Isolation::Required));
   return cases;
 }

@@ -77,7 +77,7 @@ TEST(OpenStackDisks, AreEncryptedAsTheFileAsks) {
 
 TEST(OpenStackMarks, AreReadBackInEachForm) {
   const Mark mark{"my infra-12ab34cd", "worker[0]", "00112233445566778899aabbccddeeff"};
-  Context context;
+  Context context{.environment = environment_of_process()};
   context.infrastructure = mark.infrastructure;
   EXPECT_EQ(from_metadata(to_metadata(mark)).address, "worker[0]");
   EXPECT_TRUE(from_metadata(to_metadata(mark)).ours(context));
@@ -487,7 +487,8 @@ TEST(OpenStackFamily, AnImageOfEgisGoesToTheCredentialsOfItsSite) {
     settings.egi_vo = settings.egi_site.empty() ? "" : "vo.access.egi.eu";
     return settings;
   };
-  const auto family = make_family([options] { return Result<Options>(options); });
+  const auto family =
+      make_family(environment_of_process(), [options](http::Client&) { return Result<Options>(options); });
   const std::string image = "appdb://IFCA-LCG2/egi.ubuntu.22.04?vo.access.egi.eu";
   EXPECT_TRUE(family->serves_image("ifca", image));
   EXPECT_FALSE(family->serves_image("cesga", image));

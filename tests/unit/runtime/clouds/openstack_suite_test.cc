@@ -9,7 +9,8 @@ namespace {
 
 class OpenStackSubject : public ControlledSubject {
  public:
-  OpenStackSubject() : ControlledSubject(openstack::make_family(), {"openstack", "", region()}) {}
+  OpenStackSubject()
+      : ControlledSubject(openstack::make_family(environment_of_process()), {"openstack", "", region()}) {}
   ir::Program program() const override { return with_images(CloudSubject::program()); }
   // Which flavors there are nobody knows offline; that nothing is spot is known.
   ir::Program impossible_program() const override {

@@ -21,7 +21,7 @@ using simulated::parse_faults;
 using simulated::SimulatedCloud;
 
 Context context_of(const std::string& infrastructure) {
-  Context context;
+  Context context{.environment = environment_of_process()};
   context.infrastructure = infrastructure;
   return context;
 }

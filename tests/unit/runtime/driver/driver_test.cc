@@ -22,9 +22,8 @@ constexpr const char* kTwoSystems =
 // One user: a home, a project and what the runs said.
 struct User {
   explicit User(const std::string& text = kTwoSystems) {
-    host.environment = {{"HOME", folder.path("home")}, {"PATH", "/usr/bin:/bin"}};
     host.folder = folder.path();
-    host.world = &real_world();
+    host.world = &world;
     std::ofstream(folder.path("demo.radl")) << text;
     request.project.files = {folder.path("demo.radl")};
     request.machinery.cloud = "local";
@@ -34,7 +33,13 @@ struct User {
   }
   std::unique_ptr<Apply> apply() { return std::make_unique<Apply>(host, request, cancellation, tell()); }
 
+  void set(const std::string& name, std::string value) {
+    world.environment = world.environment.with(name, std::move(value));
+  }
+
   TemporaryFolder folder;
+  World world{real_world().clock, real_world().files, real_world().random,
+              Environment(Environment::Variables{{"HOME", folder.path("home")}, {"PATH", "/usr/bin:/bin"}})};
   Host host;
   ApplyRequest request;
   Cancellation cancellation;
@@ -48,14 +53,15 @@ size_t creations(const Plan& plan) {
 }
 
 TEST(Driver, FilesOfAUserFollowTheHostAndNotTheProcess) {
-  Host host;
+  World world{real_world().clock, real_world().files, real_world().random};
+  const Host host{.folder = "/", .principal = "", .world = &world};
   EXPECT_EQ(host.data_file("x"), "") << "there is no home";
-  host.environment["HOME"] = "/home/ana";
+  world.environment = Environment(Environment::Variables{{"HOME", "/home/ana"}});
   EXPECT_EQ(host.state_file("x"), "/home/ana/.local/state/radlc/x");
   EXPECT_EQ(host.catalog_file("ec2"), "/home/ana/.local/share/radlc/catalog/ec2.catalog");
-  host.environment["XDG_DATA_HOME"] = "relative";
+  world.environment = world.environment.with("XDG_DATA_HOME", "relative");
   EXPECT_EQ(host.data_file("x"), "/home/ana/.local/share/radlc/x");
-  host.environment["XDG_DATA_HOME"] = "/data";
+  world.environment = world.environment.with("XDG_DATA_HOME", "/data");
   EXPECT_EQ(host.data_file("x"), "/data/radlc/x");
 }
 
@@ -150,7 +156,7 @@ TEST(Driver, UsersOfOneProcessDoNotSeeEachOther) {
   std::vector<std::unique_ptr<User>> users;
   for (int i = 0; i < kUsers; ++i) {
     users.push_back(std::make_unique<User>());
-    users[i]->host.environment["RADL_STATE"] = "states-" + std::to_string(i);
+    users[i]->set("RADL_STATE", "states-" + std::to_string(i));
   }
   std::vector<Status> ended(kUsers);
   std::vector<size_t> made(kUsers);
@@ -170,7 +176,7 @@ TEST(Driver, UsersOfOneProcessDoNotSeeEachOther) {
     EXPECT_TRUE(ended[i].ok()) << ended[i].text();
     EXPECT_GE(made[i], 3u);
     const std::string states = users[i]->folder.path("states-" + std::to_string(i));
-    auto names = list_states(states);
+    auto names = list_states(states, users[i]->world.environment);
     ASSERT_TRUE(names.ok()) << names.status().text();
     EXPECT_EQ(*names, std::vector<std::string>{"demo"});
     auto known = known_states(users[i]->host.infrastructures_index());

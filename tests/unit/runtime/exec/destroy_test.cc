@@ -50,7 +50,7 @@ TEST_F(DestroyTest, WhatCannotBeRemovedIsNamedAndTriedAgainNextTime) {
 
 // A machine with this infrastructure's tag that the state did not create: somebody has copied the tags.
 std::string add_stray(Cloud& cloud, const std::string& infrastructure) {
-  Context context;
+  Context context{.environment = environment_of_process()};
   context.infrastructure = infrastructure;
   Asked asked = cloud.ask_create(context, {"stray", "node", {}, {}, "0123456789abcdef", ""});
   EXPECT_EQ(asked.answer, Asked::Answer::Accepted);

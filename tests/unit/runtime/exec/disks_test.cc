@@ -67,7 +67,7 @@ class DisksOnDevices : public testing::Test {
     ProcessRequest request;
     request.argv = {"sh", "-c", text};
     if (apart) request.argv.insert(request.argv.begin(), {"unshare", "--mount", "--propagation", "private"});
-    auto ran = run_process(request);
+    auto ran = run_process(environment_of_process(), request);
     EXPECT_TRUE(ran.ok());
     return ran.ok() ? *ran : ProcessResult{};
   }

@@ -105,7 +105,7 @@ TEST(Stops, WithoutTheLockOfItsStateARunAsksForNothingMore) {
   EXPECT_EQ(report.lost_lock.message(), report.status.message());
   Query all;
   all.everything = true;
-  Context context;
+  Context context{.environment = environment_of_process()};
   context.infrastructure = infrastructure_tag("demo", store.snapshot()->lineage);
   auto there = bench.cloud.look(context, all);
   ASSERT_TRUE(there.ok());

@@ -80,7 +80,8 @@ TEST(EndOfATree, ComesInTimeWhereSleepTakesWholeSecondsAlone) {
   char byte;
   EXPECT_EQ(read(ready[0], &byte, 1), 0) << "it has begun";
   close(ready[0]);
-  auto ended = run_process({.argv = {"/bin/sh", "-c", end_tree_script(), "sh", std::to_string(stubborn), ""},
+  auto ended = run_process(environment_of_process(),
+                           {.argv = {"/bin/sh", "-c", end_tree_script(), "sh", std::to_string(stubborn), ""},
                             .environment = {{"PATH", folder.path("") + ":/usr/bin:/bin"}},
                             .deadline = std::chrono::seconds(20)});
   ASSERT_TRUE(ended.ok()) << ended.status().text();

@@ -56,7 +56,7 @@ struct ShellTest : testing::TestWithParam<const char*> {
   void SetUp() override {
     test::skip_without_isolation();
     if (IsSkipped()) return;
-    shell = find_program(GetParam());
+    shell = find_program(environment_of_process(), GetParam());
     if (shell.empty()) GTEST_SKIP() << GetParam() << " is not installed";
     login = std::make_unique<OtherLogin>(test::SecondLogin{.shell = shell, .more = kNoise});
   }
@@ -117,7 +117,8 @@ TEST_P(ShellTest, RunsWhatAnsiblesSshAndLeasesAsk) {
     ASSERT_TRUE(take_lease(*remote, lease, {}, [](const auto&) {}).ok());
     EXPECT_EQ(remote->exec(under_lease(lease, "echo in a lease"))->out, "in a lease\n");
   }
-  auto ran = run_process({.argv = {wrapper, "-F", "none", "-i", login->target.key_file, "-p", "2222", "-o",
+  auto ran = run_process(environment_of_process(),
+                         {.argv = {wrapper, "-F", "none", "-i", login->target.key_file, "-p", "2222", "-o",
                                    "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
                                    "bob@" + login->target.host, kOddScript},
                           .deadline = std::chrono::seconds(20)});
@@ -132,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Shells, ShellTest, testing::Values("bash", "zsh", "fish
                          });
 
 TEST_F(LoginTest, AnAccountThatRunsNothingIsNamedWithWhatItPrints) {
-  OtherLogin none({.shell = find_program("nologin")});
+  OtherLogin none({.shell = find_program(environment_of_process(), "nologin")});
   for (Remote* remote : none.both()) {
     Status status = ssh::Logins().attempt(*remote, none.target, true);
     EXPECT_EQ(status.code(), Code::Invalid) << "no later attempt would succeed";
@@ -201,7 +202,8 @@ TEST(Keys, ThoseThatWereTriedAreNamed) {
     config += "  IdentityFile " + file + "\n";
     if (name == std::string("missing")) continue;
     const std::string passphrase = name == std::string("strange") ? "" : "a passphrase";
-    ASSERT_EQ(run_process({.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", file}})
+    ASSERT_EQ(run_process(environment_of_process(),
+                          {.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", file}})
                   ->exit_status,
               0);
   }
@@ -235,7 +237,8 @@ TEST(Locale, CommandsOfRadlcAreReadInEveryLanguage) {
   const std::string locales = nodes.folder.path("locales");
   std::filesystem::create_directories(locales);
   auto compiled =
-      run_process({.argv = {"localedef", "-i", "de_DE", "-f", "UTF-8", locales + "/de_DE.UTF-8"}});
+      run_process(environment_of_process(),
+                  {.argv = {"localedef", "-i", "de_DE", "-f", "UTF-8", locales + "/de_DE.UTF-8"}});
   if (!compiled.ok() || !std::filesystem::exists(locales + "/de_DE.UTF-8"))
     GTEST_SKIP() << "no locales to compile (package locales)";
   test::SecondServer german(

@@ -52,7 +52,7 @@ TEST(NamedKeys, AreTheSameForAllThreadsThatAskAtOnce) {
 TEST(KeysByReference, AreFoundInAnyOfTheFolders) {
   test::TemporaryFolder folder;
   auto key = ssh::make_key(folder.path("work/hosts"), "id");
-  ssh::KeyPlaces places = ssh::key_places(folder.path("work"));
+  ssh::KeyPlaces places = ssh::key_places(environment_of_process(), folder.path("work"));
   EXPECT_EQ(ssh::find_key(key->fingerprint, places)->file, key->path);
   // Under another name, and without its public half beside it.
   std::filesystem::create_directories(folder.path("mine"));

@@ -51,25 +51,26 @@ struct LoginTest : testing::Test {
 TEST_F(LoginTest, AnAgentsKeyIsTaken) {
   std::string socket = nodes.folder.path("agent");
   auto started = run_process(
+      environment_of_process(),
       {.argv = {"sh", "-c", "ssh-agent -s -a " + socket + " | sed -n 's/.*PID=\\([0-9]*\\);.*/\\1/p'"},
        .deadline = std::chrono::seconds(10)});
   ASSERT_TRUE(started.ok()) << started.status().text();
   int agent = std::atoi(started->out.c_str());
   ASSERT_GT(agent, 0) << started->err;
-  setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+  target.environment = target.environment.with("SSH_AUTH_SOCK", socket);  // and not this process's
   target.use_agent = true;
   std::string key = std::exchange(target.key_file, "");
   auto empty = ssh::make_remote(target)->exec("true");
   ASSERT_FALSE(empty.ok());
   EXPECT_EQ(empty.status().code(), Code::Auth);
   EXPECT_TRUE(contains(empty.status().message(), "LOGIN REFUSED"));
-  auto added = run_process({.argv = {"ssh-add", "-q", key}, .deadline = std::chrono::seconds(10)});
+  auto added =
+      run_process(target.environment, {.argv = {"ssh-add", "-q", key}, .deadline = std::chrono::seconds(10)});
   EXPECT_TRUE(added.ok() && added->exit_status == 0) << added->err;
   auto result = ssh::make_remote(target)->exec("echo by agent");
   EXPECT_TRUE(result.ok()) << result.status().text();
   EXPECT_EQ(result.ok() ? result->out : "", "by agent\n");
   kill(agent, SIGTERM);
-  unsetenv("SSH_AUTH_SOCK");
 }
 
 TEST_F(LoginTest, AJumpHostLeadsToANodeAndBothProveThemselves) {

@@ -64,7 +64,7 @@ class LostState : public StatePlace {
       EXPECT_NE(status.hint().find("backup"), std::string::npos) << status.text();
     }
     ASSERT_TRUE(sweep_unmade_states(directory()).ok());
-    EXPECT_EQ(*list_states(directory()), std::vector<std::string>{"demo"})
+    EXPECT_EQ(*list_states(directory(), environment_of_process()), std::vector<std::string>{"demo"})
         << "destroy finds it and says so too";
   }
   std::string tag;
@@ -141,8 +141,8 @@ TEST_F(StatePlace, NamesThatLeaveTheFolderAreRefused) {
 TEST_F(StatePlace, SeveralInfrastructuresLiveSideBySide) {
   ASSERT_TRUE(open(OpenMode::Create, "b").ok());
   ASSERT_TRUE(open(OpenMode::Create, "a").ok());
-  EXPECT_EQ(*list_states(directory()), (std::vector<std::string>{"a", "b"}));
-  EXPECT_TRUE(list_states(folder.path() + "/nowhere")->empty());
+  EXPECT_EQ(*list_states(directory(), environment_of_process()), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(list_states(folder.path() + "/nowhere", environment_of_process())->empty());
   EXPECT_EQ(default_state_directory("x/y.radl"), "x/.radl");
   EXPECT_EQ(default_state_directory("y.radl"), "./.radl");
 }

@@ -54,7 +54,7 @@ struct BusyBoxTest : testing::Test {
   const std::string home = folder.path("home"), source = folder.path("source");
   std::optional<BusyBoxRemote> remote;
   NodeHandle node;
-  Context context;
+  Context context{.environment = environment_of_process()};
 };
 
 TEST_F(BusyBoxTest, FilesThatComeInOneCommandAreAllWhole) {

@@ -25,7 +25,8 @@ class HomeRemote : public Remote {
   explicit HomeRemote(std::string home) : home_(std::move(home)) {}
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
     ++commands;
-    auto ran = run_process({.argv = {"/bin/sh", "-c", command},
+    auto ran = run_process(environment_of_process(),
+                           {.argv = {"/bin/sh", "-c", command},
                             .stdin_bytes = options.stdin_bytes,
                             .directory = home_,
                             .environment = {{"HOME", home_}, {"PATH", home_ + "/bin:" + std::getenv("PATH")}},
@@ -62,7 +63,7 @@ struct DatasetPlace : testing::Test {
   std::string path = testing::TempDir() + "place-" + to_hex(random_bytes(6));
   HomeRemote remote{path + "/home"};
   NodeHandle node;
-  Context context;
+  Context context{.environment = environment_of_process()};
   LocalDataset data;
 
   DatasetPlace() {

@@ -69,7 +69,7 @@ echo made)sh");
   test::ProcessRemote machine;
   FaultyRemote remote;
   NodeHandle node;
-  Context context;
+  Context context{.environment = environment_of_process()};
   Member member{node, context, "t"};
 };
 

@@ -57,7 +57,7 @@ struct BatchTest : testing::Test {
 
   test::TemporaryFolder folder;
   CountingRemote remote;
-  Context own;
+  Context own{.environment = environment_of_process()};
   ir::Step step;
   NodeHandle node;
   StepContext context;

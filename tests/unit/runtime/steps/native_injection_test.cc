@@ -147,7 +147,7 @@ struct NativeInjectionTest : testing::Test {
   test::TemporaryFolder folder;
   std::string home = folder.path("home");
   ir::Secrets secrets;
-  Context context;
+  Context context{.environment = environment_of_process()};
 };
 
 TEST_F(NativeInjectionTest, File) {
@@ -255,8 +255,8 @@ TEST_F(NativeInjectionTest, Dataset) {
                         "\"${d%% *}\"\n",
                         0755)
           .ok());
-  setenv("RADL_TRAIN", engine.c_str(), 1);
-  setenv("XDG_CACHE_HOME", folder.path("cache").c_str(), 1);
+  context.environment =
+      context.environment.with("RADL_TRAIN", engine).with("XDG_CACHE_HOME", folder.path("cache"));
   check({{"dataset", "cifar10", {{"directory", "~/data"}}, {}},
          "chmod -R u+w ~/data ~/.radl 2>/dev/null; rm -rf ~/data; mkdir -p ~/data; echo other > ~/data/one",
          "cd ~/data && cat one sub/two linked",

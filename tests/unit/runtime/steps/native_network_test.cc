@@ -253,7 +253,7 @@ TEST_F(IsolatedReachTest, APackageIsInstalledOnceAndRemoved) {
 }
 
 TEST_F(IsolatedReachTest, AnOrdinaryLoginWorksThroughSudoOrSaysThatItNeedsRoot) {
-  ASSERT_FALSE(find_program("sudo").empty()) << "packages.txt names it";
+  ASSERT_FALSE(find_program(environment_of_process(), "sudo").empty()) << "packages.txt names it";
   Json plain = test::second_login(nodes->make("worker[0]"), {});
   auto as = [&](const Json& attributes) {
     handle.attributes = attributes;

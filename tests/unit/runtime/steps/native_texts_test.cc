@@ -64,7 +64,7 @@ struct NativeTextsTest : testing::Test {
   std::string home = folder.path("home"), outside = folder.path("outside");
   test::ProcessRemote machine{home};
   ir::Secrets secrets;
-  Context context;
+  Context context{.environment = environment_of_process()};
   NodeHandle handle;
   std::unique_ptr<StepRunner> runner = make_native_runner();
 };

@@ -122,7 +122,8 @@ TEST_F(LauncherTest, WhatMembersUseIsReported) {
 // Containers of podman's own where podman runs, of an image with one program, made here.
 struct ContainerTest : LauncherTest {
   static bool shell(const std::string& script) {
-    auto ran = run_process({.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(60)});
+    auto ran = run_process(environment_of_process(),
+                           {.argv = {"/bin/sh", "-c", script}, .deadline = std::chrono::seconds(60)});
     return ran && ran->exit_status == 0;
   }
   bool podman(const std::string& words) { return shell(with + "podman " + words); }
@@ -251,7 +252,7 @@ struct ProgramNeeds : testing::Test {
   test::ProcessRemote machine{folder.path()};
   test::FaultyRemote remote{machine};
   NodeHandle node;
-  Context context;
+  Context context{.environment = environment_of_process()};
   jobs::Member member{node, context, "t"};
 
   Result<program::NodeFacts> facts_of_node() {

@@ -27,8 +27,8 @@ using test::wait_until;
 
 struct TrainingTest : testing::Test {
   TrainingTest() {
-    setenv("RADL_TRAIN", (test::source_dir() + "/tests/support/fake_engine/radl-train").c_str(), 1);
-    setenv("XDG_CACHE_HOME", nodes.folder.path("cache").c_str(), 1);
+    set("RADL_TRAIN", test::source_dir() + "/tests/support/fake_engine/radl-train");
+    set("XDG_CACHE_HOME", nodes.folder.path("cache"));
     for (const char* address : {"server[0]", "worker[0]", "worker[1]"})
       handles.push_back(nodes.handle(address));
     step.id = "training/t";
@@ -52,6 +52,9 @@ struct TrainingTest : testing::Test {
     context.run_begun = std::chrono::steady_clock::now();
     context.log_path = nodes.folder.path("step.log");
     context.emit = [this](const StepEvent& event) { events.push_back(event); };
+  }
+  void set(const std::string& name, std::string value) {
+    nodes.context.environment = nodes.context.environment.with(name, std::move(value));
   }
   std::string job_file(const std::string& node, const std::string& below) {
     for (const auto& handle : handles) {
@@ -343,8 +346,8 @@ TEST_F(TrainingTest, ARunOfAKilledRadlcIsJoined) {
 TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {
   const char* named = getenv("RADL_REAL_ENGINE");
   std::string engine = named ? named : test::build_dir() + "/bin/radl-train";
-  setenv("RADL_TRAIN", engine.c_str(), 1);
-  setenv("RADL_CIFAR10_SUBSET", (test::source_dir() + "/examples/cifar10/subset").c_str(), 1);
+  set("RADL_TRAIN", engine);
+  set("RADL_CIFAR10_SUBSET", test::source_dir() + "/examples/cifar10/subset");
   step.training["job"] = {{"job", 1},
                           {"model", "lenet"},
                           {"epochs", 1},

@@ -55,7 +55,7 @@ class Trial : public testing::Test {
  protected:
   Trial() { options_.faults = *parse_faults("all"); }
   TrialReport run(const Compiled& compiled) {
-    auto report = run_trials({compiled.program, compiled.secrets, catalog_}, options_);
+    auto report = run_trials({compiled.program, compiled.secrets, catalog_, real_world()}, options_);
     EXPECT_TRUE(report.ok()) << report.status().text();
     return report.ok() ? *report : TrialReport();
   }
@@ -98,14 +98,15 @@ struct RealSite {
     parts.cloud = cloud.get();
     parts.runners = {{ir::StepKind::Native, runner.get()}};
     parts.connect = [](const Json& attributes, const Context& context) -> Result<std::unique_ptr<Remote>> {
-      auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
+      auto target =
+          ssh::target_of(attributes, ssh::key_places(environment_of_process(), context.work_directory));
       if (!target.ok()) return std::move(target).status();
       return ssh::make_remote(*target);
     };
   }
   std::unique_ptr<Cloud> cloud = local::make_cloud({local::Isolation::Off, local::NetworkChoice::Shared, ""});
   std::unique_ptr<StepRunner> runner = make_native_runner();
-  RealParts parts;
+  RealParts parts{.environment = environment_of_process()};
 };
 
 ir::Program one_command(const std::string& command) {
@@ -129,7 +130,7 @@ TEST_F(Trial, OnRealNodesStepsReallyRun) {
   options_.faults = *parse_faults("boot,consistency,latency");
   ir::Program sound =
       one_command("test \"$(cat ~/made)\" = x && echo $HOME >> " + witness + " && touch ~/done");
-  auto run = run_trial({sound, {}, catalog_}, options_, 3);
+  auto run = run_trial({sound, {}, catalog_, real_world()}, options_, 3);
   ASSERT_TRUE(run.ok()) << run.status().text();
   EXPECT_TRUE(run->findings.empty()) << run->findings[0].text;
   auto homes = read_file(witness);
@@ -144,7 +145,7 @@ TEST_F(Trial, ARecipeThatFailsOnAMachineIsFound) {
   options_.faults = *parse_faults("none");
   ir::Program broken = one_command("exit 7");
   for (uint64_t seed = 1; seed < 20; ++seed) {
-    auto run = run_trial({broken, {}, catalog_}, options_, seed);
+    auto run = run_trial({broken, {}, catalog_, real_world()}, options_, seed);
     ASSERT_TRUE(run.ok()) << run.status().text();
     if (run->findings.empty()) continue;  // given up before a step ran
     EXPECT_EQ(run->findings[0].kind, Finding::Kind::Stuck);
@@ -172,7 +173,7 @@ TEST_F(Trial, NodesOfTwoCloudsAreInTwoRegions) {
   options_.runs = 30;
   TrialReport report = run(both);
   EXPECT_EQ(report.failed, 0u) << text(report);
-  auto one = run_trial({both.program, both.secrets, catalog_}, options_, 1);
+  auto one = run_trial({both.program, both.secrets, catalog_, real_world()}, options_, 1);
   ASSERT_TRUE(one.ok());
   std::string events = join(one->events, "\n");
   EXPECT_NE(events.find("key.simulated:/us"), std::string::npos);
@@ -183,7 +184,7 @@ TEST_F(Trial, NodesOfTwoCloudsAreInTwoRegions) {
 
 TEST_F(Trial, TheSameSeedIsTheSameRun) {
   Compiled cluster = compile_file(kCluster);
-  TrialSubject subject{cluster.program, cluster.secrets, catalog_};
+  TrialSubject subject{cluster.program, cluster.secrets, catalog_, real_world()};
   for (bool kill : {false, true}) {
     options_.kill = kill;
     for (uint64_t seed : {5u, 6u, 7u}) {
@@ -201,7 +202,7 @@ TEST_F(Trial, ARunAmongManyIsTheRunAlone) {
   options_.jobs = 2;
   TrialCounts together = run(cluster).counts, alone;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
-    auto one = run_trial({cluster.program, cluster.secrets, catalog_}, options_, seed);
+    auto one = run_trial({cluster.program, cluster.secrets, catalog_, real_world()}, options_, seed);
     ASSERT_TRUE(one.ok());
     alone.add(one->counts);
   }
@@ -219,7 +220,7 @@ TEST_F(Trial, ACrashOfRadlcIsAFindingAndTheOthersGoOn) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit little{4096, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
-  auto report = run_trials({small.program, small.secrets, catalog_}, options_);
+  auto report = run_trials({small.program, small.secrets, catalog_, real_world()}, options_);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_TRUE(report.ok()) << report.status().text();
   EXPECT_EQ(report->runs, 6u);
@@ -240,7 +241,7 @@ TEST_F(Trial, WhatOnlySomeCloudsHaveIsLeftOutWithANote) {
   Compiled named{ProgramBuilder().deploy({"worker"}).build(), {}};
   named.program.nodes[0].requirements["instance_type"].equals = "m5.xlarge";
   std::vector<std::string> notes;
-  auto ready = program_for_trial({named.program, named.secrets, catalog_}, notes);
+  auto ready = program_for_trial({named.program, named.secrets, catalog_, real_world()}, notes);
   ASSERT_TRUE(ready.ok()) << ready.status().text();
   EXPECT_EQ(ready->nodes[0].requirements.count("instance_type"), 0u);
   ASSERT_EQ(notes.size(), 1u);
@@ -250,7 +251,7 @@ TEST_F(Trial, WhatOnlySomeCloudsHaveIsLeftOutWithANote) {
 TEST_F(Trial, AFileThatCannotBeHadIsRefused) {
   Compiled huge{ProgramBuilder().deploy({"worker", 1, 1e15}).build(), {}};
   std::vector<std::string> notes;
-  auto ready = program_for_trial({huge.program, huge.secrets, catalog_}, notes);
+  auto ready = program_for_trial({huge.program, huge.secrets, catalog_, real_world()}, notes);
   EXPECT_EQ(ready.status().code(), Code::Invalid);
   EXPECT_NE(ready.status().message().find("memory.size"), std::string::npos) << ready.status().text();
 }
@@ -312,12 +313,12 @@ class Findings : public testing::Test {
       ProgramBuilder().deploy({"worker", 2}).file("worker", "tools", "/etc/motd", "x").build();
   ir::Secrets secrets_;
   Catalog catalog_;
-  TrialSubject subject_{program_, secrets_, catalog_};
+  TrialSubject subject_{program_, secrets_, catalog_, real_world()};
   Faults faults_ = *parse_faults("foreign");
   Setting setting_{subject_, folder_.path(), 1, faults_, false, false};
   std::unique_ptr<TrialWorld> world_;
   simulated::SimulatedCloud* cloud_ = nullptr;
-  Context context_;
+  Context context_{.environment = environment_of_process()};
 };
 
 TEST_F(Findings, NoneAfterAGoodLife) {
@@ -420,7 +421,7 @@ double seconds_until_up(int nodes) {
   ir::Program program = ProgramBuilder().deploy({"worker", nodes}).build();
   ir::Secrets secrets;
   Catalog catalog;
-  TrialSubject subject{program, secrets, catalog};
+  TrialSubject subject{program, secrets, catalog, real_world()};
   Setting setting{subject, folder.path(), 1, *parse_faults("boot=60,jitter=0"), false, false};
   auto world = TrialWorld::make(setting, 0);
   EXPECT_TRUE(world.ok());
