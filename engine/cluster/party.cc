@@ -15,7 +15,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr Milliseconds kAnswer{5000}, kFarewell{2000}, kTick{50};
+constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50};
 
 class LinkedParty : public Party {
  public:
@@ -129,7 +129,7 @@ class LinkedParty : public Party {
     over_ = true;
     for (auto& [index, session] : controls_) (void)session->send(message);
     // They hang up when they have read it.
-    changed_.wait_for(lock, kFarewell, [this] { return controls_.empty(); });
+    changed_.wait_for(lock, kPartyFarewell, [this] { return controls_.empty(); });
   }
 
  private:
