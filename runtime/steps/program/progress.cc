@@ -120,17 +120,17 @@ void ProgressReader::take_fractions(double seconds, std::string_view piece) {
   const Fraction* outer = nullptr;
   for (const Fraction& one : fractions)
     if (&one != bar && among(one.word, kEpochNames)) outer = &one;
-  const auto clock = bar == nullptr ? std::nullopt : bar_elapsed(piece, *bar);
+  const double clock = bar == nullptr ? 0.0 : bar_elapsed(piece, *bar).value_or(0);
   const bool goes_on = bar != nullptr && bar->done < bar->total;
   const bool of_keras = bar != nullptr && keras_bar(piece, *bar);
   const std::string name = bar == nullptr ? "" : of_keras ? "" : bar_name(piece, *bar);
   if (outer != nullptr) {
     epochs_.from_zero |= rich;
-    epoch(goes_on ? seconds - clock.value_or(0) : seconds, outer->done, outer->total + (rich ? 1 : 0),
+    epoch(goes_on ? seconds - clock : seconds, outer->done, outer->total + (rich ? 1 : 0),
           goes_on || stands_alone(piece, *outer));
   } else if (bar != nullptr && !of_keras) {
     if (const auto index = epoch_named(name))
-      epoch(goes_on ? seconds - clock.value_or(0) : seconds, *index, 0, goes_on);
+      epoch(goes_on ? seconds - clock : seconds, *index, 0, goes_on);
   }
   if (bar != nullptr) {
     std::string plain = lower_case(name);
