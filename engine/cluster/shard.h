@@ -135,6 +135,7 @@ class Shard {
   std::vector<Part> spare_;  // whose buffers are used again
   double clip_ = 0;          // where the optimizer does not
   uint64_t version_ = 0, next_pass_ = 1, next_round_ = 1, rounds_applied_ = 0;
+  std::optional<double> closed_squares_;  // of round rounds_applied_: who wakes late hears it as well
   std::optional<Clock::time_point> gather_until_;
   Report sums_;
   Status stopped_;

@@ -50,7 +50,8 @@ void Shard::form_round() {
 Result<std::optional<double>> Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push,
                                                 Part part) {
   static constexpr std::optional<double> kDone;
-  if (push.round <= rounds_applied_) return kDone;  // it was decided without this late one
+  if (push.round <= rounds_applied_)  // it was decided without this late one
+    return push.round == rounds_applied_ ? closed_squares_ : kDone;
   Round& round = rounds_[push.round];
   round.participants = push.participants;
   part.incarnation = members_[worker].incarnation;
@@ -58,7 +59,7 @@ Result<std::optional<double>> Shard::push_round(Lock& lock, uint32_t worker, uin
   close_rounds();
   changed_.notify_all();
   for (;;) {
-    if (rounds_applied_ >= push.round) return kDone;
+    if (rounds_applied_ >= push.round) return rounds_applied_ == push.round ? closed_squares_ : kDone;
     if (Status gone = check(worker, pass); !gone.ok()) return gone;
     if (auto own = rounds_.find(push.round); own != rounds_.end() && own->second.squares)
       return own->second.squares;
@@ -102,6 +103,7 @@ void Shard::close_rounds() {
 // Ends the first round: applied, or its batches are free again.
 void Shard::close_first(bool apply, float scale) {
   const auto first = rounds_.begin();
+  closed_squares_ = first->second.squares;
   if (apply) {
     apply_round(first->second, scale);
   } else {

@@ -42,8 +42,7 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
   std::fflush(stdout);
   while (cancellation.finishing().sleep(std::chrono::hours(1))) {
   }
-  std::fprintf(stderr,
-               "Runs that go on are brought to an end; press Ctrl-C again to leave them interrupted.\n");
+  std::fprintf(stderr, "Finishing what is under way\n");
   service->reset();
   return kDone;
 }

@@ -180,7 +180,7 @@ int run_program(const Session& session, const RecommendFlags& flags, const Proje
   answer.question = std::move(*question);
   answer.id = step.id;
   const auto& types = answer.question.input.workers;
-  answer.profile = profile_command(project, step, types.front().machine.shared);
+  answer.profile = driver::profile_command(project, step, types.front().machine.shared);
   const std::string work = step.program.value("identity", "");
   auto runs = load_program_runs(machinery.host().calibration_file(), work, "");
   if (!runs.ok()) return report(session, runs.status());

@@ -1,8 +1,8 @@
 #include "runtime/serve/im_api.h"
 
+#include <re2/re2.h>
 #include <algorithm>
 #include <charconv>
-#include <regex>
 
 #include "common/version.h"
 #include "runtime/serve/im_call.h"
@@ -22,7 +22,6 @@ Answer infrastructure_uri(const ImCall& call, const Infrastructure& inf) {
   return answer;
 }
 
-// Of no effect but that it is said: what a run could not do is in contmsg and in the states.
 Status wait_for(const std::shared_future<Status>& future) { return future.get(); }
 
 Answer state(const ImCall& call, const Infrastructure& inf) {
@@ -64,7 +63,11 @@ Answer add(ImCall& call, Infrastructure& inf) {
   if (!document.ok()) return call.failed(document.status());
   auto change = inf.add(*document, call.caller.accounts);
   if (!change.ok()) return call.failed(change.status());
-  if (const Status done = wait_for(change->launched); !done.ok()) return call.failed(400, done.text());
+  if (const Status done = wait_for(change->launched); !done.ok()) {
+    auto undone = inf.undo(*change, call.caller.accounts);  // whoever asks again must not get these as well
+    if (undone.ok()) (void)wait_for(undone->over);
+    return call.failed(400, done.text());
+  }
   Answer answer = machine_uris(call, inf, change->made);
   answer.headers.emplace_back("InfID", inf.id());
   return answer;
@@ -138,17 +141,13 @@ Answer ImApi::route(ImCall& call) {
 
 Answer ImApi::list(ImCall& call) {
   call.doing = "Getting Inf. List";
-  std::optional<std::regex> filter;
-  try {
-    if (const std::string text = call.parameter("filter"); !text.empty())
-      filter.emplace(text, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error&) {
-    return call.failed(400, "filter is not a regular expression");
-  }
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  const RE2 filter(call.parameter("filter"), quiet);
+  if (!filter.ok()) return call.failed(400, "filter is not a regular expression");
   std::vector<std::string> uris;
   for (const auto& inf : registry_.all())
-    if (!filter || std::regex_search(inf->text(), *filter))
-      uris.push_back(call.uri("/infrastructures/" + inf->id()));
+    if (RE2::PartialMatch(inf->text(), filter)) uris.push_back(call.uri("/infrastructures/" + inf->id()));
   return call.uris(uris);
 }
 
@@ -184,7 +183,8 @@ Answer ImApi::destroy(ImCall& call, const std::shared_ptr<Infrastructure>& inf) 
     return call.empty();
   }
   const Status done = wait_for(over);
-  if (!done.ok() && !*force) return call.failed(400, done.text());
+  // A destroy that was cut short may have left machines: their record stays, whatever was asked for.
+  if (!done.ok() && (!*force || done.code() == Code::Cancelled)) return call.failed(400, done.text());
   if (const Status removed = registry_.remove(inf->id()); !removed.ok())
     return call.failed(400, removed.text());
   return call.empty();

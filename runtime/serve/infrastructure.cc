@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "common/fd.h"
 #include "common/files.h"
+#include "common/guarded.h"
 #include "compiler/diag/render.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/run/event_log.h"
@@ -25,7 +27,9 @@ class AccountsFile {
  public:
   explicit AccountsFile(const std::string& accounts)
       : file_(accounts.empty() ? -1 : ::memfd_create("accounts", MFD_CLOEXEC)) {
-    if (file_.open()) status_ = write_all(file_.get(), accounts, "the accounts of a request");
+    if (accounts.empty()) return;
+    status_ = file_.open() ? write_all(file_.get(), accounts, "the accounts of a request")
+                           : errno_status(errno, "holding the accounts of a request");
   }
   const Status& status() const { return status_; }
   std::string path() const {
@@ -49,6 +53,16 @@ Status failure_of(const RunReport& report) {
   for (const ActionOutcome& action : report.actions)
     if (!action.status.ok()) text += (text.empty() ? "" : "\n") + action.told().text();
   return text.empty() ? report.status : Status(report.status.code(), std::move(text));
+}
+
+// A client adds and changes; what exists is never destroyed for that. Machines that failed or were lost are
+// made again.
+Status replaces_nothing(const Plan& plan) {
+  for (const Action& action : plan.actions)
+    if (!action.is_step && action.verb == Verb::Replace && !action.changes.empty())
+      return Status(Code::Conflict, action.id + " would be destroyed and created again: " + action.why)
+          .with_hint("send its system as it was, or deploy the new one under another name");
+  return {};
 }
 
 }  // namespace
@@ -96,6 +110,7 @@ struct Infrastructure::Job {
   std::string accounts;
   std::optional<driver::ScaleRequest> scale;
   std::shared_ptr<Progress> progress;
+  std::vector<int> leaving = {};  // numbers of the machines that it removes
 };
 
 Infrastructure::Infrastructure(const Settings& settings, std::string folder, std::string id)
@@ -107,7 +122,7 @@ void Infrastructure::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    if (cancellation_) cancellation_->request();
+    end_run_locked();
   }
   changed_.notify_all();
 }
@@ -130,7 +145,8 @@ Result<std::shared_ptr<Infrastructure>> Infrastructure::open(const Settings& set
   if (!text.ok()) return text.status();
   const Json json = Json::parse(*text, nullptr, false);
   auto radl = read_file(folder + "/program.radl");
-  auto document = Document::parse(radl.ok() ? *radl : std::string());
+  if (!radl.ok()) return radl.status();
+  auto document = Document::parse(*radl);
   if (!json.is_object() || !document.ok())
     return Status(Code::Corrupt, folder + ": not an infrastructure of radlc");
   std::shared_ptr<Infrastructure> found(new Infrastructure(settings, folder, id));
@@ -166,7 +182,8 @@ driver::ProjectOptions Infrastructure::project_options() const {
 std::vector<Machine> Infrastructure::machines() const {
   std::lock_guard lock(mutex_);
   std::vector<Machine> here;
-  std::ranges::copy_if(machines_, std::back_inserter(here), [](const Machine& m) { return !m.gone; });
+  std::ranges::copy_if(machines_, std::back_inserter(here),
+                       [](const Machine& m) { return !m.gone && !m.leaving; });
   return here;
 }
 
@@ -229,11 +246,24 @@ std::vector<int> Infrastructure::ordinals_of(const std::string& system) const {
   for (const Machine& machine : machines_) {
     std::string of, rest;
     int ordinal = 0;
-    if (!machine.gone && split_ordinal(machine.address, of, ordinal, rest) && of == system)
+    if (!machine.gone && !machine.leaving && split_ordinal(machine.address, of, ordinal, rest) &&
+        of == system)
       ordinals.push_back(ordinal);
   }
   std::ranges::sort(ordinals);
   return ordinals;
+}
+
+// To the machines that stay.
+std::vector<driver::ScaleRequest> Infrastructure::scales_of(const std::set<std::string>& systems) const {
+  std::vector<driver::ScaleRequest> scales;
+  for (const std::string& system : systems) {
+    driver::ScaleRequest scale;
+    scale.system = system;
+    scale.exactly = ordinals_of(system);
+    scales.push_back(std::move(scale));
+  }
+  return scales;
 }
 
 // The document is compiled before it takes the place of the other.
@@ -241,6 +271,7 @@ Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
                                                              std::vector<driver::ScaleRequest> scales,
                                                              const std::string& accounts) {
   if (deleting_) return Status(Code::Conflict, "the infrastructure is being deleted");
+  if (stopping_) return Status(Code::Cancelled, "the service stops");
   driver::ProjectOptions options = project_options();
   options.files = {folder_ + "/next.radl"};
   if (Status saved = write_file_atomic(options.files.front(), next.text(), 0600); !saved.ok()) return saved;
@@ -261,21 +292,40 @@ Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
       const std::string address = fmt::format("{}[{}]", scale.system, ordinal);
       if (!known.contains(address)) wanted.push_back(address);
     }
+  // Scaling compiles and applies the whole document, of a state that is there.
+  const bool whole = scales.empty() || next.text() != document_.text() ||
+                     !std::filesystem::exists(options.state + "/" + options.name, ignored);
+  const std::vector<Machine> machines_before = machines_;
+  Document document_before = std::exchange(document_, std::move(next));
   for (const std::string& address : wanted) {
-    machines_.push_back({int(machines_.size()), address, false});
+    machines_.push_back({int(machines_.size()), address});
     change.made.push_back(machines_.back());
   }
-  document_ = std::move(next);
   failed_.clear();
-  if (Status saved = save_locked(); !saved.ok()) return saved;
+  if (Status saved = save_locked(); !saved.ok()) {
+    machines_ = machines_before;
+    document_ = std::move(document_before);
+    return saved;
+  }
 
   auto progress = std::make_shared<Job::Progress>(wanted);
   change.launched = progress->launched.get_future().share();
   change.over = progress->over.get_future().share();
-  progress->jobs = 1 + scales.size();
-  enqueue_locked({Job::Kind::Apply, accounts, {}, progress});
-  for (driver::ScaleRequest& scale : scales)
-    enqueue_locked({Job::Kind::Apply, accounts, std::move(scale), progress});
+  progress->jobs = (whole ? 1 : 0) + scales.size();
+  change.before = std::move(document_before);
+  // A machine leaves by the run that scales its system, or by the one of the document that has it no more.
+  std::map<std::string, std::vector<int>> leaving;
+  for (const Machine& machine : machines_) {
+    if (!machine.leaving) continue;
+    const std::string of = machine.address.substr(0, machine.address.rfind('['));
+    leaving[std::ranges::find(scales, of, &driver::ScaleRequest::system) != scales.end() ? of : ""].push_back(
+        machine.number);
+  }
+  if (whole) enqueue_locked({Job::Kind::Apply, accounts, {}, progress, leaving[""]});
+  for (driver::ScaleRequest& scale : scales) {
+    std::vector<int> its = leaving[scale.system];
+    enqueue_locked({Job::Kind::Apply, accounts, std::move(scale), progress, std::move(its)});
+  }
   adding_ = adding_ || !wanted.empty();
   return change;
 }
@@ -323,19 +373,26 @@ Result<Infrastructure::Change> Infrastructure::remove(const std::vector<int>& nu
     int ordinal = 0;
     if (!split_ordinal(machine.address, of, ordinal, rest))
       return Status(Code::Internal, machine.address + ": not the address of a machine");
-    machine.gone = true;
+    machine.leaving = true;
     systems.insert(of);
   }
-  std::vector<driver::ScaleRequest> scales;
-  for (const std::string& system : systems) {
-    driver::ScaleRequest scale;
-    scale.system = system;
-    scale.exactly = ordinals_of(system);
-    scales.push_back(std::move(scale));
-  }
-  auto change = change_locked(document_, std::move(scales), accounts);
+  auto change = change_locked(document_, scales_of(systems), accounts);
   if (!change.ok()) machines_ = before;
   return change;
+}
+
+Result<Infrastructure::Change> Infrastructure::undo(const Change& change, const std::string& accounts) {
+  std::lock_guard lock(mutex_);
+  const std::vector<Machine> before = machines_;
+  std::set<std::string> systems;
+  for (const Machine& machine : change.made) {
+    machines_[size_t(machine.number)].leaving = true;
+    const std::string of = machine.address.substr(0, machine.address.rfind('['));
+    if (change.before.has_deploy(of)) systems.insert(of);
+  }
+  auto undone = change_locked(change.before, scales_of(systems), accounts);
+  if (!undone.ok()) machines_ = before;
+  return undone;
 }
 
 Result<Infrastructure::Change> Infrastructure::reconfigure(const Document* more,
@@ -349,16 +406,18 @@ Result<Infrastructure::Change> Infrastructure::reconfigure(const Document* more,
 
 std::shared_future<Status> Infrastructure::destroy(const std::string& accounts) {
   std::lock_guard lock(mutex_);
+  if (deleting_) return destroyed_;
   deleting_ = true;
+  for (Machine& machine : machines_) machine.leaving = false;  // their jobs are dropped
   auto progress = std::make_shared<Job::Progress>(std::vector<std::string>());
   progress->jobs = 1;
-  auto over = progress->over.get_future().share();
+  destroyed_ = progress->over.get_future().share();
   for (Job& waiting : jobs_)
     waiting.progress->job_ended(Status(Code::Cancelled, "the infrastructure is deleted"));
   jobs_.clear();
-  if (cancellation_) cancellation_->request();
+  end_run_locked();
   enqueue_locked({Job::Kind::Destroy, accounts, {}, progress});
-  return over;
+  return destroyed_;
 }
 
 Status Infrastructure::may_be_destroyed() const {
@@ -367,6 +426,11 @@ Status Infrastructure::may_be_destroyed() const {
 }
 
 // ---- the runs ----
+
+// Once: asked again, a run would be cut off in the middle of what it does.
+void Infrastructure::end_run_locked() {
+  if (cancellation_ && !cancellation_->stop_starting()) cancellation_->request();
+}
 
 void Infrastructure::enqueue_locked(Job job) {
   if (stopping_) return job.progress->job_ended(Status(Code::Cancelled, "the service stops"));
@@ -386,13 +450,19 @@ void Infrastructure::work() {
     cancellation_ = &cancellation;
     at_work_ = true;
     lock.unlock();
-    const Status done = job.kind == Job::Kind::Destroy ? run_destroy(job.accounts, cancellation)
-                                                       : run_apply(job, cancellation);
+    const Status done = guarded([&] {
+      return job.kind == Job::Kind::Destroy ? run_destroy(job.accounts, cancellation)
+                                            : run_apply(job, cancellation);
+    });
     lock.lock();
     cancellation_ = nullptr;
     at_work_ = false;
     if (jobs_.empty()) adding_ = false;
     if (job.kind == Job::Kind::Destroy && !done.ok()) deleting_ = false;
+    for (const int number : job.leaving) {
+      machines_[size_t(number)].leaving = false;
+      machines_[size_t(number)].gone |= done.ok();
+    }
     failed_ = done.ok() || stopping_ ? std::string() : done.text();
     (void)save_locked();  // what is not written is found out anew by the next request
     lock.unlock();
@@ -420,6 +490,7 @@ Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
   if (!listens.ok()) return listens.status();
   if (Status planned = apply.make_plan(); !planned.ok()) return planned;
   if (!apply.within_budget().ok()) return apply.within_budget();
+  if (Status kept = replaces_nothing(apply.plan()); !kept.ok()) return kept;
   if (Status open = apply.check_buckets(); !open.ok()) return open;
   Status done;
   if (apply.plan().changes_anything()) {
@@ -428,6 +499,7 @@ Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
       done = round.goes_on ? Status() : failure_of(round.report);
       if (!round.goes_on) break;
       if (done = apply.plan_next_round(); !done.ok()) break;
+      if (done = replaces_nothing(apply.plan()); !done.ok()) break;
     }
   }
   apply.run().close(cancellation.now());
@@ -446,7 +518,7 @@ Status Infrastructure::run_destroy(const std::string& with, Cancellation& cancel
   driver::Destroy destroy(*settings_.host, std::move(request), cancellation, [](const driver::Notice&) {});
   if (Status found = destroy.find(); !found.ok()) return found.code() == Code::NotFound ? Status() : found;
   if (Status made = destroy.make_machinery(); !made.ok()) return made;
-  if (Status begun = destroy.begin({}); !begun.ok()) return begun.code() == Code::NotFound ? Status() : begun;
+  if (Status begun = destroy.begin({}); !begun.ok()) return begun;
   if (Status planned = destroy.make_plan(); !planned.ok()) return planned;
   const driver::Destroyed done = destroy.execute();
   destroy.run().close(cancellation.now());

@@ -39,6 +39,7 @@ struct Machine {
   int number = 0;  // in the order of creation, never given twice
   std::string address;
   bool gone = false;
+  bool leaving = false;  // a run that removes it is to come or goes on; not in the file
 };
 
 class Infrastructure {
@@ -73,9 +74,12 @@ class Infrastructure {
   struct Change {
     std::vector<Machine> made;
     std::shared_future<Status> launched, over;
+    Document before;  // what undo() brings back
   };
   Result<Change> start(const Document& document, const std::string& accounts);
   Result<Change> add(const Document& more, const std::string& accounts);
+  // After an addition of which nothing exists: the document is as before, and what was made of it goes.
+  Result<Change> undo(const Change& change, const std::string& accounts);
   Result<Change> remove(const std::vector<int>& numbers, const std::string& accounts);
   Result<Change> reconfigure(const Document* more, const std::string& accounts);
   // Destroys everything. After it succeeded the folder may be removed.
@@ -91,10 +95,12 @@ class Infrastructure {
   Result<Change> change_locked(Document next, std::vector<driver::ScaleRequest> scales,
                                const std::string& accounts);
   void enqueue_locked(Job job);
+  void end_run_locked();
   void work();
   Status run_apply(const Job& job, Cancellation& cancellation);
   Status run_destroy(const std::string& accounts, Cancellation& cancellation);
   std::vector<int> ordinals_of(const std::string& system) const;
+  std::vector<driver::ScaleRequest> scales_of(const std::set<std::string>& systems) const;
 
   const Settings settings_;
   const std::string folder_, id_;
@@ -105,6 +111,7 @@ class Infrastructure {
   double created_ = 0;
   std::string failed_;  // why the last run failed
   std::deque<Job> jobs_;
+  std::shared_future<Status> destroyed_;  // of the destroy that goes on
   bool at_work_ = false, adding_ = false, deleting_ = false, stopping_ = false;
   Cancellation* cancellation_ = nullptr;  // of the run that goes on
   std::jthread thread_;

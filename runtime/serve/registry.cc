@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/guarded.h"
 #include "runtime/base/world.h"
 
 namespace radl::serve {
@@ -28,7 +29,13 @@ Result<std::unique_ptr<Registry>> Registry::open(const Settings& settings, const
   if (Status made = make_directories(registry->folder_, 0700); !made.ok()) return made;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(registry->folder_, error)) {
-    auto found = Infrastructure::open(settings, entry.path(), entry.path().filename());
+    Result<std::shared_ptr<Infrastructure>> found =
+        Status(Code::Corrupt, entry.path().string() + ": cannot be read");
+    const Status read = guarded([&]() -> Status {
+      found = Infrastructure::open(settings, entry.path(), entry.path().filename());
+      return {};
+    });
+    if (!read.ok()) found = Status(Code::Corrupt, entry.path().string() + ": " + read.message());
     if (found.ok())
       registry->all_.push_back(std::move(*found));
     else
@@ -40,6 +47,10 @@ Result<std::unique_ptr<Registry>> Registry::open(const Settings& settings, const
 }
 
 void Registry::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
   for (const auto& one : all()) one->stop();
 }
 
@@ -62,6 +73,10 @@ Result<std::shared_ptr<Infrastructure>> Registry::create() {
   auto made = Infrastructure::create(settings_, folder_of(id), id);
   if (!made.ok()) return made;
   std::lock_guard lock(mutex_);
+  if (stopping_) {
+    (void)settings_.host->world->files.remove_tree(folder_of(id));
+    return Status(Code::Cancelled, "the service stops");
+  }
   all_.push_back(*made);
   return made;
 }

@@ -38,6 +38,7 @@ class Registry {
   const std::string folder_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Infrastructure>> all_;
+  bool stopping_ = false;
   std::vector<std::string> removed_;        // the last ones
   std::vector<std::future<void>> waiting_;  // of remove_after()
 };

@@ -128,6 +128,36 @@ class ServiceTest(RadlCase):
         self.assertEqual(self.ask("GET", path)[0], 404)
         self.assertEqual(self.ask("GET", "/infrastructures")[:2], (200, ""))
 
+    def test_an_addition_that_fails_leaves_everything_as_it_was(self):
+        path = self.create()
+        self.wait_for(path, "configured")
+        document, machines = self.ask("GET", path + "/radl")[1], self.ask("GET", path)[1]
+        for addition in ("system extra ()\ndeploy extra 1 nowhere\n", "deploy worker 1 nowhere\n", "deploy unknown 1\n"):
+            self.assertGreaterEqual(self.ask("POST", path, addition)[0], 400, addition)
+            self.assertEqual(self.ask("GET", path + "/radl")[1], document, addition)
+            self.assertEqual(self.ask("GET", path)[1], machines, addition)
+        self.wait_for(path, "configured")
+        status, body, _ = self.ask("POST", path, "deploy worker 1\n")
+        self.assertEqual((status, len(body.splitlines())), (200, 1), body)
+        self.assertEqual(len(self.ask("GET", path)[1].splitlines()), 3)
+
+    def test_two_clients_delete_at_once(self):
+        path, answers = self.create(), []
+        threads = [threading.Thread(target=lambda: answers.append(self.ask("DELETE", path, query="?force=yes")[0])) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(set(answers), {200, 404})
+        self.assertIn(200, answers)
+        self.assertEqual(self.ask("GET", path)[0], 404)
+        self.assert_nothing_left("service/infrastructures")
+
+    def test_a_filter_cannot_hold_the_service_up(self):
+        self.create("network n ()\nconfigure c (\n@begin\n---\n  - tasks: []\n  # " + "a" * 300000 + "\n@end\n)\n")
+        for pattern in ("%5B%5Cs%5CS%5D*x", "(a*)*b", "(a%7Ca)*b", "(" * 5000):
+            self.assertIn(self.ask("GET", "/infrastructures", query="?filter=" + pattern)[0], (200, 400), pattern)
+
     def test_the_service_is_killed_and_goes_on_where_it_was(self):
         path = self.create(query="?async=yes")
         self.wait_until(lambda: "0" in self.states(path)[1], 60)

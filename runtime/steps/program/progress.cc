@@ -226,21 +226,37 @@ void ProgressReader::count(double seconds, const std::string& name, double done,
 
 // By the pace from the first quarter of what was seen to its end: what is loaded and compiled at first does
 // not come again.
-std::optional<ProgressEstimate> ProgressReader::of(const std::string& what, const std::vector<Point>& points,
+// A program that buffers its output prints many lines at once: of those the last one alone tells a time.
+std::vector<ProgressReader::Point> ProgressReader::without_bursts(const std::vector<Point>& all, double now) {
+  std::vector<Point> points;
+  double begun = 0;
+  for (const Point& point : all) {
+    if (points.empty() || point.seconds - begun >= 0.01 * now) {
+      points.push_back(point);
+      begun = point.seconds;
+    } else {
+      points.back() = point;
+    }
+  }
+  return points;
+}
+
+std::optional<ProgressEstimate> ProgressReader::of(const std::string& what, const std::vector<Point>& all,
                                                    double total, double now) const {
+  const std::vector<Point> points = without_bursts(all, now);
   if (points.empty() || !(total > 0) || points.back().done <= 0) return std::nullopt;
   const Point& last = points.back();
   ProgressEstimate estimate;
   estimate.what = fmt::format("{} of {:g}", what, total);
   const double left = std::max(total - last.done, 0.0);
-  if (points.size() < 2) {
+  const size_t from = points.size() > 3 ? points.size() / 4 : 0;
+  if (points.size() < 2 || points.back().seconds <= points[from].seconds) {
     // What came before the count began is in it.
     estimate.seconds = std::max(last.seconds / last.done * total, now);
     estimate.low = std::max(now, estimate.seconds / 2);
     estimate.high = estimate.seconds * 2;
     return estimate;
   }
-  const size_t from = points.size() > 3 ? points.size() / 4 : 0;
   const Point& first = points[from];
   const double pace = (last.seconds - first.seconds) / (last.done - first.done);
   // How far the pace of each half is from that of the whole.

@@ -60,7 +60,8 @@ class ProgressReader {
   void epoch(double seconds, double index, double total, bool begins);
   void take_part(double seconds, double share);  // of the epoch that goes on
   void count(double seconds, const std::string& name, double done, double total);
-  std::optional<ProgressEstimate> of(const std::string& what, const std::vector<Point>& points, double total,
+  static std::vector<Point> without_bursts(const std::vector<Point>& all, double now);
+  std::optional<ProgressEstimate> of(const std::string& what, const std::vector<Point>& all, double total,
                                      double now) const;
 
   double epochs_given_ = 0, steps_given_ = 0;  // by arguments

@@ -10,7 +10,7 @@
 namespace radl::test {
 namespace {
 
-ir::Program one_worker() {
+ir::Program server_and_worker() {
   return ProgramBuilder()
       .deploy({"server"})
       .deploy({"worker"})
@@ -27,7 +27,7 @@ TEST(Stops, ABootIsWaitedForUntilCtrlC) {
     return Status(Code::Timeout, "no answer");
   };
   bench.options.parallelism = 1;
-  RunReport report = bench.apply(one_worker());
+  RunReport report = bench.apply(server_and_worker());
   EXPECT_EQ(report.status.code(), Code::Cancelled);
   EXPECT_LE(logins, 4);
   EXPECT_LT(bench.fake.clock.passed(), 5000) << "a boot may take five minutes";
@@ -42,13 +42,13 @@ TEST(Stops, AWaitBetweenTwoAttemptsEndsWithCtrlC) {
   bench.runner.during = [&](const StepContext&, const ir::Step& step) {
     if (step.id == "worker[0]/app") bench.cancellation.request();
   };
-  EXPECT_EQ(bench.apply(one_worker()).status.code(), Code::Cancelled);
+  EXPECT_EQ(bench.apply(server_and_worker()).status.code(), Code::Cancelled);
   EXPECT_LT(bench.fake.clock.passed(), 60000);
 }
 
 TEST(Stops, MaxTimeBindsEveryStepButTrainings) {
   Bench bench;
-  ir::Program program = one_worker();
+  ir::Program program = server_and_worker();
   program.max_time_seconds = 30;
   std::mutex mutex;
   std::map<std::string, std::chrono::steady_clock::time_point> ends;
@@ -65,7 +65,7 @@ TEST(Stops, MaxTimeBindsEveryStepButTrainings) {
 
 TEST(Stops, WhatTookAllItsTimeIsNotTriedAgain) {
   Bench bench;
-  ir::Program program = one_worker();
+  ir::Program program = server_and_worker();
   program.max_time_seconds = 30;
   bench.runner.during = [&](const StepContext&, const ir::Step& step) {
     if (step.id == "worker[0]/app") bench.fake.clock.sleep(std::chrono::seconds(31));
@@ -96,7 +96,7 @@ class LosingStore : public WatchedStore {
 
 TEST(Stops, WithoutTheLockOfItsStateARunAsksForNothingMore) {
   Bench bench;
-  const ir::Program program = one_worker();
+  const ir::Program program = server_and_worker();
   LosingStore store(bench.store(), "begin create worker[0]");
   ASSERT_TRUE(store.lock("apply", std::chrono::milliseconds(0)).ok());
   const Plan plan = bench.plan(program);

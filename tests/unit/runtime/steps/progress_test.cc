@@ -163,5 +163,16 @@ TEST(Progress, ABandIsWideWhereLittleIsKnownAndNeverBelowWhatWasSeen) {
   EXPECT_GT(still->high, still->seconds);
 }
 
+// Block-buffered output arrives at once: its lines tell how far the program is, and nothing of its pace.
+TEST(Progress, LinesThatABufferHeldBackTellNoPace) {
+  ProgressReader reader;
+  for (int epoch = 1; epoch <= 10; ++epoch)
+    reader.take(58.0 + 1e-6 * epoch, fmt::format("Epoch {}/100", epoch));
+  const auto estimate = reader.estimate(60);
+  ASSERT_TRUE(estimate);
+  EXPECT_GT(estimate->seconds, 300);
+  EXPECT_GT(estimate->high, 600);
+}
+
 }  // namespace
 }  // namespace radl::program
