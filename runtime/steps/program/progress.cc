@@ -129,8 +129,7 @@ void ProgressReader::take_fractions(double seconds, std::string_view piece) {
     epoch(goes_on ? seconds - clock : seconds, outer->done, outer->total + (rich ? 1 : 0),
           goes_on || stands_alone(piece, *outer));
   } else if (bar != nullptr && !of_keras) {
-    if (const auto index = epoch_named(name))
-      epoch(goes_on ? seconds - clock : seconds, *index, 0, goes_on);
+    if (const auto index = epoch_named(name)) epoch(goes_on ? seconds - clock : seconds, *index, 0, goes_on);
   }
   if (bar != nullptr) {
     std::string plain = lower_case(name);
