@@ -110,11 +110,11 @@ int execute_all(const Session& session, const Options& options, Apply& apply, co
 
 int run(const Session& session, Options& options) {
   Cancellation cancellation;
-  std::optional<SignalGuard> guard;
   Apply apply(session.host,
               {options.project, options.run, options.request, options.scale, on_error(options.run.on_error),
                options.run.lock_timeout, options.detach, options.job},
               cancellation, tell_on_stderr());
+  std::optional<SignalGuard> guard;  // ends before apply.leaving()
   if (Status ready = begin(session, options, cancellation, guard, apply); !ready.ok())
     return report(session, ready);
   if (Status planned = apply.make_plan(); !planned.ok())
@@ -132,7 +132,7 @@ int run(const Session& session, Options& options) {
     return kUserError;
   }
   if (Status open = apply.check_buckets(); !open.ok()) return report(session, open);
-  guard->on_hang_up(apply.leaving());
+  if (!options.scale) guard->on_hang_up(apply.leaving());
   const int done = execute_all(session, options, apply, cancellation.now());
   end_run(apply.run());
   return done == kDone ? unseen : done;

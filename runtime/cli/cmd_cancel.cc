@@ -66,9 +66,10 @@ Result<size_t> end_all(std::vector<JobView>& views, const Stop& stop, EndedNodes
   return done.ok() ? Result<size_t>(running.size()) : done;
 }
 
-// The state no longer says that it may run there. An apply that holds the state sees the end by itself.
+// The state no longer says that it may run there. An apply that supervises it sees the end by itself; if none
+// does, `was_running` makes it a failure: `wait` must not start it again.
 void note_ended(const Session& session, const Options& options, const std::string& id,
-                const EndedNodes& ended) {
+                const EndedNodes& ended, bool was_running) {
   auto place = find_state(session.host, options.project);
   if (!place.ok()) return;
   auto store = open_locked(session, place->directory, place->name, OpenMode::Write, "cancel", 0);
@@ -82,7 +83,12 @@ void note_ended(const Session& session, const Options& options, const std::strin
     if (auto nodes = ended.find(folder.name); nodes != ended.end())
       std::erase_if(folder.may_run, [&](const std::string& node) { return nodes->second.contains(node); });
   }
-  if (record->second.jobs != before) (void)(*store)->commit({state_change::PutStep{record->second}});
+  const bool over = was_running && has_not_ended(record->second.status) && !snapshot->supervised.contains(id);
+  if (over) {
+    record->second.status = StepStatus::Failed;
+    record->second.error = "was cancelled by `radlc cancel`";
+  }
+  if (over || record->second.jobs != before) (void)(*store)->commit({state_change::PutStep{record->second}});
 }
 
 constexpr std::chrono::milliseconds kBetweenLooks{300};
@@ -137,7 +143,7 @@ int run_cancel(const Session& session, Options& options) {
   EndedNodes ended;
   auto count = end_all(views, Stop::when([&] { return cancellation.stop_starting(); }), ended);
   if (!count.ok()) return report(session, count.status());
-  note_ended(session, options, (*job)->id, ended);
+  note_ended(session, options, (*job)->id, ended, !views.empty() && views.front().runs());
   if (*count == 0) return report(session, invalid((*job)->id + " does not run"));
   std::printf("%s is cancelled on %zu node%s.\n", shown((*job)->id).c_str(), *count, *count == 1 ? "" : "s");
   return kDone;

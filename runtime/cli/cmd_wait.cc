@@ -73,9 +73,13 @@ int report_end(const Session& session, const Job& job) {
   return report(session, Status(Code::Lost, job.id + " failed: " + job.error));
 }
 
-int run_wait(const Session& session, Options& options) {
-  take_files(options.words, options.apply.project);
-  if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
+bool is_supervised(const Session& session, const Options& options) {
+  auto job = find_job(session, options, {});
+  return job.ok() && !job->supervisor.empty();
+}
+
+// Follows the job, and supervises it if nobody does.
+int follow_or_supervise(const Session& session, const Options& options) {
   Cancellation cancellation;
   Result<Job> job = internal_error("not asked");
   {
@@ -87,10 +91,21 @@ int run_wait(const Session& session, Options& options) {
   if (!job.ok()) return report(session, job.status());
   if (!has_not_ended(job->status)) return report_end(session, *job);
   // Nobody does: this process is its supervisor from now on.
-  options.apply.job = job->id;
-  options.apply.request.targets = {job->id};
-  options.apply.run.lock_timeout = kAsLongAsItTakes;
-  return apply_command::run(session, options.apply);
+  apply_command::Options joining = options.apply;
+  joining.job = job->id;
+  joining.request.targets = {job->id};
+  joining.run.lock_timeout = kAsLongAsItTakes;
+  return apply_command::run(session, joining);
+}
+
+int run_wait(const Session& session, Options& options) {
+  take_files(options.words, options.apply.project);
+  if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
+  while (true) {
+    const int done = follow_or_supervise(session, options);
+    // Another run may have taken the job first: then nothing was done here, and that run is followed.
+    if (done != kDone || !is_supervised(session, options)) return done;
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class SignalGuard {
   explicit SignalGuard(Cancellation& cancellation);
   ~SignalGuard();
   // From now on HUP, which a terminal sends that is closed, requests this in place of the cancellation. It
-  // outlives the guard.
+  // outlives the guard. A HUP that is ignored, as under nohup, stays ignored.
   void on_hang_up(StopSource& hung_up);
   // Whether it lives inside of another's time, to which a request goes on.
   bool is_inner() const { return outer_ != nullptr; }

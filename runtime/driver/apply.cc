@@ -33,6 +33,15 @@ Status check_world_unmoved(const Plan& saved, const Plan& now) {
   return {};
 }
 
+// A job that has ended is not joined: to run it again is for an apply that somebody approves.
+Status check_has_not_ended(const Plan& plan, const Snapshot& now, const std::string& job) {
+  const auto record = now.steps.find(job);
+  if (record == now.steps.end() || has_not_ended(record->second.status) || !plan.find(job)) return {};
+  const std::string& error = record->second.error;
+  return Status(Code::Conflict, job + " has ended meanwhile" + (error.empty() ? "" : ": " + error))
+      .with_hint("`radlc apply` runs it again");
+}
+
 // `replaces`: nodes that were interrupted meanwhile are replaced as well.
 Status check_only_joins(const Plan& plan, const std::string& job, bool replaces) {
   for (const Action& action : plan.actions) {
@@ -122,6 +131,9 @@ Result<Plan> Apply::decide() {
   if (!snapshot.ok()) return std::move(snapshot).status();
   tell_what_stays(*plan, *snapshot);
   if (!request_.job.empty()) {
+    // In later rounds it has failed with the nodes that are replaced.
+    Status joins = replacing_ ? Status() : check_has_not_ended(*plan, *snapshot, request_.job);
+    if (!joins.ok()) return joins;
     if (Status only = check_only_joins(*plan, request_.job, replacing_); !only.ok()) return only;
   }
   if (!saved_) return plan;
@@ -228,8 +240,10 @@ ApplyRound Apply::run_round() {
 Status Apply::plan_next_round() {
   saved_.reset();
   if (wait_.count() > 0) {
-    if (Status waited = run_->pause(wait_); !waited.ok()) return waited;
+    if (Status waited = run_->pause(wait_, tell_waiting(tell_)); !waited.ok()) return waited;
   }
+  // What this round left open, and other runs that had the lock meanwhile.
+  if (Status recovered = recover_left(*run_, tell_); !recovered.ok()) return recovered;
   auto plan = decide();
   if (!plan.ok()) return std::move(plan).status();
   if (Status within = hold_to_max_cost(request_.plan, *plan); !within.ok()) return within;

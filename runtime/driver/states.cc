@@ -31,9 +31,7 @@ RunStart start_of(const Host& host, const std::string& directory, const std::str
           mode,
           command,
           std::chrono::milliseconds(static_cast<long long>(timeout_seconds * 1000)),
-          [tell](const LockInfo& holder) {
-            tell({Notice::Kind::Progress, "waiting for the lock: " + holder.text()});
-          },
+          tell_waiting(tell),
           host.principal};
 }
 
@@ -52,6 +50,12 @@ Status recover_left(Store& store, const Tell& tell, const std::function<Result<R
 }
 
 }  // namespace
+
+std::function<void(const LockInfo&)> tell_waiting(const Tell& tell) {
+  return [tell](const LockInfo& holder) {
+    tell({Notice::Kind::Progress, "waiting for the lock: " + holder.text()});
+  };
+}
 
 Result<Snapshot> read_snapshot(const Host& host, const std::string& directory, const std::string& name,
                                const Stop& stop) {

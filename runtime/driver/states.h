@@ -1,6 +1,7 @@
 // The states of infrastructures as a run opens, records and leaves them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace radl::driver {
 // The state for reading; an empty snapshot named `name` if there is none yet.
 Result<Snapshot> read_snapshot(const Host& host, const std::string& directory, const std::string& name,
                                const Stop& stop = {});
+
+// Tells who holds the lock that a run waits for.
+std::function<void(const LockInfo& holder)> tell_waiting(const Tell& tell);
 
 // Opens for writing and takes the lock; `tell` hears whom it waits for. Conflict: another run holds the lock.
 // Exists: the state lies in another place than it was made in (asks_whether_moved).

@@ -113,7 +113,7 @@ Status end_supervision(Session& session, const Plan& plan) {
                                   [&](const std::string& node) { return plan.find(node) != nullptr; });
     if (!goes) continue;
     // Given back at once: nobody takes it without the state's lock.
-    auto taken = session.store().lease_job(id, "destroy", true, session.now().within(kToLetGo));
+    auto taken = session.store().lease_job(id, "destroy", true, session.now());
     if (!taken.ok()) return std::move(taken).status();
     ended.insert(id);
   }

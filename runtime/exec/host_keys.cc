@@ -58,6 +58,10 @@ Result<bool> confirm_host_key(Session& session, const ResourceRecord& record, co
                  ": what was sent to the machine may have been read");
 }
 
+bool HostKeyCheck::Verdict::is_of(const ResourceRecord& record) const {
+  return record.id == id && record.attributes.value("host_key", "") == host_key;
+}
+
 HostKeyCheck::HostKeyCheck(Session& session) : session_(session) {
   if (session_.run.host_key) thread_ = std::thread([this] { run(); });
 }
@@ -91,7 +95,8 @@ void HostKeyCheck::ask_all(const Stop& stop) {
     if (session_.stop_starting() || stop.asked()) return;
     {
       std::lock_guard guard(mutex_);
-      if (outcomes_.count(record.address)) continue;
+      auto known = verdicts_.find(record.address);
+      if (known != verdicts_.end() && known->second.is_of(record)) continue;
     }
     Result<bool> confirmed = confirm_host_key(session_, record, stop);
     const bool other = confirmed.status().code() == Code::Auth;
@@ -100,7 +105,8 @@ void HostKeyCheck::ask_all(const Stop& stop) {
     Context context = session_.context(record.address, {});
     context.log(other ? confirmed.status().message() : "host key confirmed by the cloud");
     std::lock_guard guard(mutex_);
-    outcomes_[record.address] = other ? confirmed.status() : Status();
+    verdicts_[record.address] = {record.id, record.attributes.value("host_key", ""),
+                                 other ? confirmed.status() : Status()};
   }
 }
 
@@ -109,9 +115,10 @@ Status HostKeyCheck::end() {
   if (!session_.run.host_key) return {};
   (void)guarded([&]() -> Status { return ask_all(Stop().within(kOneQuestion)), Status(); });
   Status first;
-  for (const auto& [address, outcome] : outcomes_) {
+  for (const auto& [address, verdict] : verdicts_) {
+    const Status& outcome = verdict.status;
     std::optional<ResourceRecord> record = session_.resource(address);
-    if (!record) continue;
+    if (!record || !verdict.is_of(*record)) continue;
     // Without a key the next contact learns it anew, and refuses it if the cloud tells another.
     if (!outcome.ok()) record->attributes.erase("host_key");
     record->attributes[kHostKeyFrom] = outcome.ok() ? kFromCloud : kFromFirstUse;

@@ -38,7 +38,13 @@ class HostKeyCheck {
   std::mutex mutex_;
   std::condition_variable over_;
   bool ended_ = false;
-  std::map<std::string, Status> outcomes_;  // by address: ok where the cloud has confirmed the key
+  // What came of one machine; another one may have its address by the end.
+  struct Verdict {
+    std::string id, host_key;
+    Status status;  // ok: the cloud has confirmed the key
+    bool is_of(const ResourceRecord& record) const;
+  };
+  std::map<std::string, Verdict> verdicts_;  // by address
   std::thread thread_;
 };
 

@@ -1,37 +1,58 @@
 #include "runtime/exec/lock_share.h"
 
+#include "common/guarded.h"
+
 namespace radl {
 namespace {
 
 // Another run has the lock for as long as it changes something.
 constexpr std::chrono::hours kAsLongAsItTakes{24 * 365};
+constexpr std::chrono::milliseconds kAskStopEvery{50};
 
 }  // namespace
 
-Status LockShare::take(const Stop& stop) {
-  if (!given_back_) return {};
-  Status locked = store_->lock(command_, kAsLongAsItTakes, {}, stop);
-  if (!locked.ok()) return locked;
-  given_back_ = false;
-  return taken_again_();
+Status LockShare::take_from_others(const Stop& stop) {
+  if (Status locked = store_->lock(command_, kAsLongAsItTakes, waiting_, stop); !locked.ok()) return locked;
+  Status read = taken_again_();
+  if (!read.ok()) store_->unlock();
+  return read;
 }
 
-Status LockShare::enter() {
-  std::lock_guard guard(mutex_);
+Status LockShare::take(Guard& guard, const Stop& stop) {
+  while (given_back_) {
+    if (taking_) {
+      if (stop.asked()) return stop.check();
+      taken_.wait_for(guard, kAskStopEvery);
+      continue;
+    }
+    taking_ = true;
+    guard.unlock();
+    Status taken = guarded([&] { return take_from_others(stop); });
+    guard.lock();
+    taking_ = false;
+    if (taken.ok()) given_back_ = false;
+    taken_.notify_all();
+    return taken;
+  }
+  return {};
+}
+
+Status LockShare::enter(const Stop& stop) {
+  Guard guard(mutex_);
   ++begun_;
-  Status taken = take(stop_);
+  Status taken = take(guard, stop);
   if (taken.ok()) ++active_;
   return taken;
 }
 
 void LockShare::leave() {
-  std::lock_guard guard(mutex_);
+  Guard guard(mutex_);
   --active_;
 }
 
 void LockShare::runs(Job& job) {
-  // Somebody waits for the lock: it is not to be given back now, and the job is not to be kept waiting.
-  std::unique_lock guard(mutex_, std::try_to_lock);
+  // Somebody gives the lock back: the job is not to be kept waiting.
+  Guard guard(mutex_, std::try_to_lock);
   if (!guard) return;
   if (!job.aside) --active_;
   const bool quiet = job.aside && active_ == 0 && job.seen == begun_;
@@ -42,17 +63,21 @@ void LockShare::runs(Job& job) {
   given_back_ = true;
 }
 
-Status LockShare::ends(Job& job, const Stop& stop) {
-  std::lock_guard guard(mutex_);
-  if (job.aside) ++active_, ++begun_;
+void LockShare::count(Job& job) {
+  if (job.aside) ++active_;
   job.aside = false;
-  return take(stop);
+}
+
+Status LockShare::ends(Job& job, const Stop& stop) {
+  Guard guard(mutex_);
+  if (job.aside) ++begun_;
+  count(job);
+  return take(guard, stop);
 }
 
 void LockShare::forget(Job& job) {
-  std::lock_guard guard(mutex_);
-  if (job.aside) ++active_;
-  job.aside = false;
+  Guard guard(mutex_);
+  count(job);
 }
 
 }  // namespace radl

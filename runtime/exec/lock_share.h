@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 
@@ -18,38 +19,46 @@ class LockShare {
     bool aside = false;           // it runs by itself
     unsigned long long seen = 0;  // actions that had begun when it was heard of last
   };
+  using Waiting = std::function<void(const LockInfo& holder)>;
 
-  // The run holds the lock. `stop`: of enter()'s wait for it. `taken_again`: called with the lock, which
-  // others may have had meanwhile. All outlive it.
-  LockShare(Store* store, std::string command, Stop stop, std::function<Status()> taken_again)
+  // The run holds the lock. `waiting`: called once for each wait for another run's lock. `taken_again`:
+  // called with the lock, which others may have had meanwhile; if it fails, the lock is given back again.
+  LockShare(Store* store, std::string command, Waiting waiting, std::function<Status()> taken_again)
       : store_(store),
         command_(std::move(command)),
-        stop_(std::move(stop)),
+        waiting_(std::move(waiting)),
         taken_again_(std::move(taken_again)) {}
 
   // An action begins. If the lock was given back, waits for it: Lost if the state was removed meanwhile,
-  // Cancelled or Timeout if the run is to stop. leave() follows if it is ok.
-  Status enter();
+  // Cancelled or Timeout if `stop` comes first. leave() follows if it is ok.
+  Status enter(const Stop& stop);
   void leave();
   // The job's processes run. Called again and again while they do: the lock is given back at the second call
   // in a row before which no action was under way or begun.
   void runs(Job& job);
   // The job has ended, and counts as an action again: as enter(), but it leaves in any case.
   Status ends(Job& job, const Stop& stop);
-  // The same if nothing of it is to be written.
+  // The same if nothing of it is to be written. Never waits for the lock.
   void forget(Job& job);
 
   bool given_back() const { return given_back_; }
 
  private:
-  Status take(const Stop& stop);  // with mutex_
+  using Guard = std::unique_lock<std::mutex>;
+  // One thread waits for the lock, the others for that one. All do so without mutex_: a job that another run
+  // takes over must be able to end meanwhile, as that run has the lock and waits for the job.
+  Status take(Guard& guard, const Stop& stop);
+  Status take_from_others(const Stop& stop);
+  void count(Job& job);
 
   Store* const store_;
   const std::string command_;
-  const Stop stop_;
+  const Waiting waiting_;
   const std::function<Status()> taken_again_;
-  std::mutex mutex_;  // of all below; held while the lock is waited for
-  int active_ = 0;    // actions under way
+  std::mutex mutex_;  // of all below
+  std::condition_variable taken_;
+  bool taking_ = false;  // a thread waits for the lock
+  int active_ = 0;       // actions under way
   unsigned long long begun_ = 0;
   std::atomic<bool> given_back_{false};
 };

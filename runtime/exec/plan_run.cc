@@ -132,7 +132,7 @@ class PlanRun {
   Async<Status> begin(const PlanVertex& vertex, Park& park) {
     const Action& action = plan_.actions[vertex.index];
     steps_[vertex.index].reset();
-    Status may = session_.lock().enter();
+    Status may = session_.lock().enter(session_.finishing());
     entered_[vertex.index] = may.ok();
     if (may.ok()) may = session_.check_undisturbed(action);
     if (begun_[vertex.index] == TimePoint()) {
@@ -152,8 +152,7 @@ class PlanRun {
     const std::optional<StepRecord> record = session_.step(action.id);
     if (!record || record->jobs.empty()) return {};
     // Whoever supervises it would start again what is ended here.
-    auto lease = session_.store().lease_job(action.id, session_.options().command, true,
-                                            session_.now().within(kToLetGo));
+    auto lease = session_.store().lease_job(action.id, session_.options().command, true, session_.now());
     if (!lease.ok()) return lease.status();
     const Context context = session_.context(action.id, deadline_, true);
     return end_all_folders(session_, context, action.id, record->jobs);
@@ -265,7 +264,7 @@ class PlanRun {
 Status execute_plan(Session& session, const Plan& plan, RunReport& report) {
   Status ended = PlanRun(session, plan, report).execute();
   // Held to the end of the run: what came of it is written.
-  const Status locked = session.was_taken_over() ? Status() : session.lock().enter();
+  const Status locked = session.was_taken_over() ? Status() : session.lock().enter(session.now());
   if (!locked.ok() && ended.ok()) ended = locked;
   report.lost_lock = session.store().still_held();
   return report.lost_lock.ok() ? ended : report.lost_lock;

@@ -5,9 +5,6 @@
 
 namespace radl {
 
-// How long a supervisor has to let go of a job that this run ends.
-inline constexpr std::chrono::seconds kToLetGo{60};
-
 // What came of each action stands in the report, in the plan's order. Ok, Cancelled, or the first failure.
 Status execute_plan(Session& session, const Plan& plan, RunReport& report);
 

@@ -35,7 +35,9 @@ Session::Session(const Run& given, Snapshot snapshot)
       events(given.sinks, redactor_for(given), given.world->clock),
       finishing_(finishing_of(given)),
       now_(now_of(given)),
-      lock_(given.store, given.options.command, now_, [this] { return read_again(); }),
+      lock_(
+          given.store, given.options.command, [this](const LockInfo& holder) { note_waiting(holder); },
+          [this] { return read_again(); }),
       snapshot_(std::move(snapshot)) {
   if (run.secrets) fingerprints_ = radl::fingerprints(snapshot_, *run.secrets);
   if (!run.program) return;
@@ -337,14 +339,38 @@ void note_differing(const std::map<std::string, Record>& before, const std::map<
 
 }  // namespace
 
+void Session::note_waiting(const LockInfo& holder) {
+  Event event;
+  event.message = "waiting for the lock: " + holder.text();
+  events.emit(std::move(event));
+}
+
+// What a run that was killed may have created is for the next run to look up, and so is what this one was
+// creating and another run has settled.
+void Session::note_creations(const std::vector<Intent>& open) {
+  for (const Intent& intent : open) {
+    if (intent.kind == Intent::Kind::Create && !open_creations_.count(intent.address))
+      disturbed_.insert(intent.address);
+  }
+  for (const auto& [address, creation] : open_creations_) {
+    const bool is_open = std::any_of(
+        open.begin(), open.end(), [id = creation.intent](const Intent& intent) { return intent.id == id; });
+    if (!is_open) disturbed_.insert(address);
+  }
+}
+
 Status Session::read_again() {
   Result<Snapshot> now = store().snapshot();
   if (!now.ok()) return now.status();
+  Result<std::vector<Intent>> open = std::vector<Intent>();
+  if (now->open_intents > 0) open = store().open_intents();
+  if (!open.ok()) return open.status();
   std::vector<std::string> moved;
   {
     std::lock_guard guard(mutex_);
     note_differing(snapshot_.resources, now->resources, disturbed_);
     note_differing(snapshot_.steps, now->steps, disturbed_);
+    note_creations(*open);
     for (const auto& [address, record] : snapshot_.resources) {
       auto found = now->resources.find(address);
       if (found == now->resources.end() || found->second.id != record.id) moved.push_back(address);

@@ -128,6 +128,8 @@ class Session {
   Result<std::unique_ptr<Remote>> attempt(const std::string& address,
                                           std::chrono::steady_clock::time_point end);
 
+  void note_waiting(const LockInfo& holder);
+  void note_creations(const std::vector<Intent>& open);  // with mutex_
   // Others may have written since.
   Status read_again();
 

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <optional>
 #include <set>
 #include <utility>
@@ -115,6 +116,7 @@ struct Job {
   std::set<std::string> may_run;
   std::unique_ptr<JobLease> lease;
   LockShare::Job turn;
+  std::atomic<bool> let_go{false};  // its runner was told to leave it
   // Takes the state's lock, if what is recorded of the job is still this run's: before it is started once
   // more.
   std::function<Status()> take_back;
@@ -136,7 +138,10 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   if (job) {
     shared.job_run = job->run;
     shared.may_run = &job->may_run;
-    shared.lets_go = [&session, job] { return session.leaves_jobs() || !job->lease->still_held().ok(); };
+    shared.lets_go = [&session, job] {
+      if (session.leaves_jobs() || !job->lease->still_held().ok()) job->let_go = true;
+      return job->let_go.load();
+    };
   }
   std::vector<NodeHandle> nodes;
   for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
@@ -347,7 +352,7 @@ class StepRun {
     }
     record_.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_).count();
     record_.finished_at = session_.world().clock.wall_seconds();
-    done_.left_running = job_ && ended.code() == kLeftRunning;
+    done_.left_running = job_ && job_->let_go && ended.code() == kLeftRunning;
     record_.status = ended.ok()                        ? StepStatus::Done
                      : done_.left_running              ? StepStatus::Detached
                      : ended.code() == Code::Cancelled ? StepStatus::Interrupted
@@ -362,7 +367,9 @@ class StepRun {
     return closed;
   }
 
+  // A job that was lost stays lost, also if whoever asked for it gives up.
   Status take_back() {
+    if (!lost_.ok()) return lost_;
     JobLease& lease = *job_->lease;
     const Stop lost = Stop::when([&lease] { return !lease.still_held().ok(); });
     Status locked = lease.still_held();
@@ -370,7 +377,7 @@ class StepRun {
     if (Status held = lease.still_held(); !held.ok()) {
       session_.lock().forget(job_->turn);
       session_.note_taken_over();
-      return std::move(held).at(step_.id);
+      return lost_ = std::move(held).at(step_.id);
     }
     if (!locked.ok() || !session_.is_disturbed(step_.id)) return locked;
     return {Code::Conflict, step_.id + " was removed or changed by another run while it ran"};
@@ -386,6 +393,7 @@ class StepRun {
   StepOutcome outcome_;
   StepDone done_;
   bool recorded_ = false;
+  Status lost_;  // not ok: another run has taken the job over
 };
 
 }  // namespace

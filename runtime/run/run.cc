@@ -135,12 +135,13 @@ Result<Plan> ActiveRun::plan(const PlanQuestion& question) {
   return make_plan_of(stoppable, *now, &*observed, store_->work_directory());
 }
 
-Status ActiveRun::pause(std::chrono::milliseconds time) {
+Status ActiveRun::pause(std::chrono::milliseconds time,
+                        const std::function<void(const LockInfo& holder)>& waiting) {
   constexpr std::chrono::hours kAsLongAsItTakes{24 * 365};
   const Stop stop = run_.cancellation->finishing();
   store_->unlock();
   if (!sleep_unless(run_.world->clock, time, stop)) return stop.check();
-  return store_->lock(run_.options.command, kAsLongAsItTakes, {}, stop);
+  return store_->lock(run_.options.command, kAsLongAsItTakes, waiting, stop);
 }
 
 RunReport ActiveRun::execute(const Plan& plan, RunReport (*how)(const Run&, const Plan&)) {

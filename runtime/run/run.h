@@ -72,9 +72,10 @@ class ActiveRun {
   // look(), and a plan of what `question` asks for; the program may be compiled again by `question.prepare`.
   Result<Plan> plan(const PlanQuestion& question);
 
-  // Waits without the state's lock, which others may have meanwhile, and takes it again. Cancelled: somebody
-  // asked to stop. Lost: the state was removed.
-  Status pause(std::chrono::milliseconds time);
+  // Waits without the state's lock, which others may have meanwhile, and takes it again; `waiting` hears once
+  // of another run that has it then. Cancelled: somebody asked to stop. Lost: the state was removed.
+  Status pause(std::chrono::milliseconds time,
+               const std::function<void(const LockInfo& holder)>& waiting = {});
 
   // Execute a plan made from the state as it is now (Conflict otherwise). May be called again, with another
   // plan: the numbers of the events go on.

@@ -55,6 +55,8 @@ std::set<std::string> hardware_addresses() {
     Result<std::string> kind = read_file(folder + "/addr_assign_type", 16);
     Result<std::string> address = read_file(folder + "/address", 256);
     if (!fs::exists(folder + "/device", error) || !kind.ok() || trim(*kind) != "0" || !address.ok()) continue;
+    // An adapter or a dock moves from computer to computer.
+    if (fs::canonical(folder + "/device", error).string().find("/usb") != std::string::npos) continue;
     const std::string text(trim(*address));
     if (text.find_first_not_of("0:") != text.npos) addresses.insert(text);
   }

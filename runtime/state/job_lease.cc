@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kDigits = 16;
 constexpr const char* kAsked = ".asked";  // beside it: its holder is to let go
 constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr std::chrono::seconds kToLetGo{60};  // its holder asks several times a second
 
 std::string path_of(const std::string& folder, const std::string& step) {
   return folder + "/" + lease_name(step);
@@ -60,9 +61,13 @@ Status supervised_by_another(const std::string& step, const LockInfo& by) {
 
 std::optional<LockInfo> lease_holder(const std::string& folder, const std::string& step) {
   const std::string path = path_of(folder, step);
-  if (FileLock(path, false).holder() != FileLock::Holder::Another) return std::nullopt;
+  FileLock file(path, false);
+  const FileLock::Holder holder = file.holder();
+  if (holder == FileLock::Holder::Nobody) return std::nullopt;
   Result<std::string> text = read_file(path);
   std::optional<LockInfo> info = text.ok() ? info_from(*text) : std::nullopt;
+  // Without such locks the process that it names decides, as for the state's lock.
+  if (holder == FileLock::Holder::Unknown && (!info || owner_is_dead(*info, file))) return std::nullopt;
   return info ? info : LockInfo{};
 }
 
@@ -71,9 +76,12 @@ Result<std::unique_ptr<JobLease>> take_lease(const std::string& folder, const st
                                              const Stop& stop) {
   if (Status made = make_directories(folder + "/leases", 0700); !made.ok()) return made;
   const std::string path = path_of(folder, step), asked = path + kAsked;
+  const Stop until = stop.within(kToLetGo);
   while (true) {
     auto file = std::make_unique<FileLock>(path, true);
-    if (file->take()) {
+    if (Status opened = file->opened(); !opened.ok()) return opened;
+    const bool no_locks = file->holder() == FileLock::Holder::Unknown;
+    if (!(no_locks && lease_holder(folder, step)) && file->take()) {
       if (!file->is_at_its_path()) continue;  // its holder has removed it meanwhile
       ::unlink(asked.c_str());
       if (Status written = file->write(row_json(self).dump() + "\n"); !written.ok()) return written;
@@ -82,9 +90,9 @@ Result<std::unique_ptr<JobLease>> take_lease(const std::string& folder, const st
     const LockInfo holder = lease_holder(folder, step).value_or(LockInfo{});
     if (!take_over) return supervised_by_another(step, holder);
     if (Status told = write_file_atomic(asked, "", 0600); !told.ok()) return told;
-    if (!sleep_unless(clock, kLookAgain, stop)) {
+    if (!sleep_unless(clock, kLookAgain, until)) {
       ::unlink(asked.c_str());
-      return Status(stop.check().code(),
+      return Status(until.check().code(),
                     supervised_by_another(step, holder).message() + ", which does not let go of it");
     }
   }

@@ -14,7 +14,7 @@ namespace radl {
 std::string lease_name(const std::string& step);
 
 // Conflict: somebody else supervises it, whom the message names. `take_over`: that one is asked to let go,
-// and has until `stop` for it.
+// and has a minute for it.
 Result<std::unique_ptr<JobLease>> take_lease(const std::string& folder, const std::string& step,
                                              const LockInfo& self, bool take_over, Clock& clock,
                                              const Stop& stop);

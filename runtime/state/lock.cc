@@ -53,6 +53,8 @@ int FileLock::other_holder() {
   return ::pread(fd_, text, sizeof text - 1, 0) > 0 ? std::max(0, std::atoi(text)) : 0;
 }
 
+Status FileLock::opened() { return open() >= 0 ? Status() : errno_status(errno, path_); }
+
 bool FileLock::take() {
   if (open() < 0) return true;
   const struct flock whole = whole_file(F_WRLCK);

@@ -22,7 +22,8 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
   Holder holder();     // apart from this object
   int other_holder();  // its process id; 0: nobody holds it, or the file does not say who
-  bool take();         // true also if the file system has no such locks
+  Status opened();     // why the file cannot be opened
+  bool take();         // true also if it cannot be opened, or the file system has no such locks
   void release();
   bool is_at_its_path();                  // false: another file is there now, or none
   Status write(const std::string& text);  // in place of what it holds

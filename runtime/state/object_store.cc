@@ -319,7 +319,10 @@ Result<std::unique_ptr<JobLease>> ObjectStore::lease_job(const std::string& step
   if (*holder) {
     if (!take_over || (*holder)->info.id.empty()) return supervised_by_another(step, (*holder)->info);
     if (Status freed = lock->force((*holder)->info.id); !freed.ok()) return freed;
-    if (!sleep_unless(world_.clock, lock_->lease() / 2, stop)) return stop.check();
+    // It learns of it when it renews, by its own time.
+    const std::chrono::duration<double> half((*holder)->lease / 2);
+    if (!sleep_unless(world_.clock, std::chrono::duration_cast<milliseconds>(half), stop))
+      return stop.check();
     holder = lock->try_take(self);
     if (!holder.ok()) return holder.status();
     if (*holder) return supervised_by_another(step, (*holder)->info);

@@ -2,8 +2,10 @@
 // when somebody asks for it or when the run was told not to stay.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
+#include "runtime/exec/lock_share.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -172,6 +174,56 @@ TEST_F(JobsTest, AnOutcomeIsRecordedBeforeItCountsAsCollected) {
   };
   EXPECT_TRUE(bench.apply(one_worker()).status.ok());
   EXPECT_EQ(recorded, StepStatus::Done);
+}
+
+TEST_F(JobsTest, AFailureOfTheSameCodeLeavesNoJobRunning) {
+  bench.runner.errors[kJob] = {Status(kLeftRunning, "HTTP 409 for its results")};
+  RunReport report = bench.apply(one_worker());
+  EXPECT_FALSE(report.status.ok());
+  EXPECT_EQ(outcome(report, kJob).state, State::Failed);
+  EXPECT_TRUE(report.left_running.empty());
+  EXPECT_EQ(bench.snapshot().steps.at(kJob).status, StepStatus::Failed);
+}
+
+// A run that has given its lock back, as one job of it runs by itself.
+class LockShareTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(own->lock("apply", milliseconds(0)).ok());
+    ASSERT_TRUE(share.enter(Stop()).ok());
+    while (!share.given_back()) share.runs(job);
+  }
+  Bench bench;
+  std::unique_ptr<Store> own = bench.store(), other = bench.store();
+  std::atomic<bool> waits{false};
+  Status read;
+  LockShare share{own.get(), "apply", [this](const LockInfo&) { waits = true; }, [this] { return read; }};
+  LockShare::Job job;
+};
+
+TEST_F(LockShareTest, AJobCanBeLetGoOfWhileAnActionWaits) {
+  ASSERT_TRUE(other->lock("destroy", milliseconds(0)).ok());
+  StopSource stop;
+  Status entered;
+  std::thread action([&] { entered = share.enter(stop.token()); });
+  while (!waits) std::this_thread::sleep_for(milliseconds(2));
+  EXPECT_EQ(share.ends(job, Stop::when([] { return true; })).code(), Code::Cancelled);
+  share.forget(job);
+  stop.request();
+  action.join();
+  EXPECT_EQ(entered.code(), Code::Cancelled) << "the first request ends its wait";
+  EXPECT_TRUE(share.given_back());
+}
+
+TEST_F(LockShareTest, AStateThatCannotBeReadIsNotTaken) {
+  read = Status(Code::Lost, "the bucket does not answer");
+  EXPECT_EQ(share.enter(Stop()).code(), Code::Lost);
+  EXPECT_TRUE(share.given_back());
+  EXPECT_TRUE(other->lock("apply", milliseconds(0)).ok()) << "the lock is free";
+  other->unlock();
+  read = {};
+  EXPECT_TRUE(share.enter(Stop()).ok());
+  EXPECT_FALSE(share.given_back());
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
+#include "runtime/state/job_lease.h"
 #include "tests/unit/runtime/state/state_case.h"
 
 namespace radl {
@@ -90,6 +92,14 @@ TEST_F(LeaseTest, OfAnotherJobIsAnotherOne) {
   auto one = own->lease_job(kJob, "apply", false, Stop());
   auto other = own->lease_job("program/solve", "apply", false, Stop());
   EXPECT_TRUE(one.ok() && other.ok());
+}
+
+TEST_F(LeaseTest, WhoseFileCannotBeOpenedIsAnError) {
+  std::unique_ptr<Store> own = store();
+  std::filesystem::create_directories(directory() + "/demo/" + lease_name(kJob));
+  const Status refused = own->lease_job(kJob, "apply", false, Stop()).status();
+  EXPECT_FALSE(refused.ok());
+  EXPECT_NE(refused.code(), Code::Conflict) << "nobody holds it";
 }
 
 }  // namespace
