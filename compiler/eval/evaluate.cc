@@ -41,15 +41,23 @@ std::optional<std::vector<std::pair<Value, Value>>> Evaluator::elements(const Va
 }
 
 Value Evaluator::run(const ast::Expr& expression) {
-  if (depth_ >= kMaxDepth) {
-    return report(DiagCode::ExpressionCost, expression.span,
-                  fmt::format("this expression is nested deeper than {}", kMaxDepth));
-  }
+  Budget* budget = context_.budget;
+  if (depth_ >= kMaxDepth || (budget != nullptr && budget->levels >= kMaxLevels))
+    return too_deep(expression.span);
   if (!charge(context_, 1, 0, expression.span)) return {};
   depth_++;
+  if (budget != nullptr) budget->levels++;
   Value value = dispatch(expression);
   depth_--;
+  if (budget != nullptr) budget->levels--;
   return value.excess() == Excess::None ? value : too_large(value, expression.span);
+}
+
+Value Evaluator::too_deep(Span at) {
+  return report(DiagCode::ExpressionCost, at,
+                depth_ >= kMaxDepth
+                    ? fmt::format("this expression is nested deeper than {}", kMaxDepth)
+                    : fmt::format("expressions that need each other are nested deeper than {}", kMaxLevels));
 }
 
 Value Evaluator::report(DiagCode code, Span at, std::string message) {

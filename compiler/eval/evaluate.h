@@ -21,8 +21,12 @@ struct Budget {
       20'000'000;  // about one for each node of a tree that is visited and each element that is made
   size_t bytes = size_t{256} << 20;  // of strings made
   bool spent = false;                // reported once
+  int levels = 0;                    // of all expressions that are being evaluated, one inside another
 };
-inline constexpr int kMaxDepth = 300;            // of an expression
+inline constexpr int kMaxDepth = 300;  // of an expression
+// Of all expressions that wait for each other. A level takes about 2 KB of stack without optimization,
+// several times that with a sanitizer: all levels must fit into 8 MiB.
+inline constexpr int kMaxLevels = 1'000;
 inline constexpr size_t kMaxElements = 100'000;  // of one list
 
 // What functions see of the world. Files that are read become sources of the program.

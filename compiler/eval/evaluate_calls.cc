@@ -55,7 +55,8 @@ Value Evaluator::call_value(const ast::Call& call) {
 }
 
 // A function sees its parameters and what its file declares: neither `self` nor variables around the call.
-// Calls within calls are levels of one expression, so kMaxDepth bounds recursion.
+// Calls within calls are levels of one expression, so kMaxDepth bounds recursion;
+// kMaxLevels bounds it together with the values that the function needs.
 Value Evaluator::declared_value(const ast::Call& call, const Namespace::Declared& declared) {
   const List<ast::Name>& parameters = declared.function->parameters;
   if (call.arguments.size() != parameters.size() || !call.named.empty()) {

@@ -65,6 +65,7 @@ class Evaluator {
   Value all_elements(const Value& value, Span at);
 
   Value report(DiagCode code, Span at, std::string message);
+  Value too_deep(Span at);
   Value too_large(const Value& value, Span at);
   Value cannot_stand(const Value& value, Span at);
   bool known(const Value& value, Span at);

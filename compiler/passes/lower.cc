@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "compiler/eval/literals.h"
 #include "compiler/passes/build.h"
@@ -48,7 +49,12 @@ class SystemFeatures {
     });
   }
 
+  bool too_much(Span at);
+
   Build& build_;
+  int depth_ = 0;     // systems that are being taken over, one inside another
+  size_t taken_ = 0;  // features that were taken over, in the whole program
+  bool told_ = false;
   std::map<std::string, std::vector<Place>> named_;
   std::map<std::pair<const ast::FeatureBlock*, const Instance*>, Known> known_;
 };
@@ -113,9 +119,24 @@ const hir::Features& SystemFeatures::of(const ast::FeatureBlock& block, const In
   return known.features;
 }
 
+// Reported once: every system above would say the same.
+bool SystemFeatures::too_much(Span at) {
+  constexpr int kMaxDepth = 100;  // each takes some stack
+  constexpr size_t kMaxTaken = 200'000;
+  const bool deep = depth_ >= kMaxDepth;
+  if (!deep && taken_ <= kMaxTaken) return false;
+  if (!std::exchange(told_, true))
+    build_.diagnostics.report(
+        DiagCode::ExpressionCost, at,
+        deep ? fmt::format("more than {} systems take each other over in a row", kMaxDepth)
+             : fmt::format("the systems of this program take over more than {} features", kMaxTaken));
+  return true;
+}
+
 std::vector<const hir::Features*> SystemFeatures::taken_over(const std::string& system, Span at) {
   build_.values.bases.insert(system);
   std::vector<const hir::Features*> all;
+  if (too_much(at)) return all;
   for (const Place& place : named_[system]) {
     auto known = known_.find({place.block, place.instance});
     if (known != known_.end() && known->second.busy) {
@@ -124,8 +145,13 @@ std::vector<const hir::Features*> SystemFeatures::taken_over(const std::string& 
           .note(place.block->name.span, "declared here");
       return {};
     }
-    all.push_back(&of(*place.block, *place.instance));
+    depth_++;
+    const hir::Features& taken = of(*place.block, *place.instance);
+    depth_--;
+    all.push_back(&taken);
+    taken_ += 1 + taken.items.size() + taken.softs.size();
   }
+  if (too_much(at)) all.clear();
   return all;
 }
 

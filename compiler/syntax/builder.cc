@@ -21,7 +21,10 @@ void Builder::ec3_use(ast::Ec3Use::What what, Place place, ast::Name word) {
   tree_.ec3_uses.push(tree_.arena, {what, at(place), word});
 }
 
-void Builder::add(ast::Block* block) { tree_.blocks.push(tree_.arena, block); }
+void Builder::add(ast::Block* block) {
+  operators_ = 0;
+  tree_.blocks.push(tree_.arena, block);
+}
 
 // ---- blocks
 // ----------------------------------------------------------------------------------------------

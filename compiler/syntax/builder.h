@@ -83,7 +83,7 @@ class Builder {
   const SourceFile& source_;
   ast::Tree& tree_;
   Diagnostics& diagnostics_;
-  int operators_ = 0;  // of the feature at hand
+  int operators_ = 0;  // of the feature or block at hand
 };
 
 }  // namespace radl

@@ -1,4 +1,5 @@
 // What a hostile or mistaken file may cost is bounded: each limit gives one clear error.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -129,6 +130,49 @@ TEST_F(Limits, ModulesThatUseEachOther) {
   write("a.radl", "radl 2\nuse './b' as b ()\n");
   write("b.radl", "radl 2\nuse './a' as a ()\n");
   expect_one(DiagCode::ModuleCycle, "");
+}
+
+// Each function calls itself 140 times and then needs the value of the one before.
+TEST_F(Limits, FunctionsThatNeedValuesOfFunctions) {
+  std::string text = "radl 2\nlet f0(n) = n\nlet v0 = 1\n";
+  for (int i = 1; i <= 60; i++)
+    text +=
+        fmt::format("let f{0}(n) = if n == 0 then v{1} else f{0}(n - 1)\nlet v{0} = f{0}(140)\n", i, i - 1);
+  write("p.radl", text + "output o ( value = v60 )\noutput z ( value = f0(1) )\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(compile({"p.radl"}, {}, sources, diagnostics));
+  EXPECT_TRUE(diagnostics.has(DiagCode::ExpressionCost)) << render_text(diagnostics, sources).substr(0, 2000);
+}
+
+// The last one first, so that each of them needs all of the others.
+TEST_F(Limits, SystemsThatTakeEachOtherOver) {
+  std::string text = "radl 2\n";
+  for (int i = 3000; i > 0; i--) text += fmt::format("system s{} ( with = s{} )\n", i, i - 1);
+  write("p.radl", text + "system s0 ( cpu.count >= 1 )\n");
+  expect_one(DiagCode::ExpressionCost, "100 systems");
+}
+
+TEST_F(Limits, FeaturesThatAreTakenOverTwice) {
+  std::string text = "radl 2\nsystem a0 ( cpu.count >= 1 )\n";
+  for (int i = 1; i <= 40; i++) text += fmt::format("system a{0} ( with = [a{1}, a{1}] )\n", i, i - 1);
+  write("p.radl", text);
+  expect_one(DiagCode::ExpressionCost, "200000 features");
+}
+
+// The limit of operators is that of one value, not of a file.
+TEST_F(Limits, OperatorsOfManyValues) {
+  std::string text = "radl 2\n", sum = "0";
+  for (int i = 0; i < 10; i++) {
+    text += fmt::format("let a{} = 1{}\n", i, repeated(" + 1", 290));
+    sum += fmt::format(" + a{}", i);
+  }
+  text += fmt::format("output o ( value = {} )\n", sum);
+  write("p.radl", text);
+  SourceMap sources;
+  Diagnostics diagnostics;
+  EXPECT_TRUE(compile({"p.radl"}, {}, sources, diagnostics))
+      << render_text(diagnostics, sources).substr(0, 2000);
 }
 
 // Values that need values that need ...: 400 inputs in a row.
