@@ -143,6 +143,10 @@ class Evaluating {
 
   // Adds the feature with that value; nothing for `none`, as if it were not written.
   void leaf(Feature made, const expr::Value& value, Span at, Features& into) {
+    if (in_system_ && made.name == "cloud" && value.kind() == ValueKind::Null && value.sensitive()) {
+      shown_secret(at, made.name);
+      return;
+    }
     auto converted = value_of(value, at, made.name);
     if (!converted) return;
     made.value = *converted;
@@ -166,12 +170,12 @@ class Evaluating {
     if (written.value == nullptr || !takes_equal(written)) return;
     const expr::Value value = scope_.value(*written.value);
     const Span at = written.value->span;
-    if (value.is_error() || value.kind() == ValueKind::Null) return;
+    if (value.is_error()) return;
     if (value.has_unknown())
       report(DiagCode::NotKnownYet, at, fmt::format("'{}' must be known before apply", written.name.text));
     else if (value.sensitive())
       shown_secret(at, written.name.text);
-    else
+    else if (value.kind() != ValueKind::Null)
       records_.list(shape_of(written), *written.value, value, into);
   }
 
@@ -180,7 +184,12 @@ class Evaluating {
     if (written.value == nullptr || !takes_equal(written)) return;
     const expr::Value value = scope_.value(*written.value);
     const Span at = written.value->span;
-    if (value.is_error() || value.kind() == ValueKind::Null) return;
+    if (value.is_error()) return;
+    if (value.kind() == ValueKind::Null && value.sensitive()) {
+      shown_secret(at, written.name.text);
+      return;
+    }
+    if (value.kind() == ValueKind::Null) return;
     const bool list = value.kind() == ValueKind::List;
     for (size_t i = 0; i < (list ? value.items().size() : 1); ++i) {
       const expr::Value& base = list ? value.items()[i] : value;
@@ -190,19 +199,31 @@ class Evaluating {
             fmt::format("`with` takes a system, or a list of them, not {}", expr::kind_name(base.kind())));
         return;
       }
-      for (const Features* taken : scope_.taken_over(base.as_text(), at)) take_over(*taken, into);
+      for (const Features* taken : scope_.taken_over(base.as_text(), at))
+        if (!take_over(*taken, at, into)) return;
     }
   }
 
-  void take_over(const Features& base, Features& into) {
-    uint16_t highest = 0;
+  // False after a report.
+  bool take_over(const Features& base, Span at, Features& into) {
+    int highest = 0;
+    for (const Feature& feature : base.items) highest = std::max<int>(highest, feature.layer);
+    if (layer_ + highest + 1 > UINT16_MAX) {
+      diagnostics_.report(DiagCode::ExpressionCost, at, "this system takes over too many others");
+      return false;
+    }
+    for (Records kind : {Records::Disks, Records::Networks}) {
+      const bool replaces = std::any_of(base.items.begin(), base.items.end(),
+                                        [&](const Feature& feature) { return feature.records == kind; });
+      if (replaces) records_.drop(kind, into);
+    }
     for (Feature feature : base.items) {
-      highest = std::max(highest, feature.layer);
       feature.layer = static_cast<uint16_t>(feature.layer + layer_);
       into.items.push(arena_, feature);
     }
     for (const Soft& soft : base.softs) into.softs.push(arena_, soft);
     layer_ = static_cast<uint16_t>(layer_ + highest + 1);
+    return true;
   }
 
   void connect(Feature& feature) {

@@ -11,6 +11,8 @@ namespace {
 using ValueKind = expr::Kind;
 
 constexpr std::string_view kDisk = "disk.", kInterface = "net_interface.";
+constexpr std::string_view kFirstOs = "disk.0.os.name";
+constexpr int kMaxNumber = 100'000;  // numbers go on after the highest
 
 // The number in "disk.12.size"; -1 for any other name.
 int number_in(std::string_view name, std::string_view kind) {
@@ -18,7 +20,7 @@ int number_in(std::string_view name, std::string_view kind) {
   name.remove_prefix(kind.size());
   int number = -1;
   auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() ? number : -1;
+  return error == std::errc() && number < kMaxNumber ? number : -1;
 }
 
 int highest_number(const Features& features, std::string_view kind) {
@@ -93,18 +95,20 @@ RecordWriter::Part RecordWriter::element(const expr::Value& list, const ast::Exp
   return {list.items()[i], item, item == nullptr ? written.span : item->span};
 }
 
+void RecordWriter::drop(Records records, Features& from) {
+  List<Feature> kept;
+  for (const Feature& feature : from.items)
+    if (feature.records != records) kept.push(arena_, feature);
+  from.items = kept;
+}
+
 void RecordWriter::list(const Feature& list, const ast::Expr& written, const expr::Value& value,
                         Features& into) {
   Feature shape = list;
   shape.records = list.name == "disks"      ? Records::Disks
                   : list.name == "networks" ? Records::Networks
                                             : Records::None;
-  if (shape.records != Records::None) {
-    List<Feature> kept;
-    for (const Feature& feature : into.items)
-      if (feature.records != shape.records) kept.push(arena_, feature);
-    into.items = kept;
-  }
+  if (shape.records != Records::None) drop(shape.records, into);
   const size_t count = value.kind() == ValueKind::List ? value.items().size() : 1;
   for (size_t i = 0; i < count; ++i) {
     const Part part = element(value, written, i);
@@ -172,16 +176,28 @@ void RecordWriter::application(Feature shape, const Part& part, Features& into) 
 }
 
 void RecordWriter::finish(Features& system) {
+  const auto unwritten = [](const Feature& feature) {
+    return feature.name == kFirstOs && feature.unwritten == UINT16_MAX;
+  };
   const Feature* disk = nullptr;
+  bool written = false, added = false;
   for (const Feature& feature : system.items) {
-    if (number_in(feature.name, kDisk) == 0) return;
+    const bool one = unwritten(feature);
+    added |= one;
+    written |= !one && number_in(feature.name, kDisk) == 0;
     if (disk == nullptr && feature.records == Records::Disks) disk = &feature;
   }
-  if (disk == nullptr) return;
+  if (added && written) {  // it came from one system, and what is written from another
+    List<Feature> kept;
+    for (const Feature& feature : system.items)
+      if (!unwritten(feature)) kept.push(arena_, feature);
+    system.items = kept;
+  }
+  if (added || written || disk == nullptr) return;
   Feature first = *disk;
   first.records = Records::None;
   first.unwritten = UINT16_MAX;
-  add(first, "disk.0.os.name", expr::Value::string("linux"), first.span, system);
+  add(first, kFirstOs, expr::Value::string("linux"), first.span, system);
 }
 
 }  // namespace radl::hir

@@ -30,7 +30,9 @@ class RecordWriter {
   void list(const Feature& list, const ast::Expr& written, const expr::Value& value, Features& into);
   // `gpu = { count = 4 }` is `gpu.count = 4`.
   void map(const Feature& feature, const ast::Expr& written, const expr::Value& value, Features& into);
-  // A system that has disks has a first one, from which it starts.
+  // Removes the features of such lists.
+  void drop(Records records, Features& from);
+  // A system that has disks has a first one, from which it starts: a Linux, if nothing of it is written.
   void finish(Features& system);
 
  private:

@@ -71,7 +71,9 @@ class Completion {
     system.features.items = kept;
     const std::string_view name = cloud_named(written);
     if (name.empty()) return;
-    for (hir::Deploy* deploy : deploys_[system.name.text]) {
+    const auto deployed = deploys_.find(system.name.text);
+    if (deployed == deploys_.end()) return;
+    for (hir::Deploy* deploy : deployed->second) {
       if (!deploy->cloud.text.empty())
         build_.diagnostics
             .report(
