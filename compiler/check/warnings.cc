@@ -19,7 +19,7 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
       strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, at,
       strict ? "there is no feature `" + name + "`" : "no feature `" + name + "` is known");
   if (strict && name == "when") {
-    warning.with_help("a system is made where it is deployed: `deploy NAME 1 when = condition`");
+    warning.with_help("a system is made where it is deployed: `deploy NAME 1 when = condition`, or `count = if condition then 1 else 0` in it");
     return;
   }
   if (near.empty()) {
@@ -31,7 +31,9 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
   // In a record stands the end of the name alone.
   const size_t unwritten = feature.first->unwritten;
   const std::string_view prefix = feature.name().substr(0, std::min(unwritten, feature.name().size()));
-  if (unwritten == 0 || (prefix.size() < feature.name().size() && near.starts_with(prefix)))
+  // A computed name is one string that makes several names.
+  const bool as_written = !strict || at.size() + prefix.size() == name.size();
+  if (as_written && (unwritten == 0 || (prefix.size() < feature.name().size() && near.starts_with(prefix))))
     warning.fix("write `" + near.substr(prefix.size()) + "`", at, near.substr(prefix.size()));
 }
 

@@ -129,7 +129,7 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   } else if (name.text.find('-') != name.text.npos) {
     diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
   } else if (code == DiagCode::UnknownName && name.text == "network") {
-    diagnostic.with_help("a network is no value: a connection names it by a string, such as 'lan'");
+    diagnostic.with_help("a network is written by its name alone, such as lan");
   } else if (code == DiagCode::UnknownName) {
     diagnostic.with_help(fmt::format("a string stands in quotes: '{}'{}", name.text,
                                      is_shell_name(name.text)

@@ -83,9 +83,9 @@ class Instantiation {
     instance.pending = &filling;
     filling.run();
     instance.pending = nullptr;
-    std::set<uint32_t> checked;  // those inside an `each` are several
+    std::set<std::pair<uint32_t, uint32_t>> checked;  // by place: those inside an `each` are several
     for (const auto& [name, let] : instance.lets)
-      if (checked.insert(let->name.span.begin).second) let_clashes(instance, *let);
+      if (checked.insert({let->name.span.file, let->name.span.begin}).second) let_clashes(instance, *let);
   }
 
  private:

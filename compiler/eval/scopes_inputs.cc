@@ -43,9 +43,10 @@ void Scopes::check_given_to_module(const Instance& instance) {
           for (const ir::Property& property : slot.declaration.spec.resource->properties)
             names.emplace_back(property.name);
       std::string near = nearest(feature->name.text, names);
-      if (!near.empty())
-        diagnostic.with_help(fmt::format("did you mean '{}'?", near))
-            .fix(fmt::format("write '{}'", near), feature->name.span, near);
+      if (!near.empty()) diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+      // A computed name is one string that makes several names.
+      if (!near.empty() && feature->name.span.size() == feature->name.text.size())
+        diagnostic.fix(fmt::format("write '{}'", near), feature->name.span, near);
       continue;
     }
     if (found->second.given != nullptr) {
@@ -307,10 +308,10 @@ void Scopes::report_unused_inputs() {
       diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
                           fmt::format("input '{}' is never used", name));
     }
-    std::set<uint32_t> told;  // those inside an `each` are several
+    std::set<std::pair<uint32_t, uint32_t>> told;  // by place: those inside an `each` are several
     for (const auto& [name, let] : instance.lets) {
       if (scope(instance).let_values[name].used || named.words.contains(let->name.text)) continue;
-      if (!told.insert(let->name.span.begin).second) continue;
+      if (!told.insert({let->name.span.file, let->name.span.begin}).second) continue;
       diagnostics_.report(DiagCode::UnusedInput, let->name.span,
                           fmt::format("the value '{}' is never used", let->name.text));
     }

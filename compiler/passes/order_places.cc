@@ -42,23 +42,28 @@ std::string name_asked_for(const ast::PathPart& part) {
   return name;
 }
 
-// First words of the references in a block, and in the values of `let` that it names; of module['NAME'] the
-// name, or every module's if it is computed.
+// First words of the references in a block, and in the values and functions of `let` that it names; of
+// module['NAME'] the name, or every module's if it is computed.
 std::set<std::string_view> words_of(const ast::Block& block, const Instance& instance) {
   std::set<std::string_view> words;
   std::vector<const ast::Block*> left = {&block};
+  auto name = [&](std::string_view word) {
+    auto let = instance.lets.find(word);
+    if (words.insert(word).second && let != instance.lets.end()) left.push_back(let->second);
+  };
   std::function<void(const ast::Expr&)> value = [&](const ast::Expr& written) {
     auto* reference = ast::as<ast::Reference>(&written);
     if (reference != nullptr && !reference->parts.empty()) {
       const std::string_view first = reference->parts[0].name.text;
       if (first == "module" && reference->parts.size() > 1 && reference->parts[1].index != nullptr) {
-        const std::string name = name_asked_for(reference->parts[1]);
+        const std::string module = name_asked_for(reference->parts[1]);
         for (const auto& child : instance.children)
-          if (name.empty() || child->use->name.text == name) words.insert(child->use->name.text);
+          if (module.empty() || child->use->name.text == module) words.insert(child->use->name.text);
       }
-      auto let = instance.lets.find(first);
-      if (words.insert(first).second && let != instance.lets.end()) left.push_back(let->second);
+      name(first);
     }
+    auto* call = ast::as<ast::Call>(&written);
+    if (call != nullptr && instance.lets.contains(call->function.text)) name(call->function.text);
     each_part(written, value);
   };
   while (!left.empty()) {

@@ -186,8 +186,17 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   std::map<std::string_view, Span> given;
   bool fine = name.has_value();
   const ast::Feature* with = nullptr;
+  const ast::Feature* when = when_of(written.body);
   auto take = [&](const ast::Feature& feature, const Self* inside) {
-    if (feature.form == ast::FeatureKind::Error || feature.name.text == "when") return;
+    if (feature.form == ast::FeatureKind::Error || &feature == when) return;
+    const std::string_view word = feature.name.text;
+    if (word == "when" || (word == "with" && inside != self)) {
+      fine = false;
+      build_.diagnostics.report(
+          DiagCode::PropertyValue, feature.name.span,
+          fmt::format("`{}` is written once, directly in the body of the {}", word, type->name));
+      return;
+    }
     auto [first, fresh] = given.emplace(feature.name.text, feature.name.span);
     if (!fresh)
       build_.diagnostics
@@ -277,11 +286,13 @@ bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type
     std::vector<std::string> names;
     for (const ir::Property& each : type.properties) names.emplace_back(each.name);
     std::string near = nearest(feature.name.text, names);
-    if (!near.empty())
-      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
-          .fix(fmt::format("write '{}'", near), feature.name.span, near);
-    else
+    if (!near.empty()) {
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+      if (feature.named == nullptr)  // else one string makes several names
+        diagnostic.fix(fmt::format("write '{}'", near), feature.name.span, near);
+    } else {
       diagnostic.with_help(fmt::format("properties: {}", fmt::join(names, ", ")));
+    }
     return false;
   }
   Value value;

@@ -106,9 +106,12 @@ Radl2Tokens::Symbol Radl2Tokens::close(Token& token) {
     if (left_open(token)) return 0;
     if (token.kind != RawKind::Close || levels_.size() > 1)
       return symbol;  // the parser says what it expected
-    error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing").fix("remove it", token.span, "");
-    if (stopped_) return RADL2_END;
-    token = take();
+    do {
+      error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing")
+          .fix("remove it", token.span, "");
+      if (stopped_) return RADL2_END;
+      token = take();
+    } while (token.kind == RawKind::Close);
     return symbol_of(token);
   }
   bool body = level().inside != Inside::Expression && level().inside != Inside::Map;

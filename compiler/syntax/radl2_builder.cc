@@ -153,6 +153,14 @@ void Radl2Builder::each_block(Place place, Place head, ast::Each* each, Place bo
     if (refused)
       syntax(DiagCode::UnexpectedToken, block->keyword.span,
              "`" + std::string(block->keyword.text) + "` cannot be repeated by `each`");
+    if (block->kind != ast::Kind::Let) continue;
+    for (const ast::Block* before : made->blocks) {
+      if (before == block) break;
+      if (before->kind != ast::Kind::Let || before->name.text != block->name.text) continue;
+      syntax(DiagCode::NameClash, block->name.span,
+             "two values of this `each` are named `" + std::string(block->name.text) + "`");
+      break;
+    }
   }
   add(made);
 }

@@ -204,6 +204,11 @@ TEST(Cursor, TheEndIsFoundAfterMistakes) {
   EXPECT_EQ(place_in("system a (x = = 1 and y |"), Place::Comparator);
 }
 
+TEST(Cursor, AnyNumberOfParenthesesThatCloseNothingIsRead) {
+  const std::string text = "radl 2\n" + std::string(100'000, ')');
+  EXPECT_LE(read_cursor(text, static_cast<uint32_t>(text.size())).word_begin, text.size());
+}
+
 TEST(Cursor, AnyPrefixOfAnythingIsRead) {
   std::string text =
       "radl 2\n# c 'x\nsystem a (x = 'it\\'s ${f(1, 'y}')}' and soft 1 (b contains (c = [1, 'd']) and e))\n"

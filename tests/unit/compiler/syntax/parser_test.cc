@@ -456,6 +456,12 @@ TEST(RadlJson, SetsOfEc3AreReadBack) {
   EXPECT_EQ(json_of(*text), json) << *text;
 }
 
+TEST(Radl2, ValuesOfOneEachHaveDifferentNames) {
+  Parsed p("radl 2\neach x in [1] (\n  let a = x\n  let b = x\n  let a = 2\n)\n");
+  EXPECT_EQ(p.errors().size(), 1u) << render_text(p.diagnostics, p.sources);
+  EXPECT_TRUE(p.diagnostics.has(DiagCode::NameClash));
+}
+
 // ---- the feature table
 // ------------------------------------------------------------------------------------------
 
