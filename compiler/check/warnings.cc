@@ -19,7 +19,9 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
       strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, at,
       strict ? "there is no feature `" + name + "`" : "no feature `" + name + "` is known");
   if (strict && name == "when") {
-    warning.with_help("a system is made where it is deployed: `deploy NAME 1 when = condition`, or `count = if condition then 1 else 0` in it");
+    warning.with_help(
+        "a system is made where it is deployed: `deploy NAME 1 when = condition`, or `count = if condition "
+        "then 1 else 0` in it");
     return;
   }
   if (near.empty()) {

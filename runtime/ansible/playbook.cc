@@ -60,7 +60,7 @@ Status edit_play(const std::string& text, const YamlNode& play, const Header& he
     if (key != "hosts") continue;
     has_hosts = true;
     const size_t begin = value.begin().offset;
-    if (value.is_scalar() && !play.flow()) {
+    if (value.is_scalar() && !value.is_null() && !play.flow()) {
       edits.push_back({begin, value_length(text, begin), "\"" + header.host + "\""});
     } else if (value.is_list() && value.flow()) {
       edits.push_back({begin, value.end().offset - begin, "\"" + header.host + "\""});

@@ -286,6 +286,9 @@ TEST(Playbook, KeepsEveryByteBesidesTheHeader) {
   EXPECT_EQ(*made,
             "- name: h\xC3\xA9llo \xE2\x9C\x93\n  hosts: \"h\" # all\n  become: no\n  gather_facts: no\n");
   EXPECT_TRUE(contains(recipes::make_playbook("tasks: []", {"h", true}).status().message(), "list of plays"));
+  // A play without hosts would run nowhere, and the colon joined to a value is not YAML.
+  for (const char* hosts : {"- hosts:\n  tasks: []\n", "- hosts: ~\n  tasks: []\n"})
+    EXPECT_TRUE(contains(recipes::make_playbook(hosts, {"h", true}).status().message(), "`hosts`")) << hosts;
   EXPECT_TRUE(contains(recipes::make_playbook("- a: [\n", {"h", true}).status().message(), "line"));
 }
 
