@@ -99,6 +99,8 @@ class Losses(RadlCase):
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         self.radlc("cancel", self.file, "work")
+        self.radlc("wait", self.file, "work", code=2)
+        self.assertIn("was cancelled by `radlc cancel`", self.err)
         self.open_gate()
         self.radlc("apply", "--auto-approve", self.file)
         self.assertEqual([f.read_text().count("start") for f in self.found("home/.radl/jobs/*/checkpoints/starts")], [2, 2])

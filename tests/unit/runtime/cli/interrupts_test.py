@@ -257,6 +257,17 @@ class Interrupts(unittest.TestCase):
                 with self.subTest(command=arguments[0], signal=stop.name):
                     self.ends([*arguments, "--lock-timeout", "600"], reached, stop)
 
+    def test_under_nohup_a_hang_up_stays_ignored(self):
+        process = self.start("plan", "--refresh", "ec2.radl", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.addCleanup(process.kill)
+        self.assertTrue(self.asks(process))
+        lines = pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        ignored = next(int(line.split()[1], 16) for line in lines if line.startswith("SigIgn:"))
+        self.assertTrue(ignored & 1 << (signal.SIGHUP - 1))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertIn(process.returncode, (130, -signal.SIGINT))
+
     def test_a_question(self):
         """On a terminal, where Ctrl-C is a key."""
         for arguments in (("apply", "nodes.radl"),):

@@ -185,6 +185,28 @@ TEST_F(JobsTest, AFailureOfTheSameCodeLeavesNoJobRunning) {
   EXPECT_EQ(bench.snapshot().steps.at(kJob).status, StepStatus::Failed);
 }
 
+TEST_F(JobsTest, WhatAKilledRunMayHaveCreatedIsNotCreatedAgain) {
+  bench.options.on_error = OnError::Retry;
+  bench.cloud.fail_next({"create", "extra[0]", Status(Code::Quota, "full just now")});
+  while_training([&](const StepContext&) {
+    std::unique_ptr<Store> killed = bench.store();
+    ASSERT_TRUE(killed->lock("apply", milliseconds(0)).ok());
+    Intent theirs;
+    theirs.address = theirs.resource.address = "extra[0]";
+    theirs.token = "theirs";
+    ASSERT_TRUE(killed->begin(theirs).ok());
+  });
+  RunReport report = bench.apply(ProgramBuilder()
+                                     .deploy({"server"})
+                                     .deploy({"worker", 1})
+                                     .deploy({"extra", 1})
+                                     .train("server", "worker")
+                                     .build());
+  EXPECT_EQ(outcome(report, kJob).state, State::Done);
+  EXPECT_EQ(outcome(report, "extra[0]").status.code(), Code::Conflict);
+  EXPECT_EQ(bench.snapshot().resources.count("extra[0]"), 0u);
+}
+
 // A run that has given its lock back, as one job of it runs by itself.
 class LockShareTest : public testing::Test {
  protected:

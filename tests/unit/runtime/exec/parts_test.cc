@@ -1,6 +1,10 @@
 // Resources that take more than one request, and machines whose host key is learned.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
+#include "runtime/exec/host_keys.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -98,6 +102,35 @@ TEST(HostKey, ThatTheCloudTellsOtherwiseLaterEndsTheRunWhichTrustedIt) {
   ASSERT_TRUE(
       bench.apply(ProgramBuilder().deploy({"worker", 1}).file("worker", "a", "/a", "x").build()).status.ok());
   EXPECT_EQ(trust_in(bench), "cloud");
+}
+
+struct Confirmed : EventSink {
+  std::atomic<bool> seen{false};
+  void emit(const Event& event) override {
+    if (event.message.find("confirmed") != std::string::npos) seen = true;
+  }
+};
+
+TEST(HostKey, ConfirmedForAMachineIsNotConfirmedForTheNextOne) {
+  Bench bench;
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> { return std::string(kKey); };
+  ASSERT_TRUE(bench.apply(one_node()).status.ok());
+  bench.cloud.keys = {std::string(kKey) + " root@worker"};
+  Confirmed confirmed;
+  bench.sinks = {&confirmed};
+  const ir::Program program = one_node();
+  std::unique_ptr<Store> store = bench.store();
+  ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+  const radl::Run run = bench.run(*store, &program);
+  Session session(run, *store->snapshot());
+  HostKeyCheck check(session);
+  while (!confirmed.seen) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  bench.cloud.keys.clear();
+  ResourceRecord next = *session.resource("worker[0]");
+  next.id = "another machine";
+  session.put(next);
+  EXPECT_TRUE(check.end().ok());
+  EXPECT_EQ(session.resource("worker[0]")->attributes.value("host_key_from", ""), "first use");
 }
 
 TEST(HostKey, IsWaitedForWhileTheMachineBoots) {
