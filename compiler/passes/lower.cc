@@ -122,7 +122,7 @@ const hir::Features& SystemFeatures::of(const ast::FeatureBlock& block, const In
 // Reported once: every system above would say the same.
 bool SystemFeatures::too_much(Span at) {
   constexpr int kMaxDepth = 100;  // each takes some stack
-  constexpr size_t kMaxTaken = 200'000;
+  constexpr size_t kMaxTaken = 60'000;
   const bool deep = depth_ >= kMaxDepth;
   if (!deep && taken_ <= kMaxTaken) return false;
   if (!std::exchange(told_, true))

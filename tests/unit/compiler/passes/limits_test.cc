@@ -157,7 +157,7 @@ TEST_F(Limits, FeaturesThatAreTakenOverTwice) {
   std::string text = "radl 2\nsystem a0 ( cpu.count >= 1 )\n";
   for (int i = 1; i <= 40; i++) text += fmt::format("system a{0} ( with = [a{1}, a{1}] )\n", i, i - 1);
   write("p.radl", text);
-  expect_one(DiagCode::ExpressionCost, "200000 features");
+  expect_one(DiagCode::ExpressionCost, "60000 features");
 }
 
 // The limit of operators is that of one value, not of a file.

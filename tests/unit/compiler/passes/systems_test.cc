@@ -92,21 +92,21 @@ TEST_F(Systems, WhetherThereAreDisksIsNoSecret) {
 
 TEST_F(Systems, WhenInsideOfAnEachOfABodyIsAnError) {
   const std::string rest = "system w ( count = 1 )\ncontextualize ( system w configure c )\n";
-  EXPECT_FALSE(program("configure c ( file '/x' ( content = 'a', each c in [no] ( when = c ) ) )\n" + rest));
+  EXPECT_FALSE(program("configure c ( file '/x' ( content = 'a'\neach c in [no] ( when = c ) ) )\n" + rest));
   EXPECT_TRUE(diagnostics_.has(DiagCode::PropertyValue)) << said_;
   EXPECT_FALSE(program(
-      "configure c ( file '/x' ( content = 'a', each m in [{ mode = '0600' }] ( with = m ) ) )\n" + rest));
+      "configure c ( file '/x' ( content = 'a'\neach m in [{ mode = '0600' }] ( with = m ) ) )\n" + rest));
   EXPECT_TRUE(diagnostics_.has(DiagCode::PropertyValue)) << said_;
 }
 
 // A fix would write one name in place of all that the string makes.
 TEST_F(Systems, AComputedNameHasNoFix) {
-  EXPECT_FALSE(program("system w ( count = 1, each i, s in [1G, 2G] ( 'disk.${i + 1}.sise' = s ) )\n"));
+  EXPECT_FALSE(program("system w ( count = 1\neach i, s in [1G, 2G] ( 'disk.${i + 1}.sise' = s ) )\n"));
   EXPECT_TRUE(diagnostics_.has(DiagCode::NoSuchFeature)) << said_;
   for (const Diagnostic& found : diagnostics_.all()) EXPECT_TRUE(found.fixes.empty()) << said_;
   EXPECT_FALSE(
       program("system w ( count = 1 )\n"
-              "configure c ( file '/x' ( content = 'a', each k in ['ownr'] ( '${k}' = 'root' ) ) )\n"
+              "configure c ( file '/x' ( content = 'a'\neach k in ['ownr'] ( '${k}' = 'root' ) ) )\n"
               "contextualize ( system w configure c )\n"));
   EXPECT_TRUE(diagnostics_.has(DiagCode::UnknownProperty)) << said_;
   for (const Diagnostic& found : diagnostics_.all()) EXPECT_TRUE(found.fixes.empty()) << said_;
@@ -118,7 +118,7 @@ TEST_F(Systems, AJobWaitsForTheModuleThatAFunctionNames) {
                              "configure a ( program 'a' ( systems = system.w, main = 'a' ) )\n"
                              "output name ( value = 'x' )\n";
   auto made = program(
-      "use './m' as first\nsystem w ( count = 1 )\nlet start(x) = first.name + x\n"
+      "use './m' as first\nsystem w ( count = 1 )\nlet start(x) = '${first.name}-${x}'\n"
       "configure second ( program 'second' ( systems = system.w, main = 'b', arguments = [start('y')] ) )\n");
   ASSERT_TRUE(made) << said_;
   auto second = std::find_if(made->steps.begin(), made->steps.end(),
