@@ -289,7 +289,7 @@ class TwoWriters(StateCase):
         self.apply()
         self.take_lock_away()
         self.apply("--input", "count=1", code=None)
-        self.assertIn("by ana on elsewhere", self.err)
+        self.assertIn("(as ana) on elsewhere", self.err)
         self.apply("--input", "count=1", "--lock-timeout", "40")
         self.assert_whole(1)
         self.destroy()
@@ -298,7 +298,7 @@ class TwoWriters(StateCase):
         self.apply()
         self.take_lock_away(host=socket.gethostname(), lease_seconds=3600)
         self.apply("--input", "count=1", code=None)
-        self.assertIn(f"by ana on {socket.gethostname()}", self.err)
+        self.assertIn(f"(as ana) on {socket.gethostname()}", self.err)
         self.take_lock_away(free=True)
         self.destroy()
 
