@@ -40,7 +40,7 @@ using ProgramClock = std::chrono::steady_clock;
 
 // Of one member by itself, while the others go on.
 constexpr RestartPolicy kMemberRestarts{std::chrono::seconds(1), std::chrono::seconds(60),
-                                        std::chrono::minutes(10), 8};
+                                        std::chrono::minutes(10), 6};
 constexpr std::chrono::seconds kAfterFailure{5};  // the others may end by themselves
 // A member that failed may be a consequence of another; nodes are looked at twice a second.
 constexpr std::chrono::milliseconds kOthersSay{1000};

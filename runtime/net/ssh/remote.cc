@@ -59,6 +59,7 @@ Result<Target> endpoint_of(const nlohmann::json& attributes, const Environment& 
     return found != attributes.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
   Target target;
+  target.environment = environment;
   target.host = text("host");
   target.port = attributes.value("port", 22);
   target.user = text("user");

@@ -5,7 +5,7 @@ namespace {
 
 // Of one task.
 constexpr RestartPolicy kTaskRestarts{std::chrono::seconds(1), std::chrono::seconds(60),
-                                      std::chrono::minutes(10), 8};
+                                      std::chrono::minutes(10), 6};
 constexpr std::chrono::seconds kWord{3};           // in which the chief tells of a worker that lost its link
 constexpr std::chrono::milliseconds kGrace{1500};  // in which a process whose link broke ends by itself
 
