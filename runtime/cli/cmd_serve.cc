@@ -29,7 +29,7 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
   if (Status read = read_address(listen, options); !read.ok()) return report(session, read);
   if (options.folder.empty()) options.folder = session.host.data_file("serve");
   if (options.folder.empty())
-    return report(session, Status(Code::Invalid, "there is no home folder").with_hint("pass --state DIR"));
+    return report(session, Status(Code::Invalid, "there is no home folder").with_hint("pass --folder DIR"));
   options.settings.host = &session.host;
   Cancellation cancellation;
   SignalGuard guard(cancellation);
@@ -57,7 +57,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
   command
-      ->add_option("--state", options->folder, "folder of the service; default: ~/.local/share/radlc/serve")
+      ->add_option("--folder", options->folder, "folder of the service; default: ~/.local/share/radlc/serve")
       ->type_name("DIR");
   command
       ->add_option("--tls-cert", options->certificate,

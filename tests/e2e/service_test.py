@@ -46,7 +46,7 @@ class ServiceTest(RadlCase):
         super().tearDown()
 
     def serve(self, *options, port=0):
-        self.server = self.start("serve", "--listen", f"127.0.0.1:{port}", "--state", self.folder / "service", "--cloud", "local", *options)
+        self.server = self.start("serve", "--listen", f"127.0.0.1:{port}", "--folder", self.folder / "service", "--cloud", "local", *options)
         line = self.server.stdout.readline()
         self.port = int(re.search(r"http://127\.0\.0\.1:(\d+);", line)[1])
         self.token = (self.folder / "service/token").read_text().strip()
@@ -223,9 +223,9 @@ class ServiceTest(RadlCase):
                 self.assertNotIn(secret.encode(), file.read_bytes(), file)
 
     def test_nothing_but_loopback_without_tls(self):
-        self.radlc("serve", "--listen", "0.0.0.0:0", "--state", self.folder / "other", code=1)
+        self.radlc("serve", "--listen", "0.0.0.0:0", "--folder", self.folder / "other", code=1)
         self.assertIn("--tls-cert", self.err)
-        self.radlc("serve", "--listen", "127.0.0.1:0", "--state", self.folder / "service", code=2)  # has its service
+        self.radlc("serve", "--listen", "127.0.0.1:0", "--folder", self.folder / "service", code=2)  # has its service
 
     def test_many_clients_at_once(self):
         path, wrong = self.create(query="?async=1"), []
