@@ -84,7 +84,8 @@ Result<std::shared_ptr<Infrastructure>> Registry::create() {
 Status Registry::remove(const std::string& id) {
   {
     std::lock_guard lock(mutex_);
-    std::erase_if(all_, [&](const auto& one) { return one->id() == id; });
+    // Of two who ask for the same, one removes it.
+    if (std::erase_if(all_, [&](const auto& one) { return one->id() == id; }) == 0) return {};
     removed_.push_back(id);
     if (removed_.size() > kRemembered) removed_.erase(removed_.begin());
   }

@@ -34,6 +34,7 @@ class RunTest : public testing::Test {
     question.secrets = &bench.secrets;
     question.clouds = &bench.clouds;
     question.catalog = &bench.catalog;
+    question.world = &bench.fake.world;
     return question;
   }
   std::vector<Event> kept(ActiveRun& run, unsigned long long from = 1) {
