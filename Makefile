@@ -72,9 +72,9 @@ check-conformance: deps-check
 	cmake --build $(BUILD) -j $(JOBS)
 	@tests/conformance/run $(BUILD) $(SUITES)
 
-# Without the suites that bring up other people's clusters: those download gigabytes and take minutes each.
+# Without the suites that bring up other people's clusters or time PyTorch: those download gigabytes and take minutes each.
 check-conformance-short:
-	@$(MAKE) --no-print-directory check-conformance SUITES="$(filter-out %_cluster %_elastic shared_storage hdfs_staging slurm_losses slurm_accounting,$(patsubst tests/conformance/%/suite,%,$(wildcard tests/conformance/*/suite)))"
+	@$(MAKE) --no-print-directory check-conformance SUITES="$(filter-out %_cluster %_elastic shared_storage hdfs_staging slurm_losses slurm_accounting program_forecasts,$(patsubst tests/conformance/%/suite,%,$(wildcard tests/conformance/*/suite)))"
 
 # A failing seed prints the command that repeats it: RUNS=1 SEED=n. Without RUNS=1 a kill -9 at every point follows.
 check-faults: deps-check
