@@ -270,7 +270,8 @@ TEST_F(TrainingTest, WorkersKilledAgainAndAgainEndIt) {
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.status().code(), Code::Retry);
   EXPECT_TRUE(contains(outcome.status().message(), "was killed"));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(3))
+      << "half a minute of it are waits";
   EXPECT_EQ(engines(), 0u);
 }
 
