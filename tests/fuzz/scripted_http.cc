@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "common/http/http.h"
 #include "common/http/rate.h"
@@ -64,7 +65,7 @@ void look_at(const Status& status) {
 namespace radl::http {
 
 struct Client::Impl {};
-Client::Client() = default;
+Client::Client(Environment environment) : environment_(std::move(environment)) {}
 Client::~Client() = default;
 
 Result<Response> Client::send(const Request& request) {
