@@ -25,7 +25,7 @@ struct IniSection {
 
 // The sections in the order of the file, also those that it names twice. '#' and ';' begin a comment at the
 // start of a line and after a blank. A line that is indented further than the setting above it belongs to
-// that: it goes on with the value, or is a setting of its own where there is no value.
+// that setting: it continues its value, or is a setting of its own if that has no value.
 // Invalid with file and line: a setting before the first section, a line without '=' or ':', a header without
 // ']', an empty name. The text of a line is never in an error: it may be a secret.
 Result<std::vector<IniSection>> parse_ini(std::string_view text, const std::string& file);

@@ -79,8 +79,8 @@ struct Retries {
       final;  // answers that are not repeated, whatever their status; none: none
 };
 
-// The network as one user reaches it: the proxies and certificates of that user's environment, in which the
-// credentials for what is asked are found as well. Thread-safe; keeps connections open and uses them again.
+// The network as one user reaches it: with the proxies and certificates of that user's environment. Callers
+// look for credentials there, too. Thread-safe; keeps connections open and reuses them.
 class Client {
  public:
   explicit Client(Environment environment);

@@ -20,6 +20,7 @@
 #include "common/files.h"
 #include "common/http_server/guard.h"
 #include "common/http_server/workers.h"
+#include "common/text.h"
 
 namespace radl::httpd {
 namespace {
@@ -61,13 +62,6 @@ MHD_Result add_header(void* to, MHD_ValueKind, const char* name, size_t name_siz
   static_cast<std::vector<HeaderPlace>*>(to)->push_back(
       {{name, name_size}, {value ? value : name + name_size, value ? value_size : 0}});
   return MHD_YES;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = char(c + 32);
-  return out;
 }
 
 }  // namespace
@@ -119,7 +113,7 @@ std::optional<std::string> Server::Impl::read_head(Request& r, MHD_Connection* c
   MHD_get_connection_values_n(c, MHD_HEADER_KIND, add_header, &places);
   r.head.method = method;
   r.head.peer = peer_of(c);
-  for (const HeaderPlace& h : places) r.head.headers.emplace_back(lower(h.name), h.value);
+  for (const HeaderPlace& h : places) r.head.headers.emplace_back(to_lower(h.name), h.value);
   if (auto why = malformed(method, version, places)) return why;
   auto target = split_target(r.target);
   if (!target.ok()) return target.status().message();

@@ -44,7 +44,7 @@ std::pair<Bound, Bound> ends(const hir::Feature& feature) {
   return {lower ? bound : Bound{}, upper ? bound : Bound{}};
 }
 
-// Whether a later feature overrides an earlier one: if it stands in another file, or in a system that takes
+// Whether a later feature overrides an earlier one: it does in another file, or in a system that takes
 // the other one over.
 bool overrides(const hir::Feature& later, const hir::Feature& earlier) {
   return later.span.file != earlier.span.file || later.layer != earlier.layer;

@@ -2,8 +2,8 @@
 //
 // In: syntax trees; for `radl 2` also what names mean there (Scope). Out: a Document of systems, networks,
 // items and deploys with full names, each feature with its operator, its value and the place that it was
-// written at. RADL 1, EC3's dialect and `radl 2` come here, and what stands behind (compiler/check,
-// compiler/passes) reads nothing else of a feature. Native recipes stay with their configure: they are
+// written at. RADL 1, EC3's dialect and `radl 2` all become this, and later stages (compiler/check,
+// compiler/passes) read nothing else of a feature. Native recipes stay with their configure: they are
 // evaluated once for each node.
 #pragma once
 

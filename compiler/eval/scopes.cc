@@ -17,7 +17,7 @@ namespace radl::passes {
 std::vector<std::string> Scopes::Scope::Root::names() const {
   std::vector<std::string> result = {"input", "output", "system", "module", "none"};
   for (const auto& [name, let] : scope->instance.lets)
-    if (name == let->name.text) result.emplace_back(name);  // else it stands inside an `each`
+    if (name == let->name.text) result.emplace_back(name);  // otherwise an `each` contains it
   if (self != nullptr && !self->system.empty()) result.emplace_back("self");
   for (const auto& [name, block] : scope->instance.systems) result.emplace_back(name);
   for (const auto& child : scope->instance.children) result.emplace_back(child->use->name.text);

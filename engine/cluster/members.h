@@ -1,8 +1,8 @@
 // Who takes part in a training without servers, and how its members agree on it (docs/wire.md, "Membership").
 //
 // The chief decides. A change freezes the current view: each member leaves its exchange, restores its last
-// border, and reports how far it is there. When everybody present stands at a border, the chief decides the
-// next view, and all resume from the furthest of these borders.
+// border, and reports the step of that border. When all present members have restored a border, the chief
+// decides the next view, and all resume from the furthest of these borders.
 //
 // Both classes are state machines without threads, links or clocks: the caller reports what happened, and
 // sends what they ask for, in that order.

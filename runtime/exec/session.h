@@ -43,7 +43,7 @@ class Session {
   // Conflict: what this action concerns was changed by another run while the lock was given back.
   Status check_undisturbed(const Action& action) const;
   bool is_disturbed(const std::string& id) const;  // a resource's address, or a step's id
-  // A job of this run is another one's now: what is left to write of this run is nothing that counts.
+  // Another run has taken over a job of this run: nothing that this run still writes counts.
   void note_taken_over() { taken_over_ = true; }
   bool was_taken_over() const { return taken_over_; }
 

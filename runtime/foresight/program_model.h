@@ -24,7 +24,7 @@ struct ProgramQuestion {
 struct ProgramForecast {
   Banded run;           // unknown: see `at_least` and `unknown`
   double at_least = 0;  // seconds; 0: no bound. A run was ended after so long, and printed no progress
-  // Why no run is comparable to what was asked; empty: one is.
+  // Why no measured run can be compared with the question; empty: one can.
   std::string outside;
   std::string unknown;  // why `run` is unknown
   bool by_other_version = false;

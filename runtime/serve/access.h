@@ -17,7 +17,7 @@ namespace radl::serve {
 
 class Access {
  public:
-  // The token of FOLDER/token, which is made with mode 0600 if it is not there. Auth: others can read it.
+  // Reads FOLDER/token; creates it with mode 0600 if it does not exist. Auth: other users can read it.
   static Result<Access> open(const std::string& folder, Random& random);
 
   // Names of this service in Host: "127.0.0.1:8899". Whatever else a client was led to use is refused.

@@ -93,27 +93,21 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
 
 }  // namespace
 
-Answer ImApi::error(const httpd::RequestHead& head, int status, const std::string& message) {
-  const ErrorForm form = error_form(head.header("accept").value_or(""));
-  constexpr const char* kTypes[] = {"text/plain", "application/json", "text/html"};
-  return {.status = status, .body = error_body(form, status, message), .type = kTypes[size_t(form)]};
-}
-
 std::optional<Answer> ImApi::refuse_stranger(const httpd::RequestHead& head) const {
-  if (const auto why = access_.refused(head)) return error(head, 403, *why);
+  if (const auto why = access_.refused(head)) return error_answer(head, 403, *why);
   const auto header = head.header("authorization");
-  if (!header) return error(head, 401, "No authentication data provided");
+  if (!header) return error_answer(head, 401, "No authentication data provided");
   auto caller = read_authorization(*header);
-  if (!caller.ok()) return error(head, 401, caller.status().message());
+  if (!caller.ok()) return error_answer(head, 401, caller.status().message());
   if (!*caller || !access_.is_token((*caller)->secret))
-    return error(head, 401, "Invalid InfrastructureManager credentials");
+    return error_answer(head, 401, "Invalid InfrastructureManager credentials");
   return {};
 }
 
 Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body) {
   auto call = ImCall::read(head, body, scheme_);
   if (!call.ok())
-    return error(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());
+    return error_answer(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());
   return route(*call);
 }
 

@@ -21,7 +21,6 @@ class ImApi {
   std::optional<httpd::Answer> refuse_stranger(const httpd::RequestHead& head) const;
   // Answers a whole request; may wait for machines.
   httpd::Answer answer(const httpd::RequestHead& head, const std::string& body);
-  static httpd::Answer error(const httpd::RequestHead& head, int status, const std::string& message);
 
  private:
   httpd::Answer route(ImCall& call);

@@ -17,6 +17,12 @@ Answer detail(int status, const std::string& why) {
 
 }  // namespace
 
+Answer error_answer(const httpd::RequestHead& head, int status, const std::string& message) {
+  const ErrorForm form = error_form(head.header("accept").value_or(""));
+  constexpr const char* kTypes[] = {"text/plain", "application/json", "text/html"};
+  return {.status = status, .body = error_body(form, status, message), .type = kTypes[size_t(form)]};
+}
+
 Result<ImCall> ImCall::read(const httpd::RequestHead& head, const std::string& body,
                             const std::string& scheme) {
   ImCall call{head, body, scheme, {}, {}, {}, {}};
@@ -80,9 +86,7 @@ Answer ImCall::uris(const std::vector<std::string>& list) const {
 
 Answer ImCall::failed(int status, const std::string& why) const {
   const std::string message = doing.empty() ? why : "Error " + doing + ": " + why;
-  const ErrorForm form = error_form(head.header("accept").value_or(""));
-  constexpr const char* kTypes[] = {"text/plain", "application/json", "text/html"};
-  return {.status = status, .body = error_body(form, status, message), .type = kTypes[size_t(form)]};
+  return error_answer(head, status, message);
 }
 
 Answer ImCall::failed(const Status& status) const {

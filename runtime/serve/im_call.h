@@ -11,6 +11,9 @@
 
 namespace radl::serve {
 
+// An error in the form that Accept asks for.
+httpd::Answer error_answer(const httpd::RequestHead& head, int status, const std::string& message);
+
 struct ImCall {
   const httpd::RequestHead& head;
   const std::string& body;

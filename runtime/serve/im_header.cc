@@ -65,18 +65,12 @@ Result<std::optional<Caller>> from_basic(std::string_view text) {
   return std::optional(Caller{decoded->substr(0, colon), decoded->substr(colon + 1), {}});
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-  return out;
-}
-
 }  // namespace
 
 Result<std::optional<Caller>> read_authorization(std::string_view header) {
   const std::string_view text = trim(header);
-  if (lower(text.substr(0, 6)) == "basic ") return from_basic(trim(text.substr(6)));
-  if (lower(text.substr(0, 7)) == "bearer ")
+  if (to_lower(text.substr(0, 6)) == "basic ") return from_basic(trim(text.substr(6)));
+  if (to_lower(text.substr(0, 7)) == "bearer ")
     return std::optional(Caller{{}, std::string(trim(text.substr(7))), {}});
   auto file = parse_auth(lines_of(text), of_a_client());
   if (!file.ok()) return file.status();
@@ -93,7 +87,7 @@ Result<std::optional<Caller>> read_authorization(std::string_view header) {
 std::optional<std::string> accepted_type(std::string_view accept, std::string_view own, bool json) {
   if (trim(accept).empty()) return std::string(own);
   for (const std::string_view part : split(accept, ',')) {
-    const std::string type = lower(trim(part.substr(0, part.find(';'))));
+    const std::string type = to_lower(trim(part.substr(0, part.find(';'))));
     if (json && (type == "application/json" || type == "application/*")) return "application/json";
     if (type == own || type == "*/*" || type == "text/*") return std::string(own);
   }
@@ -121,7 +115,7 @@ std::string error_body(ErrorForm form, int status, const std::string& message) {
 }
 
 std::optional<bool> read_flag(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = to_lower(text);
   if (word == "1" || word == "true" || word == "yes" || word == "on") return true;
   if (word == "0" || word == "false" || word == "no" || word == "off") return false;
   return {};

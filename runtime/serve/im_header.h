@@ -12,7 +12,7 @@
 
 namespace radl::serve {
 
-// Who asks, and with which accounts of clouds.
+// The user who sends a request, and the cloud accounts that the request uses.
 struct Caller {
   std::string user;    // "" where a token alone was sent
   std::string secret;  // the password or the token

@@ -11,7 +11,7 @@ namespace {
 
 using httpd::Answer;
 
-// nullopt: no machine that is there has this number.
+// nullopt: no existing machine has this number.
 std::optional<Machine> machine_of(const Infrastructure& inf, std::string_view text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -292,7 +292,7 @@ Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
       const std::string address = fmt::format("{}[{}]", scale.system, ordinal);
       if (!known.contains(address)) wanted.push_back(address);
     }
-  // Scaling compiles and applies the whole document, of a state that is there.
+  // A scale run compiles and applies the whole document; it requires an existing state.
   const bool whole = scales.empty() || next.text() != document_.text() ||
                      !std::filesystem::exists(options.state + "/" + options.name, ignored);
   const std::vector<Machine> machines_before = machines_;

@@ -32,7 +32,7 @@ class Service::Requests : public httpd::Handler {
     if (!open_) return refuse(503, "The service begins.");
     if (auto refused = api_.refuse_stranger(head)) return secured(std::move(*refused));
     if (head.length().value_or(0) > kLargestBody)
-      return secured(ImApi::error(head, 413, "The body is too large."));
+      return secured(error_answer(head, 413, "The body is too large."));
     return std::make_unique<Whole>(api_, head);
   }
   Answer refuse(int status, const std::string& why) override {
@@ -52,7 +52,7 @@ class Service::Requests : public httpd::Handler {
     Whole(ImApi& a, const httpd::RequestHead& h) : api(a), head(h) {}
     std::optional<Answer> receive(std::string_view part) override {
       if (body.size() + part.size() > kLargestBody)
-        return secured(ImApi::error(head, 413, "The body is too large."));
+        return secured(error_answer(head, 413, "The body is too large."));
       body += part;
       return {};
     }
