@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/serve_token.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/serve/service.h"
@@ -25,12 +26,22 @@ Status read_address(const std::string& text, serve::ServiceOptions& options) {
   return {};
 }
 
-int run(const Session& session, const std::string& listen, serve::ServiceOptions options) {
+int show_link(const Session& session, const Result<std::string>& link) {
+  if (!link.ok()) return report(session, link.status());
+  std::printf("Open this address within ten minutes; it works once: %s\n", link->c_str());
+  std::fflush(stdout);
+  return kDone;
+}
+
+int run(const Session& session, const std::string& listen, serve::ServiceOptions options, bool open) {
   if (Status read = read_address(listen, options); !read.ok()) return report(session, read);
-  if (options.folder.empty()) options.folder = session.host.data_file("serve");
-  if (options.folder.empty())
-    return report(session, Status(Code::Invalid, "there is no home folder").with_hint("pass --folder DIR"));
+  if (Status found = set_service_folder(session, options.folder); !found.ok()) return report(session, found);
   options.settings.host = &session.host;
+  options.owner = service_owner(session);
+  if (open) {
+    const auto link = serve::one_time_link(options.folder, options.owner, *session.host.world);
+    if (link.ok() || link.status().code() != Code::NotFound) return show_link(session, link);
+  }
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   auto service = serve::Service::start(options);
@@ -40,6 +51,7 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
   std::printf("The REST API is on %s; its token is in %s\n", (*service)->url().c_str(),
               shown((*service)->token_file()).c_str());
   std::fflush(stdout);
+  if (open) show_link(session, (*service)->one_time_link());
   while (cancellation.finishing().sleep(std::chrono::hours(1))) {
   }
   std::fprintf(stderr, "Finishing what is under way\n");
@@ -51,6 +63,8 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("serve", "Serve the Infrastructure Manager's REST API");
+  auto open = std::make_shared<bool>(false);
+  auto chosen = std::make_shared<std::function<int()>>();
   auto options = std::make_shared<serve::ServiceOptions>();
   auto listen = std::make_shared<std::string>("127.0.0.1:8899");
   command->add_option("--listen", *listen, "address and port; port 0: any free one, printed")
@@ -75,7 +89,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
                       "cloud of nodes that name none, where a client sends no accounts");
   command->add_option("--auth", options->settings.auth, "auth file used where a client sends no accounts")
       ->type_name("FILE");
-  return [=, &session] { return run(session, *listen, *options); };
+  command->add_flag("--open", *open,
+                    "print a one-time link that opens the page in a browser; of the service that runs on the "
+                    "folder, or of a new one");
+  add_token_commands(*command, session, options->folder, *chosen);
+  return [=, &session] { return *chosen ? (*chosen)() : run(session, *listen, *options, *open); };
 }
 
 }  // namespace radl::cli::serve_command

@@ -41,6 +41,16 @@ std::optional<Impact> Cloud::impact_of_lost(const std::string&, const std::strin
   return Impact{Impact::Kind::Replace, ""};
 }
 
+Asked Cloud::ask_power(const Context&, const Order& order, Power) {
+  return Asked::refused(
+      Status(Code::Unsupported, order.address + ": " + id().text() + " does not stop or reboot machines"));
+}
+
+Asked Cloud::ask_image(const Context&, const Order& order, const std::string&) {
+  return Asked::refused(Status(Code::Unsupported,
+                               order.address + ": radlc does not make images of machines of " + id().text()));
+}
+
 std::string_view phase_name(ResourcePhase phase) {
   switch (phase) {
     case ResourcePhase::Pending:

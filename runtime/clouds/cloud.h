@@ -189,6 +189,12 @@ struct Query {
   std::map<std::string, std::string> names;
 };
 
+// What ask_power() does to a machine. ask_update() starts one that is stopped.
+enum class Power {
+  Stop,    // it keeps its disks and its identity, and look() shows it as Stopped
+  Reboot,  // look() may show it as Ready all along
+};
+
 // Between two looks while something is pending: `first` after asking, doubled up to `longest`.
 struct Pace {
   std::chrono::milliseconds first{1000}, longest{5000};
@@ -236,6 +242,12 @@ class Cloud {
   }
   virtual Asked ask_create(const Context& context, const Order& order) = 0;
   virtual Asked ask_update(const Context& context, const Order& order) = 0;
+  // Stops or reboots a machine. Accepted if it is stopped already and is to be. Unsupported: this cloud
+  // cannot.
+  virtual Asked ask_power(const Context& context, const Order& order, Power power);
+  // Copies the root disk of a machine to a new image of the account, called `name`. Accepted with the image's
+  // address for disk.0.image.url as its id; the image may not be usable yet. Unsupported: this cloud cannot.
+  virtual Asked ask_image(const Context& context, const Order& order, const std::string& name);
   // Accepted when it is gone already; a NotFound is believed of what was made settles_after() ago.
   virtual Asked ask_destroy(const Context& context, const Order& order) = 0;
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/exec/executor.h"
+#include "runtime/exec/power.h"
 #include "runtime/run/event_hub.h"
 #include "runtime/run/event_log.h"
 #include "runtime/run/planning.h"
@@ -87,6 +88,14 @@ class ActiveRun {
   double ended() const;  // wall seconds
   // Of the last apply: nodes that their cloud has taken back while they trained -> when, as it says it.
   const std::map<std::string, std::string>& taken_back() const { return taken_back_; }
+
+  // Stop, start or reboot machines, beside any plan (runtime/exec/power.h).
+  std::vector<PowerOutcome> change_power(const std::vector<std::string>& addresses, PowerChange change) {
+    return radl::change_power(run_, addresses, change);
+  }
+  Result<std::string> make_image(const std::string& address, const std::string& name) {
+    return radl::make_image(run_, address, name);
+  }
 
   // Gives the lock back, then waits for listeners until `stop` (EventHub::close), the log of events among
   // them. The state can still be read.

@@ -13,6 +13,7 @@ namespace {
 
 using httpd::Answer;
 
+constexpr size_t kLargestBody = size_t{16} << 20;
 constexpr std::string_view kNotHere = "This service does not do that: see docs/service.md";
 
 Answer infrastructure_uri(const ImCall& call, const Infrastructure& inf) {
@@ -61,10 +62,10 @@ Answer add(ImCall& call, Infrastructure& inf) {
   call.doing = "Adding resources";
   auto document = call.document();
   if (!document.ok()) return call.failed(document.status());
-  auto change = inf.add(*document, call.caller.accounts);
+  auto change = inf.add(*document, call.accounts);
   if (!change.ok()) return call.failed(change.status());
   if (const Status done = wait_for(change->launched); !done.ok()) {
-    auto undone = inf.undo(*change, call.caller.accounts);  // whoever asks again must not get these as well
+    auto undone = inf.undo(*change, call.accounts);  // whoever asks again must not get these as well
     if (undone.ok()) (void)wait_for(undone->over);
     return call.failed(400, done.text());
   }
@@ -84,7 +85,7 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
     if (!document.ok()) return call.failed(document.status());
     more = std::move(*document);
   }
-  auto change = inf.reconfigure(more ? &*more : nullptr, call.caller.accounts);
+  auto change = inf.reconfigure(more ? &*more : nullptr, call.accounts);
   if (!change.ok()) return call.failed(change.status());
   Answer answer = call.empty();
   answer.headers.emplace_back("InfID", inf.id());
@@ -93,19 +94,13 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
 
 }  // namespace
 
-std::optional<Answer> ImApi::refuse_stranger(const httpd::RequestHead& head) const {
-  if (const auto why = access_.refused(head)) return error_answer(head, 403, *why);
-  const auto header = head.header("authorization");
-  if (!header) return error_answer(head, 401, "No authentication data provided");
-  auto caller = read_authorization(*header);
-  if (!caller.ok()) return error_answer(head, 401, caller.status().message());
-  if (!*caller || !access_.is_token((*caller)->secret))
-    return error_answer(head, 401, "Invalid InfrastructureManager credentials");
-  return {};
+Begun ImApi::begin(const httpd::RequestHead& head, const Caller& caller) {
+  return with_body(head, kLargestBody,
+                   [this, head, caller](const std::string& body) { return answer(head, body, caller); });
 }
 
-Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body) {
-  auto call = ImCall::read(head, body, scheme_);
+Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body, const Caller& caller) {
+  auto call = ImCall::read(head, body, scheme_, caller);
   if (!call.ok())
     return error_answer(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());
   return route(*call);
@@ -154,13 +149,12 @@ Answer ImApi::create(ImCall& call) {
   if (*dry) return call.failed(400, std::string(kNotHere));
   auto inf = registry_.create();
   if (!inf.ok()) return call.failed(inf.status());
-  auto change = (*inf)->start(*document, call.caller.accounts);
+  auto change = (*inf)->start(*document, call.accounts);
   Status done = change.ok() ? Status() : change.status();
   if (change.ok() && !*async) done = wait_for(change->launched);
   if (done.ok()) return infrastructure_uri(call, **inf);
   // None of its machines exists: nothing of it stays.
-  if (change.ok() && !wait_for((*inf)->destroy(call.caller.accounts)).ok())
-    return call.failed(400, done.text());
+  if (change.ok() && !wait_for((*inf)->destroy(call.accounts)).ok()) return call.failed(400, done.text());
   (void)registry_.remove((*inf)->id());
   return call.failed(400, done.text());
 }
@@ -171,7 +165,7 @@ Answer ImApi::destroy(ImCall& call, const std::shared_ptr<Infrastructure>& inf) 
   if (!force.ok() || !async.ok()) return call.unprocessable("force and async are yes or no");
   if (!*force && !inf->may_be_destroyed().ok())
     return call.failed(409, "Invalid State to perform this operation.");
-  const auto over = inf->destroy(call.caller.accounts);
+  const auto over = inf->destroy(call.accounts);
   if (*async) {
     registry_.remove_after(inf, over);
     return call.empty();

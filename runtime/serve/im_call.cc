@@ -24,16 +24,16 @@ Answer error_answer(const httpd::RequestHead& head, int status, const std::strin
 }
 
 Result<ImCall> ImCall::read(const httpd::RequestHead& head, const std::string& body,
-                            const std::string& scheme) {
-  ImCall call{head, body, scheme, {}, {}, {}, {}};
+                            const std::string& scheme, const Caller& caller) {
+  ImCall call{head, body, scheme, {}, {}, caller, {}, {}};
   auto path = head.segments();
   if (!path.ok()) return Status(Code::NotFound, "Not Found");
   auto parameters = head.parameters();
   if (!parameters.ok()) return parameters.status();
   call.path = std::move(*path);
   call.parameters = std::move(*parameters);
-  auto caller = read_authorization(head.header("authorization").value_or(""));
-  if (caller.ok() && *caller) call.caller = std::move(**caller);
+  auto sent = read_authorization(head.header("authorization").value_or(""));
+  if (sent.ok() && *sent) call.accounts = std::move((*sent)->accounts);
   return call;
 }
 

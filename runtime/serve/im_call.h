@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/http_server/server.h"
+#include "runtime/serve/caller.h"
 #include "runtime/serve/document.h"
 #include "runtime/serve/im_header.h"
 #include "runtime/state/snapshot.h"
@@ -21,11 +22,12 @@ struct ImCall {
   std::vector<std::string> path;  // decoded parts
   std::vector<std::pair<std::string, std::string>> parameters;
   Caller caller;
-  std::string doing;  // "Getting Inf. info", of the text of an error
+  std::string accounts;  // of clouds, as the request's Authorization has them (ImAuthorization)
+  std::string doing;     // "Getting Inf. info", of the text of an error
 
   // NotFound: a path that nothing has. Invalid: a query that cannot be read.
   static Result<ImCall> read(const httpd::RequestHead& head, const std::string& body,
-                             const std::string& scheme);
+                             const std::string& scheme, const Caller& caller);
 
   std::string parameter(std::string_view name) const;  // ""; not given
   Result<bool> flag(std::string_view name, bool otherwise) const;

@@ -58,29 +58,29 @@ std::string value_of(const AuthLine& line, const std::string& key) {
   return found == line.values.end() ? std::string() : found->second;
 }
 
-Result<std::optional<Caller>> from_basic(std::string_view text) {
+Result<std::optional<ImAuthorization>> from_basic(std::string_view text) {
   auto decoded = base64_decode(text);
   const size_t colon = decoded.ok() ? decoded->find(':') : std::string::npos;
   if (colon == std::string::npos) return Status(Code::Invalid, "Authorization: not base64 of USER:PASSWORD");
-  return std::optional(Caller{decoded->substr(0, colon), decoded->substr(colon + 1), {}});
+  return std::optional(ImAuthorization{decoded->substr(0, colon), decoded->substr(colon + 1), {}});
 }
 
 }  // namespace
 
-Result<std::optional<Caller>> read_authorization(std::string_view header) {
+Result<std::optional<ImAuthorization>> read_authorization(std::string_view header) {
   const std::string_view text = trim(header);
   if (to_lower(text.substr(0, 6)) == "basic ") return from_basic(trim(text.substr(6)));
   if (to_lower(text.substr(0, 7)) == "bearer ")
-    return std::optional(Caller{{}, std::string(trim(text.substr(7))), {}});
+    return std::optional(ImAuthorization{{}, std::string(trim(text.substr(7))), {}});
   auto file = parse_auth(lines_of(text), of_a_client());
   if (!file.ok()) return file.status();
   const auto own = file->of_type(kOwnType);
-  if (own.empty()) return std::optional<Caller>();
-  Caller caller;
+  if (own.empty()) return std::optional<ImAuthorization>();
+  ImAuthorization caller;
   caller.user = value_of(*own.front(), "username");
   caller.secret = value_of(*own.front(), caller.user.empty() ? "token" : "password");
   caller.accounts = accounts_of(*file);
-  if (caller.secret.empty()) return std::optional<Caller>();
+  if (caller.secret.empty()) return std::optional<ImAuthorization>();
   return std::optional(std::move(caller));
 }
 

@@ -13,7 +13,7 @@
 namespace radl::serve {
 
 // The user who sends a request, and the cloud accounts that the request uses.
-struct Caller {
+struct ImAuthorization {
   std::string user;    // "" where a token alone was sent
   std::string secret;  // the password or the token
   // The other lines, in the form of an auth file; for this one request. Secret.
@@ -24,7 +24,7 @@ struct Caller {
 // break inside of a value: `\\n`), or one JSON list of them; `Basic`; `Bearer`. Values of the lines are taken
 // as they are: file() and command() are none of a client's. nullopt: there is no credential of this service
 // in it. Invalid: it is malformed.
-Result<std::optional<Caller>> read_authorization(std::string_view header);
+Result<std::optional<ImAuthorization>> read_authorization(std::string_view header);
 
 // The first type of `accept` that can be served: application/json where `json`, and `own`. Nothing: 415.
 // Parameters (";q=") are dropped, and the order is the written one, as the reference has it.

@@ -56,7 +56,7 @@ Answer remove(ImCall& call, Infrastructure& inf) {
     if (!machine) return call.failed(404, "Invalid VM ID");
     if (std::ranges::find(numbers, machine->number) == numbers.end()) numbers.push_back(machine->number);
   }
-  auto change = inf.remove(numbers, call.caller.accounts);
+  auto change = inf.remove(numbers, call.accounts);
   if (!change.ok()) return call.failed(change.status());
   if (const Status done = change->over.get(); !done.ok()) return call.failed(400, done.text());
   return call.empty();

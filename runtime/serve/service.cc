@@ -1,15 +1,19 @@
 #include "runtime/serve/service.h"
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 
 #include "common/files.h"
+#include "common/text.h"
+#include "runtime/serve/im_api.h"
 
 namespace radl::serve {
 namespace {
 
 using httpd::Answer;
 
-constexpr size_t kLargestBody = size_t{16} << 20;
+constexpr double kLinkSeconds = 600;
 
 bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
 
@@ -20,49 +24,65 @@ std::string authority(const std::string& address, uint16_t port) {
 
 }  // namespace
 
-// Takes the whole body of whoever has the token.
 class Service::Requests : public httpd::Handler {
  public:
-  explicit Requests(ImApi& api) : api_(api) {}
+  Requests(Access& access, const std::vector<std::unique_ptr<Part>>& parts)
+      : access_(access), parts_(parts) {}
 
   // The port, and with it the names of this service, are known once it listens.
   void open() { open_ = true; }
 
-  std::variant<Answer, std::unique_ptr<httpd::Exchange>> begin(const httpd::RequestHead& head) override {
+  Begun begin(const httpd::RequestHead& head) override {
     if (!open_) return refuse(503, "The service begins.");
-    if (auto refused = api_.refuse_stranger(head)) return secured(std::move(*refused));
-    if (head.length().value_or(0) > kLargestBody)
-      return secured(error_answer(head, 413, "The body is too large."));
-    return std::make_unique<Whole>(api_, head);
+    if (auto session = access_.opened(head)) {
+      if (auto* refusal = std::get_if<Refusal>(&*session)) return refused(head, *refusal);
+      return secured(std::move(std::get<Answer>(*session)));
+    }
+    const auto admitted = access_.admit(head);
+    if (const auto* refusal = std::get_if<Refusal>(&admitted)) return refused(head, *refusal);
+    for (const auto& part : parts_) {
+      if (!part->takes(head)) continue;
+      Begun begun = part->begin(head, std::get<Caller>(admitted));
+      if (auto* answer = std::get_if<Answer>(&begun)) return secured(std::move(*answer));
+      return std::make_unique<Secured>(std::move(std::get<std::unique_ptr<httpd::Exchange>>(begun)));
+    }
+    return refused(head, {404, "Not Found"});
   }
   Answer refuse(int status, const std::string& why) override {
     return secured({.status = status, .body = why, .type = "text/plain"});
   }
 
  private:
-  // A browser shows nothing of it, whatever is in it.
+  static Answer refused(const httpd::RequestHead& head, const Refusal& refusal) {
+    return secured(error_answer(head, refusal.status, refusal.why));
+  }
+
+  // A browser runs nothing of an answer that does not say what it may run.
   static Answer secured(Answer answer) {
-    answer.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    answer.headers.emplace_back("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-    answer.headers.emplace_back("Cache-Control", "no-store");
+    const auto unless_set = [&](const char* name, const char* value) {
+      if (std::ranges::find(answer.headers, name, &std::pair<std::string, std::string>::first) ==
+          answer.headers.end())
+        answer.headers.emplace_back(name, value);
+    };
+    unless_set("X-Content-Type-Options", "nosniff");
+    unless_set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    unless_set("Cache-Control", "no-store");
     return answer;
   }
 
-  struct Whole : httpd::Exchange {
-    Whole(ImApi& a, const httpd::RequestHead& h) : api(a), head(h) {}
+  struct Secured : httpd::Exchange {
+    explicit Secured(std::unique_ptr<httpd::Exchange> e) : exchange(std::move(e)) {}
     std::optional<Answer> receive(std::string_view part) override {
-      if (body.size() + part.size() > kLargestBody)
-        return secured(error_answer(head, 413, "The body is too large."));
-      body += part;
+      auto answer = exchange->receive(part);
+      if (answer) return secured(std::move(*answer));
       return {};
     }
-    Answer finish() override { return secured(api.answer(head, body)); }
-    ImApi& api;
-    const httpd::RequestHead head;
-    std::string body;
+    Answer finish() override { return secured(exchange->finish()); }
+    std::unique_ptr<httpd::Exchange> exchange;
   };
 
-  ImApi& api_;
+  Access& access_;
+  const std::vector<std::unique_ptr<Part>>& parts_;
   std::atomic<bool> open_{false};
 };
 
@@ -91,14 +111,17 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
     if (!read.ok()) return read.status();
     *text = std::move(*read);
   }
-  auto access = Access::open(o.folder, o.settings.host->world->random);
+  World& world = *o.settings.host->world;
+  auto access = Access::open(o.folder, o.owner, world);
   if (!access.ok()) return access.status();
   service->access_ = std::move(*access);
   auto registry = Registry::open(o.settings, o.folder, service->notes_);
   if (!registry.ok()) return registry.status();
   service->registry_ = std::move(*registry);
-  service->api_ = std::make_unique<ImApi>(service->access_, *service->registry_, service->scheme_);
-  service->requests_ = std::make_unique<Requests>(*service->api_);
+  // In the order in which they are asked for a request.
+  service->parts_.push_back(
+      std::make_unique<ImApi>(*service->access_, *service->registry_, service->scheme_));
+  service->requests_ = std::make_unique<Requests>(*service->access_, service->parts_);
   // A request may wait for machines; those that only look find a worker all the same.
   http.workers = 32;
   auto server = httpd::Server::start(*service->requests_, http);
@@ -107,7 +130,10 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   std::vector<std::string> hosts = {authority(o.address, service->server_->port())};
   if (is_loopback(o.address)) hosts.push_back(authority("localhost", service->server_->port()));
   hosts.insert(hosts.end(), o.host_names.begin(), o.host_names.end());
-  service->access_.set_hosts(std::move(hosts));
+  service->access_->set_hosts(std::move(hosts));
+  service->access_->set_secure(!o.certificate.empty());
+  if (Status kept = write_file_atomic(o.folder + "/url", service->url() + "\n", 0600); !kept.ok())
+    return kept;
   service->requests_->open();
   return service;
 }
@@ -115,6 +141,35 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
 Service::~Service() {
   if (registry_) registry_->stop();  // requests that wait for machines are answered
   server_.reset();
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove(folder_ + "/url", ignored);
+}
+
+namespace {
+
+Result<std::string> link_to(const std::string& url, Access& access) {
+  auto code = access.tokens().add(access.owner(), {.user = {},
+                                                   .scope = Scope::Admin,
+                                                   .label = "radlc serve --open",
+                                                   .lifetime = kLinkSeconds,
+                                                   .kind = Token::Kind::OneTime});
+  if (!code.ok()) return code.status();
+  return url + std::string(kOpenPath) + "?code=" + code->secret;
+}
+
+}  // namespace
+
+Result<std::string> Service::one_time_link() { return link_to(url(), *access_); }
+
+Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world) {
+  auto turn = FileTurn::take(folder + "/lock", Stop().within(std::chrono::milliseconds(50)));
+  auto url = read_file(folder + "/url", 4096);
+  if (turn.ok() || !url.ok())
+    return Status(Code::NotFound, folder + ": no service runs on this folder")
+        .with_hint("start `radlc serve`");
+  auto access = Access::open(folder, owner, world);
+  if (!access.ok()) return access.status();
+  return link_to(std::string(trim(*url)), **access);
 }
 
 std::string Service::url() const { return scheme_ + "://" + authority(address_, server_->port()); }

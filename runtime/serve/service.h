@@ -1,6 +1,7 @@
-// `radlc serve`: the REST API of the Infrastructure Manager for one user.
+// `radlc serve`: one process that serves the REST API of the Infrastructure Manager, and other parts, to its
+// users.
 //
-// Every request needs the token of FOLDER/token. Nothing but loopback is listened on without TLS.
+// Every request needs a token (access.h). Nothing but loopback is listened on without TLS.
 // Infrastructures are kept in FOLDER and are there again after a restart; a run that was interrupted is
 // picked up by the next request that changes its infrastructure.
 #pragma once
@@ -12,7 +13,7 @@
 #include "common/http_server/server.h"
 #include "common/turn.h"
 #include "runtime/serve/access.h"
-#include "runtime/serve/im_api.h"
+#include "runtime/serve/part.h"
 #include "runtime/serve/registry.h"
 
 namespace radl::serve {
@@ -23,6 +24,7 @@ struct ServiceOptions {
   uint16_t port = 8899;
   std::string certificate, key;         // PEM files; both or neither
   std::vector<std::string> host_names;  // by which clients may call this service beside its address
+  std::string owner;                    // the user of FOLDER/token
   Settings settings;
 };
 
@@ -34,6 +36,8 @@ class Service {
   // Ends what goes on well, and closes.
   ~Service();
   std::string url() const;
+  // An address that opens the page in a browser, once, within ten minutes.
+  Result<std::string> one_time_link();
   std::string token_file() const { return folder_ + "/token"; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -44,11 +48,14 @@ class Service {
   FileTurn turn_;
   std::string folder_, scheme_, address_;
   std::vector<std::string> notes_;
-  Access access_;
+  std::unique_ptr<Access> access_;
   std::unique_ptr<Registry> registry_;
-  std::unique_ptr<ImApi> api_;
+  std::vector<std::unique_ptr<Part>> parts_;
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<httpd::Server> server_;
 };
+
+// A one-time link to the service that FOLDER belongs to and that runs now. NotFound: none runs.
+Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world);
 
 }  // namespace radl::serve

@@ -128,6 +128,10 @@ Impact Kind::impact(const Json& before, const Json& after) const {
   return replace(fmt::format("a {} is never changed", type()));
 }
 
+Asked Kind::power(Asking&, const Order& order, Power) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is not a machine", order.address, type())));
+}
+
 Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const {
   auto take = [&](const Json& item) -> Status {
     const Mark mark = mark_in(item);

@@ -23,6 +23,7 @@ class Kind {
   virtual Asked create(Asking& call, const Order& order) const;
   virtual Asked update(Asking& call, const Order& order) const;  // Refused: it is never changed
   virtual Asked destroy(Asking& call, const Order& order) const;
+  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: it is not a machine
   virtual Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
 

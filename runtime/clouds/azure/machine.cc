@@ -44,6 +44,14 @@ class Machine : public Kind {
     return Asked::accepted(order.id);
   }
 
+  // A machine that is only powered off is paid for: it is deallocated.
+  Asked power(Asking& call, const Order& order, Power power) const override {
+    if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    Asked asked = change(call, order, "POST", power == Power::Stop ? "/deallocate" : "/restart", nullptr);
+    asked.again = false;
+    return asked;
+  }
+
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {
         {"image", "a machine keeps its image"},

@@ -90,6 +90,13 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return ask(context, order, &Kind::destroy);
   }
 
+  Asked ask_power(const Context& context, const Order& order, Power power) override {
+    return ask(context, order, &Kind::power, power);
+  }
+  Asked ask_image(const Context& context, const Order& order, const std::string& name) override {
+    return ask(context, order, &Kind::image, name);
+  }
+
   Status take_over(const Context& context, const Order& order) override;
   Status write_marks(const Context& context, const Order& order) override {
     return take_over(context, order);
@@ -154,12 +161,14 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return nullptr;
   }
 
-  Asked ask(const Context& context, const Order& order, Asked (Kind::*how)(Call&, const Order&) const) {
+  template <class... More, class... Given>
+  Asked ask(const Context& context, const Order& order,
+            Asked (Kind::*how)(Call&, const Order&, More...) const, const Given&... given) {
     const Kind* kind = kind_of(order.type);
     if (!kind) return Asked::refused(invalid(fmt::format("EC2 has no resources of type '{}'", order.type)));
     memory_.note_references(order.references, "elastic_ip");
     Call call = call_of(context);
-    Asked asked = (kind->*how)(call, order);
+    Asked asked = (kind->*how)(call, order, given...);
     const bool named = asked.status.ok() || asked.status.message().starts_with(order.address);
     if (named) return asked;
     asked.status = std::move(asked.status).at(order.address);
@@ -319,6 +328,14 @@ class Family : public CloudFamily {
 };
 
 }  // namespace
+
+Asked Kind::power(Call&, const Order& order, Power) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is not a machine", order.address, type())));
+}
+
+Asked Kind::image(Call&, const Order& order, const std::string&) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is not a machine", order.address, type())));
+}
 
 Result<Options> options_of(http::Client& http) {
   Options options;

@@ -80,6 +80,20 @@ class Instance : public Kind {
     });
   }
 
+  Asked power(Call& call, const Order& order, Power power) const override {
+    return plain(call, power == Power::Stop ? "StopInstances" : "RebootInstances",
+                 {{"InstanceId.1", order.id}}, order.id);
+  }
+
+  // NoReboot: whoever wants a consistent file system stops the machine first.
+  Asked image(Call& call, const Order& order, const std::string& name) const override {
+    Posted posted = call.api.post(call.context, "CreateImage",
+                                  {{"InstanceId", order.id}, {"Name", name}, {"NoReboot", "true"}}, false);
+    if (posted.accepted())
+      posted.asked.id = fmt::format("aws://{}/{}", call.cloud.region, text_of(posted.root(), "imageId"));
+    return std::move(posted.asked);
+  }
+
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
     if (selection.by == Selection::By::Tokens) return look_by_tokens(call, selection.values, seen);
     Parameters parameters;

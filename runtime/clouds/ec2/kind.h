@@ -36,6 +36,8 @@ class Kind {
   virtual Asked create(Call& call, const Order& order) const = 0;
   virtual Asked update(Call& call, const Order& order) const = 0;
   virtual Asked destroy(Call& call, const Order& order) const = 0;
+  virtual Asked power(Call& call, const Order& order, Power power) const;  // Refused: it is not a machine
+  virtual Asked image(Call& call, const Order& order, const std::string& name) const;  // likewise
   virtual Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const = 0;
   virtual Impact impact(const Json& before, const Json& after) const = 0;
 };

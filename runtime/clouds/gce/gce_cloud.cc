@@ -76,6 +76,10 @@ class GceCloud : public Cloud, public TakesOver {
   Asked ask_update(const Context& context, const Order& order) override {
     return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
   }
+  Asked ask_power(const Context& context, const Order& order, Power power) override {
+    return ask(context, order,
+               [&](const Kind& kind, Asking& call) { return kind.power(call, order, power); });
+  }
   Asked ask_destroy(const Context& context, const Order& order) override {
     return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
   }

@@ -27,6 +27,13 @@ class Instance : public Kind {
                            });
   }
 
+  Asked power(Asking& call, const Order& order, Power power) const override {
+    if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    Asked asked = change(call, order, power == Power::Stop ? "/stop" : "/reset", nullptr);
+    asked.again = false;
+    return asked;
+  }
+
   Json marks(const Context& context, const Order& order) const override {
     return instance_marks(context, order);
   }

@@ -59,6 +59,10 @@ Asked Kind::update(Asking&, const Order& order) const {
   return Asked::refused(invalid(fmt::format("{}: a {} is never changed", order.address, type())));
 }
 
+Asked Kind::power(Asking&, const Order& order, Power) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is not a machine", order.address, type())));
+}
+
 Asked Kind::destroy(Asking& call, const Order& order) const {
   Operations& operations = call.memory.operations;
   if (auto pending = operations.pending(order.id); pending && pending->effect == Effect::Removes)

@@ -25,7 +25,8 @@ class Kind {
   virtual bool has_labels() const { return false; }
 
   virtual Asked create(Asking& call, const Order& order) const;
-  virtual Asked update(Asking& call, const Order& order) const;  // Refused: it is never changed
+  virtual Asked update(Asking& call, const Order& order) const;              // Refused: it is never changed
+  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: it is not a machine
   Asked destroy(Asking& call, const Order& order) const;
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace

@@ -66,6 +66,7 @@ class LocalCloud : public Cloud, public TakesOver {
 
   Asked ask_create(const Context& context, const Order& order) override;
   Asked ask_update(const Context& context, const Order& order) override;
+  Asked ask_power(const Context& context, const Order& order, Power power) override;
   Asked ask_destroy(const Context& context, const Order& order) override;
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
@@ -313,6 +314,21 @@ Asked LocalCloud::ask_update(const Context& context, const Order& order) {
   }
   record->spec = order.spec;
   if (Status s = node.save(*record); !s.ok()) return Asked::refused(s);
+  publish_names(context);
+  return Asked::accepted(order.id);
+}
+
+// A node that is stopped keeps its folder and its address.
+Asked LocalCloud::ask_power(const Context& context, const Order& order, Power power) {
+  NodeDirectory node(context.work_directory, order.id);
+  auto record = node.load();
+  if (!record) return Asked::refused(record.status());
+  if (power == Power::Stop) {
+    Status ended = end_processes(node);
+    return ended.ok() ? Asked::accepted(order.id) : Asked::refused(ended);
+  }
+  if (!node_runs(node)) return Asked::refused(invalid(order.address + " is stopped: start it instead"));
+  if (Status started = start(context, node, *record); !started.ok()) return Asked::refused(started);
   publish_names(context);
   return Asked::accepted(order.id);
 }

@@ -46,6 +46,8 @@ class Kind {
   virtual Asked create(Asking& call, const Order& order) const = 0;
   virtual Asked update(Asking& call, const Order& order) const;  // Refused: it is never changed
   virtual Asked destroy(Asking& call, const Order& order) const = 0;
+  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: it is not a machine
+  virtual Asked image(Asking& call, const Order& order, const std::string& name) const;  // likewise
   virtual Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const = 0;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
   // Writes our marks on what somebody else made; of an order without a token: takes them off. Nothing where

@@ -90,6 +90,13 @@ class OpenStackCloud : public Cloud, public TakesOver {
   Asked ask_update(const Context& context, const Order& order) override {
     return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
   }
+  Asked ask_power(const Context& context, const Order& order, Power power) override {
+    return ask(context, order,
+               [&](const Kind& kind, Asking& call) { return kind.power(call, order, power); });
+  }
+  Asked ask_image(const Context& context, const Order& order, const std::string& name) override {
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.image(call, order, name); });
+  }
   Asked ask_destroy(const Context& context, const Order& order) override {
     memory_.creations.forget(order.id);
     return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
@@ -253,6 +260,14 @@ Result<std::set<std::string>> OpenStackCloud::infrastructures(const Context& con
 }
 
 }  // namespace
+
+Asked Kind::power(Asking&, const Order& order, Power) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is not a machine", order.address, type())));
+}
+
+Asked Kind::image(Asking&, const Order& order, const std::string&) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is not a machine", order.address, type())));
+}
 
 Asked Kind::update(Asking&, const Order& order) const {
   return Asked::refused(invalid(fmt::format("{}: a {} is never changed", order.address, type())));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/http/url.h"
 #include "runtime/clouds/openstack/flavors.h"
 #include "runtime/clouds/user_data.h"
 
@@ -33,6 +34,24 @@ class Server : public Kind {
     if (found.empty()) return Asked::refused(not_found("server " + order.id + " is gone"));
     if (Status asked = add_addresses(call, found); !asked.ok()) return Asked::refused(asked);
     return change_server(call, order, found.front());
+  }
+
+  Asked power(Asking& call, const Order& order, Power power) const override {
+    std::vector<ServerNow> found;
+    if (Status asked = one_by_one(call, {order.id}, found); !asked.ok()) return Asked::refused(asked);
+    if (found.empty()) return Asked::refused(not_found("server " + order.id + " is gone"));
+    return power_server(call, order, found.front(), power);
+  }
+
+  // Nova answers without the id before 2.45: the image is known by its name then.
+  Asked image(Asking& call, const Order& order, const std::string& name) const override {
+    Posted posted = post(call.services.compute, call.context, fmt::format("/servers/{}/action", order.id),
+                         {{"createImage", {{"name", name}}}}, false);
+    if (!posted.accepted()) return std::move(posted.asked);
+    const std::string id = text_of(posted.answer, "image_id");
+    auto keystone = http::parse_url(call.services.session.settings().of("auth_url"));
+    if (!keystone.ok()) return Asked::refused(keystone.status());
+    return Asked::accepted(fmt::format("ost://{}/{}", keystone->host, id.empty() ? name : id));
   }
 
   Asked destroy(Asking& call, const Order& order) const override {

@@ -48,5 +48,6 @@ ResourcePhase phase_of_server(const ServerNow& now);
 
 // What differs from the spec, one request after the other.
 Asked change_server(Asking& call, const Order& order, const ServerNow& now);
+Asked power_server(Asking& call, const Order& order, const ServerNow& now, Power power);
 
 }  // namespace radl::openstack

@@ -202,4 +202,14 @@ Asked change_server(Asking& call, const Order& order, const ServerNow& now) {
   return start(call, now);
 }
 
+Asked power_server(Asking& call, const Order& order, const ServerNow& now, Power power) {
+  const ResourcePhase phase = phase_of_server(now);
+  if (phase == ResourcePhase::Pending)
+    return Asked::refused({Code::Retry, fmt::format("server {} is being made or changed", order.id)});
+  if (phase == ResourcePhase::Leaving) return Asked::refused(not_found("server " + order.id + " is going"));
+  if (power == Power::Reboot) return act(call, order.id, {{"reboot", {{"type", "SOFT"}}}}, false);
+  if (phase == ResourcePhase::Stopped) return Asked::accepted(order.id);
+  return act(call, order.id, {{"os-stop", nullptr}}, false);
+}
+
 }  // namespace radl::openstack

@@ -263,6 +263,27 @@ Asked Account::update(const Order& order, Millis now) {
   return Asked::accepted(order.id);
 }
 
+Asked Account::power(const Order& order, Power power, Millis now) {
+  model_.pass(now);
+  const Resource* known = model_.find(order.id);
+  if (!known || !known->exists(model_.now())) return not_there(order.id);
+  if (known->leaving != 0) return Asked::refused({Code::Conflict, order.id + " is being destroyed"});
+  if (known->type != "instance" || known->fails != 0)
+    return Asked::refused(invalid(order.id + " is not a machine that runs"));
+  if (model_.now() < known->ready)
+    return Asked::refused({Code::Retry, order.id + " is being made or changed"});
+  if (known->stopped)
+    return power == Power::Stop ? Asked::accepted(order.id)
+                                : Asked::refused(invalid(order.id + " is stopped: start it instead"));
+  Resource changed = *known;
+  changed.stopped = power == Power::Stop;
+  if (power == Power::Reboot) changed.ready = model_.now() + drawn_time(faults_.boot);
+  show_late(changed, *known);
+  foreign_touched_ += is_of_others(*known);
+  model_.put(std::move(changed));
+  return Asked::accepted(order.id);
+}
+
 Asked Account::destroy(const Order& order, Millis now) {
   model_.pass(now);
   const Resource* known = model_.find(order.id);

@@ -30,6 +30,7 @@ class Account {
   // --- requests, at this time ---
   Asked create(const std::string& infrastructure, const Order& order, Millis now);
   Asked update(const Order& order, Millis now);
+  Asked power(const Order& order, Power power, Millis now);
   Asked destroy(const Order& order, Millis now);
   // Puts these tags on what is there in place of its own; none: takes them off.
   Asked mark(const std::string& infrastructure, const Order& order, Millis now);

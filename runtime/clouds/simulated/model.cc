@@ -51,7 +51,7 @@ Seen seen_now(const Resource& resource, Millis now) {
     bool runs = seen.phase == ResourcePhase::Ready;
     seen.attributes["state"] = runs ? "running" : "stopped";
     if (runs && resource.notice != 0 && now >= resource.notice) seen.detail = "the cloud takes it back soon";
-    if (resource.stopped) seen.detail = "the cloud has taken it back and stopped it";
+    if (resource.stopped) seen.detail = "it was stopped";
   }
   return seen;
 }

@@ -135,6 +135,10 @@ Asked SimulatedCloud::ask_update(const Context& context, const Order& order) {
   return ask(context, "update", order, [&] { return account_.update(order, now()); });
 }
 
+Asked SimulatedCloud::ask_power(const Context& context, const Order& order, Power power) {
+  return ask(context, "power", order, [&] { return account_.power(order, power, now()); });
+}
+
 Asked SimulatedCloud::ask_destroy(const Context& context, const Order& order) {
   return ask(context, "destroy", order, [&] { return account_.destroy(order, now()); });
 }

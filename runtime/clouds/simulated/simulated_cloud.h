@@ -63,6 +63,7 @@ class SimulatedCloud : public Cloud, public TakesOver {
   Impact impact(const std::string& type, const Json& before, const Json& after) const override;
   Asked ask_create(const Context& context, const Order& order) override;
   Asked ask_update(const Context& context, const Order& order) override;
+  Asked ask_power(const Context& context, const Order& order, Power power) override;
   Asked ask_destroy(const Context& context, const Order& order) override;
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
   std::chrono::milliseconds settles_after() const override;

@@ -8,7 +8,7 @@
 namespace radl::serve {
 namespace {
 
-std::optional<Caller> read(std::string_view header) {
+std::optional<ImAuthorization> read(std::string_view header) {
   auto caller = read_authorization(header);
   EXPECT_TRUE(caller.ok()) << caller.status().message();
   return caller.ok() ? *caller : std::nullopt;

@@ -1,0 +1,19 @@
+// `radlc serve token`: the tokens of a service's users.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "runtime/cli/command.h"
+
+namespace radl::cli {
+
+// The folder given, or the user's own. Invalid: there is no home folder.
+Status set_service_folder(const Session& session, std::string& folder);
+// The user whose service it is: that of this process.
+std::string service_owner(const Session& session);
+
+// Sets `chosen` when the user chose one of them. `folder`, of `serve --folder`, outlives the commands.
+void add_token_commands(CLI::App& serve, Session& session, std::string& folder, std::function<int()>& chosen);
+
+}  // namespace radl::cli
