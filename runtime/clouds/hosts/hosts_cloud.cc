@@ -56,9 +56,6 @@ class HostsCloud : public Cloud, public TakesOver {
 
   Asked ask_create(const Context& context, const Order& order) override;
   Asked ask_update(const Context& context, const Order& order) override;
-  Asked ask_power(const Context Asked ask_update(const Context& context, const Order& order) override;
-                  context, const Order Asked ask_update(const Context& context, const Order& order) override;
-                  order, Power power) override;
   Asked ask_destroy(const Context& context, const Order& order) override;
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
