@@ -1,8 +1,9 @@
 // Notices that a training went wrong: a loss that is not finite, or an accuracy that collapsed.
 //
-// The guard sees training batches only. A collapse: the accuracy of a window of steps falls to what guessing
-// gets, after an earlier window was well above it. Both must be more than chance: small windows of few images
-// vary.
+// The guard sees training batches only. A collapse: the accuracy of several windows of steps in a row is what
+// guessing gets, after an earlier window was well above it. Both must be more than chance: small windows of
+// few images vary. One window is not enough: where gradients are computed on older weights (mode "async"),
+// the accuracy drops to chance when a worker joins at a high learning rate, and recovers within an epoch.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +38,8 @@ class DivergenceGuard {
     const Window window = now_;
     now_ = {};
     steps_ = 0;
-    if (best_.images > 0 && collapsed(window)) {
+    at_chance_ = best_.images > 0 && collapsed(window) ? at_chance_ + 1 : 0;
+    if (at_chance_ == kLasting) {
       return Status(Code::Invalid,
                     fmt::format("training collapsed: its accuracy fell from {:.1f}% to {:.1f}%, which is "
                                 "chance, by batch {}",
@@ -50,6 +52,7 @@ class DivergenceGuard {
 
  private:
   static constexpr double kDeviations = 4;  // further from chance than this many standard deviations
+  static constexpr int kLasting = 4;        // windows in a row that make a collapse: an epoch
 
   struct Window {
     uint64_t correct = 0, images = 0;
@@ -77,6 +80,7 @@ class DivergenceGuard {
 
   double chance_;
   uint64_t window_, steps_ = 0;
+  int at_chance_ = 0;  // windows in a row
   Window now_, best_;  // best_ has no images until a window has learned something
 };
 

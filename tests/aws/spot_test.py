@@ -11,7 +11,7 @@ system worker ( instance_type = 't3.small', spot = 'yes', spot.fallback = 'yes',
 deploy worker 2 ec2
 configure train (
   training 'small' (
-    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.02
+    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.005
     dataset = 'cifar10', source = 'subset', batch_size = 50, epochs = 20
     checkpoint_epochs = 0, checkpoint_every = 3600, result = 's3://models/spot'
   )

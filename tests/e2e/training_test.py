@@ -11,6 +11,8 @@ import unittest
 
 from radl_case import BUILD, SOURCE, RadlCase, replaced
 
+# The learning rate is near the engine's own for LeNet. Two asynchronous workers do not train well with three times as much: each
+# computes its gradient on weights that the other has changed meanwhile, and with momentum that lowers the largest stable rate.
 FILE = """radl 2
 input workers ( type = 'integer', default = 2, min = 1 )
 input epochs ( type = 'integer', default = 4 )
@@ -22,7 +24,7 @@ deploy server 1
 deploy worker input.workers
 use 'std/training/parameter_server' as small (
   servers = system.server, workers = system.worker
-  model = input.model, learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
+  model = input.model, learning_rate = 0.005, dataset = 'cifar10', source = 'subset'
   mode = 'async', batch_size = 50, epochs = input.epochs, result = 'result'
 )
 output model ( value = small.model_path )
@@ -174,7 +176,7 @@ class Training(RadlCase):
 
     def all_reduce(self):
         text = replaced(FILE[:FILE.index("use 'std")], ("deploy server 1\n", "")) + """use 'std/training/all_reduce' as small (
-  workers = system.worker, model = 'lenet', learning_rate = 0.02, dataset = 'cifar10', source = 'subset'
+  workers = system.worker, model = 'lenet', learning_rate = 0.005, dataset = 'cifar10', source = 'subset'
   batch_size = 50, epochs = input.epochs, result = 'result'
 )
 """
@@ -249,7 +251,7 @@ class Training(RadlCase):
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         self.assertTrue(left <= set(self.training_pids()), "it goes on without radlc")
-        self.edit(self.file, ("learning_rate = 0.02", "learning_rate = 0.03"))
+        self.edit(self.file, ("learning_rate = 0.005", "learning_rate = 0.006"))
         planned = {a["id"]: a for a in self.plan(self.file, "--input", "epochs=1")["actions"]}
         self.assertEqual(sorted(planned["training/small"]["ends"]), ["server[0]", "worker[0]", "worker[1]"])
         self.apply("--input", "epochs=1")
@@ -270,7 +272,7 @@ class EngineAlone(RadlCase):
 
     def start_engine(self, name, epochs):
         job = {"job": 1, "model": "lenet", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
-               "batch_size": 50, "epochs": epochs, "threads": 1, "schedule": {"peak": 0.02}, "augment": {"flip": True},
+               "batch_size": 50, "epochs": epochs, "threads": 1, "schedule": {"peak": 0.005}, "augment": {"flip": True},
                "average": 0.9, "checkpoint": {"every_epochs": 0.1, "share": 0}, "progress": name + "/progress.jsonl",
                "directories": {"checkpoint": name + "/checkpoint", "model": name + "/model"}}
         (self.folder / name).mkdir(exist_ok=True)
@@ -302,7 +304,7 @@ class EngineAlone(RadlCase):
 
     def start_worker(self, index, addresses, **more):
         job = {"job": 1, "model": "lenet", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
-               "batch_size": 20, "epochs": 30, "threads": 1, "schedule": {"peak": 0.02}, "sync": {"mode": "allreduce"},
+               "batch_size": 20, "epochs": 30, "threads": 1, "schedule": {"peak": 0.005}, "sync": {"mode": "allreduce"},
                "cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}, "secrets": "job.key",
                "peer_timeout_seconds": 3, "progress": f"worker-{index}.jsonl", "directories": {"model": "ring"}, **more}
         file = self.write(f"worker-{index}.json", json.dumps(job))

@@ -10,7 +10,7 @@ system worker ( cpu.count >= 1, spot = 'yes', net_interface.0.connection = 'lan'
 deploy worker 2 gce
 configure train (
   training 'small' (
-    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.02
+    workers = system.worker, mode = 'allreduce', model = 'lenet', learning_rate = 0.005
     dataset = 'cifar10', source = 'subset', batch_size = 50, epochs = 20
     checkpoint_epochs = 0, checkpoint_every = 3600, result = 'trained'
   )
