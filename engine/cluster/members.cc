@@ -6,7 +6,7 @@ namespace radl::engine::cluster {
 
 bool Membership::present(const Seat& member) const {
   const auto found = present_.find(member.index);
-  return found != present_.end() && found->second.incarnation == member.incarnation;
+  return found != present_.end() && found->second.seat == member;
 }
 
 bool Membership::in_view(const Seat& member) const {
@@ -14,8 +14,12 @@ bool Membership::in_view(const Seat& member) const {
 }
 
 void Membership::arrived(const Seat& member) {
-  present_[member.index] = {member.incarnation, std::nullopt};
-  if (view_.epoch > 0) change();
+  const auto former = present_.find(member.index);
+  const bool replaces = former != present_.end() && in_view(former->second.seat);
+  present_[member.index] = {member, std::nullopt};
+  if (!replaces) return;
+  change();
+  decide_if_all_stand();
 }
 
 void Membership::lost(const Seat& member) {
@@ -41,13 +45,15 @@ void Membership::change() {
 }
 
 void Membership::decide_if_all_stand() {
+  const auto stands = [](const auto& one) { return one.second.standing.has_value(); };
   const bool all = std::all_of(present_.begin(), present_.end(),
-                               [](const auto& one) { return one.second.standing.has_value(); });
-  if (!changing_ || !all || present_.empty() || (view_.epoch == 0 && present_.size() < expected_)) return;
+                               [&](const auto& one) { return stands(one) || !in_view(one.second.seat); });
+  const auto ready = static_cast<size_t>(std::count_if(present_.begin(), present_.end(), stands));
+  if (!changing_ || !all || ready == 0 || (view_.epoch == 0 && ready < expected_)) return;
   const auto furthest = [this] {
     uint64_t most = 0;
     for (const auto& [index, one] : present_)
-      if (!one.standing->fresh) most = std::max(most, one.standing->done);
+      if (one.standing && !one.standing->fresh) most = std::max(most, one.standing->done);
     return most;
   };
   fruitless_ = view_.epoch > 0 && furthest() == decided_at_ ? fruitless_ + 1 : 0;
@@ -56,16 +62,16 @@ void Membership::decide_if_all_stand() {
   decided_at_ = furthest();
   bool found = false;
   for (const auto& [index, one] : present_) {
+    if (!one.standing) continue;
     const bool is_source = !one.standing->fresh && one.standing->done == decided_at_;
     if (is_source && !std::exchange(found, true)) next.source = index;
     next.hand_over |= !is_source;
-    next.members.push_back({index, one.incarnation});
+    next.members.push_back(one.seat);
   }
   view_ = std::move(next);
   changing_ = false;
   for (auto& [index, one] : present_) {
-    one.standing.reset();
-    orders_.push_back({{index, one.incarnation}, MessageType::View, view_});
+    if (std::exchange(one.standing, std::nullopt)) orders_.push_back({one.seat, MessageType::View, view_});
   }
 }
 
@@ -73,6 +79,7 @@ void Membership::decide_if_all_stand() {
 void Membership::drop_blamed() {
   std::map<uint32_t, int> votes;
   for (const auto& [index, one] : present_) {
+    if (!one.standing) continue;
     const int32_t silent = one.standing->silent;
     if (silent < 0 || !present_.contains(static_cast<uint32_t>(silent))) continue;
     if (const uint32_t blamed = silent == 0 ? index : static_cast<uint32_t>(silent); blamed != 0)
@@ -82,7 +89,7 @@ void Membership::drop_blamed() {
   const uint32_t most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
                           return std::pair(a.second, a.first) < std::pair(b.second, b.first);
                         })->first;
-  orders_.push_back({{most, present_[most].incarnation}, MessageType::Stop, {}});
+  orders_.push_back({present_[most].seat, MessageType::Stop, {}});
   present_.erase(most);
   fruitless_ = 0;
 }

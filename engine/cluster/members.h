@@ -1,8 +1,9 @@
 // Who takes part in a training without servers, and how its members agree on it (docs/wire.md, "Membership").
 //
 // The chief decides. A change freezes the current view: each member leaves its exchange, restores its last
-// border, and reports the step of that border. When all present members have restored a border, the chief
-// decides the next view, and all resume from the furthest of these borders.
+// border, and reports the step of that border. When all its present members have restored a border, the chief
+// decides the next view, and all resume from the furthest of these borders. A member that arrives is let in
+// once it has reported that it is ready: nobody waits for it before.
 //
 // Both classes are state machines without threads, links or clocks: the caller reports what happened, and
 // sends what they ask for, in that order.
@@ -45,7 +46,7 @@ class Membership {
 
  private:
   struct Present {
-    uint64_t incarnation = 0;
+    Seat seat;
     std::optional<Border> standing;
   };
   bool in_view(const Seat& member) const;

@@ -15,14 +15,14 @@ inline constexpr size_t kLeastBytes<std::vector<float>> = 8;
 template <>
 inline constexpr size_t kLeastBytes<MemberReport> = 26;
 template <>
-inline constexpr size_t kLeastBytes<Seat> = 12;
+inline constexpr size_t kLeastBytes<Seat> = 16;
 
 // What each message and part holds, in the order in which it travels (docs/wire.md). The large numbers of
 // Push, Update and Block follow these fields.
 template <class A, Is<Hello> M>
 void fields(A& a, M& m) {
   a(m.role), a(m.index), a(m.incarnation), a(m.job_digest), a(m.parameters), a(m.statistics);
-  a(m.epoch);
+  a(m.epoch), a(m.address);
 }
 template <class A, Is<Welcome> M>
 void fields(A& a, M& m) {
@@ -99,7 +99,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Seat> M>
 void fields(A& a, M& m) {
-  a(m.index), a(m.incarnation);
+  a(m.index), a(m.incarnation), a(m.address);
 }
 template <class A, Is<View> M>
 void fields(A& a, M& m) {

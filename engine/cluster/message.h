@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 8;
+inline constexpr uint16_t kWireVersion = 9;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -65,8 +65,10 @@ struct Hello {
   uint64_t incarnation = 0;  // random per process: tells a restarted member from its former self
   std::string job_digest;
   uint64_t parameters = 0, statistics = 0;  // of the model that it built
-  uint64_t epoch =
-      0;  // without servers: of the view whose ring the link belongs to; 0: the link to the chief
+  // Without servers: of the view whose ring the link belongs to, 0 for the link to the chief, and where this
+  // worker listens.
+  uint64_t epoch = 0;
+  std::string address;
 };
 
 // What servers need from a worker to clip a gradient of which each of them has a part: nothing; the norm of
@@ -189,10 +191,11 @@ struct Norm {
   double squares = 0;
 };
 
-// A member of a training without servers, as a view names it.
+// A member of a training without servers, as a view names it, and where it listens.
 struct Seat {
   uint32_t index = 0;
   uint64_t incarnation = 0;
+  std::string address;
   friend bool operator==(const Seat&, const Seat&) = default;
 };
 

@@ -20,7 +20,9 @@ constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50};
 class LinkedParty : public Party {
  public:
   explicit LinkedParty(const PartyOptions& options)
-      : options_(options), seat_{options.ring.rank, 0}, membership_(options.ring.size) {
+      : options_(options),
+        seat_{options.ring.rank, 0, options.addresses[options.ring.rank]},
+        membership_(options.ring.size) {
     std::memcpy(&seat_.incarnation, random_bytes(8).data(), 8);
   }
 
@@ -39,21 +41,20 @@ class LinkedParty : public Party {
   }
 
   Status begin() {
-    if (options_.addresses.size() > 1) {
-      ListenOptions strangers;
-      strangers.refused = options_.refused;
-      Result<std::unique_ptr<Listener>> listener =
-          listen_tcp(options_.addresses[seat_.index], options_.key, {Role::Worker, seat_.index}, strangers);
-      if (!listener) return std::move(listener).status();
-      listener_ = std::move(*listener);
-      acceptor_ = std::thread([this] { accept(); });
-    }
+    ListenOptions strangers;
+    strangers.refused = options_.refused;
+    Result<std::unique_ptr<Listener>> listener =
+        listen_tcp(seat_.address, options_.key, {Role::Worker, seat_.index}, strangers);
+    if (!listener) return std::move(listener).status();
+    listener_ = std::move(*listener);
+    acceptor_ = std::thread([this] { accept(); });
     if (is_chief()) {
       std::lock_guard lock(mutex_);
       membership_.arrived(seat_);
       return {};
     }
-    Result<std::unique_ptr<Session>> chief = connect(0, 0, options_.start_timeout, options_.ring.stop);
+    const Seat first{0, 0, options_.addresses[0]};
+    Result<std::unique_ptr<Session>> chief = connect(first, 0, options_.start_timeout, options_.ring.stop);
     if (!chief) return std::move(chief).status().at("worker/0");
     chief_ = std::move(*chief);
     std::lock_guard lock(mutex_);
@@ -147,16 +148,15 @@ class LinkedParty : public Party {
   // ---- links
 
   // To another worker: the control link to the chief (epoch 0), or one of a view's ring.
-  Result<std::unique_ptr<Session>> connect(uint32_t index, uint64_t epoch, Milliseconds patience,
+  Result<std::unique_ptr<Session>> connect(const Seat& to, uint64_t epoch, Milliseconds patience,
                                            const radl::Stop& stop) {
-    Result<std::unique_ptr<Link>> link =
-        connect_tcp(options_.addresses[index], options_.key, {Role::Worker, seat_.index},
-                    {Role::Worker, index}, patience, stop);
+    Result<std::unique_ptr<Link>> link = connect_tcp(to.address, options_.key, {Role::Worker, seat_.index},
+                                                     {Role::Worker, to.index}, patience, stop);
     if (!link) return std::move(link).status();
     std::unique_ptr<Session> session = ring_session(options_.ring, std::move(*link));
     const RingOptions& ring = options_.ring;
     const Hello hello{Role::Worker,    seat_.index, seat_.incarnation, options_.job_digest, ring.parameters,
-                      ring.statistics, epoch};
+                      ring.statistics, epoch,       seat_.address};
     if (Status sent = session->send(encode(hello)); !sent.ok()) return sent;
     Message answer;
     if (Status got = expect(*session, MessageType::Ready, answer, stop); !got.ok()) return got;
@@ -180,8 +180,7 @@ class LinkedParty : public Party {
     if (hello.role != peer.role || hello.index != peer.index) return "says Hello as somebody else";
     if (hello.job_digest != options_.job_digest)
       return "belongs to another job, or has another version of this job's file";
-    if (peer.role != Role::Worker || peer.index >= options_.addresses.size() || peer.index == seat_.index)
-      return "is not a worker of this job";
+    if (peer.role != Role::Worker || peer.index == seat_.index) return "is not a worker of this job";
     if (hello.epoch == 0 && !is_chief()) return "takes this worker for the chief";
     if (hello.parameters != options_.ring.parameters || hello.statistics != options_.ring.statistics)
       return fmt::format("has a model of {} parameters, this member's has {}", hello.parameters,
@@ -205,7 +204,7 @@ class LinkedParty : public Party {
       return;
     }
     if (!session->send(Message{MessageType::Ready, {}}).ok()) return;
-    if (hello.epoch == 0) return serve(std::move(session), {hello.index, hello.incarnation});
+    if (hello.epoch == 0) return serve(std::move(session), {hello.index, hello.incarnation, hello.address});
     std::lock_guard lock(mutex_);
     parked_[{hello.epoch, hello.index}] = std::move(session);
     changed_.notify_all();
@@ -359,12 +358,12 @@ class LinkedParty : public Party {
     ring.size = size;
     if (size == 1) return keep_ring(Ring::make(ring, nullptr, nullptr));
     const Clock::time_point end = Clock::now() + options_.ring.peer_timeout;
-    const uint32_t after = view.members[(own + 1) % size].index,
-                   before = view.members[(own + size - 1) % size].index;
+    const Seat& after = view.members[(own + 1) % size];
+    const uint32_t before = view.members[(own + size - 1) % size].index;
     const radl::Stop stop = options_.ring.stop.or_when(radl::Stop::when([this] { return is_frozen(); }));
     Result<std::unique_ptr<Session>> next = connect(after, view.epoch, options_.ring.peer_timeout, stop);
     if (!next) {
-      if (!is_frozen()) silent = static_cast<int32_t>(after);
+      if (!is_frozen()) silent = static_cast<int32_t>(after.index);
       return {Code::Lost, next.status().message()};
     }
     std::unique_lock lock(mutex_);

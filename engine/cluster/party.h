@@ -16,8 +16,10 @@
 namespace radl::engine::cluster {
 
 struct PartyOptions {
-  RingOptions ring;                    // rank: this worker's index; size: workers in the first view
-  std::vector<std::string> addresses;  // of all workers, "host:port"
+  RingOptions ring;  // rank: this worker's index; size: workers in the first view
+  // "host:port" by index, as this worker's job has them: those of the chief and its own are used. The others'
+  // come with the views.
+  std::vector<std::string> addresses;
   std::string key, job_digest;
   Milliseconds start_timeout{120000};  // for the first view
   // So many strangers, or members of other jobs, were refused since the last call, and what was wrong with

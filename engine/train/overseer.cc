@@ -127,7 +127,7 @@ class JobOverseer : public Overseer {
     if (job_.directories.checkpoint.empty() || done == last_saved_ || done == setup_.length.total)
       return false;
     // Whatever it costs, and once: two minutes are left.
-    if (hooks_.taken_back != nullptr && *hooks_.taken_back && !saved_for_notice_) return true;
+    if (hooks_.interrupted() && !saved_for_notice_) return true;
     const CheckpointSpec& c = job_.checkpoint;
     return (crossed(last_saved_, done, c.every_epochs) ||
             (c.every_seconds > 0 && seconds_since(last_save_) >= c.every_seconds)) &&
@@ -136,7 +136,7 @@ class JobOverseer : public Overseer {
 
   Status save(TrainingState state, double stalled) override {
     if (job_.directories.checkpoint.empty()) return {};
-    saved_for_notice_ = hooks_.taken_back != nullptr && *hooks_.taken_back;
+    saved_for_notice_ = hooks_.interrupted();
     last_saved_ = state.done();
     last_save_ = SteadyClock::now();
     // A full disk does not end the training: the last checkpoint is still there, and the next may fit.

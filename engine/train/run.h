@@ -22,8 +22,10 @@ struct RunHooks {
   std::function<void(std::string_view line)> progress;
   // Set by a signal handler: the run writes a checkpoint and returns Cancelled.
   Stop stop;
-  // Set when this machine is taken back soon: the chief writes a checkpoint at once, and goes on.
+  // Set when this machine is about to be interrupted: the chief writes a checkpoint at once and continues;
+  // another worker leaves the job.
   const std::atomic<bool>* taken_back = nullptr;
+  bool interrupted() const { return taken_back != nullptr && *taken_back; }
 };
 
 struct RunSummary {

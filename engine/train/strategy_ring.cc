@@ -37,18 +37,22 @@ Status RingStrategy::seat(TrainingState& state, bool fresh) {
   done_ = state.next;
   rank_ = party_->rank();
   size_ = party_->view().members.size();
+  at_border_ = true;
   return {};
 }
 
 Result<bool> RingStrategy::over() {
   if (party_->finished()) return true;
-  if (done_ < total_) return false;
+  if (done_ < total_) return leaving();
   if (chief_) return true;
   if (Status ended = party_->wait_for_end(); !ended.ok()) return ended;
   return true;
 }
 
+bool RingStrategy::leaving() const { return !chief_ && at_border_ && hooks_.interrupted(); }
+
 void RingStrategy::remember() {
+  at_border_ = false;
   before_.assign(network_.statistics().begin(), network_.statistics().end());
   note_ = {};
 }
@@ -93,6 +97,7 @@ void RingStrategy::advance(float scale, uint64_t done) {
   const std::span<float> statistics = network_.statistics();
   for (size_t i = 0; i < before_.size(); ++i) statistics[i] = before_[i] + scale * change_[i];
   done_ = done;
+  at_border_ = true;
 }
 
 void RingStrategy::end(const Status& why) { party_->stop(why); }

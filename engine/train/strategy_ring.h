@@ -37,6 +37,8 @@ class RingStrategy : public Strategy {
   void note(const TrainSums& sums);
   // True if this process was asked to stop; the others learn it from the exchange.
   bool stopping();
+  // At a border of a worker whose machine is about to be interrupted: it leaves, and the others go on.
+  bool leaving() const;
   // Adds everybody's numbers and statistics, in place. The update's sums are those of all members.
   Result<Update> exchange(uint64_t batches);
   // statistics = those at the border + scale * the exchanged changes; `done` batches are done.
@@ -50,6 +52,7 @@ class RingStrategy : public Strategy {
   const uint64_t total_;
   uint64_t rank_ = 0, size_ = 0;  // in the view
   uint64_t done_ = 0;
+  bool at_border_ = false;               // no step has begun since
   std::vector<float> numbers_, change_;  // what is added up
   std::vector<float> before_;            // the statistics at the border
   cluster::RingNote note_;

@@ -24,7 +24,8 @@ class ServerWorker : public Strategy {
   }
 
   Result<Work> next() override {
-    if (assignment_.finished) return Work{.finished = true};
+    // One whose machine is about to be interrupted leaves its batch to the others.
+    if (assignment_.finished || hooks_.interrupted()) return Work{.finished = true};
     if (hooks_.stop.asked()) return Status(Code::Cancelled, "interrupted; the other workers go on");
     const std::span<float> statistics = network_.statistics();
     for (size_t i = 0; i < statistics.size(); ++i)

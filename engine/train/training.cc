@@ -19,7 +19,8 @@ namespace {
 class Training {
  public:
   // `overseer`: of the chief and of one process, null elsewhere.
-  Training(const StrategyContext& c, Strategy& strategy, Overseer* overseer)
+  Training(const StrategyContext& c, Strategy& strategy, Overseer* overseer,
+           std::unique_ptr<data::Loader> batches)
       : job_(c.job),
         setup_(c.setup),
         learner_(c.learner),
@@ -27,7 +28,8 @@ class Training {
         strategy_(strategy),
         overseer_(overseer),
         step_(c.learner.network, c.job),
-        lines_(c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); }) {}
+        lines_(c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); }),
+        batches_(std::move(batches)) {}
 
   // `begin`: when this task started.
   Result<RunSummary> run(SteadyClock::time_point begin) {
@@ -44,9 +46,6 @@ class Training {
 
  private:
   Status prepare() {
-    Result<std::unique_ptr<data::Loader>> batches = make_loader(setup_, job_);
-    if (!batches) return std::move(batches).status();
-    batches_ = std::move(*batches);
     TrainingState state;
     if (overseer_ != nullptr) {
       Result<TrainingState> first = first_state();
@@ -262,9 +261,12 @@ Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progres
     learner.optimizer = std::move(*optimizer);
   }
   const StrategyContext context{job, hooks, **setup, learner, progress};
+  // Before this member joins the others: data that hangs holds up nobody else.
+  Result<std::unique_ptr<data::Loader>> batches = make_loader(**setup, job);
+  if (!batches) return std::move(batches).status();
   Result<std::unique_ptr<Strategy>> strategy = make_strategy(context);
   if (!strategy) return std::move(strategy).status();
-  return Training(context, **strategy, overseer.get()).run(begin);
+  return Training(context, **strategy, overseer.get(), std::move(*batches)).run(begin);
 }
 
 }  // namespace radl::engine

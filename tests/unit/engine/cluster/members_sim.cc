@@ -58,6 +58,14 @@ class Job {
   void send(const Seat& from, uint32_t to_index, std::function<void(Member&)> what);
   void tell_chief(const Seat& from, std::function<void()> what);
   void carry_out();
+  // Whether somebody has arrived and is not ready yet.
+  bool has_arrival() const {
+    return std::any_of(members_.begin(), members_.end(), [this](const auto& one) {
+      const Member& m = one.second;
+      return m.up && m.fresh && m.attendance.view().epoch == 0 && !waiting_since_.contains(one.first) &&
+             membership_->present(m.seat);
+    });
+  }
   bool is_cut(uint32_t a, uint32_t b) const {
     const auto now = [this](uint32_t from, uint32_t to) {
       const auto found = cut_.find({from, to});
@@ -152,6 +160,7 @@ void Job::carry_out() {
     if (order.type == MessageType::Freeze && is(Mutant::NobodyFreezes)) continue;
     View view = order.view;
     if (order.type == MessageType::View) {
+      if (is(Mutant::WaitsForArrivals) && has_arrival()) continue;
       waiting_since_.erase(order.to.index);
       if (is(Mutant::NoHandOver)) view.hand_over = false;
       if (is(Mutant::LeastBorderWins)) {
@@ -217,11 +226,11 @@ void Job::start(uint32_t index, Clock when) {
     m.fresh = index != 0;
     members_[index] = std::move(m);
     const Seat seat = members_[index].seat;
-    tell_chief(seat, [this, seat] {
-      membership_->arrived(seat);
-      waiting_since_[seat.index] = now_;
-    });
-    stand(members_[index], -1);
+    tell_chief(seat, [this, seat] { membership_->arrived(seat); });
+    if (membership_->view().epoch == 0) return stand(members_[index], -1);
+    // It opens its data first. Some never come back from that.
+    const Clock opens = whole(0, 4) == 0 ? kEnd : uniform(0, 2);
+    on(seat, now_ + opens, [this](Member& m) { stand(m, -1); });
   });
 }
 
@@ -256,6 +265,7 @@ void Job::stand(Member& m, int32_t silent) {
     Border said = border;
     if (is(Mutant::BordersOfAnyView) && said.epoch > 0) said.epoch = membership_->view().epoch;
     membership_->stands(seat, said);
+    if (said.epoch == 0 && membership_->present(seat)) waiting_since_.try_emplace(seat.index, now_);
     if (is(Mutant::DoesNotWait)) {  // a member that has not answered is taken to stand where it was last
       for (const Seat& other : membership_->view().members)
         if (Member* o = find(other); o != nullptr && !o->attendance.frozen())

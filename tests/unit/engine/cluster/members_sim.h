@@ -3,7 +3,8 @@
 //
 // Links are FIFO. They break, they do not lose frames: when one direction is silent for longer than kSilence,
 // or a member ends, both ends learn that the link is lost. Faults: members are killed, stopped for a while,
-// started again, added, and cut off from others in one or both directions. The chief is stopped only for less
+// started again, added, and cut off from others in one or both directions; members that join open their data
+// first, and some hang there. The chief is stopped only for less
 // than kSilence: its loss ends a job (docs/wire.md).
 #pragma once
 
@@ -39,6 +40,7 @@ enum class Mutant {
   LossesAreIgnored,     // the chief does not hear of lost links
   NobodyIsBlamed,       // members do not say whom they cannot reach
   BordersOfAnyView,     // the epoch of a border is not compared
+  WaitsForArrivals,     // no view is decided while somebody who has arrived is not ready
 };
 
 // Empty: the job ended well and every property held. Else which did not hold.

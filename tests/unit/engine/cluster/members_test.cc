@@ -13,7 +13,7 @@ namespace {
 
 using Order = Membership::Order;
 
-constexpr Seat kChief{0, 10}, kFirst{1, 11}, kSecond{2, 12};
+const Seat kChief{0, 10, "a:1"}, kFirst{1, 11, "b:1"}, kSecond{2, 12, "c:1"};
 
 class MembershipTest : public testing::Test {
  protected:
@@ -73,7 +73,7 @@ TEST_F(MembershipTest, NothingTravelsWhereAllHaveTheSameBorder) {
 }
 
 TEST_F(MembershipTest, ARestartedMemberGetsTheState) {
-  const Seat again{1, 21};
+  const Seat again{1, 21, "d:1"};  // at another address
   chief.arrived(again);
   chief.stands(again, {.fresh = true});
   chief.lost(kFirst);  // the end of its former self is no news
@@ -82,6 +82,24 @@ TEST_F(MembershipTest, ARestartedMemberGetsTheState) {
   EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, again, kSecond}));
   EXPECT_TRUE(chief.view().hand_over);
   EXPECT_EQ(chief.view().source, 0u);
+}
+
+// It may hang while it opens its data, and be there all the same.
+TEST_F(MembershipTest, NobodyWaitsForAMemberThatIsNotReady) {
+  const Seat joiner{3, 13, "d:1"};
+  chief.take_orders();
+  chief.arrived(joiner);
+  EXPECT_FALSE(chief.changing()) << "the others go on";
+  chief.lost(kFirst);
+  stand(kChief, 6);
+  stand(kSecond, 6);
+  EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, kSecond})) << "nor in a change";
+  chief.take_orders();
+  chief.stands(joiner, {.fresh = true});
+  EXPECT_EQ(chief.take_orders().size(), 2u) << "both are frozen";
+  stand(kChief, 8);
+  stand(kSecond, 8);
+  EXPECT_EQ(chief.view().members, (std::vector<Seat>{kChief, kSecond, joiner}));
 }
 
 TEST_F(MembershipTest, ABorderOfAFormerViewOrSelfIsIgnored) {
@@ -160,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(Mutants, MutantTest,
                                          sim::Mutant::LeastBorderWins, sim::Mutant::NoHandOver,
                                          sim::Mutant::DoesNotWait, sim::Mutant::GoesOnAfterStanding,
                                          sim::Mutant::KeepsHalfAnUpdate, sim::Mutant::LossesAreIgnored,
-                                         sim::Mutant::NobodyIsBlamed, sim::Mutant::BordersOfAnyView));
+                                         sim::Mutant::NobodyIsBlamed, sim::Mutant::BordersOfAnyView,
+                                         sim::Mutant::WaitsForArrivals));
 
 }  // namespace
 }  // namespace radl::engine::cluster

@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 8 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 9 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-8.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-9.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -76,7 +76,10 @@ Block sample_block() {
 Border sample_border() { return {.epoch = 7, .done = 40, .fresh = true, .silent = 2}; }
 
 View sample_view() {
-  return {.epoch = 8, .members = {{0, 0x1122334455667788}, {2, 5}}, .hand_over = true, .source = 2};
+  return {.epoch = 8,
+          .members = {{0, 0x1122334455667788, "10.0.0.5:4001"}, {2, 5, "[::1]:7"}},
+          .hand_over = true,
+          .source = 2};
 }
 
 Report sample_report() {
@@ -97,7 +100,7 @@ Report sample_report() {
 std::map<std::string, Message> samples() {
   std::map<std::string, Message> out;
   out["heartbeat"] = Message{MessageType::Heartbeat, {}};
-  out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20, 6});
+  out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20, 6, "10.0.0.7:4001"});
   out["welcome"] = encode(Welcome{1, 2, 500, 400, 900, 20, Norms::OfRound});
   out["refuse"] = encode(Refuse{1, "another job"});
   out["init"] = encode(sample_init());
@@ -289,9 +292,9 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_TRUE(read_header(header, 100, type, length).ok());
   EXPECT_EQ(length, 100u);
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
-  header[2] = 9;  // version
+  header[2] = 10;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 9, this program speaks version 8");
+            "a message of wire version 10, this program speaks version 9");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

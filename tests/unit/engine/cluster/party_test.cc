@@ -24,7 +24,7 @@ struct Ended {
 class PartyTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 5; ++i) {  // three workers, and two addresses for others
       listeners_.push_back(*listen_tcp("127.0.0.1:0", kKey, {}));
       options_.addresses.push_back(listeners_.back()->address());
     }
@@ -134,6 +134,42 @@ TEST_F(PartyTest, ARestartedWorkerJoinsTheRunningJob) {
   std::this_thread::sleep_for(Milliseconds(300));
   back = true;
   for (auto* m : {&a, &c, &again}) expect_whole(m->get());
+}
+
+// One at another address, and one that the job did not begin with.
+TEST_F(PartyTest, WorkersJoinFromAddressesThatTheOthersDoNotKnow) {
+  std::atomic<int> here = 0;
+  const auto waits_for_both = [&here](uint64_t done) {
+    while (done >= 30 && here < 2) std::this_thread::sleep_for(Milliseconds(5));
+    return slowly(done);
+  };
+  auto a = member(0, waits_for_both), b = member(1, [](uint64_t done) { return slowly(done) && done < 12; }),
+       c = member(2, waits_for_both);
+  EXPECT_EQ(b.get().status.code(), Code::Cancelled);
+  const auto comes = [&here](PartyOptions options) {
+    return std::async(std::launch::async, [&here, options] {
+      bool first = true;
+      return work(options, [&](uint64_t done) {
+        here += std::exchange(first, false) ? 1 : 0;
+        return slowly(done);
+      });
+    });
+  };
+  PartyOptions again = options_of(1), added = options_of(3);
+  again.addresses[1] = options_.addresses[4];
+  std::future<Ended> joined[] = {comes(again), comes(added)};
+  // They take part once the others, which wait for them at batch 30, are asked for a new view.
+  std::this_thread::sleep_for(Milliseconds(300));
+  here += 2;
+  for (auto* m : {&a, &c, &joined[0], &joined[1]}) expect_whole(m->get());
+}
+
+// As one whose data cannot be read.
+TEST_F(PartyTest, NobodyWaitsForAWorkerThatIsNotReady) {
+  auto a = member(0, slowly), b = member(1, slowly), c = member(2, slowly);
+  Result<std::unique_ptr<Party>> hangs = Party::join(options_of(3));
+  for (auto* m : {&a, &b, &c}) expect_whole(m->get());
+  EXPECT_TRUE(hangs.ok()) << hangs.status().text();
 }
 
 TEST_F(PartyTest, TheChiefsLossEndsTheWorkers) {

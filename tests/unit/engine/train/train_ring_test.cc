@@ -1,6 +1,8 @@
 // Mode "allreduce": as one worker with the joint batch, the same bits again, and no server.
 #include "tests/unit/engine/train/train_case.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 
@@ -123,6 +125,47 @@ TEST_F(RingTrainTest, ADivergingRingStopsEverywhere) {
   Status s = run_ring(j).status();
   EXPECT_EQ(s.code(), Code::Invalid);
   EXPECT_NE(s.message().find("diverged"), std::string::npos) << s.message();
+}
+
+// Workers 0 and 1 of three go on, and do its share.
+TEST_F(RingTrainTest, AWorkerLeavesBeforeItsMachineIsInterrupted) {
+  struct Case {
+    SyncMode mode;
+    int local_steps;
+  };
+  for (const auto [mode, local_steps] : {Case{SyncMode::AllReduce, 1}, Case{SyncMode::AllReduce, 4},
+                                         Case{SyncMode::Async, 1}, Case{SyncMode::Sync, 1}}) {
+    const std::string name = fmt::format("{}-{}", sync_mode_name(mode), local_steps);
+    const bool servers = mode != SyncMode::AllReduce;
+    Job j = servers ? cluster_job(name, mode, 1, 3) : ring_job(name, 3);
+    j.epochs = 10;
+    j.sync.local_steps = local_steps;
+    std::atomic<bool> notice = false;
+    RunHooks chief, worker;
+    worker.taken_back = &notice;
+    chief.progress = [&](std::string_view line) { notice = notice || line.find("\"step\":") != line.npos; };
+    std::vector<std::future<Result<RunSummary>>> members;
+    if (servers)
+      members.push_back(
+          std::async(std::launch::async, [=, this] { return run_job(member(j, "ps", 0), chief); }));
+    for (int i = 0; i < 3; ++i) {
+      Job own = member(j, "worker", i);
+      const bool leads = !servers && i == 0;
+      if (leads) own.progress = j.progress;
+      members.push_back(std::async(std::launch::async,
+                                   [own, hooks = leads    ? chief
+                                                 : i == 2 ? worker
+                                                          : RunHooks()] { return run_job(own, hooks); }));
+    }
+    std::vector<Result<RunSummary>> results;
+    for (auto& m : members) results.push_back(m.get());
+    for (const auto& r : results) EXPECT_TRUE(r.ok()) << name << ": " << r.status().text();
+    ASSERT_TRUE(results[0].ok());
+    EXPECT_EQ(results[0]->steps, 400u) << name;
+    const auto left = lines(name, "peer_left");
+    ASSERT_EQ(left.size(), 1u) << name;
+    EXPECT_EQ(left[0]["peer"], "worker/2") << name;
+  }
 }
 
 }  // namespace
