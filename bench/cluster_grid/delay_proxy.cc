@@ -1,9 +1,11 @@
 // A TCP proxy that makes loopback as far and as narrow as a network between machines.
 //
-//   delay_proxy ONE-WAY-MS BITS-PER-SECOND LISTEN-PORT=TARGET-PORT...
+//   delay_proxy ONE-WAY-MS BITS-PER-SECOND [loss=SHARE] LISTEN-PORT=TARGET-PORT...
 //
 // Every byte arrives ONE-WAY-MS after the link has carried it; a link carries BITS-PER-SECOND in each
 // direction and is shared by all connections to one target, as one machine's network card is (0: no limit).
+// A share of the packets is lost: what contains one arrives a round trip later, and all that follows waits
+// for it, as TCP retransmits. The sender's window does not shrink, unlike TCP's.
 // Prints "ready" when all ports listen; ends when its standard input does.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -12,12 +14,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kChunk = 64 << 10;
+constexpr double kPacket = 1448;  // bytes
 constexpr size_t kMostQueued =
     64 << 20;  // bytes under way: more than bandwidth times delay of what is measured
 
@@ -83,13 +88,19 @@ class Wire {
   size_t queued_ = 0;
 };
 
+double loss = 0;  // share of the packets
+
 void read_all(int from, Wire& wire, Direction& link, Clock::duration delay) {
+  std::minstd_rand random(7);
+  std::uniform_real_distribution<double> uniform;
   for (;;) {
     std::vector<char> bytes(kChunk);
     const ssize_t got = recv(from, bytes.data(), bytes.size(), 0);
     if (got <= 0) return wire.put({Clock::now() + delay, {}});
     bytes.resize(static_cast<size_t>(got));
-    const Clock::time_point carried = link.carry(bytes.size());
+    Clock::time_point carried = link.carry(bytes.size());
+    if (loss > 0 && uniform(random) > std::pow(1 - loss, std::ceil(static_cast<double>(got) / kPacket)))
+      carried += 2 * delay;
     wire.put({carried + delay, std::move(bytes)});
   }
 }
@@ -154,13 +165,15 @@ void listen_at(int listener, int target_port, double bits_per_second, Clock::dur
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fprintf(stderr, "usage: delay_proxy ONE-WAY-MS BITS-PER-SECOND LISTEN-PORT=TARGET-PORT...\n");
+    std::fprintf(stderr,
+                 "usage: delay_proxy ONE-WAY-MS BITS-PER-SECOND [loss=SHARE] LISTEN-PORT=TARGET-PORT...\n");
     return 1;
   }
   const auto delay = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double, std::milli>(std::atof(argv[1])));
   const double bits_per_second = std::atof(argv[2]);
   for (int i = 3; i < argc; ++i) {
+    if (std::sscanf(argv[i], "loss=%lf", &loss) == 1) continue;
     int listen_port = 0, target_port = 0;
     if (std::sscanf(argv[i], "%d=%d", &listen_port, &target_port) != 2) {
       std::fprintf(stderr, "delay_proxy: %s is not LISTEN-PORT=TARGET-PORT\n", argv[i]);

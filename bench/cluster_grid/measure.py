@@ -60,9 +60,9 @@ class Cluster:
     def __init__(self, build, folder, latency):
         self.build, self.folder, self.latency, self.members = build, folder, latency, []
 
-    def far(self, doors, ports):
+    def far(self, doors, ports, loss=0):
         """The others find what listens at the ports behind the doors."""
-        self.proxy = subprocess.Popen([self.build / "bin/delay_proxy", str(self.latency / 2), str(int(BITS)),
+        self.proxy = subprocess.Popen([self.build / "bin/delay_proxy", str(self.latency / 2), str(int(BITS)), f"loss={loss}",
                                        *(f"{door}={port}" for door, port in zip(doors, ports))],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.proxy.stdout.readline() != "ready\n":

@@ -53,6 +53,16 @@ ir::Json job_of(const ir::Resource& resource, const ir::Json& dataset) {
   return job;
 }
 
+// Mode `local_steps` is the job's mode `allreduce` with a delayed outer step.
+void spell_local_steps(ir::Json& job) {
+  ir::Json& sync = job["sync"];
+  if (sync.value("mode", "") != "local_steps") return;
+  sync["mode"] = "allreduce";
+  const int steps = sync.value("local_steps", 16);
+  sync["local_steps"] = steps;
+  sync["delay"] = sync.value("delay", steps / 4);
+}
+
 // What makes an old checkpoint useless when it changes: all but what docs/job.md lets a resumption change.
 std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
   ir::Json part = job;
@@ -83,11 +93,13 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
            chief = given.value("chief", ir::Json::array());
   if (workers.empty())
     return wrong(fmt::format("training '{}' has no worker: its systems are not deployed", resource.name));
-  bool all_reduce = mode == "allreduce";
+  const bool local_steps =
+      mode == "local_steps" || (mode == "allreduce" && given.value("local_steps", 1) > 1);
+  const bool all_reduce = mode == "allreduce" || mode == "local_steps" || mode == "auto";
   if (all_reduce && !servers.empty())
-    return wrong("mode 'allreduce' has no parameter servers: take 'servers' out");
+    return wrong(fmt::format("mode '{}' has no parameter servers: take 'servers' out", mode));
   if (all_reduce && !chief.empty())
-    return wrong("in mode 'allreduce' the first worker is the chief: take 'chief' out");
+    return wrong(fmt::format("in mode '{}' the first worker is the chief: take 'chief' out", mode));
   if (given.contains("servers") && servers.empty())
     return wrong(fmt::format("training '{}' has no server: its system is not deployed", resource.name));
   if (given.contains("chief") && chief.empty())
@@ -95,9 +107,16 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   if (mode != "stale" && given.value("staleness", 0) > 0)
     return wrong(fmt::format("'staleness' has no meaning in mode '{}'", mode));
   if (all_reduce && given.value("weights", "fp32") != "fp32")
-    return wrong("'weights' has no meaning in mode 'allreduce', in which no weights travel: 'gradients' has");
-  if (!all_reduce && given.value("local_steps", 1) > 1)
-    return wrong("'local_steps' above 1 needs mode 'allreduce'");
+    return wrong(fmt::format(
+        "'weights' has no meaning in mode '{}', in which no weights travel: 'gradients' has", mode));
+  if (!local_steps && given.value("local_steps", 1) > 1)
+    return wrong("'local_steps' above 1 needs mode 'allreduce' or 'local_steps'");
+  for (const char* key : {"delay", "outer_rate", "outer_momentum"})
+    if (!local_steps && given.contains(key))
+      return wrong(fmt::format("'{}' needs mode 'local_steps', or 'allreduce' with 'local_steps'", key));
+  if (const int steps = given.value("local_steps", mode == "local_steps" ? 16 : 1);
+      given.value("delay", 0) > steps)
+    return wrong(fmt::format("'delay' is more than the {} steps of 'local_steps'", steps));
   if (given.value("schedule", "") == "step" && !given.contains("milestones"))
     return wrong("schedule 'step' needs 'milestones'");
 
@@ -105,6 +124,7 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   if (servers.empty() && !all_reduce) servers = first;
   ir::Json dataset = dataset_of(given);
   ir::Json job = job_of(resource, dataset);
+  spell_local_steps(job);
   ir::Json training = {
       {"name", resource.name},
       {"cluster", {{"chief", first}, {"ps", servers}, {"worker", workers}}},

@@ -11,7 +11,7 @@ inline constexpr Property kTraining[] = {
     {"workers", Systems, true, "", "", 0, 0, "Systems whose nodes compute gradients.", ""},
     {"servers", Systems, false, "", "", 0, 0,
      "Systems whose nodes hold the parameters, one shard each. Default: the chief holds them. Not in mode "
-     "`allreduce`.",
+     "`allreduce`, `local_steps` or `auto`.",
      ""},
     {"chief", Systems, false, "", "", 0, 0,
      "System whose first node evaluates and writes checkpoints and the model. Default: the first server, or "
@@ -48,14 +48,28 @@ inline constexpr Property kTraining[] = {
      "Examples in one step of a worker. Default: 128, fewer for a small dataset (docs/training.md, "
      "\"Defaults\").",
      "batch_size"},
-    {"mode", String, false, "\"async\"", "async|sync|stale|allreduce", 0, 0,
+    {"mode", String, false, "\"async\"", "async|sync|stale|allreduce|local_steps|auto", 0, 0,
      "How workers combine their updates: `async`, each on its own; `sync`, all together in each step; "
-     "`stale`, at most `staleness` steps apart; `allreduce`, without servers.",
+     "`stale`, at most `staleness` steps apart; `allreduce`, without servers; `local_steps`, without servers "
+     "and with delayed exchanges, for distant nodes; `auto`, `allreduce` or `local_steps` by what the links "
+     "and the steps take.",
      "sync.mode"},
     {"staleness", Integer, false, "", "", 0, 1000000.0,
      "In mode `stale`: number of steps that a worker may be ahead of the slowest one.", "sync.staleness"},
     {"local_steps", Integer, false, "", "", 1, 1000000.0,
-     "In mode `allreduce`: steps of a worker between two exchanges.", "sync.local_steps"},
+     "In mode `allreduce` or `local_steps`: steps of a worker between two exchanges. Default: 1, or 16 in "
+     "mode `local_steps`.",
+     "sync.local_steps"},
+    {"delay", Integer, false, "", "", 0, 1000000.0,
+     "With `local_steps`: steps that a worker takes while an exchange travels. Default: 0, or a quarter of "
+     "`local_steps` in mode `local_steps`.",
+     "sync.delay"},
+    {"outer_rate", Number, false, "", "", 1e-6, 4,
+     "With `local_steps`: factor on the mean change that all workers take.", "sync.outer_rate"},
+    {"outer_momentum", Number, false, "", "", 0, 0.999,
+     "With `local_steps`: momentum of the mean change. Default: 0, or with a delay 0.2 (0.5 from 8 workers "
+     "on).",
+     "sync.outer_momentum"},
     {"gradients", String, false, "", "fp32|bf16|fp16", 0, 0, "Number format in which gradients are sent.",
      "sync.gradients"},
     {"weights", String, false, "", "fp32|bf16|fp16", 0, 0,

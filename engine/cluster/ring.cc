@@ -165,8 +165,9 @@ class LinkedRing : public Ring {
 }  // namespace
 
 std::unique_ptr<Session> ring_session(const RingOptions& options, std::unique_ptr<Link> link) {
-  // State is the largest message: weights, optimizer state (at most twice as much) and averaged weights.
-  link->set_limit((options.parameters * 4 + options.statistics) * sizeof(float) + kSmallMessage);
+  // State is the largest message: weights, optimizer state (at most twice as much), averaged weights, and a
+  // velocity (train/outer_step.h).
+  link->set_limit((options.parameters * 5 + options.statistics) * sizeof(float) + kSmallMessage);
   return std::make_unique<Session>(std::move(link), options.peer_timeout, Session::LostCall(),
                                    std::max<size_t>(4, 2 * options.size));
 }

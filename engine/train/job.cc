@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce"};
+const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce", "auto"};
 const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
 const std::vector<std::string_view> kOptimizers = {"auto", "sgd", "adamw", "lars", "muon"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
@@ -108,6 +108,9 @@ void read_sync(const Json& json, SyncSpec& out, Problems& problems) {
   f.get_name("gradients", kEncodings, gradients);
   f.get_name("weights", kEncodings, weights);
   f.get("local_steps", out.local_steps, {.low = 1, .high = 1e6});
+  f.get("delay", out.delay, kCount);
+  f.get("outer_rate", out.outer_rate, {.low = 0, .high = 4, .low_open = true});
+  f.get("outer_momentum", out.outer_momentum, {.low = 0, .high = 0.999});
   out.mode = static_cast<SyncMode>(mode);
   out.gradients = static_cast<Encoding>(gradients);
   out.weights = static_cast<Encoding>(weights);
@@ -280,14 +283,17 @@ void check_cluster(const Job& job, Problems& problems) {
   }
   if (c.chief.size() > 1) problems.add("cluster.chief", "there is one chief at most");
   if (c.worker.empty()) problems.add("cluster.worker", "a cluster needs a worker");
-  bool reduce = job.sync.mode == SyncMode::AllReduce;
+  const bool reduce = without_servers(job.sync.mode);
   if (!reduce && c.ps.empty()) {
     problems.add("cluster.ps",
                  fmt::format("mode \"{}\" needs a parameter server", sync_mode_name(job.sync.mode)));
   }
-  if (reduce && !c.ps.empty()) problems.add("cluster.ps", "mode \"allreduce\" has no parameter server");
+  if (reduce && !c.ps.empty())
+    problems.add("cluster.ps",
+                 fmt::format("mode \"{}\" has no parameter server", sync_mode_name(job.sync.mode)));
   if (reduce && !c.chief.empty())
-    problems.add("cluster.chief", "in mode \"allreduce\" worker 0 is the chief");
+    problems.add("cluster.chief",
+                 fmt::format("in mode \"{}\" worker 0 is the chief", sync_mode_name(job.sync.mode)));
   if (job.task.type.empty())
     return problems.add("task", "is missing: which member of the cluster this process is");
   size_t size = job.task.type == "chief" ? c.chief.size()
@@ -322,9 +328,18 @@ void check_all(const Job& job, Problems& problems) {
   if (job.sync.local_steps > 1 && job.sync.mode != SyncMode::AllReduce) {
     problems.add("sync.local_steps", "above 1 needs mode \"allreduce\"");
   }
-  if (job.sync.weights != Encoding::Fp32 && job.sync.mode == SyncMode::AllReduce) {
+  if (job.sync.delay > job.sync.local_steps)
+    problems.add("sync.delay",
+                 fmt::format("is {}, more than the {} local steps", job.sync.delay, job.sync.local_steps));
+  const SyncSpec alike{};
+  const bool outer = job.sync.delay > 0 || job.sync.outer_rate != alike.outer_rate ||
+                     job.sync.outer_momentum != alike.outer_momentum;
+  if (outer && job.sync.local_steps == 1)
+    problems.add("sync.local_steps", "must be above 1 for delay, outer_rate and outer_momentum");
+  if (job.sync.weights != Encoding::Fp32 && without_servers(job.sync.mode)) {
     problems.add("sync.weights",
-                 "has no meaning in mode \"allreduce\", in which no weights travel; sync.gradients has");
+                 fmt::format("has no meaning in mode \"{}\", in which no weights travel; sync.gradients has",
+                             sync_mode_name(job.sync.mode)));
   }
   if (job.pace.given() && !(job.directories.model.empty() && job.directories.checkpoint.empty()))
     problems.add("pace",

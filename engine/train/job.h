@@ -57,7 +57,9 @@ struct ResizeSpec {
   double scale = 1, until = 1;
 };
 
-enum class SyncMode { Async, Sync, Stale, AllReduce };
+enum class SyncMode { Async, Sync, Stale, AllReduce, Auto };
+// Whether the workers exchange sums among themselves, without servers.
+inline bool without_servers(SyncMode mode) { return mode == SyncMode::AllReduce || mode == SyncMode::Auto; }
 enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
 
 struct SyncSpec {
@@ -66,6 +68,9 @@ struct SyncSpec {
   Encoding gradients = Encoding::Fp32;  // how gradients travel
   Encoding weights = Encoding::Fp32;    // how weights travel to the workers (the servers keep fp32)
   int local_steps = 1;                  // steps a worker takes on its own between two exchanges
+  int delay = 0;                        // of them, steps that it takes while an exchange runs
+  double outer_rate = 1;                // what of the mean change the members take,
+  double outer_momentum = kChosen;      // with this momentum; kChosen: 0, or with a delay by the workers
 };
 
 // Weights averaged beside the training ones; where there are any, they are evaluated and kept.

@@ -55,6 +55,9 @@ OrderedJson result_part(const Job& job) {
                  {"gradients", encoding_name(job.sync.gradients)},
                  {"weights", encoding_name(job.sync.weights)},
                  {"local_steps", job.sync.local_steps}};
+  if (job.sync.delay > 0) out["sync"]["delay"] = job.sync.delay;
+  if (job.sync.outer_rate != SyncSpec().outer_rate) out["sync"]["outer_rate"] = job.sync.outer_rate;
+  if (job.sync.outer_momentum != kChosen) out["sync"]["outer_momentum"] = job.sync.outer_momentum;
   if (job.pace.given())
     out["pace"] = {{"fixed_seconds", job.pace.fixed_seconds},
                    {"seconds_per_image", job.pace.seconds_per_image},

@@ -19,6 +19,7 @@
 #include "engine/train/mistakes.h"
 #include "engine/train/outputs.h"
 #include "engine/train/state.h"
+#include "engine/train/statistics.h"
 
 namespace radl::engine {
 namespace {
@@ -268,6 +269,11 @@ class JobOverseer : public Overseer {
     last_line_ = SteadyClock::now();
   }
 
+  // Whether the weights are a mean of several members' after steps of their own.
+  bool evaluates_means() const {
+    return (job_.sync.local_steps > 1 || job_.sync.mode == SyncMode::Auto) && !job_.pace.given();
+  }
+
   Result<Evaluation> run_evaluation(std::span<const float> average, bool last) {
     Network& network = *setup_.network;
     std::vector<float> kept;
@@ -276,6 +282,9 @@ class JobOverseer : public Overseer {
       std::copy(average.begin(), average.end(), network.parameters().begin());
       network.parameters_changed();
     }
+    const std::span<float> statistics = network.statistics();
+    const std::vector<float> running(statistics.begin(), statistics.end());
+    const Status made = evaluates_means() ? recompute_statistics(setup_, job_, hooks_.stop) : Status();
     EvaluateOptions options;
     options.batch_size = setup_.batch;
     if (last) {
@@ -285,7 +294,10 @@ class JobOverseer : public Overseer {
     options.skip_corrupt = job_.dataset.skip_corrupt;
     options.stop = hooks_.stop;
     options.mistakes = events_ ? kMistakesShown : 0;
-    Result<Evaluation> out = engine::evaluate(network, *setup_.data.test, setup_.data.normalization, options);
+    Result<Evaluation> out =
+        made.ok() ? engine::evaluate(network, *setup_.data.test, setup_.data.normalization, options) : made;
+    // The final model keeps the statistics with which it was evaluated.
+    if (!last || !out.ok()) std::copy(running.begin(), running.end(), statistics.begin());
     if (!kept.empty()) {
       std::copy(kept.begin(), kept.end(), network.parameters().begin());
       network.parameters_changed();

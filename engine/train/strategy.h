@@ -75,8 +75,10 @@ class Strategy {
   virtual void applied(const Update&) {}
   // The update was found bad: restores the state of the last border.
   virtual void undo() {}
-  // At a border: which batches are done.
+  // At a border: which batches are done, and what this strategy keeps beside the optimizer's state.
   virtual void store(TrainingState& out) const { (void)out; }
+  // At a border: the weights that all members share, if this member's network is ahead of them; else empty.
+  virtual std::span<const float> shared_weights() const { return {}; }
   // Tells the others why this member ends; Ok: there is nothing left to do.
   virtual void end(const Status& why) { (void)why; }
   virtual cluster::Traffic traffic() const { return {}; }
@@ -102,5 +104,7 @@ StrategyResult make_server_worker(const StrategyContext& context);  // servers h
 StrategyResult make_all_reduce(const StrategyContext& context);  // all hold the weights and add up gradients
 StrategyResult make_local_steps(
     const StrategyContext& context);  // ... and average weights after some own steps
+
+StrategyResult make_auto(const StrategyContext& context);  // the one of these two that the links call for
 
 }  // namespace radl::engine

@@ -6,7 +6,7 @@ namespace {
 
 class AllReduce : public RingStrategy {
  public:
-  AllReduce(const StrategyContext& c, std::unique_ptr<cluster::Party> party)
+  AllReduce(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
       : RingStrategy(c, std::move(party)), batch_size_(c.job.batch_size) {}
 
   Result<Work> next() override {
@@ -49,7 +49,12 @@ class AllReduce : public RingStrategy {
 StrategyResult make_all_reduce(const StrategyContext& context) {
   Result<std::unique_ptr<cluster::Party>> party = join_party(context);
   if (!party) return std::move(party).status();
-  return StrategyResult(std::make_unique<AllReduce>(context, std::move(*party)));
+  return StrategyResult(all_reduce_over(context, std::move(*party)));
+}
+
+std::unique_ptr<RingStrategy> all_reduce_over(const StrategyContext& context,
+                                              std::shared_ptr<cluster::Party> party) {
+  return std::make_unique<AllReduce>(context, std::move(party));
 }
 
 }  // namespace radl::engine

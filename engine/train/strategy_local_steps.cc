@@ -1,8 +1,13 @@
-// Up to local_steps steps of its own on each worker, then the mean of weights and optimizer states (Yu, Jin
-// and Yang, ICML 2019), each with the share of its steps.
+// Steps of its own on each worker, then an outer step (outer_step.h) that all workers take alike. With a
+// delay, a worker goes on while the sum travels, and the network's delay costs nothing.
+//
+// A border is the state after an outer step: the anchor, its statistics and its velocity. A worker that goes
+// back to it loses its steps since the last exchange; their batches are computed again. Without a delay, the
+// optimizer's state is averaged as well, and a border is the whole state of every worker.
 #include <algorithm>
 #include <cmath>
 
+#include "engine/train/outer_step.h"
 #include "engine/train/strategy_ring.h"
 
 namespace radl::engine {
@@ -10,78 +15,161 @@ namespace {
 
 class LocalSteps : public RingStrategy {
  public:
-  LocalSteps(const StrategyContext& c, std::unique_ptr<cluster::Party> party)
-      : RingStrategy(c, std::move(party)), each_(static_cast<uint64_t>(c.job.sync.local_steps)) {}
+  LocalSteps(const StrategyContext& c, const OuterRule& rule, std::shared_ptr<cluster::Party> party)
+      : RingStrategy(c, std::move(party)), rule_(rule) {}
+
+  Status begin(TrainingState& state) override {
+    Status begun = RingStrategy::begin(state);
+    take_velocity(state);
+    return begun;
+  }
+
+  Status rejoin(TrainingState& state) override {
+    Status joined = RingStrategy::rejoin(state);
+    take_velocity(state);
+    anchor_.clear();
+    return joined;
+  }
+
+  void resume_from(const RingStrategy& other) override {
+    RingStrategy::resume_from(other);
+    reset_velocity();
+    anchor_.clear();
+  }
 
   Result<Work> next() override {
-    Result<bool> end = over();
-    if (!end) return std::move(end).status();
-    if (*end) return Work{.finished = true};
-    if (!own_) {
-      remember();
-      steps_before_ = learner_.optimizer->steps();
-      start_.assign(network_.parameters().begin(), network_.parameters().end());
-      const std::span<const float> state = learner_.optimizer->state();
-      start_.insert(start_.end(), state.begin(), state.end());
-      own_ = done_ + rank_;
+    if (!exchanging()) {
+      Result<bool> end = over();
+      if (!end) return std::move(end).status();
+      if (*end) return Work{.finished = true};
+      if (anchor_.empty()) start();
+      if (round_over()) send_round();
     }
-    const bool lost = !std::isfinite(note_.loss);  // all will see it
-    if (lost || stopping() || *own_ >= done_ + batches(size_ * each_)) return Work{};
-    return Work{.batch = *own_, .then = *own_ + size_};
+    if (exchanging() && (own_steps_ >= rule_.delay || round_over() || exchange_failed())) return Work{};
+    return Work{.batch = own_, .then = own_ + size_};
   }
 
   Result<Update> finish(const Outcome* own) override {
     if (own != nullptr) {
       note(own->sums);
-      *own_ += size_;
+      own_ += size_;
+      ++own_steps_;
       const bool good = std::isfinite(own->sums.loss);
       return Update{
           .numbers = own->gradients, .optimizer_takes = good, .rate_of = own->batch, .border = false};
     }
-    own_.reset();
-    // A worker without a step of its own in this round adds nothing.
-    changes_since(static_cast<float>(note_.steps));
-    Result<Update> out = exchange(batches(size_ * each_));
+    Result<Update> out = finish_exchange(first_ - done_);
     if (out.ok()) out->scale = static_cast<float>(1 / static_cast<double>(out->sums.steps));
     return out;
   }
 
   void applied(const Update& update) override {
     if (!update.border) return;
-    const std::span<float> weights = network_.parameters(), state = learner_.optimizer->state();
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = start_[i] + update.scale * numbers_[i];
-    for (size_t i = 0, at = weights.size(); i < state.size(); ++i, ++at)
-      state[i] = start_[at] + update.scale * numbers_[at];
-    learner_.optimizer->set_steps(steps_before_ + (update.done - done_ + size_ - 1) / size_);
-    advance(update.scale, update.done);
+    const std::span<float> weights = network_.parameters(), statistics = network_.statistics();
+    // All end at the mean itself.
+    const OuterRule rule = update.done == total_ ? OuterRule() : rule_;
+    const size_t n = weights.size();
+    const std::span<const float> sum = numbers_, sent = sent_;
+    const std::span<float> anchor = anchor_, state = shared_state();
+    apply_outer_step(rule, sum.first(n), update.scale, sent.first(n),
+                     rule.momentum > 0 ? std::span<float>(velocity_) : std::span<float>(), anchor.first(n),
+                     weights);
+    apply_outer_step(OuterRule(), sum.subspan(n), update.scale, sent.subspan(n), {}, anchor.subspan(n),
+                     state);
+    apply_outer_step(OuterRule(), change_, update.scale, sent_statistics_, {}, before_, statistics);
+    if (rule_.delay == 0)
+      learner_.optimizer->set_steps(steps_before_ + (update.done - done_ + size_ - 1) / size_);
+    steps_before_ = learner_.optimizer->steps();
+    done_ = update.done;
   }
 
   void undo() override {
+    if (anchor_.empty()) return;
     RingStrategy::undo();
-    own_.reset();
-    const std::span<float> weights = network_.parameters(), state = learner_.optimizer->state();
-    std::copy_n(start_.begin(), weights.size(), weights.begin());
-    std::copy(start_.begin() + static_cast<long>(weights.size()), start_.end(), state.begin());
-    learner_.optimizer->set_steps(steps_before_);
+    const auto n = static_cast<long>(network_.parameters().size());
+    std::copy_n(anchor_.begin(), n, network_.parameters().begin());
+    std::copy(anchor_.begin() + n, anchor_.end(), shared_state().begin());
+    if (rule_.delay == 0) learner_.optimizer->set_steps(steps_before_);
+    begin_round(done_);
+  }
+
+  void store(TrainingState& out) const override {
+    RingStrategy::store(out);
+    if (!velocity_.empty()) out.optimizer.push_back(velocity_);
+    if (anchor_.empty()) return;
+    std::copy_n(anchor_.begin(), out.weights.size(), out.weights.begin());
+    out.statistics = before_;
+  }
+
+  std::span<const float> shared_weights() const override {
+    return std::span(anchor_).first(std::min(anchor_.size(), network_.parameters().size()));
   }
 
  private:
-  // What this worker's own steps changed, `share` times.
-  void changes_since(float share) {
-    const std::span<const float> weights = network_.parameters(), state = learner_.optimizer->state(),
-                                 statistics = network_.statistics();
-    numbers_.resize(start_.size());
-    for (size_t i = 0; i < weights.size(); ++i) numbers_[i] = share * (weights[i] - start_[i]);
-    for (size_t i = 0, at = weights.size(); i < state.size(); ++i, ++at)
-      numbers_[at] = share * (state[i] - start_[at]);
-    change_.resize(before_.size());
-    for (size_t i = 0; i < change_.size(); ++i) change_[i] = share * (statistics[i] - before_[i]);
+  // From a border: what the network holds is what all share.
+  void start() {
+    anchor_.assign(network_.parameters().begin(), network_.parameters().end());
+    const std::span<const float> state = shared_state();
+    anchor_.insert(anchor_.end(), state.begin(), state.end());
+    before_.assign(network_.statistics().begin(), network_.statistics().end());
+    steps_before_ = learner_.optimizer->steps();
+    begin_round(done_);
   }
 
-  const uint64_t each_;
-  std::optional<uint64_t> own_;  // this worker's next batch of the round
-  std::vector<float> start_;     // weights and optimizer state at the border
-  uint64_t steps_before_ = 0;
+  void begin_round(uint64_t first) {
+    note_ = {};
+    first_ = first;
+    const uint64_t steps = rule_.steps_at(first, total_);
+    end_ = first + std::min(size_ * steps, total_ - first);
+    own_ = first + rank_;
+    own_steps_ = 0;
+  }
+
+  bool round_over() {
+    const bool lost = !std::isfinite(note_.loss);  // all will see it
+    return lost || stopping() || own_ >= end_;
+  }
+
+  // Begins the exchange of what the round changed, and the next round.
+  void send_round() {
+    // A worker without a step of its own in this round adds nothing.
+    const auto share = static_cast<float>(note_.steps);
+    const std::span<const float> weights = network_.parameters(), state = shared_state(),
+                                 statistics = network_.statistics();
+    sent_.assign(weights.begin(), weights.end());
+    sent_.insert(sent_.end(), state.begin(), state.end());
+    sent_statistics_.assign(statistics.begin(), statistics.end());
+    numbers_.resize(sent_.size());
+    for (size_t i = 0; i < sent_.size(); ++i) numbers_[i] = share * (sent_[i] - anchor_[i]);
+    change_.resize(statistics.size());
+    for (size_t i = 0; i < change_.size(); ++i) change_[i] = share * (statistics[i] - before_[i]);
+    begin_exchange();
+    begin_round(end_);
+  }
+
+  // The part of the optimizer's state that is averaged.
+  std::span<float> shared_state() {
+    return rule_.delay == 0 ? learner_.optimizer->state() : std::span<float>();
+  }
+
+  void reset_velocity() { velocity_.assign(rule_.momentum > 0 ? network_.parameters().size() : 0, 0.0f); }
+
+  // The velocity travels behind the optimizer's own vectors.
+  void take_velocity(TrainingState& state) {
+    const size_t n = network_.parameters().size(), own = n == 0 ? 0 : learner_.optimizer->state().size() / n;
+    reset_velocity();
+    if (state.optimizer.size() <= own) return;
+    if (state.optimizer.back().size() == velocity_.size()) velocity_ = std::move(state.optimizer.back());
+    state.optimizer.pop_back();
+  }
+
+  const OuterRule rule_;
+  std::vector<float> anchor_;  // weights, and the shared part of the optimizer's state; empty: before start()
+  std::vector<float> velocity_;                // empty without momentum
+  std::vector<float> sent_, sent_statistics_;  // this worker's own when the exchange began
+  uint64_t first_ = 0, end_ = 0;               // batches of the round, of all workers
+  uint64_t own_ = 0, own_steps_ = 0;           // this worker's next batch, and its steps in the round
+  uint64_t steps_before_ = 0;                  // of the optimizer, at the border
 };
 
 }  // namespace
@@ -89,7 +177,13 @@ class LocalSteps : public RingStrategy {
 StrategyResult make_local_steps(const StrategyContext& context) {
   Result<std::unique_ptr<cluster::Party>> party = join_party(context);
   if (!party) return std::move(party).status();
-  return StrategyResult(std::make_unique<LocalSteps>(context, std::move(*party)));
+  const OuterRule rule = outer_rule(context.job.sync, context.job.cluster.worker.size());
+  return StrategyResult(local_steps_over(context, rule, std::move(*party)));
+}
+
+std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context, const OuterRule& rule,
+                                               std::shared_ptr<cluster::Party> party) {
+  return std::make_unique<LocalSteps>(context, rule, std::move(party));
 }
 
 }  // namespace radl::engine

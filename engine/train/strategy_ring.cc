@@ -10,7 +10,13 @@
 
 namespace radl::engine {
 
-RingStrategy::RingStrategy(const StrategyContext& c, std::unique_ptr<cluster::Party> party)
+namespace {
+
+constexpr size_t kMeasures = 3;  // numbers of a member
+
+}  // namespace
+
+RingStrategy::RingStrategy(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
     : hooks_(c.hooks),
       learner_(c.learner),
       network_(c.learner.network),
@@ -72,9 +78,61 @@ bool RingStrategy::stopping() {
 }
 
 Result<Update> RingStrategy::exchange(uint64_t batches) {
+  write_measure();
+  sum_ = std::async(std::launch::deferred, [this] { return sum(note_); });
+  return finish_exchange(batches);
+}
+
+void RingStrategy::begin_exchange() {
+  exchange_failed_ = false;
+  write_measure();
+  sum_ = std::async(std::launch::async, [this, own = note_] { return sum(own); });
+}
+
+Result<std::vector<cluster::RingNote>> RingStrategy::sum(cluster::RingNote own) {
   const auto begin = SteadyClock::now();
-  Result<std::vector<cluster::RingNote>> notes = party_->sum(numbers_, change_, note_);
+  Result<std::vector<cluster::RingNote>> notes = party_->sum(numbers_, change_, own);
+  own_.exchange_seconds = seconds_since(begin);
+  exchange_failed_ = !notes.ok();
+  return notes;
+}
+
+// Each member writes into its place behind the statistics and adds nothing to the others'.
+void RingStrategy::write_measure() {
+  if (!measures_) return;
+  const cluster::Traffic path = party_->traffic();
+  const size_t at = change_.size() + kMeasures * rank_;
+  change_.resize(change_.size() + kMeasures * size_, 0.0f);
+  change_[at] = static_cast<float>(own_.step_seconds);
+  change_[at + 1] = static_cast<float>(own_.exchange_seconds);
+  change_[at + 2] = static_cast<float>(path.round_trip_seconds);
+}
+
+void RingStrategy::read_measure() {
+  if (!measures_) return;
+  const size_t begin = change_.size() - kMeasures * size_;
+  measured_ = {.workers = size_, .exchange_seconds = change_[begin + 1]};
+  for (size_t at = begin; at < change_.size(); at += kMeasures) {
+    measured_.step_seconds = std::max<double>(measured_.step_seconds, change_[at]);
+    // The last one to join a sum waits for nobody.
+    measured_.exchange_seconds = std::min<double>(measured_.exchange_seconds, change_[at + 1]);
+    measured_.round_trip_seconds = std::max<double>(measured_.round_trip_seconds, change_[at + 2]);
+  }
+  change_.resize(begin);
+}
+
+void RingStrategy::resume_from(const RingStrategy& other) {
+  done_ = other.done_;
+  rank_ = other.rank_;
+  size_ = other.size_;
+  own_ = other.own_;
+}
+
+Result<Update> RingStrategy::finish_exchange(uint64_t batches) {
+  const auto begin = SteadyClock::now();
+  Result<std::vector<cluster::RingNote>> notes = sum_.get();
   exchange_seconds_ += seconds_since(begin);
+  if (notes.ok()) read_measure();
   Status status = notes.status();
   Update out{
       .numbers = numbers_, .statistics = change_, .done = done_ + batches, .newest = done_ + batches - 1};

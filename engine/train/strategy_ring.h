@@ -4,20 +4,29 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 
 #include "engine/cluster/party.h"
+#include "engine/train/choose_sync.h"
 #include "engine/train/strategy.h"
 
 namespace radl::engine {
 
 class RingStrategy : public Strategy {
  public:
-  RingStrategy(const StrategyContext& context, std::unique_ptr<cluster::Party> party);
+  RingStrategy(const StrategyContext& context, std::shared_ptr<cluster::Party> party);
 
   Status begin(TrainingState& state) override;
   bool broken() const override { return party_->broken(); }
   Status rejoin(TrainingState& state) override;
   std::vector<cluster::PeerChange> take_changes() override { return party_->take_changes(); }
+  // Takes over at a border, from a strategy that leaves the members there.
+  virtual void resume_from(const RingStrategy& other);
+  // From now on the members tell each other with each exchange what a step and an exchange take.
+  void measure(double step_seconds) { own_.step_seconds = step_seconds, measures_ = true; }
+  // With the last exchange; the same for all members. A first one has no exchange time: 0.
+  const LinkMeasure& measured() const { return measured_; }
   void undo() override;
   void store(TrainingState& out) const override { out.next = done_; }
   void end(const Status& why) override;
@@ -41,13 +50,20 @@ class RingStrategy : public Strategy {
   bool leaving() const;
   // Adds everybody's numbers and statistics, in place. The update's sums are those of all members.
   Result<Update> exchange(uint64_t batches);
+  // The same in two halves. The sum runs in a thread of its own; until finish_exchange(), leave `numbers_`
+  // and `change_` alone and do not call the party.
+  void begin_exchange();
+  Result<Update> finish_exchange(uint64_t batches);
+  bool exchanging() const { return sum_.valid(); }
+  // The exchange that runs has failed already: finish_exchange() returns at once.
+  bool exchange_failed() const { return exchange_failed_; }
   // statistics = those at the border + scale * the exchanged changes; `done` batches are done.
   void advance(float scale, uint64_t done);
 
   const RunHooks& hooks_;
   Learner& learner_;
   Network& network_;
-  std::unique_ptr<cluster::Party> party_;
+  std::shared_ptr<cluster::Party> party_;
   const bool chief_;
   const uint64_t total_;
   uint64_t rank_ = 0, size_ = 0;  // in the view
@@ -57,8 +73,24 @@ class RingStrategy : public Strategy {
   std::vector<float> before_;            // the statistics at the border
   cluster::RingNote note_;
   double exchange_seconds_ = 0;
+
+ private:
+  Result<std::vector<cluster::RingNote>> sum(cluster::RingNote own);
+  void write_measure();
+  void read_measure();
+
+  bool measures_ = false;
+  LinkMeasure own_, measured_;
+  std::atomic<bool> exchange_failed_ = false;
+  std::future<Result<std::vector<cluster::RingNote>>> sum_;  // last: its thread uses what is above
 };
 
 Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& context);
+
+// The strategies themselves, over a party that is there.
+std::unique_ptr<RingStrategy> all_reduce_over(const StrategyContext& context,
+                                              std::shared_ptr<cluster::Party> party);
+std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context, const OuterRule& rule,
+                                               std::shared_ptr<cluster::Party> party);
 
 }  // namespace radl::engine

@@ -151,7 +151,8 @@ class Training {
     strategy_.applied(update);
     learner_.network.parameters_changed();
     if (!update.border) return {};
-    learner_.average.update(learner_.network.parameters(), update.newest);
+    const std::span<const float> shared = strategy_.shared_weights();
+    learner_.average.update(shared.empty() ? learner_.network.parameters() : shared, update.newest);
     done_ = update.done;
     return {};
   }
@@ -177,7 +178,10 @@ class Training {
   // The chief's duties at a border.
   Status keep() {
     if (overseer_->evaluation_due(done_)) {
-      if (Status e = overseer_->evaluate(done_, learner_.average.values()); !e.ok()) return e;
+      const std::span<const float> average = learner_.average.values();
+      if (Status e = overseer_->evaluate(done_, average.empty() ? strategy_.shared_weights() : average);
+          !e.ok())
+        return e;
     }
     return overseer_->checkpoint_due(done_) ? save() : Status();
   }
@@ -244,7 +248,7 @@ class Training {
 Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progress& progress) {
   const auto begin = SteadyClock::now();
   Job job = given;
-  const bool servers = !job.cluster.empty() && job.sync.mode != SyncMode::AllReduce;
+  const bool servers = !job.cluster.empty() && !without_servers(job.sync.mode);
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
   if (!setup) return std::move(setup).status();
   std::unique_ptr<Overseer> overseer;

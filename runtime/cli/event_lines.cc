@@ -97,7 +97,8 @@ std::string EventLines::metric(const Event& event) {
     return fmt::format("{}: lost {}, going on with the others", event.id, event.data.value("peer", "?"));
   if (what == "peer_joined" && training.started)
     return fmt::format("{}: {} has joined", event.id, event.data.value("peer", "?"));
-  if (what == "warning") return fmt::format("{}: {}", event.id, event.data.value("message", ""));
+  if (what == "warning" || what == "strategy")
+    return fmt::format("{}: {}", event.id, event.data.value("message", ""));
   if (what == "dataset" && !training.dataset_note.empty())
     return fmt::format("{}: {}", event.id, training.dataset_note);
   bool over = what == "finished" && training.finished;

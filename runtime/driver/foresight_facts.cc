@@ -71,7 +71,7 @@ std::vector<std::string> role(const ir::Step& training, const char* name) {
 
 foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t servers) {
   if (servers == 0 && workers < 2) return foresight::Exchange::Alone;
-  if (mode == "allreduce") return foresight::Exchange::Ring;
+  if (mode == "allreduce" || mode == "auto") return foresight::Exchange::Ring;
   return mode == "sync" ? foresight::Exchange::SyncServer : foresight::Exchange::AsyncServer;
 }
 
@@ -178,6 +178,9 @@ foresight::TrainingFacts training_facts(const Environment& environment, const ir
   facts.servers = static_cast<int>(servers.size());
   facts.exchange = exchange_of(text_of(sync, "mode", "async"), workers.size(), servers.size());
   facts.local_steps = static_cast<int>(number_of(sync, "local_steps", 1));
+  facts.delay = static_cast<int>(number_of(sync, "delay", 0));
+  // What it chooses where an exchange takes long; where it takes a tenth of a step, both are alike.
+  if (text_of(sync, "mode", "") == "auto") facts.local_steps = 16, facts.delay = 4;
   if (text_of(sync, "gradients", "fp32") != "fp32") facts.exchanged_share = 0.5;
   facts.checkpoint_seconds = number_of(checkpoint, "every_seconds", 60);
   return facts;

@@ -28,6 +28,7 @@ struct TrainingFacts {
   double batch = 128;  // of one worker
   Exchange exchange = Exchange::Alone;
   int workers = 1, servers = 0, local_steps = 1;
+  int delay = 0;                   // local steps while an exchange runs
   double exchanged_share = 1;      // of the parameters' fp32 bytes: 0.5 for bf16
   double checkpoint_seconds = 60;  // between two
 };

@@ -63,6 +63,7 @@ std::optional<AnalyticRun> analytic_run(const TrainingFacts& facts, const NodePr
   asked.workers = facts.workers;
   asked.batch = facts.batch;
   asked.local_steps = facts.local_steps;
+  asked.delay = facts.delay;
   asked.exchanged_share = facts.exchanged_share;
   asked.server_round_trips = 1;  // the engine's servers answer a push by weights (docs/wire.md),
   asked.staggered = true;        // one worker after another

@@ -164,7 +164,9 @@ std::optional<StepAnatomy> step_anatomy(const NodeProfile& profile, const StepQu
   step.bandwidth = talk.bandwidth / k;
   step.latency = talk.latency / k;
   step.server = talk.server / k;
-  step.hidden = std::min(talk.seconds() / k, question.overlap * profile.backward_share * whole);
+  step.hidden = question.delay > 0
+                    ? std::min(talk.seconds(), question.delay * whole) / k
+                    : std::min(talk.seconds() / k, question.overlap * profile.backward_share * whole);
   step.seconds = whole + step.straggler + talk.seconds() / k - step.hidden;
   if (question.exchange == Exchange::AsyncServer) {
     // Updates a second of all, as far as the servers let them through.

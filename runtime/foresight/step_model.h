@@ -50,6 +50,7 @@ struct StepQuestion {
   int workers = 1;
   double batch = 0;            // images of one worker in a step
   int local_steps = 1;         // between two exchanges
+  int delay = 0;               // of them, steps that a worker takes while an exchange runs
   double exchanged_share = 1;  // of the parameters' bytes that travel: 0.5 as bf16
   double overlap = 0;          // of the backward part behind which an exchange may hide: 0 to 1
   // Of an exchange with a server: fetch and push; 1 where a push is answered by weights.

@@ -338,7 +338,7 @@ class EngineAlone(RadlCase):
         self.assertTrue((self.folder / "ring" / "model.safetensors").exists())
 
     def test_a_ring_goes_on_without_a_killed_worker_and_with_its_successor(self):
-        for options in ({}, {"sync": {"mode": "allreduce", "local_steps": 4}}):
+        for options in ({}, {"sync": {"mode": "allreduce", "local_steps": 8, "delay": 2}}, {"sync": {"mode": "auto"}}):
             with self.subTest(**options):
                 addresses, members = self.ring(**options)
                 members[1].kill()

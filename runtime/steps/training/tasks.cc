@@ -33,7 +33,8 @@ Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& 
   auto list = [&](const char* type) { return cluster.value(type, Json::array()); };
   Json chief = list("chief"), servers = list("ps"), workers = list("worker");
   if (workers.empty()) return invalid("a training needs at least one worker");
-  const bool reduce = training.at("job").value("sync", Json::object()).value("mode", "async") == "allreduce";
+  const std::string mode = training.at("job").value("sync", Json::object()).value("mode", "async");
+  const bool reduce = mode == "allreduce" || mode == "auto";
   std::string chief_node = chief.empty() ? (servers.empty() ? workers[0] : servers[0]).get<std::string>()
                                          : chief[0].get<std::string>();
   bool in_server = !servers.empty() && servers[0] == chief_node;

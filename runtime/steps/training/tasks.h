@@ -24,8 +24,8 @@ struct Layout {
   bool needs_data(size_t node) const;  // a chief or worker runs there
 };
 
-// From training.cluster. In mode allreduce there are workers only, and worker 0 is the chief. Where the
-// chief's node holds server 0 (or worker 0 and there are no servers), that process is the chief, as
+// From training.cluster. In the modes allreduce and auto there are workers only, and worker 0 is the chief.
+// Where the chief's node holds server 0 (or worker 0 and there are no servers), that process is the chief, as
 // docs/job.md allows. Invalid names a node that is not one of the step's.
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes);
 

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
+
+#include "engine/train/choose_sync.h"
 
 namespace radl::engine {
 namespace {
@@ -103,6 +106,102 @@ TEST_F(RingTrainTest, LocalStepsLearnAndGoOnBitIdentically) {
   EXPECT_EQ(run_ring(with_steps("b"), hooks).status().code(), Code::Cancelled);
   ASSERT_TRUE(run_ring(with_steps("b")).ok());
   EXPECT_EQ(weights("a"), weights("b"));
+}
+
+Job delayed(Job j) {
+  j.sync.local_steps = 7;
+  j.sync.delay = 3;
+  return j;
+}
+
+TEST_F(RingTrainTest, ADelayedOuterStepLearnsAndGivesTheSameBitsAgain) {
+  const auto run = [&](const std::string& name) {
+    Result<RunSummary> one = run_ring(delayed(ring_job(name, 2)));
+    EXPECT_TRUE(one.ok()) << one.status().text();
+    EXPECT_EQ(one->steps, 120u);
+    EXPECT_GT(one->test_accuracy, 0.22);
+  };
+  run("a");
+  run("b");
+  EXPECT_EQ(weights("a"), weights("b"));
+}
+
+TEST_F(RingTrainTest, EachPartOfAnOuterStepHasAnEffect) {
+  const auto ended = [&](const std::string& name, const std::function<void(SyncSpec&)>& change) {
+    Job j = delayed(ring_job(name, 2));
+    j.epochs = 1;
+    change(j.sync);
+    EXPECT_TRUE(run_ring(j).ok());
+    return weights(name);
+  };
+  const std::string plain = ended("plain", [](SyncSpec&) {});
+  EXPECT_NE(ended("delay", [](SyncSpec& s) { s.delay = 2; }), plain);
+  EXPECT_NE(ended("steps", [](SyncSpec& s) { s.local_steps = 8; }), plain);
+  EXPECT_NE(ended("rate", [](SyncSpec& s) { s.outer_rate = 0.8; }), plain);
+  EXPECT_NE(ended("momentum", [](SyncSpec& s) { s.outer_momentum = 0.6; }), plain);
+  EXPECT_EQ(ended("default", [](SyncSpec& s) { s.outer_momentum = 0.2; }), plain);
+}
+
+TEST_F(RingTrainTest, ADelayedOuterStepResumesFromItsCheckpoint) {
+  StopSource stop;
+  RunHooks hooks;
+  hooks.stop = stop.token();
+  hooks.progress = [&](std::string_view line) {
+    if (line.find("\"evaluated\"") != std::string_view::npos) stop.request();
+  };
+  const auto job = [&] {
+    Job j = delayed(ring_job("a", 2));
+    j.model = "conv 8 stride=4\nbatchnorm\nrelu\nglobalavgpool\nlinear classes\n";
+    j.optimizer.name = "adamw";
+    j.schedule.peak = 0.002;
+    j.average = {"swa", 0, 0.5};
+    return j;
+  };
+  EXPECT_EQ(run_ring(job(), hooks).status().code(), Code::Cancelled);
+  Job rest = job();
+  rest.resume = Resume::Require;
+  Result<RunSummary> run = run_ring(rest);
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_GT(run->resumed_from, 0u);
+  EXPECT_EQ(run->steps, 120u);
+  EXPECT_LT(run->test_loss, 2.32);
+}
+
+TEST_F(RingTrainTest, AutoChoosesByWhatStepsAndExchangesTake) {
+  Job j = ring_job("far", 2);
+  j.sync.mode = SyncMode::Auto;
+  j.epochs = 1;
+  j.pace = {.fixed_seconds = 1e-6};
+  j.directories = {};
+  std::vector<nlohmann::json> choices;
+  RunHooks hooks;
+  hooks.progress = [&](std::string_view line) {
+    nlohmann::json said = nlohmann::json::parse(line);
+    if (said["event"] == "strategy") choices.push_back(said);
+  };
+  ASSERT_TRUE(run_ring(j, hooks).ok());
+  ASSERT_FALSE(choices.empty());
+  const nlohmann::json& first = choices[0];
+  const LinkMeasure measure{.workers = 2,
+                            .step_seconds = first["step_seconds"],
+                            .exchange_seconds = first["exchange_seconds"],
+                            .round_trip_seconds = first["round_trip_seconds"]};
+  EXPECT_GT(measure.step_seconds, 0);
+  EXPECT_GT(measure.exchange_seconds, 0);
+  const SyncChoice choice = choose_sync({}, measure);
+  EXPECT_EQ(first["choice"], choice.delayed() ? "outer_step" : "synchronous");
+  EXPECT_EQ(first["local_steps"], choice.rule.steps);
+  EXPECT_EQ(first["delay"], choice.rule.delay);
+  EXPECT_DOUBLE_EQ(first["efficiency"], predicted_efficiency(choice, measure));
+}
+
+TEST_F(RingTrainTest, AutoLearnsWhateverItChooses) {
+  Job j = ring_job("a", 3);
+  j.sync.mode = SyncMode::Auto;
+  Result<RunSummary> run = run_ring(j);
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_EQ(run->steps, 120u);
+  EXPECT_GT(run->test_accuracy, 0.2);
 }
 
 TEST_F(RingTrainTest, AnotherNumberOfWorkersGoesOn) {

@@ -1,0 +1,131 @@
+// Measures steps and exchanges, and takes the strategy that they call for (choose_sync.h): synchronous
+// all-reduce at first and in each new view, then whatever the last exchanges justify.
+//
+// All members choose alike, because they choose from what an exchange told all of them, and count exchanges
+// from the beginning of the view.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+#include "engine/train/strategy_ring.h"
+
+namespace radl::engine {
+namespace {
+
+constexpr int kFirst = 3;     // exchanges of a view before the first choice: connections start slowly
+constexpr int kSmooth = 4;    // exchanges of which the quickest counts, so that a hiccup changes nothing
+constexpr double kNew = 0.2;  // weight of a new step in the mean of steps
+
+class Auto : public Strategy {
+ public:
+  Auto(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
+      : context_(c), party_(std::move(party)), active_(all_reduce_over(context_, party_)) {}
+
+  Status begin(TrainingState& state) override {
+    Status begun = active_->begin(state);
+    reset(state);
+    return begun;
+  }
+  Status rejoin(TrainingState& state) override {
+    activate({});
+    Status joined = active_->rejoin(state);
+    reset(state);
+    return joined;
+  }
+
+  Result<Work> next() override {
+    Result<Work> work = active_->next();
+    if (work.ok() && work->batch) step_began_ = SteadyClock::now();
+    return work;
+  }
+  Result<Update> finish(const Outcome* own) override {
+    if (own != nullptr) {
+      const double seconds = seconds_since(step_began_);
+      step_seconds_ = step_seconds_ > 0 ? (1 - kNew) * step_seconds_ + kNew * seconds : seconds;
+      active_->measure(step_seconds_);
+    }
+    return active_->finish(own);
+  }
+  void applied(const Update& update) override {
+    active_->applied(update);
+    if (update.border) choose();
+  }
+
+  bool broken() const override { return active_->broken(); }
+  std::vector<cluster::PeerChange> take_changes() override { return active_->take_changes(); }
+  void undo() override { active_->undo(); }
+  void store(TrainingState& out) const override { active_->store(out); }
+  std::span<const float> shared_weights() const override { return active_->shared_weights(); }
+  void end(const Status& why) override { active_->end(why); }
+  cluster::Traffic traffic() const override { return party_->traffic(); }
+  double exchange_seconds() const override { return past_seconds_ + active_->exchange_seconds(); }
+
+ private:
+  // A new view begins with synchronous steps, of which a joiner knows everything.
+  void reset(TrainingState& state) {
+    const size_t n = context_.learner.network.parameters().size(),
+                 own = n == 0 ? 0 : context_.learner.optimizer->state().size() / n;
+    state.optimizer.resize(std::min(own, state.optimizer.size()));
+    exchanges_.clear();
+    seen_ = 0;
+    active_->measure(step_seconds_);
+  }
+
+  void choose() {
+    const LinkMeasure last = active_->measured();
+    if (++seen_ <= 1) return;  // the first one has measured no exchange yet
+    exchanges_.push_back(last.exchange_seconds);
+    if (exchanges_.size() > kSmooth) exchanges_.erase(exchanges_.begin());
+    if (seen_ < kFirst) return;
+    LinkMeasure measure = last;
+    measure.exchange_seconds = *std::min_element(exchanges_.begin(), exchanges_.end());
+    const SyncChoice choice = choose_sync(choice_, measure);
+    if (seen_ == kFirst || choice.rule != choice_.rule) tell(choice, measure);
+    if (choice.rule != choice_.rule) activate(choice);
+  }
+
+  // At a border.
+  void activate(const SyncChoice& choice) {
+    if (choice.rule == choice_.rule) return;
+    if (choice_.delayed()) active_->undo();  // this member's steps since the border are computed again
+    past_seconds_ += active_->exchange_seconds();
+    std::unique_ptr<RingStrategy> next = choice.delayed() ? local_steps_over(context_, choice.rule, party_)
+                                                          : all_reduce_over(context_, party_);
+    next->resume_from(*active_);
+    next->measure(step_seconds_);
+    active_ = std::move(next);
+    choice_ = choice;
+    exchanges_.clear();
+  }
+
+  void tell(const SyncChoice& choice, const LinkMeasure& measure) {
+    if (context_.job.task.index != 0) return;
+    context_.progress.emit("strategy", {{"choice", choice.delayed() ? "outer_step" : "synchronous"},
+                                        {"local_steps", choice.rule.steps},
+                                        {"delay", choice.rule.delay},
+                                        {"efficiency", predicted_efficiency(choice, measure)},
+                                        {"step_seconds", measure.step_seconds},
+                                        {"exchange_seconds", measure.exchange_seconds},
+                                        {"round_trip_seconds", measure.round_trip_seconds},
+                                        {"message", choice_text(choice, measure)}});
+  }
+
+  const StrategyContext context_;
+  std::shared_ptr<cluster::Party> party_;
+  std::unique_ptr<RingStrategy> active_;
+  SyncChoice choice_;
+  int seen_ = 0;                   // exchanges of this view
+  std::vector<double> exchanges_;  // what the last of them took, under this choice
+  SteadyClock::time_point step_began_;
+  double step_seconds_ = 0, past_seconds_ = 0;
+};
+
+}  // namespace
+
+StrategyResult make_auto(const StrategyContext& context) {
+  Result<std::unique_ptr<cluster::Party>> party = join_party(context);
+  if (!party) return std::move(party).status();
+  return StrategyResult(std::make_unique<Auto>(context, std::move(*party)));
+}
+
+}  // namespace radl::engine
