@@ -82,7 +82,8 @@ struct Scopes::Scope {
           "model_path", "test_accuracy", "test_accuracy_tta", "images_per_second",
           "seconds",    "events_path",   "report_path"};
       static const std::vector<std::string> of_program = {"exit_status", "seconds", "results_path",
-                                                          "log_path",    "metrics", "files"};
+                                                          "log_path",    "metrics", "files",
+                                                          "best"};  // of a farm that searches
       return trains ? of_training : of_program;
     }
     bool trains() const { return step.starts_with("training/"); }

@@ -56,7 +56,7 @@ class ProgramMaker {
 
   bool run(ir::Step& step) {
     if (!members() || !source() || !main() || !python() || !names() || !paths() || !losses() ||
-        !surroundings())
+        !surroundings() || !farm())
       return false;
     numbers();
     const std::string results = given_.contains("results") ? given_["results"].get<std::string>()
@@ -300,6 +300,20 @@ class ProgramMaker {
     return true;
   }
 
+  // Tasks and their placement; the runtime checks what is in it.
+  bool farm() {
+    if (!given_.contains("farm")) return true;
+    if (!given_["farm"].is_string()) {  // with values that are known after apply
+      made_["farm"] = given_["farm"];
+      return !secret_argument("farm");
+    }
+    if (!ir::Json::accept(text("farm"))) return wrong("farm", "'farm' is JSON: use a module of std/farm");
+    if (text("runs_on") == "first" || text("ends") == "chief" || given_.value("ssh", false))
+      return wrong("farm", "a farm has no chief: `runs_on`, `ends` and `ssh` cannot be combined with it");
+    made_["farm"] = text("farm");
+    return !secret_argument("farm");
+  }
+
   void numbers() {
     for (const char* property : {"cpu", "memory", "gpu"}) {
       if (given_.contains(property)) made_["needs"][property] = given_[property];
@@ -328,7 +342,7 @@ class ProgramMaker {
   static std::string identity(ir::Json part) {
     for (const char* key :
          {"members", "results", "retries", "lost", "least", "workers", "grace_seconds", "timeout_seconds",
-          "stop_signal", "collect", "needs", "outputs", "may_fail", "ends"})
+          "stop_signal", "collect", "needs", "outputs", "may_fail", "ends", "farm"})
       part.erase(key);
     return json_digest(part);
   }

@@ -74,6 +74,9 @@ inline constexpr Property kProgram[] = {
     {"grace", Duration, false, "20", "", 0, 86400, "Time between that signal and SIGKILL."},
     {"timeout", Duration, false, "", "", 1, 31536000.0,
      "Longest duration of an attempt, after which it fails."},
+    {"farm", String, false, "", "", 0, 0,
+     "Runs many tasks instead of one member per node, packed by what they need: JSON, as the modules "
+     "`std/farm/...` write it (docs/farm.md)."},
     {"may_fail", Boolean, false, "false", "", 0, 0,
      "An exit status other than 0 is a result, not a failure."},
 };

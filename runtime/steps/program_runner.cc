@@ -12,6 +12,7 @@
 #include <set>
 
 #include "common/restart_policy.h"
+#include "runtime/steps/farm/farm_run.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -564,6 +565,7 @@ class ProgramRunner : public StepRunner {
   }
   Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                           const std::vector<NodeHandle>& nodes) override {
+    if (step.program.contains("farm")) return farm::run_farm(context, step, nodes);
     auto run = std::make_shared<ProgramRun>(context, step, nodes);
     auto outcome = run->run();
     if (outcome.ok()) outcome->recorded = [run] { run->mark_collected(); };

@@ -65,6 +65,7 @@ LAYERS = {
 
     "runtime/base": ["common/"],
     "runtime/auth": ["common/"],
+    "runtime/farm": ["common/"],
     "runtime/graph": ["common/", "runtime/base"],
     "runtime/catalog": ["common/", "runtime/base"],
     "runtime/vendor": ["common/"],
@@ -81,11 +82,12 @@ LAYERS = {
     "runtime/clouds/openstack": CLOUD,
     "runtime/clouds/simulated": CLOUD,
     "runtime/plan": ["common/", *IR, "runtime/base", "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/foresight", "runtime/state"],
-    "runtime/steps": [*STEPS, "runtime/steps/"],  # a circle with what is below it
+    "runtime/steps": [*STEPS, "runtime/farm", "runtime/steps/"],  # a circle with what is below it
     "runtime/steps/jobs": [*STEPS, "runtime/steps"],
     "runtime/steps/native": [*STEPS, "runtime/steps"],
     "runtime/steps/training": [*STEPS, "runtime/steps", "runtime/steps/jobs"],
     "runtime/steps/program": [*STEPS, "runtime/steps", "runtime/steps/jobs", "runtime/steps/training"],
+    "runtime/steps/farm": [*STEPS, "runtime/farm", "runtime/steps", "runtime/steps/jobs", "runtime/steps/program", "runtime/steps/training"],
     "runtime/ansible": [*STEPS, "runtime/steps"],
     "runtime/exec": [*STEPS, "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/state", "runtime/plan", "runtime/steps", "runtime/steps/jobs"],
     "runtime/runs": ["common/", *IR, "runtime/base", "runtime/foresight", "runtime/state", "runtime/plan", "runtime/exec"],

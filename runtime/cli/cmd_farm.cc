@@ -1,0 +1,317 @@
+// Looks at the farms of an infrastructure, and asks them for changes (docs/farm.md).
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "common/files.h"
+#include "common/json_values.h"
+#include "common/shell_quote.h"
+#include "runtime/cli/node_commands.h"
+#include "runtime/cli/project.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
+#include "runtime/driver/nodes.h"
+#include "runtime/farm/farm.h"
+#include "runtime/farm/journal.h"
+#include "runtime/net/node_path.h"
+#include "runtime/steps/farm/agent.h"
+#include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/farm/inbox.h"
+
+namespace radl::cli::farm_command {
+namespace {
+
+using farm::Event;
+using farm::Farm;
+using farm::State;
+using farm::TaskRecord;
+
+constexpr size_t kShownTasks = 20;  // of a state
+constexpr std::chrono::milliseconds kBetweenLooks{1000};
+
+struct Options {
+  ProjectOptions project;
+  std::vector<std::string> words;  // FILE..., TASK...
+  std::string farm;
+  bool json = false, watch = false;
+};
+
+struct Known {
+  std::string job;     // the folder's name
+  std::string folder;  // of the farm on this computer
+  Farm farm;
+  std::string name() const {
+    const Json& settings = farm.table().settings();
+    return settings.is_object() ? json::text_of(settings, "name") : job;
+  }
+};
+
+Result<std::vector<Known>> farms_of(const Nodes& nodes, const std::string& name) {
+  std::vector<Known> all;
+  std::error_code error;
+  const std::string folder = farm::farms_folder(nodes.work_directory);
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    Known known{entry.path().filename(), entry.path(), Farm()};
+    Status read = farm::read_journal(known.folder + farm::kJournalFile,
+                                     [&](const Event& event) { return known.farm.apply(event); });
+    if (read.code() == Code::NotFound) continue;
+    if (!read.ok()) return read;
+    if (name.empty() || known.name() == name || known.job == name) all.push_back(std::move(known));
+  }
+  std::sort(all.begin(), all.end(), [](const Known& a, const Known& b) { return a.job < b.job; });
+  if (all.empty())
+    return not_found(name.empty() ? nodes.state.name + " has no farms"
+                                  : "no farm '" + name + "' in " + nodes.state.name);
+  return all;
+}
+
+Result<Known> one_farm(const Nodes& nodes, const std::string& name) {
+  auto all = farms_of(nodes, name);
+  if (!all) return std::move(all).status();
+  if (all->size() == 1) return std::move(all->front());
+  std::string names;
+  for (const Known& each : *all) names += (names.empty() ? "" : ", ") + each.job;
+  return invalid("which farm? There are " + names).with_hint("name one with --farm");
+}
+
+std::string reason_of(const Farm& farm, const TaskRecord& task) {
+  if (task.state == State::Waiting) return farm.why_waiting(task);
+  const size_t last = task.reason.rfind('\n');
+  std::string text = last == std::string::npos ? task.reason : task.reason.substr(last + 1);
+  if (task.state == State::Failed)
+    text = fmt::format("exit status {} on {}: {}", task.status, task.node, text);
+  return text;
+}
+
+Json json_of(const Known& known) {
+  Json json = {{"farm", known.name()}, {"job", known.job}, {"counts", Json::object()}};
+  for (State state :
+       {State::Waiting, State::Running, State::Finished, State::Stopped, State::Failed, State::Cancelled})
+    json["counts"][std::string(farm::state_name(state))] = known.farm.table().count(state);
+  json["nodes"] = Json::array();
+  for (const auto& [name, node] : known.farm.table().nodes())
+    json["nodes"].push_back({{"node", name}, {"quarantined", node.quarantined}, {"gone", node.gone}});
+  return json;
+}
+
+void print(const Known& known) {
+  const farm::Table& table = known.farm.table();
+  std::string text = fmt::format("{}: {} tasks", known.name(), table.tasks().size());
+  std::map<State, size_t> shown_of;
+  for (State state :
+       {State::Finished, State::Stopped, State::Running, State::Waiting, State::Failed, State::Cancelled})
+    if (table.count(state) > 0) text += fmt::format(", {} {}", table.count(state), farm::state_name(state));
+  std::printf("%s\n", shown(text).c_str());
+  for (const auto& [name, node] : table.nodes())
+    if (node.quarantined || node.gone)
+      std::printf("  %s takes no tasks: %s\n", shown(name).c_str(),
+                  node.gone ? "it does not answer" : "quarantined");
+  for (const TaskRecord& task : table.tasks()) {
+    if (task.state == State::Finished || task.state == State::Stopped || ++shown_of[task.state] > kShownTasks)
+      continue;
+    std::printf("  %-9s %-16s %-12s %s\n", std::string(farm::state_name(task.state)).c_str(),
+                shown(task.task.name).c_str(), shown(task.state == State::Running ? task.node : "").c_str(),
+                shown(reason_of(known.farm, task)).c_str());
+  }
+}
+
+int run_status(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  const Stop stop = cancellation.finishing();
+  auto nodes = load_nodes(session.host, options.project, stop);
+  if (!nodes.ok()) return report(session, nodes.status());
+  for (;;) {
+    auto all = farms_of(*nodes, options.farm);
+    if (!all) return report(session, all.status());
+    Json json = Json::array();
+    bool over = true;
+    for (const Known& known : *all) {
+      if (options.json)
+        json.push_back(json_of(known));
+      else
+        print(known);
+      over = over && known.farm.table().is_over();
+    }
+    if (options.json) std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::fflush(stdout);
+    if (!options.watch || over || !stop.sleep(kBetweenLooks)) return kDone;
+  }
+}
+
+int run_table(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  auto nodes = load_nodes(session.host, options.project);
+  if (!nodes.ok()) return report(session, nodes.status());
+  auto known = one_farm(*nodes, options.farm);
+  if (!known) return report(session, known.status());
+  if (options.json) {
+    std::printf("%s\n",
+                known->farm.table().to_json().dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return kDone;
+  }
+  for (const TaskRecord& task : known->farm.table().tasks()) {
+    const Json& parameters = json::member(task.task.spec, "parameters");
+    std::printf("%-16s %-9s %3d %-12s %s %s\n", shown(task.task.name).c_str(),
+                std::string(farm::state_name(task.state)).c_str(), task.attempt, shown(task.node).c_str(),
+                shown(parameters.is_null() ? "" : parameters.dump()).c_str(),
+                shown(task.metrics.empty() ? "" : task.metrics.dump()).c_str());
+  }
+  return kDone;
+}
+
+// The task with the best last value of the search's metric; nullptr if none has one.
+const TaskRecord* best_of(const farm::Table& table) {
+  const std::string metric = json::text_of(table.settings(), "metric");
+  const bool maximize = json::text_of(table.settings(), "goal") == "max";
+  const TaskRecord* best = nullptr;
+  for (const TaskRecord& task : table.tasks()) {
+    if (task.state != State::Finished && task.state != State::Stopped) continue;
+    const Json& value = json::member(task.metrics, metric);
+    if (!value.is_number()) continue;
+    const double now = value.get<double>();
+    const double before = best ? json::number_of(best->metrics, metric) : 0;
+    if (best == nullptr || (maximize ? now > before : now < before)) best = &task;
+  }
+  return best;
+}
+
+int run_best(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  auto nodes = load_nodes(session.host, options.project);
+  if (!nodes.ok()) return report(session, nodes.status());
+  auto known = one_farm(*nodes, options.farm);
+  if (!known) return report(session, known.status());
+  const TaskRecord* best = best_of(known->farm.table());
+  if (best == nullptr) return report(session, not_found("no finished trial has reported the metric yet"));
+  const Json json = {{"task", best->task.name},
+                     {"parameters", json::member(best->task.spec, "parameters")},
+                     {"metrics", best->metrics}};
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  return kDone;
+}
+
+// The task's newest log, from its node.
+int run_logs(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  if (options.words.size() != 1)
+    return report(session, invalid("name one task; `radlc farm table` lists them"));
+  auto nodes = load_nodes(session.host, options.project);
+  if (!nodes.ok()) return report(session, nodes.status());
+  auto known = one_farm(*nodes, options.farm);
+  if (!known) return report(session, known.status());
+  const TaskRecord* task = known->farm.table().find(options.words[0]);
+  if (task == nullptr)
+    return report(session, not_found("no task '" + options.words[0] + "' in " + known->name()));
+  if (task->attempt == 0)
+    return report(session, not_found("task " + task->task.name + " has not started yet"));
+  auto node = node_called(nodes->state, task->node);
+  if (!node.ok()) return report(session, node.status());
+  auto remote = connect_to(*nodes, **node);
+  if (!remote.ok()) return report(session, remote.status());
+  ExecOptions how;
+  how.on_output = [](std::string_view piece, bool is_stderr) {
+    std::fwrite(piece.data(), 1, piece.size(), is_stderr ? stderr : stdout);
+  };
+  const std::string path = fmt::format("~/.radl/jobs/{}/farm/logs/{}.log", known->job,
+                                       farm::id_of(task->task.name, task->attempt));
+  auto done = (*remote)->exec("cat " + shell_path(path), how);
+  if (!done.ok()) return report(session, done.status());
+  return done->exit_status == 0 ? kDone : kWorldError;
+}
+
+// Events go to the journal, or to the run that works on the farm.
+Status request(const Known& known, const std::vector<Event>& events) {
+  farm::Journal journal;
+  Farm farm;
+  Status opened =
+      journal.open(known.folder + farm::kJournalFile, [&](const Event& event) { return farm.apply(event); });
+  if (!opened.ok() && opened.code() != Code::Conflict) return opened;
+  const auto base = std::chrono::system_clock::now().time_since_epoch();
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (opened.ok()) {
+      if (Status applied = farm.apply(events[i]); !applied.ok()) return applied;
+      journal.add(events[i]);
+    } else {
+      const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(base).count();
+      Status put = farm::put_in_inbox(known.folder + farm::kInboxFolder, events[i],
+                                      fmt::format("{:020}-{:06}", micros, i));
+      if (!put.ok()) return put;
+    }
+  }
+  return opened.ok() ? journal.flush() : Status();
+}
+
+int run_request(const Session& session, Options& options, bool retry) {
+  take_files(options.words, options.project);
+  if (options.words.empty())
+    return report(session, invalid("name the tasks; `radlc farm status` lists them"));
+  auto nodes = load_nodes(session.host, options.project);
+  if (!nodes.ok()) return report(session, nodes.status());
+  auto known = one_farm(*nodes, options.farm);
+  if (!known) return report(session, known.status());
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  std::vector<Event> events;
+  Farm trial = known->farm;
+  for (const std::string& name : options.words) {
+    if (trial.table().find(name) == nullptr)
+      return report(session, not_found("no task '" + name + "' in " + known->name()));
+    events.push_back(retry ? farm::retry_event(name, now) : farm::cancel_event(name, now));
+    if (!trial.apply(events.back()).ok())
+      return report(session, invalid(fmt::format("task {} is {}: it cannot be {}", name,
+                                                 farm::state_name(trial.table().find(name)->state),
+                                                 retry ? "retried" : "cancelled")));
+  }
+  if (Status asked = request(*known, events); !asked.ok()) return report(session, asked);
+  std::printf("%zu task%s: asked to %s\n", events.size(), events.size() == 1 ? "" : "s",
+              retry ? "run again" : "end");
+  return kDone;
+}
+
+void add_common(CLI::App& command, Options& options) {
+  add_state_options(command, options.project, &options.words);
+  command.add_option("--farm", options.farm, "the farm's name, if there are several")->type_name("NAME");
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("farm", "Show the tasks of a farm, and retry or cancel them");
+  command->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  auto chosen = std::make_shared<std::function<int()>>();
+  auto part = [&](const char* name, const char* text, std::function<int()> run) {
+    CLI::App* one = command->add_subcommand(name, text);
+    add_common(*one, *options);
+    one->callback([chosen, run = std::move(run)] { *chosen = run; });
+    return one;
+  };
+  CLI::App* status =
+      part("status", "Count tasks by state, and list those that are not finished with the reason",
+           [options, &session] { return run_status(session, *options); });
+  status->add_flag("--watch", options->watch, "repeat it until all tasks are over");
+  status->add_flag("--json", options->json, "print only JSON");
+  part("table", "List every task with its state, attempts, node, parameters and metrics",
+       [options, &session] { return run_table(session, *options); })
+      ->add_flag("--json", options->json, "print only JSON");
+  part("best", "Print the best trial of a search",
+       [options, &session] { return run_best(session, *options); });
+  part("logs", "Print the output of a task", [options, &session] {
+    return run_logs(session, *options);
+  })->add_option("TASK", "name of the task");
+  part("retry", "Run failed or cancelled tasks again", [options, &session] {
+    return run_request(session, *options, true);
+  })->add_option("TASK", "names of tasks");
+  part("cancel", "End running tasks, and do not start waiting ones", [options, &session] {
+    return run_request(session, *options, false);
+  })->add_option("TASK", "names of tasks");
+  return [chosen] { return (*chosen)(); };
+}
+
+}  // namespace radl::cli::farm_command

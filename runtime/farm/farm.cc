@@ -1,0 +1,196 @@
+#include "runtime/farm/farm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/json_values.h"
+
+namespace radl::farm {
+
+Host* Farm::host(const std::string& name) {
+  auto found =
+      std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& each) { return each.name == name; });
+  return found == hosts_.end() ? nullptr : &*found;
+}
+
+double Farm::predicted(const Task& task) const {
+  if (task.seconds > 0) return predicted_ > 0 ? task.seconds * actual_ / predicted_ : task.seconds;
+  return finished_ > 0 ? seconds_ / finished_ : 0;
+}
+
+double Farm::end_of(const TaskRecord& task) const { return task.started + predicted(task.task); }
+
+void Farm::take_room(const TaskRecord& task) {
+  running_[task.node].insert(task.task.name);
+  Host* on = host(task.node);
+  if (on == nullptr) return;
+  on->remaining -= task.task.needs;
+  on->until = std::max(on->until, end_of(task));
+}
+
+void Farm::free_room(const TaskRecord& task) {
+  if (running_[task.node].erase(task.task.name) == 0) return;
+  Host* on = host(task.node);
+  if (on == nullptr) return;
+  on->remaining += task.task.needs;
+  on->until = 0;
+  for (const std::string& name : running_[task.node])
+    on->until = std::max(on->until, end_of(*table_.find(name)));
+}
+
+void Farm::learn(const TaskRecord& task) {
+  const double took = task.ended - task.started;
+  finished_ += 1;
+  seconds_ += took;
+  if (task.task.seconds <= 0) return;
+  predicted_ += task.task.seconds;
+  actual_ += took;
+}
+
+void Farm::set_hosts_open(const std::string& node) {
+  if (Host* on = host(node)) {
+    const NodeRecord& record = table_.nodes().at(node);
+    on->open = !record.gone && !record.quarantined;
+  }
+}
+
+Status Farm::apply(const Event& event) {
+  const std::string kind = json::text_of(event, "event"), name = json::text_of(event, "task");
+  if (Status applied = table_.apply(event); !applied.ok()) return applied;
+  const double at = json::number_of(event, "at");
+  const std::string node = json::text_of(event, "node");
+  if (kind == "node" && host(node) == nullptr) {
+    const Resources has = table_.nodes().at(node).registered;
+    hosts_.push_back({node, has, has, 0, true});
+  }
+  if (kind == "node" || kind == "gone") set_hosts_open(node);
+  if (kind == "quarantine") {
+    set_hosts_open(node);
+    for (size_t i = 0; i < table_.tasks().size(); ++i) {  // those that failed there alone may run again
+      if (table_.tasks()[i].state == State::Waiting && waiting_.insert(i).second) since_[i] = at;
+    }
+  }
+  const TaskRecord* task = name.empty() ? nullptr : table_.find(name);
+  if (task == nullptr) return {};
+  const size_t place = static_cast<size_t>(task - table_.tasks().data());
+  if (kind == "start") {
+    waiting_.erase(place);
+    since_.erase(place);
+    take_room(*task);
+  } else if (kind == "end") {
+    free_room(*task);
+    if (task->uncommitted && !task->stopping) learn(*task);
+  }
+  if (task->state == State::Waiting) {
+    if (waiting_.insert(place).second) since_[place] = at;
+  } else if (waiting_.erase(place) > 0) {
+    since_.erase(place);
+  }
+  return {};
+}
+
+std::vector<std::string> Farm::running_on(const std::string& node) const {
+  std::vector<std::string> names;
+  for (const TaskRecord& task : table_.tasks()) {
+    if (task.state == State::Running && task.node == node) names.push_back(task.task.name);
+  }
+  return names;
+}
+
+std::string Farm::reserved_host(double now) const {
+  if (waiting_.empty()) return "";
+  const size_t oldest = *waiting_.begin();
+  const Resources& needs = table_.tasks()[oldest].task.needs;
+  if (now - since_.at(oldest) < policy_.reserve_after) return "";
+  const Host* soonest = nullptr;
+  for (const Host& each : hosts_) {
+    if (!each.open || !needs.fits(each.registered)) continue;
+    if (needs.fits(each.remaining)) return "";  // it has room: nothing is to be kept free
+    if (soonest == nullptr || each.until < soonest->until) soonest = &each;
+  }
+  return soonest == nullptr ? "" : soonest->name;
+}
+
+std::vector<int> Farm::free_devices(const Host& host, int64_t count, const std::vector<Event>& starts) const {
+  if (count == 0) return {};
+  std::set<int> used;
+  if (auto found = running_.find(host.name); found != running_.end()) {
+    for (const std::string& name : found->second) {
+      const std::vector<int>& devices = table_.find(name)->devices;
+      used.insert(devices.begin(), devices.end());
+    }
+  }
+  for (const Event& start : starts) {
+    if (json::text_of(start, "node") != host.name) continue;
+    for (const Json& device : json::list_of(start, "devices")) used.insert(device.get<int>());
+  }
+  std::vector<int> free;
+  for (int device = 0; static_cast<int64_t>(free.size()) < count; ++device)
+    if (!used.contains(device)) free.push_back(device);
+  return free;
+}
+
+std::vector<Event> Farm::next(double now) {
+  std::vector<Event> events;
+  if (const std::string hole = table_.black_hole(); !hole.empty()) {
+    events.push_back(quarantine_event(
+        hole, fmt::format("{} different tasks failed there in a row", policy_.rules.black_hole), now));
+    return events;
+  }
+  std::vector<Host> hosts = hosts_;
+  const std::string reserved = reserved_host(now);
+  for (Host& each : hosts) each.open = each.open && each.name != reserved;
+  std::vector<Resources> too_big;  // what no node has room for now
+  for (size_t place : waiting_) {
+    const TaskRecord& task = table_.tasks()[place];
+    const Resources& needs = task.task.needs;
+    if (std::any_of(too_big.begin(), too_big.end(), [&](const Resources& big) { return big.fits(needs); })) {
+      if (std::none_of(hosts.begin(), hosts.end(), [](const Host& each) {
+            return each.open && (each.remaining.cpu > 0 || each.registered.cpu == 0);
+          }))
+        break;
+      continue;
+    }
+    const double seconds = predicted(task.task);
+    auto chosen = choose_host(policy_.rule, needs, seconds, now, hosts, task.failed_on);
+    if (!chosen) {
+      too_big.push_back(needs);
+      continue;
+    }
+    Host& on = hosts[*chosen];
+    on.remaining -= needs;
+    on.until = std::max(on.until, now + seconds);
+    events.push_back(
+        start_event(task.task.name, task.attempt + 1, on.name, now, free_devices(on, needs.gpu, events)));
+  }
+  return events;
+}
+
+std::string Farm::why_waiting(const TaskRecord& task) const {
+  const Resources& needs = task.task.needs;
+  Resources most;
+  bool open = false;
+  for (const Host& each : hosts_) {
+    if (!each.open) continue;
+    open = true;
+    if (needs.fits(each.registered)) return "waits until a node has room";
+    most.cpu = std::max(most.cpu, each.registered.cpu);
+    most.memory = std::max(most.memory, each.registered.memory);
+    most.gpu = std::max(most.gpu, each.registered.gpu);
+    most.disk = std::max(most.disk, each.registered.disk);
+  }
+  if (!open) return "no node takes tasks; add nodes, or release a quarantined one";
+  if (needs.cpu > most.cpu)
+    return fmt::format("needs {:g} processors, and no node has more than {:g}",
+                       static_cast<double>(needs.cpu) / 1000, static_cast<double>(most.cpu) / 1000);
+  if (needs.memory > most.memory)
+    return fmt::format("needs {} bytes of memory, and no node has more than {}", needs.memory, most.memory);
+  if (needs.gpu > most.gpu)
+    return fmt::format("needs {} GPUs, and no node has more than {}", needs.gpu, most.gpu);
+  if (needs.disk > most.disk)
+    return fmt::format("needs {} bytes of disk, and no node has more than {}", needs.disk, most.disk);
+  return "no single node has all that it needs";
+}
+
+}  // namespace radl::farm

@@ -1,0 +1,50 @@
+// Placement of tasks on nodes: which of the nodes that have room gets a task.
+//
+// Pure: no clock, no threads. Times are seconds on any clock that the caller uses throughout.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl::farm {
+
+// What a task needs, and what a node has.
+struct Resources {
+  int64_t cpu = 0;     // thousandths of a processor
+  int64_t memory = 0;  // bytes
+  int64_t gpu = 0;     // whole devices
+  int64_t disk = 0;    // bytes
+  bool fits(const Resources& room) const;
+  Resources& operator+=(const Resources& more);
+  Resources& operator-=(const Resources& less);
+  bool operator==(const Resources&) const = default;
+};
+
+struct Host {
+  std::string name;
+  Resources registered, remaining;
+  double until = 0;  // when the last of its tasks is expected to end
+  bool open = true;  // takes tasks: not quarantined, not leaving, not lost
+};
+
+enum class Rule {
+  Fullest,    // Distributo's: the node with the highest fitness
+  Spread,     // the node with the lowest fitness
+  LeastRent,  // the node that the task keeps busy for the least additional time
+};
+std::optional<Rule> find_rule(std::string_view name);  // "fullest", "spread", "least_rent"
+std::string_view rule_name(Rule rule);
+
+// The share of a node in use once the task is on it: the mean over processors and memory, and over GPUs and
+// disk if the task needs them. A resource that the node lacks is left out.
+double fitness(const Resources& needs, const Host& host);
+
+// Index of the node that gets the task; nullopt if none has room. `seconds`: predicted length, 0 if unknown.
+// `avoid`: nodes that are taken only if no other has room. Ties go to the smaller name.
+std::optional<size_t> choose_host(Rule rule, const Resources& needs, double seconds, double now,
+                                  const std::vector<Host>& hosts, const std::vector<std::string>& avoid = {});
+
+}  // namespace radl::farm

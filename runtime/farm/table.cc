@@ -1,0 +1,321 @@
+#include "runtime/farm/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/json_values.h"
+
+namespace radl::farm {
+namespace {
+
+constexpr std::array<std::string_view, 6> kStates = {"waiting", "running", "finished",
+                                                     "stopped", "failed",  "cancelled"};
+constexpr std::array<std::string_view, 6> kEnds = {"succeeded", "failed",  "preempted",
+                                                   "lost",      "stopped", "cancelled"};
+
+Event event_of(const char* kind, double at) { return {{"event", kind}, {"at", at}}; }
+
+Status fenced(const TaskRecord& task, int attempt) {
+  return {Code::Conflict, fmt::format("task {}: attempt {} is not its newest ({}), or has ended",
+                                      task.task.name, attempt, task.attempt)};
+}
+
+}  // namespace
+
+std::string_view state_name(State state) { return kStates[static_cast<size_t>(state)]; }
+std::string_view end_name(End end) { return kEnds[static_cast<size_t>(end)]; }
+bool is_over(State state) { return state != State::Waiting && state != State::Running; }
+
+Json to_json(const Resources& resources) {
+  Json json = Json::object();
+  if (resources.cpu) json["cpu"] = resources.cpu;
+  if (resources.memory) json["memory"] = resources.memory;
+  if (resources.gpu) json["gpu"] = resources.gpu;
+  if (resources.disk) json["disk"] = resources.disk;
+  return json;
+}
+
+Resources resources_from(const Json& json) {
+  auto number = [&](const char* name) { return static_cast<int64_t>(json::number_of(json, name)); };
+  return {number("cpu"), number("memory"), number("gpu"), number("disk")};
+}
+
+Event farm_event(Json settings, double at) {
+  settings["event"] = "farm";
+  settings["at"] = at;
+  return settings;
+}
+
+Event add_event(const Task& task, double at) {
+  Event event = event_of("add", at);
+  event["task"] = task.name;
+  event["needs"] = to_json(task.needs);
+  if (task.seconds > 0) event["seconds"] = task.seconds;
+  event["spec"] = task.spec;
+  return event;
+}
+
+Event node_event(const std::string& node, const Resources& registered, double at) {
+  Event event = event_of("node", at);
+  event["node"] = node;
+  event["has"] = to_json(registered);
+  return event;
+}
+
+Event gone_event(const std::string& node, const std::string& why, double at) {
+  Event event = event_of("gone", at);
+  event["node"] = node;
+  event["reason"] = why;
+  return event;
+}
+
+namespace {
+Event task_event(const char* kind, const std::string& task, int attempt, double at) {
+  Event event = event_of(kind, at);
+  event["task"] = task;
+  if (attempt > 0) event["attempt"] = attempt;
+  return event;
+}
+}  // namespace
+
+Event start_event(const std::string& task, int attempt, const std::string& node, double at,
+                  const std::vector<int>& devices) {
+  Event event = task_event("start", task, attempt, at);
+  event["node"] = node;
+  if (!devices.empty()) event["devices"] = devices;
+  return event;
+}
+
+Event end_event(const std::string& task, int attempt, End end, int status, const std::string& reason,
+                double at) {
+  Event event = task_event("end", task, attempt, at);
+  event["how"] = end_name(end);
+  event["status"] = status;
+  if (!reason.empty()) event["reason"] = reason;
+  return event;
+}
+
+Event commit_event(const std::string& task, int attempt, double at) {
+  return task_event("commit", task, attempt, at);
+}
+
+Event metric_event(const std::string& task, int attempt, int report, const Json& values, double at) {
+  Event event = task_event("metric", task, attempt, at);
+  event["report"] = report;
+  event["values"] = values;
+  return event;
+}
+
+Event stop_event(const std::string& task, int attempt, double at) {
+  return task_event("stop", task, attempt, at);
+}
+Event cancel_event(const std::string& task, double at) { return task_event("cancel", task, 0, at); }
+Event retry_event(const std::string& task, double at) { return task_event("retry", task, 0, at); }
+
+Event quarantine_event(const std::string& node, const std::string& why, double at) {
+  Event event = event_of("quarantine", at);
+  event["node"] = node;
+  event["reason"] = why;
+  return event;
+}
+
+const TaskRecord* Table::find(const std::string& name) const {
+  auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &tasks_[found->second];
+}
+
+bool Table::is_over() const { return count(State::Waiting) + count(State::Running) == 0; }
+
+void Table::set(TaskRecord& task, State state) {
+  --counts_[static_cast<size_t>(task.state)];
+  ++counts_[static_cast<size_t>(state)];
+  task.state = state;
+}
+
+Status Table::apply(const Event& event) {
+  const std::string kind = json::text_of(event, "event");
+  if (kind == "add") return add(event);
+  const std::string node = json::text_of(event, "node");
+  if (kind == "node") {
+    NodeRecord& record = nodes_[node];
+    record.registered = resources_from(json::member(event, "has"));
+    record.gone = false;
+    return {};
+  }
+  if (kind == "gone") {
+    nodes_[node].gone = true;
+    return {};
+  }
+  if (kind == "quarantine") return quarantine(event);
+  if (kind == "closed") return {};  // a run came to its end
+  if (kind == "farm") {
+    settings_ = event;
+    rules_.tries = static_cast<int>(json::number_of(event, "tries", rules_.tries));
+    return {};
+  }
+  auto found = places_.find(json::text_of(event, "task"));
+  if (found == places_.end())
+    return invalid(fmt::format("event '{}' names the task '{}', which was never added", kind,
+                               json::text_of(event, "task")));
+  return of_task(event, kind, tasks_[found->second]);
+}
+
+Status Table::add(const Event& event) {
+  TaskRecord record;
+  record.task.name = json::text_of(event, "task");
+  record.task.needs = resources_from(json::member(event, "needs"));
+  record.task.seconds = json::number_of(event, "seconds");
+  record.task.spec = json::member(event, "spec");
+  if (record.task.name.empty()) return invalid("a task needs a name");
+  if (!places_.emplace(record.task.name, tasks_.size()).second)
+    return {Code::Exists, fmt::format("task {} exists already", record.task.name)};
+  tasks_.push_back(std::move(record));
+  ++counts_[static_cast<size_t>(State::Waiting)];
+  return {};
+}
+
+Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& task) {
+  const int attempt = static_cast<int>(json::number_of(event, "attempt"));
+  if (kind == "start") return start(event, task);
+  if (kind == "cancel") {
+    if (farm::is_over(task.state)) return fenced(task, attempt);
+    if (task.state == State::Waiting)
+      set(task, State::Cancelled);
+    else
+      task.cancelling = true;
+    return {};
+  }
+  if (kind == "retry") {
+    if (task.state != State::Failed && task.state != State::Cancelled) return fenced(task, attempt);
+    task.failed_on.clear();
+    task.cancelling = false;
+    set(task, State::Waiting);
+    return {};
+  }
+  if (attempt != task.attempt || task.state != State::Running) return fenced(task, attempt);
+  if (kind == "end") return end(event, task);
+  if (kind == "stop") {
+    task.stopping = true;
+    return {};
+  }
+  if (kind == "metric") {
+    const int report = static_cast<int>(json::number_of(event, "report"));
+    if (report <= task.reports) return fenced(task, attempt);  // told twice
+    task.reports = report;
+    task.metrics.update(json::member(event, "values"));
+    return {};
+  }
+  if (kind == "commit") {
+    if (!task.uncommitted) return fenced(task, attempt);
+    task.uncommitted = false;
+    set(task, task.stopping && task.status != 0 ? State::Stopped : State::Finished);
+    return {};
+  }
+  return invalid(fmt::format("unknown event '{}'", kind));
+}
+
+Status Table::start(const Event& event, TaskRecord& task) {
+  const int attempt = static_cast<int>(json::number_of(event, "attempt"));
+  if (task.state != State::Waiting || attempt != task.attempt + 1) return fenced(task, attempt);
+  task.attempt = attempt;
+  task.node = json::text_of(event, "node");
+  task.started = json::number_of(event, "at");
+  task.devices.clear();
+  for (const Json& device : json::list_of(event, "devices"))
+    if (device.is_number_integer()) task.devices.push_back(device.get<int>());
+  task.uncommitted = task.stopping = task.cancelling = false;
+  task.reports = 0;
+  task.metrics = Json::object();
+  task.reason.clear();
+  set(task, State::Running);
+  return {};
+}
+
+Status Table::end(const Event& event, TaskRecord& task) {
+  const std::string how = json::text_of(event, "how");
+  // Its output may be lost with its node before it is brought.
+  if (task.uncommitted && how != end_name(End::Lost)) return fenced(task, task.attempt);
+  task.uncommitted = false;
+  task.ended = json::number_of(event, "at");
+  task.status = static_cast<int>(json::number_of(event, "status"));
+  task.reason = json::text_of(event, "reason");
+  NodeRecord& node = nodes_[task.node];
+  if (task.cancelling || how == end_name(End::Cancelled)) {
+    set(task, State::Cancelled);
+  } else if (how == end_name(End::Succeeded)) {
+    node.failures.clear();
+    ++node.succeeded;
+    task.uncommitted = true;
+  } else if (task.stopping || how == end_name(End::Stopped)) {
+    task.stopping = task.uncommitted = true;  // what it has written until then is its output
+    if (task.status == 0) task.status = 1;    // "stopped" even if it took the signal well
+  } else if (how == end_name(End::Failed)) {
+    task.failed_on.push_back(task.node);
+    node.failures.push_back(task.task.name);
+    ++node.failed;
+    used_up(task);
+  } else {
+    ++task.preemptions;
+    set(task, State::Waiting);
+  }
+  return {};
+}
+
+void Table::used_up(TaskRecord& task) {
+  set(task, static_cast<int>(task.failed_on.size()) >= rules_.tries ? State::Failed : State::Waiting);
+}
+
+std::string Table::black_hole() const {
+  auto bad = [&](const NodeRecord& node) {
+    const std::set<std::string> different(node.failures.begin(), node.failures.end());
+    return static_cast<int>(different.size()) >= rules_.black_hole;
+  };
+  auto serves = [&](const NodeRecord& node) { return !node.gone && !node.quarantined; };
+  // If the others fail much as well, the tasks are to blame.
+  int succeeded = 0, failed = 0;
+  for (const auto& [name, node] : nodes_) {
+    if (bad(node)) continue;
+    succeeded += node.succeeded;
+    failed += node.failed;
+  }
+  const bool others = std::any_of(nodes_.begin(), nodes_.end(),
+                                  [&](const auto& each) { return serves(each.second) && !bad(each.second); });
+  if (!others || succeeded == 0 || failed * 4 > succeeded) return "";
+  for (const auto& [name, node] : nodes_) {
+    if (serves(node) && bad(node)) return name;
+  }
+  return "";
+}
+
+// What failed there was the node's fault: it uses up no try.
+Status Table::quarantine(const Event& event) {
+  const std::string name = json::text_of(event, "node");
+  auto found = nodes_.find(name);
+  if (found == nodes_.end()) return invalid(fmt::format("'{}' is not a node of the farm", name));
+  found->second.quarantined = true;
+  for (TaskRecord& task : tasks_) {
+    if (std::erase(task.failed_on, name) > 0 && task.state == State::Failed) set(task, State::Waiting);
+  }
+  return {};
+}
+
+Json Table::to_json() const {
+  Json all = Json::array();
+  for (const TaskRecord& task : tasks_) {
+    Json one = {
+        {"task", task.task.name}, {"state", state_name(task.state)},         {"attempt", task.attempt},
+        {"node", task.node},      {"needs", farm::to_json(task.task.needs)}, {"spec", task.task.spec}};
+    if (!task.failed_on.empty()) one["failed_on"] = task.failed_on;
+    if (task.preemptions > 0) one["preemptions"] = task.preemptions;
+    if (!task.metrics.empty()) one["metrics"] = task.metrics;
+    if (!task.reason.empty()) one["reason"] = task.reason;
+    if (task.ended > 0) one["seconds"] = task.ended - task.started;
+    if (task.status != 0) one["status"] = task.status;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace radl::farm

@@ -1,0 +1,143 @@
+// The tasks of a farm and what has happened to them: a state machine that events change.
+//
+// The journal (journal.h) holds the events; applying them in order gives the identical table. An event of an
+// attempt that is not the task's newest is refused: a task that was given up and finishes late changes
+// nothing.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+#include "runtime/farm/packing.h"
+
+namespace radl::farm {
+
+using Json = nlohmann::json;
+
+struct Task {
+  std::string name;
+  Resources needs;
+  double seconds = 0;          // predicted length; 0: unknown
+  Json spec = Json::object();  // what runs: opaque here
+};
+
+enum class State {
+  Waiting,
+  Running,    // also: ended well, and its output is not committed yet
+  Finished,   // its output is committed
+  Stopped,    // ended early by the search; what it reported counts, its output is committed
+  Failed,     // set aside after its tries
+  Cancelled,  // by the user
+};
+std::string_view state_name(State state);
+bool is_over(State state);
+
+// How an attempt ended.
+enum class End {
+  Succeeded,
+  Failed,     // by its own fault: uses up a try
+  Preempted,  // its node was taken: uses up none
+  Lost,       // nobody knows: its node does not answer; uses up none
+  Stopped,    // asked to by the search
+  Cancelled,  // asked to by the user
+};
+std::string_view end_name(End end);
+
+struct TaskRecord {
+  Task task;
+  State state = State::Waiting;
+  int attempt = 0;     // number of the newest attempt: its fence
+  std::string node;    // of the newest attempt
+  double started = 0;  // of the newest attempt
+  double ended = 0;
+  bool uncommitted = false;            // Running: its process has ended well
+  bool stopping = false;               // asked to end early
+  bool cancelling = false;             // asked to end by the user
+  int status = 0;                      // exit status of the last attempt that ended
+  std::string reason;                  // why it failed or waits; its last lines
+  std::vector<int> devices;            // GPUs of its node that the newest attempt has
+  std::vector<std::string> failed_on;  // a node for each try that was used up
+  int preemptions = 0;
+  int reports = 0;                // of the newest attempt
+  Json metrics = Json::object();  // the last value of each, of the newest attempt
+};
+
+struct NodeRecord {
+  Resources registered;
+  bool quarantined = false;
+  bool gone = false;
+  std::vector<std::string> failures;  // tasks that failed since the last success, in order
+  int succeeded = 0, failed = 0;      // attempts that ended there by themselves
+};
+
+struct Rules {
+  int tries = 3;       // own failures, each on another node if there is one
+  int black_hole = 3;  // a node that fails so many different tasks in a row is quarantined
+};
+
+// One JSON object: "event" and its members. Made by the functions below.
+using Event = Json;
+// What the table must know of the farm: "tries", and for whoever looks "metric", "goal", "trials".
+Event farm_event(Json settings, double at);
+Event add_event(const Task& task, double at);
+Event node_event(const std::string& node, const Resources& registered, double at);
+Event gone_event(const std::string& node, const std::string& why, double at);
+Event start_event(const std::string& task, int attempt, const std::string& node, double at,
+                  const std::vector<int>& devices = {});
+Event end_event(const std::string& task, int attempt, End end, int status, const std::string& reason,
+                double at);
+Event commit_event(const std::string& task, int attempt, double at);
+Event metric_event(const std::string& task, int attempt, int report, const Json& values, double at);
+Event stop_event(const std::string& task, int attempt, double at);
+Event cancel_event(const std::string& task, double at);
+Event retry_event(const std::string& task, double at);
+Event quarantine_event(const std::string& node, const std::string& why, double at);
+
+class Table {
+ public:
+  explicit Table(Rules rules = {}) : rules_(rules) {}
+  // Conflict: fenced, the event changes nothing. Invalid: it does not fit the table (a journal of something
+  // else).
+  Status apply(const Event& event);
+
+  const Rules& rules() const { return rules_; }
+  // The last farm event; null if there was none.
+  const Json& settings() const { return settings_; }
+  // In the order of submission.
+  const std::vector<TaskRecord>& tasks() const { return tasks_; }
+  const TaskRecord* find(const std::string& name) const;
+  const std::map<std::string, NodeRecord>& nodes() const { return nodes_; }
+  // Number of tasks in a state.
+  size_t count(State state) const { return counts_[static_cast<size_t>(state)]; }
+  bool is_over() const;
+  // A node that should be quarantined: it failed several tasks in a row, and another node is no worse.
+  std::string black_hole() const;
+  // What whoever compares two tables compares.
+  Json to_json() const;
+
+ private:
+  Status add(const Event& event);
+  Status start(const Event& event, TaskRecord& task);
+  Status end(const Event& event, TaskRecord& task);
+  Status quarantine(const Event& event);
+  Status of_task(const Event& event, const std::string& kind, TaskRecord& task);
+  void set(TaskRecord& task, State state);
+  void used_up(TaskRecord& task);
+
+  Rules rules_;
+  Json settings_;
+  std::vector<TaskRecord> tasks_;
+  std::map<std::string, size_t> places_;
+  std::map<std::string, NodeRecord> nodes_;
+  size_t counts_[6] = {};
+};
+
+Json to_json(const Resources& resources);
+Resources resources_from(const Json& json);
+
+}  // namespace radl::farm

@@ -1,0 +1,153 @@
+#include "runtime/steps/farm/agent.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "runtime/steps/jobs/process_script.h"
+
+namespace radl::farm {
+namespace {
+
+// Around each task: writes its end down, whoever listens. It survives signals to its group, except KILL.
+constexpr const char* kRun = R"sh(id=$1
+trap : TERM INT HUP QUIT USR1 USR2
+IFS= read -r line < /proc/$$/stat
+set -- ${line##*) }
+read -r boot < /proc/sys/kernel/random/boot_id
+echo "$$ ${20} $boot" > $id.pid || exit 1
+if [ METRICS = yes ]; then
+  mkfifo farm/$id/pipe || exit 1
+  /bin/sh farm/$id/script > farm/$id/pipe 2>&1 < /dev/null & c=$!
+  (
+    trap '' TERM INT HUP QUIT USR1 USR2
+    while IFS= read -r l || [ -n "$l" ]; do
+      printf '%s\n' "$l"
+      case $l in "{"*) printf 'line %s %s\n' "$id" "$l" >> farm/events ;; esac
+    done < farm/$id/pipe > farm/logs/$id.log
+  ) & k=$!
+else
+  /bin/sh farm/$id/script > farm/logs/$id.log 2>&1 < /dev/null & c=$!
+  k=
+fi
+wait $c; r=$?
+while kill -0 $c 2> /dev/null; do wait $c; r=$?; done
+[ -z "$k" ] || while kill -0 $k 2> /dev/null; do wait $k; done
+out=
+for f in farm/$id/results/* farm/$id/results/.[!.]*; do
+  if [ -e "$f" ]; then out=results; break; fi
+done
+echo "$r $out" > farm/$id/exit
+echo "end $id $r $out" >> farm/events
+rm -f $id.pid
+)sh";
+
+// An end that cannot be written down (a full disk) is printed.
+constexpr const char* kAgent = R"sh(say() { echo "$*" >> farm/events || echo "$*"; }
+mkdir -p farm/logs checkpoints && : >> farm/events || exit 1
+echo ready
+tail -n +1 -f farm/events & t=$!
+trap 'kill $t' EXIT
+while IFS= read -r line; do
+  what=${line%% *} rest=${line#* }
+  id=${rest%% *}
+  case $what in
+  start)
+    if [ ! -e farm/$id ]; then
+      if mkdir -p farm/$id/results checkpoints/${id%.*} && printf '%b' "${rest#* }" > farm/$id/script; then
+        (RADL_TASK="$PWD/$id:" setsid /bin/sh farm/run $id < /dev/null > /dev/null 2>&1 &)
+      else
+        echo "end $id 126 "
+      fi
+    fi ;;
+  stop)
+    signal $id "${rest#* }" 2> /dev/null
+    if [ "${rest#* }" = KILL ] && [ -e farm/$id ] && [ ! -e farm/$id/exit ]; then
+      say "end $id 137 "
+      rm -f $id.pid
+    fi ;;
+  check)
+    if [ -e cancelled ]; then echo cancelled; fi
+    if [ ! -e farm/$id/exit ] && ! leader $id > /dev/null 2>&1 && [ ! -e farm/$id/exit ]; then
+      say "gone $id"
+    elif [ -e farm/$id/exit ]; then
+      read -r r o < farm/$id/exit && say "end $id $r $o"
+    fi ;;
+  keep)
+    for p in *.pid; do
+      id=${p%.pid}
+      case " $rest " in
+      *" $id "*) ;;
+      *) [ ! -e "$p" ] || [ -e farm/$id/exit ] || signal $id KILL 2> /dev/null ;;
+      esac
+    done ;;
+  drop) rm -rf farm/$id/results ;;
+  esac
+done
+)sh";
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+}  // namespace
+
+std::string agent_script(const std::string& folder, bool metrics) {
+  return fmt::format(
+      "cd {} || exit 1\numask 077\nmkdir -p farm || exit 1\ncat > farm/run "
+      "<<'END_OF_RUN'\n{}END_OF_RUN\n{}{}",
+      folder, replaced(kRun, "METRICS", metrics ? "yes" : "no"), jobs::kProcessScript, kAgent);
+}
+
+std::string start_command(const std::string& id, const std::string& script) {
+  // As printf '%b' reads it.
+  return fmt::format("start {} {}\n", id, replaced(replaced(script, "\\", "\\\\"), "\n", "\\n"));
+}
+
+std::string stop_command(const std::string& id, const std::string& signal) {
+  return fmt::format("stop {} {}\n", id, signal);
+}
+std::string check_command(const std::string& id) { return "check " + id + "\n"; }
+std::string drop_command(const std::string& id) { return "drop " + id + "\n"; }
+std::string keep_command(const std::vector<std::string>& ids) {
+  return fmt::format("keep {} \n", fmt::join(ids, " "));
+}
+
+std::optional<AgentLine> read_agent_line(const std::string& line) {
+  using Kind = AgentLine::Kind;
+  AgentLine made;
+  if (line == "ready") return made;
+  if (line == "cancelled") {
+    made.kind = Kind::Cancelled;
+    return made;
+  }
+  const size_t first = line.find(' ');
+  const size_t second = first == line.npos ? line.npos : line.find(' ', first + 1);
+  const std::string what = line.substr(0, first);
+  const std::string id =
+      first == line.npos ? "" : line.substr(first + 1, second == line.npos ? second : second - first - 1);
+  const std::string rest = second == line.npos ? "" : line.substr(second + 1);
+  const size_t dot = id.rfind('.');
+  if (dot == id.npos || dot == 0) return std::nullopt;
+  made.task = id.substr(0, dot);
+  made.attempt = std::atoi(id.c_str() + dot + 1);
+  if (made.attempt < 1) return std::nullopt;
+  if (what == "end") {
+    made.kind = Kind::End;
+    const size_t blank = rest.find(' ');
+    made.status = jobs::exit_status(rest.substr(0, blank));
+    made.results = blank != rest.npos && rest.substr(blank + 1) == "results";
+  } else if (what == "line") {
+    made.kind = Kind::Line;
+    made.text = rest;
+  } else if (what == "gone") {
+    made.kind = Kind::Gone;
+  } else {
+    return std::nullopt;
+  }
+  return made;
+}
+
+}  // namespace radl::farm

@@ -1,0 +1,47 @@
+// What runs on a node of a farm: a shell script that starts tasks as it is told on its standard input, and
+// prints what becomes of them. Tasks outlive it, the connection and radlc.
+//
+//   ~/.radl/jobs/<job>/farm/  events  run  logs/<task>.<attempt>.log
+//                             <task>.<attempt>/{script,results,exit}
+//                       <task>.<attempt>.pid  while it runs
+//
+// It prints "ready", and then every line of `events`, also those of an earlier agent:
+//   end ID STATUS [results]    the attempt ended; "results": it left files in $RADL_RESULTS
+//   line ID {...}              it printed this JSON object
+//   gone ID                    it neither runs nor has ended: its node was restarted, or it was killed
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace radl::farm {
+
+// `folder`: of the job, as shell words. `metrics`: JSON objects that tasks print are reported while they run.
+std::string agent_script(const std::string& folder, bool metrics);
+
+// Commands, each a line.
+std::string start_command(const std::string& id, const std::string& script);
+std::string stop_command(const std::string& id, const std::string& signal);
+std::string check_command(const std::string& id);
+// Kills every attempt but these.
+std::string keep_command(const std::vector<std::string>& ids);
+// Removes the results of an attempt.
+std::string drop_command(const std::string& id);
+
+struct AgentLine {
+  enum class Kind { Ready, End, Line, Gone, Cancelled } kind = Kind::Ready;
+  std::string task;
+  int attempt = 0;
+  int status = 0;        // of End; -1: unknown
+  bool results = false;  // of End
+  std::string text;      // of Line
+};
+// nullopt: the line is none of these.
+std::optional<AgentLine> read_agent_line(const std::string& line);
+
+inline std::string id_of(const std::string& task, int attempt) {
+  return task + "." + std::to_string(attempt);
+}
+
+}  // namespace radl::farm

@@ -1,0 +1,549 @@
+#include "runtime/steps/farm/farm_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "common/files.h"
+#include "common/json_values.h"
+#include "runtime/farm/journal.h"
+#include "runtime/steps/farm/channel.h"
+#include "runtime/steps/farm/inbox.h"
+#include "runtime/steps/farm/outputs.h"
+#include "runtime/steps/farm/pool.h"
+#include "runtime/steps/farm/settings.h"
+#include "runtime/steps/jobs/may_run.h"
+#include "runtime/steps/jobs/network.h"
+#include "runtime/steps/program/results.h"
+#include "runtime/steps/step_log.h"
+
+namespace radl::farm {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Errand = std::function<void(const Status& status)>;
+
+constexpr std::chrono::seconds kLease{45};  // of a silent node: then its tasks run elsewhere
+constexpr std::chrono::seconds kBetweenChecks{5};
+constexpr std::chrono::seconds kBetweenProgress{2};
+constexpr double kYoung = 15;  // seconds in which a started task is not checked
+constexpr int kLastLines = 10;
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Json without_farm(Json program) {
+  program.erase("farm");
+  return program;
+}
+
+class FarmRun {
+ public:
+  FarmRun(const StepContext& context, const ir::Step& step, const std::vector<NodeHandle>& nodes,
+          FarmSettings settings)
+      : context_(context),
+        step_(step),
+        program_(without_farm(step.program)),
+        nodes_(nodes),
+        settings_(std::move(settings)),
+        log_(context_, step, step.id),
+        job_(jobs::folder_of(step)),
+        folder_(farms_folder(context.context->work_directory) + "/" + job_),
+        farm_(settings_.policy),
+        outputs_(folder_),
+        pool_(program_, nodes_, *context.context, job_, settings_.engine,
+              [this](const std::string& node, const std::string& what) { tell(node, what, "ok"); }) {
+    if (settings_.search) search_.emplace(*settings_.search);
+    lost_since_.assign(nodes_.size(), SteadyClock::now());
+    ready_.assign(nodes_.size(), false);
+  }
+
+  Result<StepOutcome> run() {
+    Status done = begin();
+    if (done.ok()) {
+      Channels channels(nodes_, pool_.members(), *context_.context, search_.has_value());
+      channels_ = &channels;
+      done = channels.open();
+      if (done.ok()) done = loop();
+      if (done.code() == Code::Cancelled) end_all();
+      if (Status kept = journal_.flush(); done.ok()) done = kept;
+      channels.close();
+    }
+    if (!done.ok()) return std::move(done).at(where());
+    may_run_.nowhere();
+    return finish();
+  }
+
+ private:
+  std::string where() const { return fmt::format("program '{}'", program_.value("name", "")); }
+
+  void tell(const std::string& node, const std::string& what, const char* state) {
+    log_.line(fmt::format("{}: {} {}", node, what, state));
+    context_.emit({step_.id,
+                   node,
+                   "task",
+                   {{"name", what},
+                    {"state", state},
+                    {"seconds", 0},
+                    {"notice", std::string_view(state) == "failed"}}});
+  }
+
+  // ---- the beginning
+
+  Status begin() {
+    if (Status usable = program::check_results_folder(program_); !usable.ok()) return usable;
+    if (Status made = make_directories(folder_ + kInboxFolder, 0700); !made.ok()) return made;
+    Status opened = journal_.open(folder_ + kJournalFile, [&](const Event& event) {
+      closed_ = json::text_of(event, "event") == "closed";
+      Status applied = farm_.apply(event);
+      if (applied.ok() && search_) search_->observe(event);
+      return applied;
+    });
+    if (!opened.ok()) return opened;
+    if (Status adopted = outputs_.adopt(farm_.table()); !adopted.ok()) return adopted;
+    take_program();
+    if (Status kept = journal_.flush(); !kept.ok()) return kept;
+    return prepare();
+  }
+
+  // The tasks as the program has them now: new ones are added, those that it no longer has are cancelled.
+  void take_program() {
+    Json settings = {{"name", program_.value("name", "")}, {"tries", settings_.policy.rules.tries}};
+    if (search_) {
+      settings["metric"] = search_->settings().metric;
+      settings["goal"] = search_->settings().maximize ? "max" : "min";
+      settings["trials"] = search_->settings().trials;
+    }
+    record(farm_event(std::move(settings), now()));
+    // Nothing starts on a node that this run has not reached.
+    for (const auto& [node, known] : std::map<std::string, NodeRecord>(farm_.table().nodes())) {
+      if (!known.gone) record(gone_event(node, "not connected yet", now()));
+      if (!pool_.find(node)) lose_tasks_of(node, "its node is not part of the farm any more");
+    }
+    std::set<std::string> known;
+    for (const Task& task : settings_.tasks) {
+      known.insert(task.name);
+      if (farm_.table().find(task.name) == nullptr) record(add_event(task, now()));
+    }
+    for (const TaskRecord& task : std::vector<TaskRecord>(farm_.table().tasks())) {
+      const bool added = json::flag_of(task.task.spec, "added") || task.task.spec.contains("parameters");
+      if (!added && !known.contains(task.task.name)) record(cancel_event(task.task.name, now()));
+      // Whoever applies again after a failure wants another try.
+      if (closed_ && task.state == State::Failed) record(retry_event(task.task.name, now()));
+    }
+  }
+
+  Status prepare() {
+    // Checkpoints of an interrupted farm stay.
+    auto joined = pool_.prepare(run_id_, farm_.table().nodes().empty(), may_run_);
+    if (joined && *joined) tell("", "joining the farm that is under way", "ok");
+    return joined ? Status() : std::move(joined).status();
+  }
+
+  // ---- events
+
+  double now() const { return wall_seconds(); }
+
+  // False: the table does not take it.
+  bool record(const Event& event) {
+    if (!farm_.apply(event).ok()) return false;
+    journal_.add(event);
+    if (search_) search_->observe(event);
+    return true;
+  }
+
+  const TaskRecord* current(const AgentLine& line) const {
+    const TaskRecord* task = farm_.table().find(line.task);
+    return task && task->attempt == line.attempt && task->state == State::Running && !task->uncommitted
+               ? task
+               : nullptr;
+  }
+
+  void errand(size_t node, std::function<Status()> what, Errand then) {
+    errands_[channels_->errand(node, std::move(what))] = std::move(then);
+  }
+
+  void take(const Message& message) {
+    switch (message.kind) {
+      case Message::Kind::Line:
+        return take_line(message.node, message.line);
+      case Message::Kind::Disconnected:
+        ready_[message.node] = false;
+        if (!lost_since_[message.node]) {
+          lost_since_[message.node] = SteadyClock::now();
+          record(gone_event(nodes_[message.node].address, message.status.message(), now()));
+          tell(nodes_[message.node].address, "cannot be reached: " + message.status.message(), "failed");
+        }
+        return;
+      case Message::Kind::Done: {
+        Errand then = std::move(errands_[message.number]);
+        errands_.erase(message.number);
+        return then(message.status);
+      }
+    }
+  }
+
+  void take_line(size_t node, const AgentLine& line) {
+    switch (line.kind) {
+      case AgentLine::Kind::Ready:
+        return connected(node);
+      case AgentLine::Kind::Cancelled:
+        cancelled_ = true;
+        return;
+      case AgentLine::Kind::Line: {
+        const int report = ++reports_[id_of(line.task, line.attempt)];
+        const Json values = json::parse_json(line.text);
+        if (values.is_object()) record(metric_event(line.task, line.attempt, report, values, now()));
+        return;
+      }
+      case AgentLine::Kind::Gone:
+        if (current(line))
+          record(end_event(line.task, line.attempt, End::Lost, -1, "its process is gone", now()));
+        return;
+      case AgentLine::Kind::End:
+        return ended(node, line);
+    }
+  }
+
+  void connected(size_t node) {
+    const std::string& address = nodes_[node].address;
+    ready_[node] = true;
+    lost_since_[node].reset();
+    auto known = farm_.table().nodes().find(address);
+    const Resources has = pool_.capacity(node);
+    if (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has)
+      record(node_event(address, has, now()));
+    std::vector<std::string> ids;
+    for (const std::string& name : farm_.running_on(address))
+      ids.push_back(id_of(name, farm_.table().find(name)->attempt));
+    channels_->send(node, keep_command(ids));
+    for (const std::string& id : ids) channels_->send(node, check_command(id));
+  }
+
+  void ended(size_t node, const AgentLine& line) {
+    const TaskRecord* task = current(line);
+    if (task == nullptr || !ending_.insert(id_of(line.task, line.attempt)).second) return;
+    if (line.status == 0 || task->stopping) {
+      const End how = line.status == 0 ? End::Succeeded : End::Stopped;
+      if (record(end_event(line.task, line.attempt, how, line.status, "", now())) &&
+          farm_.table().find(line.task)->uncommitted)
+        bring(node, line.task, line.attempt, line.results);
+      return;
+    }
+    auto lines = std::make_shared<std::string>();
+    const std::string log = fmt::format("farm/logs/{}", id_of(line.task, line.attempt));
+    errand(
+        node,
+        [this, node, log, lines]() -> Status {
+          auto asked = pool_.member(node).was_cancelled();
+          if (asked && *asked) cancelled_ = true;
+          auto tail = pool_.member(node).log_tail(log, kLastLines);
+          if (tail) *lines = *tail;
+          return {};
+        },
+        [this, line, lines](const Status&) { failed(line, *lines); });
+  }
+
+  void failed(const AgentLine& line, const std::string& lines) {
+    if (cancelled_) return;
+    const std::string id = id_of(line.task, line.attempt);
+    const std::string reason =
+        timed_out_.contains(id) ? "was not done within its timeout" : log_.last_lines(lines, kLastLines);
+    record(end_event(line.task, line.attempt, End::Failed, line.status, reason, now()));
+    const TaskRecord* task = farm_.table().find(line.task);
+    tell(task->node,
+         fmt::format("task {} ended with exit status {}{}", line.task, line.status,
+                     task->state == State::Failed ? ": set aside" : ", and is retried"),
+         "failed");
+  }
+
+  // Brings the output of an attempt, and commits it.
+  void bring(size_t node, const std::string& task, int attempt, bool results) {
+    if (!results) return commit(task, attempt);
+    const std::string id = id_of(task, attempt), to = outputs_.arriving(task, attempt);
+    errand(
+        node,
+        [this, node, id, to]() -> Status {
+          std::error_code error;
+          std::filesystem::remove_all(to, error);
+          auto fetched = pool_.member(node).fetch(fmt::format("farm/{}/results", id), to);
+          return fetched ? Status() : std::move(fetched).status();
+        },
+        [this, node, task, attempt, id](const Status& fetched) {
+          if (fetched.ok()) {
+            commit(task, attempt);
+            return channels_->send(node, drop_command(id));
+          }
+          tell(nodes_[node].address,
+               fmt::format("the output of task {} could not be brought: {}", task, fetched.text()), "failed");
+          record(end_event(task, attempt, End::Lost, 0, fetched.message(), now()));
+        });
+  }
+
+  void commit(const std::string& task, int attempt) {
+    if (!record(commit_event(task, attempt, now()))) return;
+    // Not before the journal has it.
+    kept_ = journal_.flush();
+    if (kept_.ok()) kept_ = outputs_.keep(task, attempt);
+  }
+
+  // ---- the loop
+
+  Status loop() {
+    for (;;) {
+      if (context_.context->stop.asked()) return {Code::Cancelled, "cancelled; its tasks were asked to end"};
+      if (cancelled_) return invalid("was cancelled by `radlc cancel`");
+      context_.under_way();
+      if (context_.lets_go()) return {kLeftRunning, "left running on its nodes"};
+      for (const Message& message : channels_->take(std::chrono::milliseconds(100))) take(message);
+      if (!kept_.ok()) return kept_;
+      take_inbox();
+      leases();
+      checks();
+      if (Status started = start_tasks(); !started.ok()) return started;
+      progress(false);
+      if (over()) return {};
+      if (Status reached = any_node(); !reached.ok()) return reached;
+    }
+  }
+
+  bool over() const {
+    return farm_.table().is_over() && errands_.empty() && (!search_ || !search_->next()) && started_;
+  }
+
+  // New trials while there is room, and what is placed. Nothing starts before the journal has it.
+  Status start_tasks() {
+    std::vector<Event> starts;
+    for (;;) {
+      std::vector<Event> events = farm_.next(now());
+      for (const Event& event : events) {
+        if (!record(event)) continue;
+        started_ = true;
+        if (event["event"] == "start") starts.push_back(event);
+        if (event["event"] == "quarantine")
+          tell(event["node"], "takes no more tasks: " + event["reason"].get<std::string>(), "failed");
+      }
+      if (events.empty() && !add_trial()) break;
+    }
+    for (const TaskRecord& task : farm_.table().tasks()) {
+      if (!search_ || task.state != State::Running || task.stopping || !search_->should_stop(task.task.name))
+        continue;
+      stop_later(task);
+    }
+    for (const auto& [id, task] : stops_) record(stop_event(task, farm_.table().find(task)->attempt, now()));
+    if (Status kept = journal_.flush(); !kept.ok()) return kept;
+    for (const Event& start : starts) send_start(start);
+    for (const auto& [id, task] : stops_) end_task(*farm_.table().find(task));
+    stops_.clear();
+    started_ = started_ || !farm_.hosts().empty();
+    return {};
+  }
+
+  void stop_later(const TaskRecord& task) { stops_[id_of(task.task.name, task.attempt)] = task.task.name; }
+
+  bool add_trial() {
+    if (!search_ || farm_.table().count(State::Waiting) > 0) return false;
+    const bool room = std::any_of(farm_.hosts().begin(), farm_.hosts().end(), [&](const Host& host) {
+      return host.open && settings_.trial_needs.fits(host.remaining);
+    });
+    auto next = room ? search_->next() : std::nullopt;
+    if (!next) return false;
+    Task task{
+        fmt::format("trial-{}", search_->suggested()), settings_.trial_needs, 0, {{"parameters", *next}}};
+    return record(add_event(task, now()));
+  }
+
+  void send_start(const Event& start) {
+    const TaskRecord& task = *farm_.table().find(start["task"]);
+    if (auto node = pool_.find(task.node))
+      channels_->send(*node, start_command(id_of(task.task.name, task.attempt), pool_.script(*node, task)));
+  }
+
+  // Asks a task to end, and kills it after the grace.
+  void end_task(const TaskRecord& task) {
+    auto node = pool_.find(task.node);
+    if (!node) return;
+    const std::string id = id_of(task.task.name, task.attempt);
+    channels_->send(*node, stop_command(id, program_.value("stop_signal", "TERM")));
+    kills_[id] = {*node, SteadyClock::now() + grace()};
+  }
+
+  std::chrono::milliseconds grace() const {
+    return std::chrono::milliseconds(static_cast<long long>(program_.value("grace_seconds", 20.0) * 1000));
+  }
+
+  // Of a node that has been silent for too long the tasks run elsewhere.
+  void leases() {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (lost_since_[i] && SteadyClock::now() - *lost_since_[i] >= kLease)
+        lose_tasks_of(nodes_[i].address, "its node does not answer");
+    }
+  }
+
+  void lose_tasks_of(const std::string& address, const std::string& why) {
+    for (const std::string& name : farm_.running_on(address))
+      record(end_event(name, farm_.table().find(name)->attempt, End::Lost, -1, why, now()));
+  }
+
+  // Lost: the executor connects anew, replaces nodes, or reports it.
+  Status any_node() const {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (ready_[i] || !lost_since_[i] || SteadyClock::now() - *lost_since_[i] < 2 * kLease) return {};
+    }
+    return {Code::Lost, "none of its nodes answers"};
+  }
+
+  void checks() {
+    for (auto each = kills_.begin(); each != kills_.end();) {
+      const bool due = SteadyClock::now() >= each->second.second;
+      if (due) channels_->send(each->second.first, stop_command(each->first, "KILL"));
+      each = due ? kills_.erase(each) : std::next(each);
+    }
+    if (SteadyClock::now() < next_check_) return;
+    next_check_ = SteadyClock::now() + kBetweenChecks;
+    const double timeout = program_.value("timeout_seconds", 0.0);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      for (const std::string& name : farm_.running_on(nodes_[i].address)) {
+        const TaskRecord& task = *farm_.table().find(name);
+        const std::string id = id_of(name, task.attempt);
+        if (task.uncommitted || now() - task.started < std::min(kYoung, timeout > 0 ? timeout : kYoung))
+          continue;
+        if (ready_[i]) channels_->send(i, check_command(id));
+        if (timeout > 0 && now() - task.started > timeout && timed_out_.insert(id).second) end_task(task);
+      }
+    }
+  }
+
+  // Requests of `radlc farm cancel|retry|add`.
+  void take_inbox() {
+    for (Event& event : read_inbox(folder_ + kInboxFolder)) {
+      event["at"] = now();
+      if (!record(event)) continue;
+      const TaskRecord* task = farm_.table().find(json::text_of(event, "task"));
+      if (task && task->cancelling) end_task(*task);
+    }
+  }
+
+  void progress(bool last) {
+    if (!last && SteadyClock::now() < next_progress_) return;
+    next_progress_ = SteadyClock::now() + kBetweenProgress;
+    const Table& table = farm_.table();
+    std::string text = fmt::format(
+        "{} of {} tasks done, {} running", table.count(State::Finished) + table.count(State::Stopped),
+        search_ ? std::max(search_->settings().trials, table.tasks().size()) : table.tasks().size(),
+        table.count(State::Running));
+    if (table.count(State::Failed) > 0) text += fmt::format(", {} failed", table.count(State::Failed));
+    if (text == progress_) return;
+    progress_ = text;
+    tell("", text, "ok");
+  }
+
+  // ---- the end
+
+  // What the user interrupts uses up no try.
+  void end_all() {
+    auto running = [&] {
+      std::vector<TaskRecord> all;
+      for (const TaskRecord& task : farm_.table().tasks())
+        if (task.state == State::Running && !task.uncommitted) all.push_back(task);
+      return all;
+    };
+    kills_.clear();
+    for (const TaskRecord& task : running()) end_task(task);
+    const auto until = SteadyClock::now() + grace() + std::chrono::seconds(5);
+    while (!running().empty() && SteadyClock::now() < until) {
+      for (const Message& message : channels_->take(std::chrono::milliseconds(100))) {
+        if (message.kind != Message::Kind::Line || message.line.kind != AgentLine::Kind::End ||
+            !current(message.line))
+          continue;
+        const auto& line = message.line;
+        record(end_event(line.task, line.attempt, End::Preempted, line.status, "interrupted", now()));
+      }
+      checks();
+    }
+    for (const TaskRecord& task : running())
+      record(end_event(task.task.name, task.attempt, End::Preempted, -1, "interrupted", now()));
+  }
+
+  Result<StepOutcome> finish() {
+    progress(true);
+    journal_.add({{"event", "closed"}, {"at", now()}});
+    if (Status kept = journal_.flush(); !kept.ok()) return kept;
+    std::vector<bool> lost;
+    for (bool ready : ready_) lost.push_back(!ready);
+    const double seconds = std::chrono::duration<double>(SteadyClock::now() - begun_).count();
+    auto published = publish({program_, step_.id, farm_.table(), search_ ? &*search_ : nullptr, outputs_,
+                              settings_.merge, folder_, seconds},
+                             pool_.members(), lost, *context_.context, log_.redactor());
+    if (!published) return std::move(published).status().at(where());
+    for (const std::string& note : published->notes) tell("", note, "ok");
+    if (Status failures = failures_of(); !failures.ok()) return std::move(failures).at(where());
+    StepOutcome outcome;
+    outcome.output = std::move(published->output);
+    outcome.changes.push_back({where(), "run", nullptr, outcome.output["tasks"], ""});
+    return outcome;
+  }
+
+  Status failures_of() const {
+    constexpr size_t kShown = 3;
+    const size_t count = farm_.table().count(State::Failed);
+    if (count == 0 || program_.value("may_fail", false)) return {};
+    std::string text = fmt::format("{} of {} tasks failed; the others' outputs are in {}", count,
+                                   farm_.table().tasks().size(), program_.at("results").get<std::string>());
+    size_t shown = 0;
+    for (const TaskRecord& task : farm_.table().tasks()) {
+      if (task.state != State::Failed || ++shown > kShown) continue;
+      text +=
+          fmt::format("\n{}: exit status {} on {}\n{}", task.task.name, task.status, task.node, task.reason);
+    }
+    return invalid(text).with_hint("apply again to retry them");
+  }
+
+  const StepContext context_;
+  const ir::Step& step_;
+  const Json program_;
+  const std::vector<NodeHandle>& nodes_;
+  const FarmSettings settings_;
+  StepLog log_;
+  const std::string job_, folder_;
+  const std::string run_id_ = context_.job_run.empty() ? step_.digest : context_.job_run;
+  Farm farm_;
+  Journal journal_;
+  std::optional<Search> search_;
+  Outputs outputs_;
+  Pool pool_;
+  jobs::MayRun may_run_{context_, nodes_};
+  Channels* channels_ = nullptr;
+  std::map<size_t, Errand> errands_;
+  std::vector<std::optional<SteadyClock::time_point>> lost_since_;
+  std::vector<bool> ready_;
+  std::map<std::string, int> reports_;        // by attempt: lines that it has printed
+  std::set<std::string> ending_, timed_out_;  // attempts
+  std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
+  std::map<std::string, std::pair<size_t, SteadyClock::time_point>> kills_;  // by attempt: node and time
+  SteadyClock::time_point next_check_, next_progress_, begun_ = SteadyClock::now();
+  std::string progress_;
+  std::atomic<bool> cancelled_{false};
+  bool closed_ = false;   // the journal's last run came to its end
+  bool started_ = false;  // some node is there
+  Status kept_;
+};
+
+}  // namespace
+
+Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
+                             const std::vector<NodeHandle>& nodes) {
+  auto settings = parse_farm(step.program.value("farm", ""));
+  if (!settings) return std::move(settings).status().at(step.id);
+  return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
+}
+
+}  // namespace radl::farm

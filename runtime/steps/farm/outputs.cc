@@ -1,0 +1,190 @@
+#include "runtime/steps/farm/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/json_values.h"
+#include "runtime/base/local_digest.h"
+#include "runtime/steps/program/artifact.h"
+#include "runtime/steps/training/bucket_folder.h"
+#include "runtime/steps/training/result_folder.h"
+
+namespace radl::farm {
+namespace fs = std::filesystem;
+namespace {
+
+Status of(const std::error_code& error, const std::string& what) {
+  return error ? errno_status(error.value(), what) : Status();
+}
+
+Status put_file(training::ResultFolder& folder, const std::string& from, const std::string& name) {
+  auto digest = local_digest(from);
+  if (!digest) return digest.status();
+  if (Status way = folder.make_way({{name, *digest}}); !way.ok()) return way;
+  const fs::path to = fs::path(folder.path()) / name;
+  if (Status made = make_directories(to.parent_path()); !made.ok()) return made;
+  const std::string part = to.string() + ".part";
+  std::error_code error;
+  fs::copy_file(from, part, fs::copy_options::overwrite_existing, error);
+  if (!error) fs::rename(part, to, error);
+  return of(error, to);
+}
+
+// All files below a folder, names sorted; none if there is no folder.
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::recursive_directory_iterator each(folder, error), end; each != end; each.increment(error)) {
+    if (error) break;
+    if (each->is_regular_file(error)) names.push_back(each->path().lexically_relative(folder));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status put_all(training::ResultFolder& folder, const std::string& from, const std::string& below) {
+  for (const std::string& name : files_below(from)) {
+    if (Status put = put_file(folder, from + "/" + name, below + "/" + name); !put.ok()) return put;
+  }
+  return {};
+}
+
+bool has_output(const TaskRecord& task) {
+  return task.state == State::Finished || task.state == State::Stopped;
+}
+
+Status put_merged(training::ResultFolder& folder, const ToPublish& what) {
+  std::string all;
+  for (const TaskRecord& task : what.table.tasks()) {
+    if (task.state != State::Finished) continue;
+    auto one = read_file(what.outputs.kept(task.task.name) + "/" + what.merge);
+    if (!one && one.status().code() == Code::NotFound) continue;
+    if (!one) return std::move(one).status();
+    all += *one;
+    if (!all.empty() && all.back() != '\n') all += '\n';
+  }
+  return folder.write(what.merge, all);
+}
+
+// The logs of all attempts on the nodes, masked.
+Status put_logs(training::ResultFolder& folder, const ToPublish& what,
+                const std::vector<std::unique_ptr<jobs::Member>>& members, const std::vector<bool>& lost,
+                const Redactor& secrets) {
+  const std::string arrived = what.farm_folder + "/logs";
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (lost[i]) continue;
+    std::error_code error;
+    fs::remove_all(arrived, error);
+    auto fetched = members[i]->fetch("farm/logs", arrived);
+    if (!fetched) return std::move(fetched).status();
+    for (const std::string& name : files_below(arrived)) {
+      auto text = read_file(arrived + "/" + name);
+      if (!text) return std::move(text).status();
+      if (Status put = folder.write("logs/" + name, secrets.mask(*text)); !put.ok()) return put;
+    }
+    fs::remove_all(arrived, error);
+  }
+  return {};
+}
+
+Json counts_of(const Table& table) {
+  Json counts = Json::object();
+  for (State state : {State::Finished, State::Stopped, State::Failed, State::Cancelled})
+    if (table.count(state) > 0) counts[std::string(state_name(state))] = table.count(state);
+  return counts;
+}
+
+Json product_of(const ToPublish& what) {
+  const std::string place = what.program.at("results");
+  Json output = {{"exit_status", 0},
+                 {"seconds", what.seconds},
+                 {"results_path", place},
+                 {"log_path", place + "/logs"},
+                 {"report_path", place + "/report.json"},
+                 {"tasks", counts_of(what.table)},
+                 {"metrics", Json::object()}};
+  if (what.search == nullptr) return output;
+  const TaskRecord* best = what.table.find(what.search->best());
+  if (best == nullptr) return output;
+  output["metrics"] = best->metrics;
+  output["best"] = {{"task", best->task.name},
+                    {"parameters", json::member(best->task.spec, "parameters")},
+                    {"results_path", place + "/best"}};
+  return output;
+}
+
+}  // namespace
+
+std::string Outputs::arriving(const std::string& task, int attempt) const {
+  return fmt::format("{}/arriving/{}.{}", folder_, task, attempt);
+}
+
+Status Outputs::keep(const std::string& task, int attempt) {
+  std::error_code error;
+  const std::string from = arriving(task, attempt), to = kept(task);
+  if (!fs::exists(from, error)) return {};
+  if (Status made = make_directories(folder_ + "/outputs", 0700); !made.ok()) return made;
+  fs::remove_all(to, error);
+  fs::rename(from, to, error);
+  return of(error, to);
+}
+
+Status Outputs::adopt(const Table& table) {
+  for (const TaskRecord& task : table.tasks()) {
+    if (!has_output(task)) continue;
+    if (Status kept = keep(task.task.name, task.attempt); !kept.ok()) return kept;
+  }
+  std::error_code error;
+  fs::remove_all(folder_ + "/arriving", error);
+  return make_directories(folder_ + "/arriving", 0700);
+}
+
+Result<Published> publish(const ToPublish& what, const std::vector<std::unique_ptr<jobs::Member>>& members,
+                          const std::vector<bool>& lost, const Context& context, const Redactor& secrets) {
+  const std::string place = what.program.at("results"), scratch = what.farm_folder + "/to-send";
+  const training::ResultOwner owner{what.step, what.program.value("identity", "")};
+  const bool bucket = training::is_bucket(place);
+  std::error_code error;
+  if (bucket) fs::remove_all(scratch, error);
+  auto folder = bucket ? training::ResultFolder::own(scratch) : training::ResultFolder::open(place, owner);
+  if (!folder) return std::move(folder).status();
+  const std::string local = bucket ? scratch : place;
+  Status done = make_directories(local + "/logs");
+  for (const TaskRecord& task : what.table.tasks()) {
+    if (done.ok() && has_output(task))
+      done = put_all(*folder, what.outputs.kept(task.task.name), task.task.name);
+  }
+  if (done.ok() && !what.merge.empty()) done = put_merged(*folder, what);
+  if (done.ok()) done = put_logs(*folder, what, members, lost, secrets);
+  Published published;
+  published.output = product_of(what);
+  if (done.ok() && published.output.contains("best"))
+    done = put_all(*folder, what.outputs.kept(published.output["best"]["task"]), "best");
+  auto text = [&](const Json& json) {
+    return secrets.mask(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
+  };
+  if (done.ok()) done = folder->write("table.json", text(what.table.to_json()));
+  if (done.ok()) done = folder->write("report.json", text(published.output));
+  if (done.ok()) done = folder->close();
+  if (!done.ok()) return done;
+  published.notes = folder->moved();
+  if (!bucket) {
+    auto files = program::artifact_of(local, what.step);
+    if (!files) return std::move(files).status();
+    published.output["files"] = std::move(*files);
+    return published;
+  }
+  http::Client http(context.environment);
+  auto kept = training::open_bucket_folder(http, place);
+  Status sent =
+      kept ? training::send_results(*kept, local, {owner, "report.json", ""}, context.stop) : kept.status();
+  fs::remove_all(local, error);
+  if (!sent.ok()) return std::move(sent).at("results");
+  return published;
+}
+
+}  // namespace radl::farm

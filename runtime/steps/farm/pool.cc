@@ -1,0 +1,103 @@
+#include "runtime/steps/farm/pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/net/node_path.h"
+#include "runtime/steps/farm/task_script.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/network.h"
+#include "runtime/steps/program/starting.h"
+#include "runtime/steps/training/engine_bundle.h"
+
+namespace radl::farm {
+namespace {
+
+constexpr const char* kEngine = "farm-engine/radl-train";  // below the job's folder
+
+}  // namespace
+
+Pool::Pool(const Json& program, const std::vector<NodeHandle>& nodes, const Context& context,
+           const std::string& job, bool engine, program::Preparing::Tell tell)
+    : program_(program),
+      nodes_(nodes),
+      context_(context),
+      engine_(engine),
+      preparing_(program_, nodes_, members_, context, std::move(tell)) {
+  for (const NodeHandle& node : nodes_) {
+    members_.push_back(std::make_unique<jobs::Member>(node, context, job));
+    places_.push_back({jobs::address_of(node), 0});
+  }
+}
+
+std::optional<size_t> Pool::find(const std::string& address) const {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].address == address) return i;
+  }
+  return std::nullopt;
+}
+
+Status Pool::look() {
+  looks_.resize(nodes_.size());
+  return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
+    auto look = members_[i]->look(preparing_.looking_script());
+    if (!look) return std::move(look).status();
+    looks_[i] = std::move(*look);
+    return {};
+  });
+}
+
+Result<bool> Pool::prepare(const std::string& run, bool fresh, jobs::MayRun& may_run) {
+  Status looked = look();
+  if (looked.ok()) {
+    may_run.take(looks_);
+    looked = preparing_.look(looks_);
+  }
+  if (!looked.ok()) return looked;
+  may_run.everywhere();
+  if (std::all_of(looks_.begin(), looks_.end(),
+                  [&](const auto& look) { return look.run == run && !look.cancelled; }))
+    return true;
+  if (Status brought = preparing_.bring(fresh); !brought.ok()) return brought;
+  Status ready = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
+    auto removed = members_[i]->exec(fmt::format("rm -rf {}/farm", shell_path(members_[i]->folder())));
+    if (!removed) return std::move(removed).status();
+    if (Status brought = bring_engine(i); !brought.ok()) return brought;
+    return members_[i]->write_run(run);
+  });
+  return ready.ok() ? Result<bool>(false) : ready;
+}
+
+Status Pool::bring_engine(size_t node) const {
+  if (!engine_) return {};
+  auto engine = training::place_engine(nodes_[node], context_);
+  if (!engine) return std::move(engine).status().at(nodes_[node].address);
+  const std::string script = fmt::format("#!/bin/sh\nexec {} \"$@\"\n", engine->command);
+  return members_[node]->put_bytes(script, kEngine, context_.stop, 0755);
+}
+
+Resources Pool::capacity(size_t node) const {
+  const program::NodeFacts& facts = preparing_.facts(node);
+  int64_t share = 1;  // local nodes have one computer together
+  if (jobs::is_local(nodes_[node]))
+    share = std::max<int64_t>(1, std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local));
+  constexpr int64_t kAnyDisk = int64_t{1} << 60;  // how much is free is unknown: it bounds no task
+  return {std::max<int64_t>(1000, int64_t{1000} * facts.processors / share),
+          static_cast<int64_t>(facts.memory_bytes) / share, facts.gpus, kAnyDisk};
+}
+
+std::string Pool::script(size_t node, const TaskRecord& task) const {
+  program::MemberSetting setting;
+  setting.index = node;
+  setting.home = looks_[node].home;
+  setting.folder = program::job_folder(looks_[node], *members_[node]);
+  setting.folder_below = sftp_path(members_[node]->folder());
+  setting.resumes = task.attempt > 1;
+  setting.facts = preparing_.facts(node);
+  const std::string environment = preparing_.environment(node);
+  if (!environment.empty()) setting.environment = setting.home + "/" + sftp_path(environment);
+  return task_script(program_, setting, places_, task, engine_ ? setting.folder + "/" + kEngine : "");
+}
+
+}  // namespace radl::farm

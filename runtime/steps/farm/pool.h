@@ -1,0 +1,48 @@
+// The nodes of a farm: what they are, the program's files on them, and what a task is started with there.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/farm/table.h"
+#include "runtime/steps/jobs/may_run.h"
+#include "runtime/steps/program/launch.h"
+#include "runtime/steps/program/preparing.h"
+
+namespace radl::farm {
+
+class Pool {
+ public:
+  // All outlive it. `program`: docs/ir.md, without its `farm`. `job`: the folder's name on nodes. `engine`:
+  // tasks get radl-train, as $RADL_TRAIN.
+  Pool(const Json& program, const std::vector<NodeHandle>& nodes, const Context& context,
+       const std::string& job, bool engine, program::Preparing::Tell tell);
+
+  const std::vector<std::unique_ptr<jobs::Member>>& members() const { return members_; }
+  jobs::Member& member(size_t node) const { return *members_[node]; }
+  std::optional<size_t> find(const std::string& address) const;
+  // Brings the program's files, unless all nodes have them for this run. With `fresh` nothing of an earlier
+  // run stays, otherwise its checkpoints. Returns true if the nodes had them: tasks may run there.
+  Result<bool> prepare(const std::string& run, bool fresh, jobs::MayRun& may_run);
+  // What tasks of a node may use together.
+  Resources capacity(size_t node) const;
+  // The script that becomes the task.
+  std::string script(size_t node, const TaskRecord& task) const;
+
+ private:
+  Status look();
+  Status bring_engine(size_t node) const;
+
+  const Json& program_;
+  const std::vector<NodeHandle>& nodes_;
+  const Context& context_;
+  const bool engine_;
+  std::vector<std::unique_ptr<jobs::Member>> members_;
+  program::Preparing preparing_;
+  std::vector<jobs::Member::Look> looks_;
+  std::vector<program::Place> places_;
+};
+
+}  // namespace radl::farm

@@ -1,0 +1,28 @@
+// What a program's `farm` says (docs/farm.md), as the runtime uses it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/farm/farm.h"
+#include "runtime/farm/search.h"
+
+namespace radl::farm {
+
+struct FarmSettings {
+  Policy policy;
+  std::vector<Task> tasks;               // without those of the search
+  std::optional<SearchSettings> search;  // trials
+  Resources trial_needs;
+  bool engine = false;  // tasks call radl-train
+  std::string merge;    // name of a file of each output; they are joined in the order of the tasks
+};
+
+// Invalid: says what is wrong with which task.
+Result<FarmSettings> parse_farm(const std::string& json);
+
+// Processors and bytes as a user writes them: {"cpu": 0.5, "memory": 1000000000, "gpu": 1, "disk": 0}.
+Resources needs_from(const Json& json);
+
+}  // namespace radl::farm

@@ -1,0 +1,64 @@
+#include "runtime/steps/farm/task_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/json_values.h"
+
+namespace radl::farm {
+namespace {
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// `{NAME}` of a parameter, or of the task.
+std::string filled(std::string text, const Json& parameters, const std::string& task) {
+  auto replace = [&](const std::string& name, const std::string& by) {
+    const std::string what = "{" + name + "}";
+    for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
+      text.replace(at, what.size(), by);
+  };
+  for (const auto& [name, value] : parameters.items()) replace(name, text_of(value));
+  replace("task", task);
+  return text;
+}
+
+}  // namespace
+
+std::string task_script(const Json& program, const program::MemberSetting& setting,
+                        const std::vector<program::Place>& places, const TaskRecord& task,
+                        const std::string& engine) {
+  const Json& spec = task.task.spec;
+  const std::string& name = task.task.name;
+  const Json parameters =
+      json::member(spec, "parameters").is_object() ? json::member(spec, "parameters") : Json::object();
+  Json mine = program;
+  Json arguments = Json::array();
+  if (spec.contains("command")) {
+    mine["main"] = "sh";
+    mine.erase("launcher");
+    arguments = {"-c", filled(json::text_of(spec, "command"), parameters, name)};
+  } else {
+    for (const Json& word : program.value("arguments", Json::array()))
+      arguments.push_back(filled(text_of(word), parameters, name));
+    for (const Json& word : json::list_of(spec, "arguments"))
+      arguments.push_back(filled(text_of(word), parameters, name));
+  }
+  mine["arguments"] = std::move(arguments);
+  Json environment = program.value("environment", Json::object());
+  for (const auto& [variable, value] : json::member(spec, "environment").items())
+    environment[variable] = filled(text_of(value), parameters, name);
+  if (!task.devices.empty())
+    environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(task.devices, ","));
+  mine["environment"] = std::move(environment);
+  auto variables = program::member_variables(program, places, setting, task.attempt);
+  variables["RADL_TASK_NAME"] = name;
+  variables["RADL_PARAMETERS"] = parameters.dump();
+  variables["RADL_RESULTS"] = fmt::format("{}/farm/{}.{}/results", setting.folder, name, task.attempt);
+  variables["RADL_CHECKPOINTS"] += "/" + name;
+  variables["RADL_THREADS"] = std::to_string(std::max<int64_t>(1, task.task.needs.cpu / 1000));
+  if (!engine.empty()) variables["RADL_TRAIN"] = engine;
+  return program::member_script(mine, variables, setting);
+}
+
+}  // namespace radl::farm

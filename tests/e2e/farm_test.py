@@ -1,0 +1,195 @@
+"""Farms through the whole spine: placement, outputs, a killed radlc, failures, cancelling, a search."""
+import json
+import signal
+import unittest
+
+from radl_case import RadlCase
+
+FILE = """radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 2
+use 'std/farm/tasks' as work (
+  nodes = system.worker
+  TASKS
+)
+output results ( value = work.results_path )
+"""
+EIGHT = """tasks = [ { name = 't${n}', command = 'echo out-{task} > "$RADL_RESULTS/o.txt"; echo said {task}' } for n in range(8) ]
+  merge = 'o.txt'"""
+# Waits for its gate, a file among its checkpoints.
+GATED = 'echo begun >> "$RADL_CHECKPOINTS/begun"; while [ ! -e "$RADL_CHECKPOINTS/gate" ]; do sleep 0.05; done; echo {task} > "$RADL_RESULTS/o.txt"'
+
+SEARCH = """radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 2
+use 'std/farm/search' as hpo (
+  nodes = system.worker
+  main = 'trial.sh'
+  arguments = ['{x}']
+  space = { x = { min = 0, max = 1 } }
+  trials = TRIALS, strategy = 'STRATEGY', seed = 3
+  options = { source = './trial', launcher = ['sh'] }
+)
+output best ( value = hpo.best )
+output loss ( value = hpo.metrics )
+"""
+# The nearer to 0.3, the better, from the first report on.
+TRIAL = """for i in 1 2 3 4 5 6 7 8 9; do
+  awk -v x="$1" -v i=$i 'BEGIN { d = x - 0.3; if (d < 0) d = -d; printf "{\\"epoch\\": %d, \\"loss\\": %f}\\n", i, d + 1 / i }'
+  sleep 0.1
+done
+echo "model of $1" > "$RADL_RESULTS/model"
+"""
+
+
+class Farms(RadlCase):
+    def with_tasks(self, text):
+        self.file = self.write("farm.radl", FILE.replace("TASKS", text))
+
+    def apply(self, **options):
+        return self.radlc("apply", "--auto-approve", self.file, **options)
+
+    def begin(self):
+        return self.start("apply", "--auto-approve", self.file)
+
+    def table(self):
+        return {task["task"]: task for task in json.loads(self.radlc("farm", "table", "--json", self.file))}
+
+    def counts(self):
+        (farm,) = json.loads(self.radlc("farm", "status", "--json", self.file))
+        return {state: count for state, count in farm["counts"].items() if count}
+
+    def begun(self):
+        return {path.parent.name: path.read_text().split().count("begun") for path in self.found("home/.radl/jobs/*/checkpoints/*/begun")}
+
+    def open_gates(self):
+        for folder in self.found("home/.radl/jobs/*/checkpoints/*"):
+            (folder / "gate").touch()
+
+    def open_gates_until(self, process):
+        def over():
+            self.open_gates()
+            return process.poll() is not None
+        self.wait_until(over, message="it does not end")
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def destroy(self):
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left()
+
+    def test_each_task_leaves_its_output_once(self):
+        self.with_tasks(EIGHT)
+        self.apply()
+        results = self.folder / "work-results"
+        for n in range(8):
+            self.assertEqual((results / f"t{n}" / "o.txt").read_text(), f"out-t{n}\n")
+            self.assertEqual((results / "logs" / f"t{n}.1.log").read_text(), f"said t{n}\n")
+        self.assertEqual((results / "o.txt").read_text().split(), [f"out-t{n}" for n in range(8)])
+        self.assertEqual(self.counts(), {"finished": 8})
+        table = self.table()
+        self.assertEqual({task["attempt"] for task in table.values()}, {1})
+        self.assertEqual({task["node"] for task in table.values()}, {"worker[0]", "worker[1]"})
+        self.assertEqual(self.radlc("farm", "logs", self.file, "t3"), "said t3\n")
+        self.assertEqual(self.actions(self.file), {})
+        self.destroy()
+
+    def test_a_task_that_is_added_to_the_file_runs_alone(self):
+        self.with_tasks(EIGHT)
+        self.apply()
+        before = self.table()
+        self.edit(self.file, ("range(8)", "range(9)"))
+        self.apply()
+        after = self.table()
+        self.assertEqual(after.pop("t8")["state"], "finished")
+        self.assertEqual(after, before)
+        self.assertEqual(len((self.folder / "work-results" / "o.txt").read_text().split()), 9)
+        self.destroy()
+
+    def test_a_killed_radlc_joins_the_tasks_that_run(self):
+        self.with_tasks(f"tasks = [ {{ name = 't${{n}}', command = '{GATED}' }} for n in range(4) ]")
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 2, message="no tasks start")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertEqual(self.counts(), {"running": 2, "waiting": 2})
+        self.open_gates_until(self.begin())
+        table = self.table()
+        self.assertEqual({task["state"] for task in table.values()}, {"finished"})
+        self.assertEqual({task["attempt"] for task in table.values()}, {1})
+        self.assertEqual(self.begun(), {f"t{n}": 1 for n in range(4)})
+        self.destroy()
+
+    def test_an_interrupt_ends_the_tasks_and_uses_up_no_try(self):
+        self.with_tasks(f"tasks = [ {{ name = 't${{n}}', command = '{GATED}' }} for n in range(2) ]\n  options = {{ grace = 1 }}")
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 2, message="no tasks start")
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        self.assertEqual(self.counts(), {"waiting": 2})
+        self.open_gates_until(self.begin())
+        self.assertEqual({(task["attempt"], "failed_on" in task) for task in self.table().values()}, {(2, False)})
+        self.destroy()
+
+    def test_a_task_that_fails_is_set_aside_and_the_others_go_on(self):
+        self.with_tasks("""tasks = [ { name = 'bad', command = 'echo why; exit 7' }, { name = 'good', command = 'echo x > $RADL_RESULTS/x' } ]
+  tries = 2""")
+        self.apply(code=2)
+        self.assertIn("bad: exit status 7", self.err)
+        self.assertIn("why", self.err)
+        self.assertEqual(self.counts(), {"failed": 1, "finished": 1})
+        bad = self.table()["bad"]
+        self.assertEqual((bad["attempt"], sorted(bad["failed_on"])), (2, ["worker[0]", "worker[1]"]))
+        self.assertEqual((self.folder / "work-results" / "good" / "x").read_text(), "x\n")
+        self.apply(code=2)
+        self.assertEqual(self.table()["bad"]["attempt"], 4)
+        self.destroy()
+
+    def test_a_running_task_is_cancelled(self):
+        self.with_tasks(f"tasks = [ {{ name = 't${{n}}', command = '{GATED}' }} for n in range(3) ]")
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 2, message="no tasks start")
+        one = sorted(self.begun())[0]
+        self.radlc("farm", "cancel", self.file, one)
+        self.wait_until(lambda: self.table()[one]["state"] == "cancelled", message="it is not cancelled")
+        self.open_gates_until(process)
+        self.assertEqual(self.counts(), {"finished": 2, "cancelled": 1})
+        self.assertFalse((self.folder / "work-results" / one).exists())
+        self.destroy()
+
+    def test_a_search_keeps_the_best_and_ends_others_early(self):
+        self.write("trial/trial.sh", TRIAL)
+        self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "asha").replace("TRIALS", "12"))
+        self.apply()
+        table = self.table()
+        self.assertEqual(len(table), 12)
+        self.assertIn("stopped", {task["state"] for task in table.values()})
+        best = json.loads(self.radlc("farm", "best", self.file))
+        least = min(task["metrics"]["loss"] for task in table.values())
+        self.assertEqual(best["metrics"]["loss"], least)
+        outputs = json.loads(self.radlc("output", "--json", self.file))
+        self.assertIn(best["task"], json.dumps(outputs))
+        self.assertEqual((self.folder / "hpo-results" / "best" / "model").read_text(), f"model of {best['parameters']['x']}\n")
+        self.destroy()
+
+    def test_a_search_that_was_killed_has_the_same_trials(self):
+        self.write("trial/trial.sh", TRIAL)
+        self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "sobol").replace("TRIALS", "6"))
+        process = self.begin()
+        journal = lambda: "".join(path.read_text() for path in self.found("farms/*/journal.jsonl"))
+        self.wait_until(lambda: journal().count('"commit"') >= 2, message="no trial ends")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.apply()
+        killed = self.table()
+        self.destroy()
+        self.apply()
+        whole = self.table()
+        self.assertEqual({name: task["spec"] for name, task in killed.items()}, {name: task["spec"] for name, task in whole.items()})
+        self.assertEqual({name: task["metrics"] for name, task in killed.items()}, {name: task["metrics"] for name, task in whole.items()})
+        self.assertEqual({task["state"] for task in killed.values()}, {"finished"})
+        self.destroy()
+
+
+if __name__ == "__main__":
+    unittest.main()

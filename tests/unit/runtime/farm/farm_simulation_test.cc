@@ -1,0 +1,195 @@
+// Farms in virtual time, with a world that loses, delays and preempts. Each run is determined by its seed.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <queue>
+#include <random>
+#include <set>
+
+#include "runtime/farm/farm.h"
+#include "runtime/farm/search.h"
+
+namespace radl::farm {
+namespace {
+
+struct Faults {
+  double preempted = 0;     // chance that an attempt ends by a preemption of its node
+  double lost = 0;          // chance that nobody hears the end of an attempt until its lease is over
+  double failed = 0;        // chance that an attempt fails by itself
+  double killed = 0;        // chance that the scheduler is killed after an event
+  bool black_hole = false;  // node n0 fails everything
+};
+
+class Simulation {
+ public:
+  Simulation(uint32_t seed, int nodes, int tasks, Faults faults, std::optional<size_t> kill_at = {})
+      : random_(seed), faults_(faults), kill_at_(kill_at) {
+    for (int i = 0; i < nodes; ++i) record(node_event("n" + std::to_string(i), {2000, 8000, 0, 0}, 0));
+    for (int i = 0; i < tasks; ++i) {
+      const Resources needs{1000 * static_cast<int64_t>(1 + random_() % 2),
+                            static_cast<int64_t>(random_() % 8000), 0, 0};
+      record(add_event({"t" + std::to_string(i), needs, 0, {{"content", i}}}, 0));
+    }
+  }
+
+  void run() {
+    for (int rounds = 0; !farm_.table().is_over(); ++rounds) {
+      ASSERT_LT(rounds, 100000) << "no end";
+      for (auto events = farm_.next(now_); !events.empty(); events = farm_.next(now_)) {
+        for (const Event& event : events) {
+          record(event);
+          if (event["event"] == "start") begin(event);
+        }
+      }
+      commit();
+      if (farm_.table().is_over()) break;
+      ASSERT_FALSE(world_.empty()) << "nothing runs, and tasks are left";
+      const Ahead next = world_.top();
+      world_.pop();
+      now_ = std::max(now_, next.at);
+      if (next.published) published_late(next);
+      record(next.event);
+    }
+  }
+
+  // Restarts the scheduler from its journal alone.
+  void restart() {
+    Farm again;
+    for (const Event& event : journal_) (void)again.apply(event);
+    ASSERT_EQ(again.table().to_json(), farm_.table().to_json());
+    farm_ = std::move(again);
+    ++restarts;
+  }
+
+  const Table& table() const { return farm_.table(); }
+  size_t events() const { return journal_.size(); }
+  std::map<std::string, std::vector<int>> outputs;  // by task: content of each time that it was published
+  int restarts = 0;
+
+ private:
+  struct Ahead {
+    double at;
+    size_t number;
+    Event event;
+    bool published;  // a process that ends unheard: a zombie
+    bool operator<(const Ahead& other) const {
+      return std::tie(at, number) > std::tie(other.at, other.number);
+    }
+  };
+
+  double chance() { return static_cast<double>(random_()) / 4294967296.0; }
+
+  void record(const Event& event) {
+    if (!farm_.apply(event).ok()) return;
+    journal_.push_back(event);
+    if (kill_at_ ? journal_.size() == *kill_at_ : chance() < faults_.killed) restart();
+  }
+
+  void ahead(double after, Event event, bool zombie = false) {
+    event["at"] = now_ + after;
+    world_.push({now_ + after, ++number_, std::move(event), zombie});
+  }
+
+  void begin(const Event& start) {
+    const std::string task = start["task"], node = start["node"];
+    const int attempt = start["attempt"];
+    const double length = 10 + 100 * chance();
+    auto ends = [&](End how, int status) { return end_event(task, attempt, how, status, "", 0); };
+    if (faults_.black_hole && node == "n0") return ahead(0.1, ends(End::Failed, 1));
+    const double what = chance();
+    if (what < faults_.preempted) return ahead(length * chance(), ends(End::Preempted, 0));
+    if (what < faults_.preempted + faults_.failed) return ahead(length * chance(), ends(End::Failed, 1));
+    if (what < faults_.preempted + faults_.failed + faults_.lost) {
+      ahead(length + 60, ends(End::Lost, 0));             // its lease
+      ahead(length + 90, ends(End::Succeeded, 0), true);  // it finishes late
+      return;
+    }
+    ahead(length, ends(End::Succeeded, 0));
+  }
+
+  // A zombie has its output ready: whether it is taken is the fence's decision.
+  void published_late(const Ahead& late) {
+    const TaskRecord* task = farm_.table().find(late.event["task"]);
+    EXPECT_NE(task->attempt, 0);
+    if (task->attempt != late.event["attempt"].get<int>()) {
+      EXPECT_EQ(farm_.apply(late.event).code(), Code::Conflict);
+    }
+  }
+
+  // Brings outputs; a scheduler that was killed in between brings them again.
+  void commit() {
+    for (const TaskRecord& task : std::vector<TaskRecord>(farm_.table().tasks())) {
+      if (!task.uncommitted) continue;
+      const Event event = commit_event(task.task.name, task.attempt, now_);
+      if (!farm_.apply(event).ok()) continue;
+      journal_.push_back(event);
+      outputs[task.task.name].push_back(task.task.spec["content"]);
+      if (chance() < faults_.killed) restart();
+    }
+  }
+
+  std::mt19937 random_;
+  Faults faults_;
+  std::optional<size_t> kill_at_;
+  Farm farm_;
+  std::vector<Event> journal_;
+  std::priority_queue<Ahead> world_;
+  double now_ = 0;
+  size_t number_ = 0;
+};
+
+void expect_each_output_once(const Simulation& simulation, int tasks) {
+  for (int i = 0; i < tasks; ++i) {
+    auto found = simulation.outputs.find("t" + std::to_string(i));
+    ASSERT_NE(found, simulation.outputs.end()) << i;
+    EXPECT_EQ(found->second, std::vector<int>{i});
+  }
+}
+
+TEST(FarmSimulation, EachOutputExactlyOnceInAThousandRuns) {
+  int restarts = 0;
+  for (uint32_t seed = 0; seed < 1000; ++seed) {
+    Faults faults;
+    faults.preempted = 0.5 * (seed % 10) / 10;
+    faults.lost = 0.1;
+    faults.killed = 0.02;
+    faults.black_hole = seed % 3 == 0;
+    Simulation simulation(seed, 3, 12, faults);
+    ASSERT_NO_FATAL_FAILURE(simulation.run()) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expect_each_output_once(simulation, 12)) << "seed " << seed;
+    restarts += simulation.restarts;
+  }
+  EXPECT_GT(restarts, 500);
+}
+
+TEST(FarmSimulation, KilledAtEveryStepOfItsJournal) {
+  Faults faults;
+  faults.preempted = 0.2;
+  faults.lost = 0.1;
+  Simulation whole(7, 2, 8, faults, 0);
+  whole.run();
+  for (size_t step = 1; step <= whole.events(); ++step) {
+    Simulation killed(7, 2, 8, faults, step);
+    ASSERT_NO_FATAL_FAILURE(killed.run()) << "step " << step;
+    EXPECT_EQ(killed.table().to_json(), whole.table().to_json()) << "step " << step;
+    ASSERT_NO_FATAL_FAILURE(expect_each_output_once(killed, 8)) << "step " << step;
+  }
+}
+
+TEST(FarmSimulation, OwnFailuresEndInATableWithoutWaitingTasks) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    Faults faults;
+    faults.failed = 0.4;
+    Simulation simulation(seed, 4, 20, faults);
+    ASSERT_NO_FATAL_FAILURE(simulation.run());
+    const Table& table = simulation.table();
+    EXPECT_EQ(table.count(State::Finished) + table.count(State::Failed), 20u);
+    for (const TaskRecord& task : table.tasks()) {
+      EXPECT_TRUE(task.state != State::Failed || task.failed_on.size() == 3u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace radl::farm

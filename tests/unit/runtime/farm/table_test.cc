@@ -1,0 +1,212 @@
+#include "runtime/farm/table.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/farm/farm.h"
+#include "runtime/farm/journal.h"
+
+namespace radl::farm {
+namespace {
+
+const Resources kOne{1000, 0, 0, 0};
+
+class FarmTable : public ::testing::Test {
+ protected:
+  void nodes(int count, int64_t cpu = 1000) {
+    for (int i = 0; i < count; ++i)
+      ASSERT_TRUE(farm.apply(node_event("n" + std::to_string(i), {cpu, 0, 0, 0}, 0)).ok());
+  }
+  void add(const std::string& name, Resources needs = kOne) {
+    ASSERT_TRUE(farm.apply(add_event({name, needs, 0, Json::object()}, now)).ok());
+  }
+  // Applies what should follow; returns "task@node" of what starts.
+  std::vector<std::string> step() {
+    std::vector<std::string> started;
+    for (const Event& event : farm.next(++now)) {
+      EXPECT_TRUE(farm.apply(event).ok());
+      if (event["event"] == "start")
+        started.push_back(event["task"].get<std::string>() + "@" + event["node"].get<std::string>());
+    }
+    return started;
+  }
+  const TaskRecord& task(const std::string& name) { return *farm.table().find(name); }
+  void end(const std::string& name, End how, int status = 0) {
+    ASSERT_TRUE(farm.apply(end_event(name, task(name).attempt, how, status, "", now)).ok());
+  }
+  Farm farm;
+  double now = 0;
+};
+
+TEST_F(FarmTable, ATaskIsSetAsideAfterThreeFailuresOnThreeNodes) {
+  nodes(4);
+  add("t");
+  std::set<std::string> on;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(step().size(), 1u);
+    on.insert(task("t").node);
+    end("t", End::Failed, 7);
+  }
+  EXPECT_EQ(on.size(), 3u);
+  EXPECT_EQ(task("t").state, State::Failed);
+  EXPECT_EQ(task("t").status, 7);
+  EXPECT_TRUE(step().empty());
+  ASSERT_TRUE(farm.apply(retry_event("t", now)).ok());
+  EXPECT_EQ(step().size(), 1u);
+}
+
+TEST_F(FarmTable, PreemptionsUseUpNoTry) {
+  nodes(1);
+  add("t");
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(step().size(), 1u);
+    end("t", i % 2 ? End::Preempted : End::Lost);
+  }
+  EXPECT_EQ(task("t").state, State::Waiting);
+  EXPECT_EQ(task("t").preemptions, 20);
+}
+
+TEST_F(FarmTable, ALateEndOfAnOldAttemptChangesNothing) {
+  nodes(1);
+  add("t");
+  step();
+  end("t", End::Lost);
+  step();
+  const Json before = farm.table().to_json();
+  EXPECT_EQ(farm.apply(end_event("t", 1, End::Succeeded, 0, "", now)).code(), Code::Conflict);
+  EXPECT_EQ(farm.apply(commit_event("t", 1, now)).code(), Code::Conflict);
+  EXPECT_EQ(farm.apply(metric_event("t", 1, 1, {{"loss", 1}}, now)).code(), Code::Conflict);
+  EXPECT_EQ(farm.table().to_json(), before);
+  end("t", End::Succeeded);
+  EXPECT_TRUE(farm.apply(commit_event("t", 2, now)).ok());
+  EXPECT_EQ(farm.apply(commit_event("t", 2, now)).code(), Code::Conflict);
+}
+
+TEST_F(FarmTable, ABlackHoleIsQuarantinedAndItsFailuresAreForgiven) {
+  nodes(2);
+  for (int i = 0; i < 8; ++i) add("t" + std::to_string(i));
+  for (int round = 0; round < 12 && !farm.table().is_over(); ++round) {
+    for (const std::string& started : step()) {
+      const std::string name = started.substr(0, started.find('@'));
+      if (started.ends_with("@n1")) {
+        end(name, End::Failed, 1);
+      } else {
+        end(name, End::Succeeded);
+        ASSERT_TRUE(farm.apply(commit_event(name, task(name).attempt, now)).ok());
+      }
+    }
+  }
+  EXPECT_TRUE(farm.table().nodes().at("n1").quarantined);
+  EXPECT_FALSE(farm.table().nodes().at("n0").quarantined);
+  EXPECT_EQ(farm.table().count(State::Finished), 8u);
+}
+
+TEST_F(FarmTable, WrongTasksQuarantineNoNode) {
+  nodes(3);
+  for (int i = 0; i < 6; ++i) add("t" + std::to_string(i));
+  for (int round = 0; round < 20 && !farm.table().is_over(); ++round) {
+    for (const std::string& started : step()) end(started.substr(0, started.find('@')), End::Failed, 1);
+  }
+  EXPECT_EQ(farm.table().count(State::Failed), 6u);
+  for (const auto& [name, node] : farm.table().nodes()) EXPECT_FALSE(node.quarantined) << name;
+}
+
+TEST_F(FarmTable, ABigTaskIsNotOvertakenForEver) {
+  nodes(1, 2000);
+  add("small-0");
+  step();
+  add("big", {2000, 0, 0, 0});
+  bool ran = false;
+  std::string running = "small-0";
+  for (int i = 1; i < 40 && !ran; ++i) {
+    now += 60;
+    add("small-" + std::to_string(i));
+    const std::string before = running;
+    for (const std::string& started : step()) {
+      running = started.substr(0, started.find('@'));
+      ran = ran || running == "big";
+    }
+    if (!ran && task(before).state == State::Running) end(before, End::Succeeded);
+  }
+  EXPECT_TRUE(ran);
+}
+
+TEST_F(FarmTable, AWaitingTaskSaysWhatItNeeds) {
+  nodes(1);
+  add("big", {4000, 0, 0, 0});
+  add("gpu", {1000, 0, 1, 0});
+  EXPECT_TRUE(step().empty());
+  EXPECT_NE(farm.why_waiting(task("big")).find("4 processors"), std::string::npos);
+  EXPECT_NE(farm.why_waiting(task("gpu")).find("1 GPUs"), std::string::npos);
+}
+
+TEST_F(FarmTable, CancelEndsWaitingAndRunningTasks) {
+  nodes(1);
+  add("a");
+  add("b");
+  step();
+  ASSERT_TRUE(farm.apply(cancel_event("a", now)).ok());
+  ASSERT_TRUE(farm.apply(cancel_event("b", now)).ok());
+  EXPECT_EQ(task("b").state, State::Cancelled);
+  EXPECT_EQ(task("a").state, State::Running);
+  end("a", End::Succeeded);
+  EXPECT_EQ(task("a").state, State::Cancelled);
+  EXPECT_EQ(farm.apply(cancel_event("a", now)).code(), Code::Conflict);
+}
+
+class FarmJournal : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/farm-journal-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    folder_ = folder;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/journal"; }
+  std::string folder_;
+};
+
+TEST_F(FarmJournal, ATornLastLineIsRemoved) {
+  Event added = add_event({"t", kOne, 0, Json::object()}, 1);
+  {
+    Journal journal;
+    ASSERT_TRUE(journal.open(path(), [](const Event&) { return Status(); }).ok());
+    journal.add(added);
+    ASSERT_TRUE(journal.flush().ok());
+  }
+  std::ofstream(path(), std::ios::app) << "{\"event\":\"sta";
+  for (int i = 0; i < 2; ++i) {
+    Journal journal;
+    std::vector<Event> seen;
+    ASSERT_TRUE(journal
+                    .open(path(),
+                          [&](const Event& event) {
+                            seen.push_back(event);
+                            return Status();
+                          })
+                    .ok());
+    EXPECT_EQ(seen.size(), 1u + static_cast<size_t>(i));
+    EXPECT_EQ(seen[0], added);
+    journal.add(cancel_event("t", 2));
+    ASSERT_TRUE(journal.flush().ok());
+  }
+}
+
+TEST_F(FarmJournal, OneRunAtATime) {
+  Journal journal, second;
+  ASSERT_TRUE(journal.open(path(), [](const Event&) { return Status(); }).ok());
+  EXPECT_EQ(second.open(path(), [](const Event&) { return Status(); }).code(), Code::Conflict);
+}
+
+TEST_F(FarmJournal, AnythingElseIsCorrupt) {
+  std::ofstream(path()) << "not an event\n";
+  Journal journal;
+  EXPECT_EQ(journal.open(path(), [](const Event&) { return Status(); }).code(), Code::Corrupt);
+}
+
+}  // namespace
+}  // namespace radl::farm
