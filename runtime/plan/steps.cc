@@ -6,6 +6,7 @@
 
 #include "common/human.h"
 #include "runtime/plan/build.h"
+#include "runtime/plan/farm_notes.h"
 #include "runtime/plan/fields.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/step_times.h"
@@ -244,7 +245,10 @@ class StepPlanner {
     action.usual_seconds = usual(step);
     action.seconds = predicted(step, digest, record);
     // What it computes, whatever it is called: its time is of this alone.
-    if (step.kind == ir::StepKind::Program) action.spec = {{"work", step.program.value("identity", "")}};
+    if (step.kind == ir::StepKind::Program) {
+      action.spec = {{"work", step.program.value("identity", "")}};
+      add_farm_note(draft_.input.program, step, draft_.plan.notes);
+    }
     if (step.kind == ir::StepKind::Training) {
       // Checkpoints in a bucket outlive the nodes and the state, and are kept apart by what is trained.
       const std::string kept = step.training.value("checkpoints", "");

@@ -81,7 +81,7 @@ LAYERS = {
     "runtime/clouds/local": CLOUD,
     "runtime/clouds/openstack": CLOUD,
     "runtime/clouds/simulated": CLOUD,
-    "runtime/plan": ["common/", *IR, "runtime/base", "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/foresight", "runtime/state"],
+    "runtime/plan": ["common/", *IR, "runtime/base", "runtime/farm", "runtime/graph", "runtime/catalog", "runtime/clouds", "runtime/foresight", "runtime/state"],
     "runtime/steps": [*STEPS, "runtime/farm", "runtime/steps/"],  # a circle with what is below it
     "runtime/steps/jobs": [*STEPS, "runtime/steps"],
     "runtime/steps/native": [*STEPS, "runtime/steps"],

@@ -18,7 +18,7 @@
 #include "runtime/steps/farm/inbox.h"
 #include "runtime/steps/farm/outputs.h"
 #include "runtime/steps/farm/pool.h"
-#include "runtime/steps/farm/settings.h"
+#include "runtime/farm/settings.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/program/results.h"

@@ -1,4 +1,4 @@
-#include "runtime/steps/farm/settings.h"
+#include "runtime/farm/settings.h"
 
 #include <fmt/format.h>
 

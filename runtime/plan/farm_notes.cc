@@ -1,0 +1,71 @@
+#include "runtime/plan/farm_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/farm/rehearsal.h"
+
+namespace radl {
+namespace {
+
+// Lengths that a user predicts are taken to be right within this share.
+constexpr double kBand = 0.3;
+
+double least(const ir::Node& node, const char* feature) {
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end()) return 0;
+  const ir::Requirement& asked = found->second;
+  if (asked.min) return *asked.min;
+  return asked.equals && asked.equals->is_number() ? asked.equals->get<double>() : 0;
+}
+
+farm::Resources offered(const ir::Node& node) {
+  farm::Resources has;
+  has.cpu = std::max<int64_t>(1000, std::llround(1000 * least(node, "cpu.count")));
+  const double memory = least(node, "memory.size");
+  has.memory = memory > 0 ? std::llround(memory) : int64_t{1} << 60;  // unknown: it bounds nothing
+  has.gpu = std::llround(least(node, "gpu.count"));
+  has.disk = int64_t{1} << 60;
+  return has;
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector<std::string>& notes) {
+  auto found = step.program.find("farm");
+  if (found == step.program.end() || !found->is_string()) return;
+  auto settings = farm::parse_farm(found->get<std::string>());
+  if (!settings) {
+    notes.push_back(fmt::format("{}: its farm cannot run: {}", step.id, settings.status().text()));
+    return;
+  }
+  std::vector<farm::Resources> nodes;
+  for (const ir::Node& node : program.nodes) {
+    if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
+      nodes.push_back(offered(node));
+  }
+  const farm::Rehearsal played = farm::rehearse(*settings, nodes);
+  std::string text = fmt::format("{}: {} tasks, at most {} at a time on {} node{}", step.id, played.tasks,
+                                 played.at_once, nodes.size(), nodes.size() == 1 ? "" : "s");
+  if (played.known)
+    text += fmt::format("; it runs for about {} ({} to {}), {:.2g} node-hours", duration_text(played.seconds),
+                        duration_text(played.seconds * (1 - kBand)),
+                        duration_text(played.seconds * (1 + kBand)), played.node_seconds / 3600);
+  else
+    text += fmt::format("; {:.0f} round{} of tasks of unknown length", played.rounds,
+                        played.rounds == 1 ? "" : "s");
+  notes.push_back(text);
+  if (played.never > 0)
+    notes.push_back(fmt::format("{}: {} task{} will wait: {}", step.id, played.never,
+                                played.never == 1 ? "" : "s", played.why_never));
+}
+
+}  // namespace radl
