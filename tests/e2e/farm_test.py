@@ -1,8 +1,10 @@
 """Farms through the whole spine: placement, outputs, a killed radlc, failures, cancelling, a search."""
 import json
 import signal
+import subprocess
 import unittest
 
+from engine_case import RADL_TRAIN, SUBSET, test_image
 from radl_case import RadlCase
 
 FILE = """radl 2
@@ -39,6 +41,14 @@ TRIAL = """for i in 1 2 3 4 5 6 7 8 9; do
   sleep 0.1
 done
 echo "model of $1" > "$RADL_RESULTS/model"
+"""
+
+
+INFERENCE = """radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 2
+use 'std/farm/inference' as score ( nodes = system.worker, model = './model', images = './photos', batch_size = 4, batches = 3 )
+output predictions ( value = score.predictions )
 """
 
 
@@ -170,6 +180,24 @@ class Farms(RadlCase):
         outputs = json.loads(self.radlc("output", "--json", self.file))
         self.assertIn(best["task"], json.dumps(outputs))
         self.assertEqual((self.folder / "hpo-results" / "best" / "model").read_text(), f"model of {best['parameters']['x']}\n")
+        self.destroy()
+
+    def test_an_inference_predicts_each_image_once(self):
+        subprocess.run([RADL_TRAIN, "train", "--model", "lenet", "--data", SUBSET, "--epochs", "1", "--batch-size", "50", "-q", "-o", "model"],
+                       cwd=self.folder, check=True, capture_output=True)
+        for n in range(10):
+            path = self.folder / "photos" / f"{n}.png"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(test_image(n)[1])
+        self.file = self.write("score.radl", INFERENCE)
+        self.apply()
+        read = lambda path: [json.loads(line) for line in path.read_text().splitlines()]
+        results = self.folder / "score-results"
+        self.assertEqual([line["file"] for line in read(results / "predictions.jsonl")], [f"./{n}.png" for n in range(10)])
+        self.assertEqual([len(read(results / f"inferred-{n}-{n + 4}" / "predictions.jsonl")) for n in (0, 4, 8)], [4, 4, 2])
+        alone = subprocess.run([RADL_TRAIN, "predict", "model", "photos/7.png", "--format", "json"],
+                               cwd=self.folder, check=True, capture_output=True, text=True)
+        self.assertEqual(json.loads(alone.stdout)["class"], read(results / "predictions.jsonl")[7]["class"])
         self.destroy()
 
     def test_a_search_that_was_killed_has_the_same_trials(self):
