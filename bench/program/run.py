@@ -38,7 +38,7 @@ use 'std/training/mpi' as first (
   nodes = system.worker
   main = 'sh'
   arguments = ['-c', 'date +first:%s.%N', input.round]
-  packages = no
+  install = no
 )
 output log (value = first.log_path)
 """

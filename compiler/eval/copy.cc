@@ -220,9 +220,7 @@ ast::Block* Copier::copy(const ast::Block& block, const Variables* variables) {
     auto* copied = same(*deploy);
     copied->name = copy(deploy->name, variables);
     copied->count = copy(deploy->count, variables);
-    copied->cloud_of = copy(deploy->cloud_of, variables);
-    copied->cloud_is_variable =
-        deploy->cloud_is_variable || (!deploy->cloud_of && variable(deploy->cloud, variables) != nullptr);
+    copied->cloud = copy(deploy->cloud, variables);
     copied->when = copy(deploy->when, variables);
     made = copied;
   } else if (auto* let = ast::as<ast::Let>(&block)) {

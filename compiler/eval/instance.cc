@@ -287,6 +287,12 @@ class Instantiation {
           .note(first->name.span, "declared here");
     } else if (let.name.text.find('.') != std::string_view::npos) {
       diagnostics_.report(DiagCode::NameClash, let.name.span, "the name of a value has no dots");
+    } else if (auto network = instance.networks.find(let.name.text); network != instance.networks.end()) {
+      diagnostics_
+          .report(DiagCode::HiddenNetwork, let.name.span,
+                  fmt::format("`{}` means this value, not the network of the same name", let.name.text))
+          .with_help(fmt::format("rename the value, or write '{}' where you mean the network", let.name.text))
+          .note(network->second->name.span, "the network is declared here");
     }
   }
 

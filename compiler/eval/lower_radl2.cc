@@ -110,10 +110,29 @@ class Evaluating {
     into.items.reserve(arena_, into.items.size() + written.items.size());
     for (const ast::Feature* feature : written.items) {
       if (feature->form == ast::FeatureKind::Soft)
-        into.softs.push(arena_, {literal(feature->weight, arena_), feature->span, group(*feature->group)});
+        add_soft(*feature, into);
       else if (feature->form != ast::FeatureKind::Error)
         add(*feature, into);
     }
+  }
+
+  // The planner may leave a soft group out, so it cannot hold what decides which things exist.
+  void add_soft(const ast::Feature& written, Features& into) {
+    ast::Features rest = *written.group;
+    rest.items = {};
+    for (ast::Feature* feature : written.group->items) {
+      const std::string_view name = feature->name.text;
+      const bool decides = name == "with" || name == "count" || name == "cloud" || is_record_list(name) ||
+                           name.starts_with("net_interface.");
+      if (decides)
+        diagnostics_
+            .report(DiagCode::FeatureExpression, feature->name.span,
+                    fmt::format("`{}` cannot be in a `soft` group", name))
+            .with_help("write it in the system itself");
+      else
+        rest.items.push(arena_, feature);
+    }
+    into.softs.push(arena_, {literal(written.weight, arena_), written.span, group(rest)});
   }
 
   Feature shape_of(const ast::Feature& written) {
@@ -131,7 +150,8 @@ class Evaluating {
       const std::string_view name = written.name.text;
       if (in_system_ && (name == "with" || is_record_list(name))) return;  // see system()
       if (!is_literal(*written.value)) {
-        const expr::Value value = scope_.value(*written.value);
+        const expr::Value value =
+            scope_.value(ast::is_place(name) ? ast::without_quotes(*written.value) : *written.value);
         if (value.kind() == ValueKind::Map && !value.has_unknown()) return map(written, value, into);
         return leaf(made, value, written.value->span, into);
       }
@@ -322,7 +342,7 @@ class Evaluating {
   void add(const ast::Deploy& deploy) {
     Span at = deploy.count == nullptr ? deploy.span : deploy.count->span;
     Value count = number(expr::Value::integer(scope_.nodes_of(deploy)), at);
-    ast::Name cloud{arena_.copy(scope_.cloud_of(deploy)), deploy.cloud.span};
+    ast::Name cloud{arena_.copy(scope_.cloud_of(deploy)), deploy.cloud ? deploy.cloud->span : Span{}};
     for (const std::string& system : scope_.systems_of(deploy))
       part_.deploys.push_back(
           {{arena_.copy(system), deploy.name.span}, cloud, deploy.span, count, deploy.of_system});

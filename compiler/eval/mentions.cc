@@ -46,6 +46,8 @@ class Reader {
         into_.words.insert(first);
       }
     }
+    // A reader may mean the value (W0403); that nothing uses it is no second warning.
+    if (auto* text = ast::as<ast::String>(&written); text && text->word) into_.words.insert(text->text);
     if (auto* call = ast::as<ast::Call>(&written)) into_.words.insert(call->function.text);
     each_part(written, [this](const ast::Expr& inner) { value(inner); });
   }

@@ -143,7 +143,6 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   void index_deploys();
   // Reports that `what` needs itself, with a note for each value on the way.
   expr::Value cycle(std::string_view what, Span at);
-  void check_cloud_word(const ast::Deploy& deploy, const Instance& instance);
 
   // Keeps a value on working_ while it is computed.
   class Working {

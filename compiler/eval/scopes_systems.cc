@@ -109,52 +109,20 @@ std::vector<std::string> Scopes::systems_of(const ast::Item& item, const Instanc
   return names;
 }
 
-namespace {
-
-// `'${value}'` with nothing around it is the value itself: `none` stays none.
-const ast::Expr& without_quotes(const ast::Expr& written) {
-  auto* text = ast::as<ast::String>(&written);
-  return text != nullptr && text->parts.size() == 1 && text->parts[0].value ? *text->parts[0].value : written;
-}
-
-}  // namespace
-
-// The word behind the number of a deploy names a cloud. A `let` or a variable of `each` of the same name does
-// not change that, but may mislead a reader.
-void Scopes::check_cloud_word(const ast::Deploy& deploy, const Instance& instance) {
-  const ast::Name& word = deploy.cloud;
-  auto let = instance.lets.find(word.text);
-  if (!deploy.cloud_is_variable && let == instance.lets.end()) return;
-  auto& report = diagnostics_.report(
-      DiagCode::CloudWord, word.span,
-      fmt::format("`{}` names a cloud here, not {} of the same name", word.text,
-                  deploy.cloud_is_variable ? "a variable of `each`" : "a value of `let`"));
-  report.with_help(fmt::format("write '{0}' for the cloud, or '${{{0}}}' for the value", word.text))
-      .fix(fmt::format("write '{}', the cloud", word.text), word.span, fmt::format("'{}'", word.text))
-      .fix(fmt::format("write '${{{}}}', the value", word.text), word.span,
-           fmt::format("'${{{}}}'", word.text));
-  if (deploy.cloud_is_variable) return;
-  report.note(let->second->name.span, "the value is declared here");
-  scope(instance).let_values[let->first].used = true;
-}
-
 std::string Scopes::cloud_of(const ast::Deploy& deploy, const Instance& instance) {
-  const ast::Name& written = deploy.cloud;
-  if (deploy.cloud_of == nullptr) {
-    check_cloud_word(deploy, instance);
-    return std::string(written.text);
-  }
-  const Value value = evaluate(without_quotes(*deploy.cloud_of), instance);
+  if (deploy.cloud == nullptr) return {};
+  const Value value = evaluate(ast::without_quotes(*deploy.cloud), instance);
+  const Span at = deploy.cloud->span;
   if (value.sensitive())
-    diagnostics_.report(DiagCode::SecretShown, written.span,
+    diagnostics_.report(DiagCode::SecretShown, at,
                         "the cloud of a deploy is shown in plans: it cannot be a secret");
   else if (value.has_unknown())
-    diagnostics_.report(DiagCode::NotKnownYet, written.span, "a cloud must be known before apply");
+    diagnostics_.report(DiagCode::NotKnownYet, at, "a cloud must be known before apply");
   else if (value.kind() == ValueKind::String && !value.as_text().empty())
     return value.as_text();
   else if (!value.is_error() && value.kind() != ValueKind::Null)
     diagnostics_.report(
-        DiagCode::FeatureExpression, written.span,
+        DiagCode::FeatureExpression, at,
         fmt::format("the cloud of a deploy is a name, not {}",
                     value.kind() == ValueKind::String ? "an empty string" : expr::kind_name(value.kind())));
   return {};

@@ -92,8 +92,12 @@ std::string block_text(const Build& build, const ast::Block& block) {
   if (auto* contextualize = ast::as<ast::Contextualize>(&block))
     return contextualize_text(build, *contextualize);
   if (auto* deploy = ast::as<ast::Deploy>(&block)) {
+    auto* word = ast::as<ast::String>(deploy->cloud);
+    const std::string cloud = deploy->cloud == nullptr ? ""
+                              : word && word->word     ? std::string(word->text)
+                                                       : value_text(build, *deploy->cloud);
     return fmt::format("deploy {} {} {}", deploy->name.text,
-                       deploy->count == nullptr ? "" : value_text(build, *deploy->count), deploy->cloud.text);
+                       deploy->count == nullptr ? "" : value_text(build, *deploy->count), cloud);
   }
   if (auto* use = ast::as<ast::Use>(&block)) {
     return fmt::format("use {} as {} {}", use->module == nullptr ? "" : value_text(build, *use->module),

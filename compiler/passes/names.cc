@@ -18,9 +18,16 @@ struct Declared {
   std::set<std::string_view> names = {"input", "output", "system", "module", "none", "self"};
   bool computed = false;  // a system or module of a computed name: it may be any
 
+  std::set<std::string_view> repeated;  // variables of `each`
+
   void add(const ast::Each& each) {
     names.insert(each.first.text);
     if (each.second) names.insert(each.second.text);
+  }
+  void repeat(const ast::Each& each) {
+    add(each);
+    repeated.insert(each.first.text);
+    if (each.second) repeated.insert(each.second.text);
   }
 };
 
@@ -47,7 +54,7 @@ class Names {
     if (block.name) declared_.names.insert(block.name.text);
     declared_.computed |=
         block.named != nullptr && (block.kind == ast::Kind::System || block.kind == ast::Kind::Use);
-    if (auto* each = ast::as<ast::EachBlock>(&block)) declared_.add(each->each);
+    if (auto* each = ast::as<ast::EachBlock>(&block)) declared_.repeat(each->each);
     if (auto* let = ast::as<ast::Let>(&block))
       for (const ast::Name& parameter : let->parameters) declared_.names.insert(parameter.text);
     if (auto* features = ast::as<ast::FeatureBlock>(&block)) declare(features->body);
@@ -60,14 +67,14 @@ class Names {
 
   void declare(const ast::Features& features) {
     for (const ast::Feature* feature : features.items) {
-      if (feature->each) declared_.add(*feature->each);
+      if (feature->each) declared_.repeat(*feature->each);
       if (feature->group) declare(*feature->group);
     }
   }
 
   void declare(const List<ast::Resource*>& resources) {
     for (const ast::Resource* resource : resources) {
-      if (resource->each) declared_.add(*resource->each);
+      if (resource->each) declared_.repeat(*resource->each);
       declare(resource->body);
       declare(resource->inner);
     }
@@ -75,7 +82,7 @@ class Names {
 
   void declare(const List<ast::Item*>& items) {
     for (const ast::Item* item : items) {
-      if (item->each) declared_.add(*item->each);
+      if (item->each) declared_.repeat(*item->each);
       declare(item->inner);
     }
   }
@@ -94,7 +101,26 @@ class Names {
   void value(const ast::Expr& written) {
     if (auto* reference = ast::as<ast::Reference>(&written); reference && !reference->parts.empty())
       name(*reference);
+    if (auto* text = ast::as<ast::String>(&written); text && text->word) word(*text);
     each_part(written, [&](const ast::Expr& inner) { value(inner); });
+  }
+
+  // A word that names a cloud or a zone does not mean the value of the same name, but may mislead a reader.
+  void word(const ast::String& text) {
+    const auto let = std::find_if(instance_.lets.begin(), instance_.lets.end(),
+                                  [&](const auto& one) { return one.second->name.text == text.text; });
+    const bool repeated = declared_.repeated.contains(text.text);
+    if (!repeated && let == instance_.lets.end()) return;
+    auto& report =
+        diagnostics_
+            .report(DiagCode::CloudWord, text.span,
+                    fmt::format("`{}` is a name here, not {} of the same name", text.text,
+                                repeated ? "the variable of `each`" : "the value of `let`"))
+            .with_help(fmt::format("write '{0}' for the name, or '${{{0}}}' for the value", text.text))
+            .fix(fmt::format("write '{}', the name", text.text), text.span, fmt::format("'{}'", text.text))
+            .fix(fmt::format("write '${{{}}}', the value", text.text), text.span,
+                 fmt::format("'${{{}}}'", text.text));
+    if (!repeated) report.note(let->second->name.span, "the value is declared here");
   }
 
   void name(const ast::Reference& reference) {

@@ -24,4 +24,9 @@ std::string_view kind_name(Kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
+const Expr& without_quotes(const Expr& written) {
+  auto* text = as<String>(&written);
+  return text != nullptr && text->parts.size() == 1 && text->parts[0].value ? *text->parts[0].value : written;
+}
+
 }  // namespace radl::ast

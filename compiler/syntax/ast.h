@@ -96,13 +96,11 @@ struct Configure : Block {
   Span body_span;             // with the parentheses
 };
 
-struct Deploy : Block {            // name is the system's
-  Expr* count = nullptr;           // RADL 1: Number
-  Name cloud;                      // as written
-  Expr* cloud_of = nullptr;        // radl 2: where it is more than a word
-  bool cloud_is_variable = false;  // radl 2: the word is also a variable of an `each` around it
-  Expr* when = nullptr;            // radl 2
-  bool of_system = false;          // radl 2: made from `count` in the system itself
+struct Deploy : Block {    // name is the system's
+  Expr* count = nullptr;   // RADL 1: Number
+  Expr* cloud = nullptr;   // a String; null: absent
+  Expr* when = nullptr;    // radl 2
+  bool of_system = false;  // radl 2: made from `count` in the system itself
 };
 
 // radl 2: let NAME = value, let NAME(a, b) = value
@@ -239,5 +237,8 @@ const T* as(const Node* node) {
 }
 
 std::string_view kind_name(Kind kind);
+
+// The value of `'${value}'` with nothing around it, so that `none` stays none; any other expression itself.
+const Expr& without_quotes(const Expr& written);
 
 }  // namespace radl::ast

@@ -94,7 +94,11 @@ struct StringPart {
 struct String : Expr {    // span includes the quotes
   std::string_view text;  // decoded (\' became ')
   List<StringPart> parts;
+  bool word = false;  // written without quotes: a cloud or a zone
 };
+
+// Features of a system whose value is a word or a string, as the cloud of a `deploy` is: `cloud = ec2`.
+inline bool is_place(std::string_view feature) { return feature == "cloud" || feature == "availability_zone"; }
 
 struct Random : Expr {  // 'random(D)'
   int length = 0;
@@ -169,6 +173,7 @@ struct Each {
   Name first, second;  // second may be absent
   Expr* list = nullptr;
   Span span;
+  bool let = false;  // `let NAME = value` between resources or items: an `each` over that one value
 };
 
 // [ value for x in list if condition ], { key = value for k, v in map if condition }

@@ -84,8 +84,15 @@ void Builder::deploy(Place place, Place keyword, Place name, ast::Expr* count, P
   made->keyword = word(keyword);
   made->name = word(name);
   made->count = count;
-  made->cloud = word(cloud);
+  if (cloud.size() != 0) made->cloud = word_value(cloud);
   add(made);
+}
+
+ast::String* Builder::word_value(Place place) {
+  auto* made = node<ast::String>(ast::Kind::String, place);
+  made->text = word(place).text;
+  made->word = true;
+  return made;
 }
 
 void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::Contextualize* made,

@@ -74,6 +74,7 @@ class Builder {
     return made;
   }
   Span at(Place place) const { return place.in(source_.id()); }
+  ast::String* word_value(Place place);  // a cloud or a zone, without quotes
   bool radl2() const { return tree_.dialect == ast::Dialect::Radl2; }
   void syntax(DiagCode code, Place place, std::string message, std::string help = {});
   void ec3_use(ast::Ec3Use::What what, Place place, ast::Name word);

@@ -19,6 +19,7 @@ bool Radl2Tokens::value_position() const {
     case Inside::Features:
       return at.compared && (at.keyword != RADL2_EACH || !value_complete());
     case Inside::Resources:
+      if (at.keyword == RADL2_LET) return at.compared;
       return at.keyword == RADL2_EACH ? at.compared && !value_complete() : false;
     case Inside::Items:
       return at.keyword == RADL2_EACH ? at.compared && !value_complete() : at.compared;

@@ -45,6 +45,7 @@ void Radl2Builder::name_last() {
 
 void Radl2Builder::features_block(ast::Kind kind, Place place, Place keyword, Place name,
                                   ast::Features* body) {
+  if (kind == ast::Kind::System && body != nullptr) place_features(*body);
   feature_block(kind, place, keyword, name, body);
   name_last();
 }
@@ -65,16 +66,39 @@ void Radl2Builder::use_block(Place place, Place keyword, ast::Expr* module, Plac
 
 void Radl2Builder::configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe,
                                    List<ast::Resource*>* resources, Place body) {
+  if (resources != nullptr) refuse_lets(*resources);
   configure(place, keyword, name, recipe, resources, body);
   name_last();
 }
 
-void Radl2Builder::deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud,
-                                ast::Expr* cloud_of, ast::Expr* when) {
-  deploy(place, keyword, name, count, cloud);
+ast::Expr* Radl2Builder::place_value(ast::Expr* value) {
+  auto* name = ast::as<ast::Reference>(value);
+  if (name != nullptr && name->parts.size() == 1) {
+    if (name->parts[0].name.text == "none") return value;
+    return word_value({value->span.begin, value->span.end});
+  }
+  const bool computed = name != nullptr || value->kind >= ast::Kind::Unary;
+  if (!computed || value->kind == ast::Kind::MapValue || value->kind == ast::Kind::ErrorValue) return value;
+  const std::string quoted = "'${" + std::string(source_.text(value->span)) + "}'";
+  diagnostics_.report(DiagCode::PlaceValue, value->span, "a cloud or zone is a word, or a value in quotes")
+      .fix("write " + quoted, value->span, quoted);
+  return value;
+}
+
+void Radl2Builder::place_features(const ast::Features& features) {
+  for (ast::Feature* feature : features.items) {
+    if (feature->group != nullptr && feature->form != ast::FeatureKind::Contains)
+      place_features(*feature->group);
+    if (feature->value != nullptr && ast::is_place(feature->name.text))
+      feature->value = place_value(feature->value);
+  }
+}
+
+void Radl2Builder::deploy_block(Place place, Place keyword, Place name, ast::Expr* count, ast::Expr* cloud,
+                                ast::Expr* when) {
+  deploy(place, keyword, name, count, {});
   auto* made = static_cast<ast::Deploy*>(last_block());
-  auto* word = ast::as<ast::Reference>(cloud_of);
-  if (word == nullptr || word->parts.size() > 1) made->cloud_of = cloud_of;
+  if (cloud != nullptr) made->cloud = place_value(cloud);
   made->when = when;
   name_last();
 }
@@ -199,8 +223,63 @@ ast::Resource* Radl2Builder::resource_of(Place place, Place type, ast::Expr* nam
 ast::Resource* Radl2Builder::each_resource(Place place, ast::Each* each, List<ast::Resource*>* inner) {
   auto* made = node<ast::Resource>(ast::Kind::Resource, place);
   made->each = each;
-  if (inner) made->inner = *inner;
+  if (inner) made->inner = within_lets(*inner);
   return made;
+}
+
+ast::Resource* Radl2Builder::let_resource(Place place, Place name, ast::Expr* value) {
+  auto* made = node<ast::Resource>(ast::Kind::Resource, place);
+  made->each = let_each(place, name, value);
+  return made;
+}
+
+ast::Item* Radl2Builder::let_item(Place place, Place name, ast::Expr* value) {
+  auto* made = node<ast::Item>(ast::Kind::Item, place);
+  made->each = let_each(place, name, value);
+  return made;
+}
+
+ast::Each* Radl2Builder::let_each(Place place, Place name, ast::Expr* value) {
+  ast::Each* made = each(place, name, {}, list_value({value->span.begin, value->span.end}, items(nullptr, value)));
+  made->let = true;
+  return made;
+}
+
+// The `let`s around all other entries of an `each`: each of them sees all, and a `let` those before it.
+template <class Entry>
+List<Entry*> Radl2Builder::within_lets(const List<Entry*>& entries) {
+  List<Entry*> rest, lets;
+  for (Entry* entry : entries) {
+    const bool let = entry->each != nullptr && entry->each->let;
+    (let ? lets : rest).push(tree_.arena, entry);
+    if (!let) continue;
+    for (const Entry* before : lets)
+      if (before != entry && before->each->first.text == entry->each->first.text)
+        syntax(DiagCode::NameClash, entry->each->first.span,
+               "two values of this `each` are named `" + std::string(entry->each->first.text) + "`");
+  }
+  for (uint32_t i = lets.size(); i > 0; --i) {
+    Entry* let = lets[i - 1];
+    let->inner = rest;
+    for (const Entry* inner : rest) let->span = cover(let->span, inner->span);
+    rest = {};
+    rest.push(tree_.arena, let);
+  }
+  return rest;
+}
+
+template <class Entry>
+void Radl2Builder::refuse_lets(const List<Entry*>& entries) {
+  for (const Entry* entry : entries)
+    if (entry->each != nullptr && entry->each->let)
+      syntax(DiagCode::UnexpectedToken, entry->each->span, "a `let` stands in an `each`, or in the file itself",
+             "move it before this block");
+}
+
+void Radl2Builder::contextualize_items(Place place, Place keyword, ast::Number* time,
+                                       ast::Contextualize* items, Place body) {
+  refuse_lets(items->items);
+  contextualize(place, keyword, time, items, body);
 }
 
 List<ast::Resource*>* Radl2Builder::add_resource(List<ast::Resource*>* list, ast::Resource* resource) {
@@ -297,7 +376,7 @@ ast::Item* Radl2Builder::item_when(ast::Item* item, Place place, Place word, ast
 ast::Item* Radl2Builder::each_item(Place place, ast::Each* each, ast::Contextualize* inner) {
   auto* made = node<ast::Item>(ast::Kind::Item, place);
   made->each = each;
-  made->inner = inner->items;
+  made->inner = within_lets(inner->items);
   if (!inner->options.empty())
     syntax(DiagCode::UnexpectedToken, inner->options[0]->span, "an option cannot be repeated by `each`");
   return made;

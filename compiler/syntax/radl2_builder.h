@@ -25,8 +25,10 @@ class Radl2Builder : public Builder {
   void use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body);
   void configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe,
                        List<ast::Resource*>* resources, Place body);
-  void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud,
-                    ast::Expr* cloud_of, ast::Expr* when);
+  void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, ast::Expr* cloud,
+                    ast::Expr* when);
+  // A cloud or a zone: a single word stands for itself, and any other value needs quotes (an error).
+  ast::Expr* place_value(ast::Expr* value);
   // `parameters`: of a function; null for a value.
   void let(Place place, Place keyword, Place name, List<ast::Name>* parameters, ast::Expr* value);
   ast::Feature* computed(Place place, Place name, ast::Expr* named, ast::Op op, Place op_place,
@@ -65,6 +67,7 @@ class Radl2Builder : public Builder {
   // parts of blocks
   ast::Resource* resource_of(Place place, Place type, ast::Expr* name, ast::Features* body);
   ast::Resource* each_resource(Place place, ast::Each* each, List<ast::Resource*>* inner);
+  ast::Resource* let_resource(Place place, Place name, ast::Expr* value);
   List<ast::Resource*>* add_resource(List<ast::Resource*>* list, ast::Resource* resource);
   List<ast::Name>* name_list(List<ast::Name>* list, Place name);
   void take_name(Place name, bool first);
@@ -79,12 +82,21 @@ class Radl2Builder : public Builder {
   ast::Item* item_step_of(ast::Item* item, Place place, Place word, ast::Expr* step);
   ast::Item* item_when(ast::Item* item, Place place, Place word, ast::Expr* condition);
   ast::Item* each_item(Place place, ast::Each* each, ast::Contextualize* inner);
+  ast::Item* let_item(Place place, Place name, ast::Expr* value);
+  void contextualize_items(Place place, Place keyword, ast::Number* time, ast::Contextualize* items,
+                           Place body);
   ast::Contextualize* add_item(ast::Contextualize* made, ast::Item* item);
 
  private:
   ast::Block* last_block() { return tree_.blocks.back(); }
   void name_last();
   void readable(const ast::Name& name);
+  ast::Each* let_each(Place place, Place name, ast::Expr* value);
+  template <class Entry>
+  List<Entry*> within_lets(const List<Entry*>& entries);
+  template <class Entry>
+  void refuse_lets(const List<Entry*>& entries);
+  void place_features(const ast::Features& features);
   ast::Comprehension* comprehension(Place place, ast::Expr* value, const ast::Each& each,
                                     ast::Expr* condition);
   ast::Expr* member(Place place, ast::Expr* base, Place name);

@@ -46,10 +46,10 @@ Radl2Tokens::Symbol Radl2Tokens::word(const Token& token) {
     case Inside::Items:
       return word_of_items(token);
     case Inside::Resources: {
-      if (level().words == 0 && text(token) == "each") {
-        level().keyword = RADL2_EACH;
+      if (level().words == 0 && (text(token) == "each" || text(token) == "let")) {
+        level().keyword = text(token) == "each" ? RADL2_EACH : RADL2_LET;
         ++level().words;
-        return RADL2_EACH;
+        return level().keyword;
       }
       break;
     }
@@ -174,12 +174,13 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_items(const Token& token) {
     int symbol = word == "system"   ? static_cast<int>(RADL2_SYSTEM)
                  : word == "option" ? static_cast<int>(RADL2_OPTION)
                  : word == "each"   ? static_cast<int>(RADL2_EACH)
+                 : word == "let"    ? static_cast<int>(RADL2_LET)
                                     : static_cast<int>(RADL2_NAME);
     at.keyword = symbol;
     return symbol;
   }
   bool id = last_ == RADL2_SYSTEM || last_ == RADL2_CONFIGURE || last_ == RADL2_WITH ||
-            last_ == RADL2_AFTER || last_ == RADL2_OPTION || last_ == RADL2_EACH ||
+            last_ == RADL2_AFTER || last_ == RADL2_OPTION || last_ == RADL2_EACH || last_ == RADL2_LET ||
             (last_ == RADL2_COMMA && at.after);
   ++at.words;
   if (id) return RADL2_NAME;

@@ -97,7 +97,7 @@ void each_value(const ast::Block& block, Visit&& visit) {
     each_value(configure->resources, visit);
   } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
     one(deploy->count);
-    one(deploy->cloud_of);
+    one(deploy->cloud);
     one(deploy->when);
   } else if (auto* let = ast::as<ast::Let>(&block)) {
     one(let->value);

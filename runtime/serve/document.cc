@@ -48,7 +48,9 @@ Result<Document> Document::parse(std::string_view radl) {
       const auto* number = ast::as<ast::Number>(deploy->count);
       const std::string_view digits = number ? source.text(number->span) : std::string_view();
       std::from_chars(digits.data(), digits.data() + digits.size(), count);
-      document.deploy({std::string(deploy->name.text), count, std::string(deploy->cloud.text)});
+      const auto* cloud = ast::as<ast::String>(deploy->cloud);
+      document.deploy(
+          {std::string(deploy->name.text), count, std::string(cloud ? cloud->text : std::string_view())});
     } else if (const auto* lines = ast::as<ast::Contextualize>(block)) {
       if (lines->max_time) document.max_time_ = source.text(lines->max_time->span);
       for (const auto* option : lines->options) document.options_.emplace_back(source.text(option->span));

@@ -118,7 +118,7 @@ network lan ( outbound = 'no' )
 system worker ( cpu.count >= 1, net_interface.0.connection = 'lan' )
 deploy worker 2
 use 'std/training/mpi' as task (
-  nodes = system.worker, main = 'sh', packages = no, environment = { TOKEN = input.token }
+  nodes = system.worker, main = 'sh', install = no, environment = { TOKEN = input.token }
   arguments = ['-c', 'printf "%s" "$TOKEN" | wc -c; while [ ! -e "$HOME/gate" ]; do sleep 0.1; done']
 )
 output seconds ( value = task.seconds )

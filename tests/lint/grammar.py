@@ -36,7 +36,7 @@ def read(path):
         grammar[name] = []
         for alternative in body.split("|"):
             words = alternative.split()
-            if "error" in words or LEXICAL & set(words):
+            if {"error", "unquoted"} & set(words) or LEXICAL & set(words):
                 continue
             shown = []
             for word in words:
@@ -50,7 +50,7 @@ def read(path):
                     shown.append('"%s"' % alias[word])
             if tuple(shown) not in grammar[name]:
                 grammar[name].append(tuple(shown))
-    return {name: found for name, found in grammar.items() if name != "text_parts"}
+    return {name: found for name, found in grammar.items() if name not in ("text_parts", "unquoted")}
 
 
 def repeated(name, alternatives):

@@ -99,14 +99,22 @@ class Radl2Marker : Marks {
   }
   void resources(const List<ast::Resource*>& list, uint32_t end) {
     std::vector<Span> spans;
-    for (const ast::Resource* resource : list) {
-      spans.push_back(resource->span);
-      features(resource->body);
-      if (!resource->each) continue;
-      each_body(*resource->each, resource->span);
-      resources(resource->inner, resource->span.end);
-    }
+    resources(list, spans);
+    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
     entries(spans, end);
+  }
+  void resources(const List<ast::Resource*>& list, std::vector<Span>& spans) {
+    for (const ast::Resource* resource : list) {
+      const ast::Each* each = resource->each;
+      spans.push_back(each && each->let ? each->span : resource->span);
+      features(resource->body);
+      if (each && each->let) {
+        resources(resource->inner, spans);
+      } else if (each) {
+        each_body(*each, resource->span);
+        resources(resource->inner, resource->span.end);
+      }
+    }
   }
 
   void contextualize(const ast::Contextualize& context) {
@@ -119,8 +127,18 @@ class Radl2Marker : Marks {
     items(context.items, std::move(spans), context.body_span.end);
   }
   void items(const List<ast::Item*>& list, std::vector<Span> spans, uint32_t end) {
+    items(list, spans);
+    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
+    entries(spans, end);
+  }
+  void items(const List<ast::Item*>& list, std::vector<Span>& spans) {
     std::vector<const ast::Item*> aligned;
     for (const ast::Item* item : list) {
+      if (item->each && item->each->let) {
+        spans.push_back(item->each->span);
+        items(item->inner, spans);
+        continue;
+      }
       if (!spans.empty() && spans.back().begin == item->span.begin) continue;  // one item with lists of names
       spans.push_back(item->span);
       if (item->when) tail("when", item->when->span.begin);
@@ -132,8 +150,6 @@ class Radl2Marker : Marks {
       if (plain(*item)) aligned.push_back(item);
     }
     align(aligned);
-    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
-    entries(spans, end);
   }
 
   // ---- columns of items that follow each other

@@ -144,8 +144,8 @@ bool same_block(const Block* a, const Block* b) {
   if (auto* x = as<Use>(a)) return same(x->module, as<Use>(b)->module) && same(x->body, as<Use>(b)->body);
   if (auto* x = as<Configure>(a)) return same_configure(*x, *as<Configure>(b));
   if (auto* x = as<Deploy>(a))
-    return same(x->count, as<Deploy>(b)->count) && same(x->cloud_of, as<Deploy>(b)->cloud_of) &&
-           (x->cloud_of || same(x->cloud, as<Deploy>(b)->cloud)) && same(x->when, as<Deploy>(b)->when);
+    return same(x->count, as<Deploy>(b)->count) && same(x->cloud, as<Deploy>(b)->cloud) &&
+           same(x->when, as<Deploy>(b)->when);
   if (auto* x = as<Let>(a)) {
     auto* y = as<Let>(b);
     auto same_name = [](const Name& one, const Name& other) { return same(one, other); };

@@ -70,6 +70,30 @@ class Separators {
 
 }  // namespace
 
+std::string rewritten(std::string_view text, std::vector<Rewrite> edits, size_t from) {
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Rewrite& a, const Rewrite& b) { return a.begin < b.begin; });
+  std::string made;
+  size_t done = from;
+  for (const Rewrite& edit : edits) {
+    if (edit.begin < done) continue;
+    made.append(text, done, edit.begin - done).append(edit.text);
+    done = edit.end;
+  }
+  return made.append(text.substr(done));
+}
+
+std::string with_quoted_places(const SourceFile& source) {
+  Diagnostics found;
+  auto tree = parse(source, found);
+  std::vector<Rewrite> edits;
+  for (const Diagnostic& one : found.all())
+    if (one.code == DiagCode::PlaceValue)
+      for (const TextEdit& edit : one.fixes.at(0).edits)
+        edits.push_back({edit.span.begin, edit.span.end, edit.replacement});
+  return rewritten(source.text(), std::move(edits));
+}
+
 std::vector<Rewrite> without_and(const ast::Tree& tree, std::string_view text) {
   return Separators(text).of(tree);
 }
@@ -80,15 +104,7 @@ std::optional<std::string> separated_by_lines(const SourceFile& source) {
   if (!parse(source, unheard)->syntax_errors) return std::nullopt;
   auto older = parse_older(source, unheard);
   if (older->syntax_errors) return std::nullopt;
-  std::vector<Rewrite> edits = without_and(*older, source.text());
-  std::sort(edits.begin(), edits.end(), [](const Rewrite& a, const Rewrite& b) { return a.begin < b.begin; });
-  std::string made;
-  size_t done = 0;
-  for (const Rewrite& edit : edits) {
-    made.append(source.text(), done, edit.begin - done).append(edit.text);
-    done = edit.end;
-  }
-  made.append(source.text().substr(done));
+  std::string made = rewritten(source.text(), without_and(*older, source.text()));
   const SourceFile again(source.id(), source.path(), made);
   auto tree = parse(again, unheard);
   if (tree->syntax_errors || !same_meaning(*older, *tree)) return std::nullopt;

@@ -42,31 +42,24 @@ class Upgrader {
       if (auto* deploy = ast::as<ast::Deploy>(&block); deploy && deploy->count) parentheses(*deploy->count);
       if (auto* configure = ast::as<ast::Configure>(&block)) resources(configure->resources);
       if (auto* use = ast::as<ast::Use>(&block)) empty(use->body);
-      if (auto* use = ast::as<ast::Use>(&block); use && runs_program(*use)) processes(use->body);
+      if (auto* use = ast::as<ast::Use>(&block)) inputs_of(*use);
     });
     for (const ast::Block* block : tree_.blocks)
       each_value(*block, [&](const ast::Expr& value) { this->value(value); });
-    std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    uint32_t done = older ? end_of_head() : 0;
+    const size_t done = older ? end_of_head() : 0;
     std::string out;
     if (older) out.append("radl 2\n").append(text_.substr(0, done)).append("\n").append(declarations_);
     if (!declarations_.empty()) out += "\n";
-    for (const Edit& edit : edits_) {
-      if (edit.begin < done) continue;  // inside what another one replaced
-      out += text_.substr(done, edit.begin - done);
-      out += edit.text;
-      done = edit.end;
-    }
-    return out += text_.substr(done);
+    return out += rewritten(text_, std::move(edits_), done);
   }
 
  private:
   // `my.cloud` would be a value of `my`.
   void dotted_cloud(const ast::Block& block) {
     auto* deploy = ast::as<ast::Deploy>(&block);
-    if (deploy == nullptr || deploy->cloud.text.find('.') == std::string_view::npos) return;
-    edits_.push_back(
-        {deploy->cloud.span.begin, deploy->cloud.span.end, "'" + std::string(deploy->cloud.text) + "'"});
+    auto* cloud = deploy == nullptr ? nullptr : ast::as<ast::String>(deploy->cloud);
+    if (cloud == nullptr || cloud->text.find('.') == std::string_view::npos) return;
+    edits_.push_back({cloud->span.begin, cloud->span.end, "'" + std::string(cloud->text) + "'"});
   }
 
   // The comments that are the file's: those in its first lines, and what follows as far as a blank line ends
@@ -106,28 +99,39 @@ class Upgrader {
     edits_.push_back({value.span.end, static_cast<uint32_t>(close + 1), ""});
   }
 
-  // The property `workers` of a program, which elsewhere are systems.
-  void processes(const ast::Features& body) {
+  // Inputs of modules, and properties of a program, that had the name of something of another type.
+  void rename(const ast::Features& body, std::string_view from, std::string_view to) {
     for (const ast::Feature* feature : body.items) {
-      if (feature->name.text == "workers") processes(feature->name);
+      if (feature->name.text == from) rename(feature->name, to);
       auto* options = ast::as<ast::MapValue>(feature->value);
       if (options == nullptr || (feature->name.text != "options" && feature->name.text != "with")) continue;
       for (const ast::Entry& entry : options->entries)
-        if (entry.name.text == "workers") processes(entry.name);
+        if (entry.name.text == from) rename(entry.name, to);
     }
   }
-  void processes(const ast::Name& name) { edits_.push_back({name.span.begin, name.span.end, "processes"}); }
-  static bool runs_program(const ast::Use& use) {
+  void rename(const ast::Name& name, std::string_view to) {
+    edits_.push_back({name.span.begin, name.span.end, std::string(to)});
+  }
+  void inputs_of(const ast::Use& use) {
+    struct Renamed {
+      std::string_view module, from, to;
+    };
+    static constexpr Renamed kRenamed[] = {
+        {"std/training/torch", "workers", "processes"}, {"std/training/tensorflow", "workers", "processes"},
+        {"std/training/ray", "workers", "processes"},   {"std/training/spark", "workers", "processes"},
+        {"std/training/mpi", "workers", "processes"},   {"std/training/mpi", "packages", "install"},
+        {"std/cluster/ray", "options", "arguments"},    {"std/cluster/slurm", "settings", "configuration"},
+        {"std/storage/nfs", "options", "mount_options"}, {"std/storage/minio", "options", "mount_options"}};
     const std::string_view module = use.module == nullptr ? std::string_view() : use.module->text;
-    return module == "std/training/torch" || module == "std/training/tensorflow" ||
-           module == "std/training/ray" || module == "std/training/spark" || module == "std/training/mpi";
+    for (const Renamed& one : kRenamed)
+      if (one.module == module) rename(use.body, one.from, one.to);
   }
 
   // package 'git' ()
   void resources(const List<ast::Resource*>& list) {
     for (const ast::Resource* resource : list) {
       empty(resource->body);
-      if (resource->type.text == "program") processes(resource->body);
+      if (resource->type.text == "program") rename(resource->body, "workers", "processes");
       resources(resource->inner);
     }
   }
@@ -211,6 +215,7 @@ class Upgrader {
 Result<Upgraded> upgrade(const SourceFile& given, Diagnostics& diagnostics, const Options& options) {
   Upgraded made;
   made.before = separated_by_lines(given).value_or(std::string(given.text()));
+  made.before = with_quoted_places(SourceFile(given.id(), given.path(), made.before));
   const SourceFile source(given.id(), given.path(), made.before);
   std::vector<Placeholder> placeholders;
   if (!begins_with_version(source.text())) {
@@ -236,8 +241,9 @@ Result<Upgraded> upgrade(const SourceFile& given, Diagnostics& diagnostics, cons
     if (std::find(made.inputs.begin(), made.inputs.end(), each.name) == made.inputs.end())
       made.inputs.push_back(each.name);
   Diagnostics found;
-  SourceFile upgraded(source.id(), source.path(),
-                      Upgrader(*tree, source.text(), as_inputs(placeholders, *tree)).run());
+  const SourceFile unquoted(source.id(), source.path(),
+                            Upgrader(*tree, source.text(), as_inputs(placeholders, *tree)).run());
+  const SourceFile upgraded(source.id(), source.path(), with_quoted_places(unquoted));
   Options plain = options;
   plain.dialect = DialectChoice::Auto;  // of RADL 1 only
   auto text = format(upgraded, found, plain);

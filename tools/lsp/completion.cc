@@ -227,7 +227,8 @@ void Completer::clouds() {
   std::set<std::string> ids;
   each_block(query_.analysis->tree->blocks, [&](const ast::Block& block) {
     auto* deploy = ast::as<ast::Deploy>(&block);
-    if (deploy && deploy->cloud && !deploy->cloud_of) ids.emplace(deploy->cloud.text);
+    auto* cloud = deploy ? ast::as<ast::String>(deploy->cloud) : nullptr;
+    if (cloud && cloud->parts.empty()) ids.emplace(cloud->text);
   });
   ids.erase(cursor_.word);
   for (const std::string& id : ids) add(id, kValue, "credential", "");

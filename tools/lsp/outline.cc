@@ -76,7 +76,7 @@ Json feature_symbols(const Query& query, const ast::Features& list, int depth = 
 // `each x in LIST`, without what follows.
 std::string head_of(const Query& query, const ast::Each& each) {
   std::string head = one_line(query.analysis->source.text(each.span));
-  return head.starts_with("each") ? head : "each " + head;
+  return each.let || head.starts_with("each") ? head : "each " + head;
 }
 
 Json resource_symbols(const Query& query, const List<ast::Resource*>& list) {

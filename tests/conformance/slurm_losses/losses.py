@@ -27,7 +27,7 @@ class Losses(RadlCase):
         super().setUp()
         self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
         self.edit(self.file, ("input autoscale (\n  type = boolean\n  default = yes", "input autoscale (\n  type = boolean\n  default = no"),
-                  ("  lost = 5s", "  lost = 5s\n  settings = 'MessageTimeout=5'\n  accounting = no"))
+                  ("  lost = 5s", "  lost = 5s\n  configuration = 'MessageTimeout=5'\n  accounting = no"))
         self.apply()
 
     def tearDown(self):

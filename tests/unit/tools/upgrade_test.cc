@@ -42,7 +42,7 @@ TEST(Upgrade, TypesMapsAndParentheses) {
   expect_upgrade("radl 2\nconfigure c (package 'git' ())\n", "radl 2\nconfigure c (package 'git')\n");
 }
 
-TEST(Upgrade, TheWorkersOfAProgramAreItsProcesses) {
+TEST(Upgrade, InputsThatHadTheNameOfAnotherTypeAreRenamed) {
   expect_upgrade(
       "radl 2\n\nuse 'std/training/torch' as t (nodes = system.s, main = 'a.py', workers = 2)\n"
       "use 'std/training/ray' as r (head = system.s, main = 'a.py', options = { workers = 2 })\n"
@@ -50,6 +50,15 @@ TEST(Upgrade, TheWorkersOfAProgramAreItsProcesses) {
       "radl 2\n\nuse 'std/training/torch' as t (nodes = system.s, main = 'a.py', processes = 2)\n"
       "use 'std/training/ray' as r (head = system.s, main = 'a.py', options = { processes = 2 })\n"
       "use 'std/cluster/ray' as c (head = system.s, workers = system.w)\n");
+  expect_upgrade(
+      "radl 2\n\nuse 'std/training/mpi' as m (nodes = s, main = 'a', packages = no)\n"
+      "use 'std/cluster/ray' as r (head = h, options = ['-v'])\n"
+      "use 'std/storage/nfs' as n (server = h, options = ['ro'])\n"
+      "use 'std/cluster/slurm' as c (head = h, settings = 'X=1')\n",
+      "radl 2\n\nuse 'std/training/mpi' as m (nodes = s, main = 'a', install = no)\n"
+      "use 'std/cluster/ray' as r (head = h, arguments = ['-v'])\n"
+      "use 'std/storage/nfs' as n (server = h, mount_options = ['ro'])\n"
+      "use 'std/cluster/slurm' as c (head = h, configuration = 'X=1')\n");
   expect_upgrade("radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', workers = 2))\n",
                  "radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', processes = 2))\n");
 }
@@ -58,6 +67,20 @@ TEST(Upgrade, ACloudWithADotIsQuoted) {
   expect_upgrade(
       "network n ()\nsystem a ( cpu.count >= 1 )\ndeploy a 2 my.cloud\ndeploy a 1 ec2\n",
       "radl 2\n\nnetwork n ()\nsystem a (cpu.count >= 1)\ndeploy a 2 'my.cloud'\ndeploy a 1 ec2\n");
+}
+
+TEST(Upgrade, AComputedCloudOrZoneIsQuoted) {
+  expect_upgrade(
+      "radl 2\nsystem a (availability_zone = if input.far then 'b' else none, soft 2 (cloud = s.cloud))\n"
+      "deploy a 1 input.cloud\ndeploy a 1 input.sites['lab'].cloud when = yes\ndeploy a 1 lookup(m, 'a')\n",
+      "radl 2\nsystem a (availability_zone = '${if input.far then 'b' else none}', soft 2 (cloud = "
+      "'${s.cloud}'))\n"
+      "deploy a 1 '${input.cloud}'\ndeploy a 1 '${input.sites['lab'].cloud}' when = yes\n"
+      "deploy a 1 '${lookup(m, 'a')}'\n");
+  expect_upgrade("system a (availability_zone = '@input.zone@')\n",
+                 "radl 2\n\ninput zone (type = text)\n\nsystem a (availability_zone = '${input.zone}')\n");
+  expect_upgrade("radl 2\nlet ec2 = 'gce'\nsystem a (cloud = ec2)\ndeploy a 1 ec2\n",
+                 "radl 2\nlet ec2 = 'gce'\nsystem a (cloud = ec2)\ndeploy a 1 ec2\n");
 }
 
 TEST(Upgrade, LinesInQuotesBecomeABlockOfTextWhereThatIsTheSame) {

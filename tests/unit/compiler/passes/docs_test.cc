@@ -5,12 +5,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "common/files.h"
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/resources/resource_schema.h"
+#include "compiler/syntax/parser.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
@@ -82,6 +85,33 @@ void expect_examples_compile(const std::string& name, int least) {
     ++examples;
   }
   EXPECT_GE(examples, least);
+}
+
+// A user who knows one module can read the others.
+TEST(StandardLibrary, AnInputOfOneNameHasOneTypeInAllModules) {
+  std::map<std::string, std::pair<std::string, std::string>> first;  // name -> type, module
+  size_t modules = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_dir() + "/stdlib")) {
+    if (entry.path().extension() != ".radl") continue;
+    auto text = read_file(entry.path().string());
+    ASSERT_TRUE(text.ok()) << entry.path();
+    Diagnostics found;
+    const SourceFile source(1, entry.path().string(), *text);
+    auto tree = parse(source, found);
+    ++modules;
+    for (const ast::Block* block : tree->blocks) {
+      if (block->kind != ast::Kind::Input) continue;
+      std::string type = "string";
+      for (const ast::Feature* feature : ast::as<ast::FeatureBlock>(block)->body.items)
+        if (feature->name.text == "type") type = source.text(feature->value->span);
+      if (type.starts_with("options(")) type = "options";  // of a resource, which the module names
+      const auto [known, fresh] =
+          first.emplace(block->name.text, std::pair(type, entry.path().filename().string()));
+      EXPECT_EQ(type, known->second.first)
+          << block->name.text << " of " << entry.path() << " and of " << known->second.second;
+    }
+  }
+  EXPECT_GT(modules, 15u);
 }
 
 TEST(Docs, ExamplesOfTheLanguageCompile) {

@@ -19,8 +19,8 @@ input server_type (type = string, default = '*')
 network lan (outbound = 'no')
 system ps (cpu.count >= 2, memory.size >= 1G, net_interface.0.connection = 'lan', instance_type = input.server_type)
 system worker (cpu.count >= 4, memory.size >= 1G, net_interface.0.connection = 'lan', instance_type = input.worker_type)
-deploy ps 1 input.cloud
-deploy worker input.workers input.cloud
+deploy ps 1 '${input.cloud}'
+deploy worker input.workers '${input.cloud}'
 use 'std/training/parameter_server' as training (
   servers = system.ps
   workers = system.worker

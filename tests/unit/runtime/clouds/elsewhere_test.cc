@@ -53,7 +53,7 @@ TEST(Elsewhere, AFileIsOnlySuspectedForWhatItSays) {
   EXPECT_TRUE(may_ask_elsewhere("system a (disk.0.image.url = 'Docker://debian')\ndeploy a 1"));
   EXPECT_TRUE(may_ask_elsewhere("system a ()\ndeploy a 1 OpenNebula\n"));
   EXPECT_TRUE(may_ask_elsewhere(
-      "radl 2\ninput where (default = 'kubernetes')\nsystem a ()\ndeploy a 1 input.where\n"));
+      "radl 2\ninput where (default = 'kubernetes')\nsystem a ()\ndeploy a 1 '${input.where}'\n"));
   EXPECT_FALSE(
       may_ask_elsewhere("system a (disk.0.image.url = 'aws://us-east-1/ami-1')\nconfigure a (\n@begin\n"
                         "- command: echo one docker and its lambda, done by ch\n@end\n)\ndeploy a 1 ec2\n"));
