@@ -123,8 +123,8 @@ class Lowering {
       part_.configures.push_back({block.keyword, block.name, block.span, configure});
     } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
       auto* cloud = ast::as<ast::String>(deploy->cloud);
-      part_.deploys.push_back({block.name, cloud ? ast::Name{cloud->text, cloud->span} : ast::Name{}, block.span,
-                               literal(deploy->count, arena())});
+      part_.deploys.push_back({block.name, cloud ? ast::Name{cloud->text, cloud->span} : ast::Name{},
+                               block.span, literal(deploy->count, arena())});
     } else if (auto* contextualize = ast::as<ast::Contextualize>(&block)) {
       add(*contextualize);
     }

@@ -199,16 +199,24 @@ std::optional<std::vector<std::pair<Value, Value>>> Scopes::elements(const Value
   return expr::elements(list, at, context(nullptr));
 }
 
-std::optional<std::vector<std::pair<Value, Value>>> Scopes::elements_of(const ast::Each& each,
-                                                                        const Instance& instance,
-                                                                        const Self* self, bool* used_self) {
+bool Scopes::repeat(const ast::Each& each, const Instance& instance, const Self* self, bool* used_self,
+                    const OnRepetition& on_repetition) {
   Value list = evaluate(*each.list, instance, self, used_self);
-  if (list.is_error()) return std::nullopt;
+  if (list.is_error()) return false;
   if (list.sensitive() && list.kind() != ValueKind::List && list.kind() != ValueKind::Map) {
     report_secret_existence(each.list->span, diagnostics_);
-    return std::nullopt;
+    return false;
   }
-  return elements(list, each.list->span);
+  const auto all = elements(list, each.list->span);
+  if (!all) return false;
+  for (const auto& [key, element] : *all) {
+    Self inside = self == nullptr ? Self() : *self;
+    const expr::Binding first{each.first.text, each.second ? &key : &element, inside.bindings};
+    const expr::Binding second{each.second.text, &element, &first};
+    inside.bindings = each.second ? &second : &first;
+    if (!on_repetition(inside)) return false;
+  }
+  return true;
 }
 
 std::string named_in(std::string what, const Instance& instance) {

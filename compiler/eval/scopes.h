@@ -45,11 +45,11 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
                        bool* used_self = nullptr);
   expr::Value input(const Instance& instance, std::string_view name, Span at);
   expr::Value let(const Instance& instance, std::string_view name, Span at);
-  // What `each` goes over, for a resource; nullopt after a report.
-  std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements_of(const ast::Each& each,
-                                                                              const Instance& instance,
-                                                                              const Self* self,
-                                                                              bool* used_self);
+  // Calls for each repetition with `self` and the variables of the `each`; ends early if it returns false.
+  // False after that, or after a report.
+  using OnRepetition = std::function<bool(const Self& inside)>;
+  bool repeat(const ast::Each& each, const Instance& instance, const Self* self, bool* used_self,
+              const OnRepetition& on_repetition);
   expr::Value output(const Instance& instance, std::string_view name, Span at);
   bool output_sensitive(const Instance& instance, std::string_view name);
 

@@ -251,16 +251,9 @@ bool Scopes::each_job(const List<ast::Resource*>& resources, const Instance& ins
       if (*wanted) on_job(*resource, self);
       continue;
     }
-    const ast::Each& each = *resource->each;
-    auto elements = elements_of(each, instance, self, nullptr);
-    if (!elements) return false;
-    for (const auto& [key, element] : *elements) {
-      Self inside = self == nullptr ? Self() : *self;
-      const expr::Binding first{each.first.text, each.second ? &key : &element, inside.bindings};
-      const expr::Binding second{each.second.text, &element, &first};
-      inside.bindings = each.second ? &second : &first;
-      if (!each_job(resource->inner, instance, &inside, on_job)) return false;
-    }
+    if (!repeat(*resource->each, instance, self, nullptr,
+                [&](const Self& inside) { return each_job(resource->inner, instance, &inside, on_job); }))
+      return false;
   }
   return true;
 }
@@ -270,16 +263,11 @@ bool Scopes::each_feature(const List<ast::Feature*>& features, const Instance& i
   bool fine = true;
   for (const ast::Feature* feature : features) {
     if (feature->each != nullptr) {
-      auto elements = elements_of(*feature->each, instance, self, used_self);
-      if (!elements) return false;
-      for (const auto& [key, element] : *elements) {
-        Self inside = self == nullptr ? Self() : *self;
-        const expr::Binding first{feature->each->first.text, feature->each->second ? &key : &element,
-                                  inside.bindings};
-        const expr::Binding second{feature->each->second.text, &element, &first};
-        inside.bindings = feature->each->second ? &second : &first;
+      const bool repeated = repeat(*feature->each, instance, self, used_self, [&](const Self& inside) {
         fine = each_feature(feature->group->items, instance, &inside, used_self, on_feature) && fine;
-      }
+        return true;
+      });
+      if (!repeated) return false;
     } else if (feature->named != nullptr) {
       const Value name = evaluate(*feature->named, instance, self, used_self);
       if (name.is_error()) return false;

@@ -99,19 +99,11 @@ void Recipes::add(const List<ast::Resource*>& resources, const Self* self, Pass&
 }
 
 void Recipes::add_each(const ast::Resource& repeated, const Self* self, Pass& pass) {
-  auto elements = build_.scopes->elements_of(*repeated.each, pass.instance, self, &pass.made.used_self);
-  if (!elements) return;
-  Self inside = self == nullptr ? Self{} : *self;
-  const expr::Binding* outside = inside.bindings;
-  const ast::Each& each = *repeated.each;
-  for (const auto& [key, element] : *elements) {
-    size_t errors = build_.diagnostics.errors();
-    expr::Binding first{each.first.text, each.second ? &key : &element, outside};
-    expr::Binding second{each.second.text, &element, &first};
-    inside.bindings = each.second ? &second : &first;
+  const size_t errors = build_.diagnostics.errors();
+  build_.scopes->repeat(*repeated.each, pass.instance, self, &pass.made.used_self, [&](const Self& inside) {
     add(repeated.inner, &inside, pass);
-    if (build_.diagnostics.errors() != errors) return;  // the others would say the same
-  }
+    return build_.diagnostics.errors() == errors;  // the others would say the same
+  });
 }
 
 std::optional<bool> Recipes::wanted(const ast::Resource& written, const Instance& instance, const Self* self,

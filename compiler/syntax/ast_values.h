@@ -98,7 +98,9 @@ struct String : Expr {    // span includes the quotes
 };
 
 // Features of a system whose value is a word or a string, as the cloud of a `deploy` is: `cloud = ec2`.
-inline bool is_place(std::string_view feature) { return feature == "cloud" || feature == "availability_zone"; }
+inline bool is_place(std::string_view feature) {
+  return feature == "cloud" || feature == "availability_zone";
+}
 
 struct Random : Expr {  // 'random(D)'
   int length = 0;

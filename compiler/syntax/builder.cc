@@ -30,7 +30,7 @@ void Builder::add(ast::Block* block) {
 // ----------------------------------------------------------------------------------------------
 
 void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
-  auto* made = block<ast::FeatureBlock>(kind, place);
+  auto* made = node<ast::FeatureBlock>(kind, place);
   made->keyword = word(keyword);
   made->name = word(name);
   if (body) made->body = *body;
@@ -52,7 +52,7 @@ void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place na
 }
 
 void Builder::general(Place place, Place kind, Place name, ast::Features* body) {
-  auto* made = block<ast::FeatureBlock>(ast::Kind::General, place);
+  auto* made = node<ast::FeatureBlock>(ast::Kind::General, place);
   made->keyword = word(kind);
   made->name = word(name);
   if (body) made->body = *body;
@@ -69,7 +69,7 @@ void Builder::general(Place place, Place kind, Place name, ast::Features* body) 
 
 void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* recipe,
                         List<ast::Resource*>* resources, Place body) {
-  auto* made = block<ast::Configure>(ast::Kind::Configure, place);
+  auto* made = node<ast::Configure>(ast::Kind::Configure, place);
   made->keyword = word(keyword);
   made->name = word(name);
   made->has_body = !(body == place);
@@ -80,7 +80,7 @@ void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* rec
 }
 
 void Builder::deploy(Place place, Place keyword, Place name, ast::Expr* count, Place cloud) {
-  auto* made = block<ast::Deploy>(ast::Kind::Deploy, place);
+  auto* made = node<ast::Deploy>(ast::Kind::Deploy, place);
   made->keyword = word(keyword);
   made->name = word(name);
   made->count = count;
@@ -97,7 +97,7 @@ ast::String* Builder::word_value(Place place) {
 
 void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::Contextualize* made,
                             Place body) {
-  if (!made) made = block<ast::Contextualize>(ast::Kind::Contextualize, place);
+  if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
   made->span = at(place);
   made->keyword = word(keyword);
   made->max_time = time;
@@ -105,7 +105,7 @@ void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::
   add(made);
 }
 
-void Builder::error_block(Place place) { add(block<ast::Block>(ast::Kind::ErrorBlock, place)); }
+void Builder::error_block(Place place) { add(node<ast::Block>(ast::Kind::ErrorBlock, place)); }
 
 void Builder::ec3_word(Place place) { ec3_use(ast::Ec3Use::What::KeywordAsName, place, word(place)); }
 

@@ -66,13 +66,6 @@ class Builder {
     made->span = at(place);
     return made;
   }
-  template <class T>
-  T* block(ast::Kind kind, Place place) {
-    T* made = tree_.arena.make<T>();
-    made->kind = kind;
-    made->span = at(place);
-    return made;
-  }
   Span at(Place place) const { return place.in(source_.id()); }
   ast::String* word_value(Place place);  // a cloud or a zone, without quotes
   bool radl2() const { return tree_.dialect == ast::Dialect::Radl2; }

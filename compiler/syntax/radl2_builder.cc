@@ -240,7 +240,8 @@ ast::Item* Radl2Builder::let_item(Place place, Place name, ast::Expr* value) {
 }
 
 ast::Each* Radl2Builder::let_each(Place place, Place name, ast::Expr* value) {
-  ast::Each* made = each(place, name, {}, list_value({value->span.begin, value->span.end}, items(nullptr, value)));
+  ast::Each* made =
+      each(place, name, {}, list_value({value->span.begin, value->span.end}, items(nullptr, value)));
   made->let = true;
   return made;
 }
@@ -272,8 +273,8 @@ template <class Entry>
 void Radl2Builder::refuse_lets(const List<Entry*>& entries) {
   for (const Entry* entry : entries)
     if (entry->each != nullptr && entry->each->let)
-      syntax(DiagCode::UnexpectedToken, entry->each->span, "a `let` stands in an `each`, or in the file itself",
-             "move it before this block");
+      syntax(DiagCode::UnexpectedToken, entry->each->span,
+             "a `let` stands in an `each`, or in the file itself", "move it before this block");
 }
 
 void Radl2Builder::contextualize_items(Place place, Place keyword, ast::Number* time,

@@ -117,10 +117,10 @@ class Upgrader {
       std::string_view module, from, to;
     };
     static constexpr Renamed kRenamed[] = {
-        {"std/training/torch", "workers", "processes"}, {"std/training/tensorflow", "workers", "processes"},
-        {"std/training/ray", "workers", "processes"},   {"std/training/spark", "workers", "processes"},
-        {"std/training/mpi", "workers", "processes"},   {"std/training/mpi", "packages", "install"},
-        {"std/cluster/ray", "options", "arguments"},    {"std/cluster/slurm", "settings", "configuration"},
+        {"std/training/torch", "workers", "processes"},  {"std/training/tensorflow", "workers", "processes"},
+        {"std/training/ray", "workers", "processes"},    {"std/training/spark", "workers", "processes"},
+        {"std/training/mpi", "workers", "processes"},    {"std/training/mpi", "packages", "install"},
+        {"std/cluster/ray", "options", "arguments"},     {"std/cluster/slurm", "settings", "configuration"},
         {"std/storage/nfs", "options", "mount_options"}, {"std/storage/minio", "options", "mount_options"}};
     const std::string_view module = use.module == nullptr ? std::string_view() : use.module->text;
     for (const Renamed& one : kRenamed)

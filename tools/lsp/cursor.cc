@@ -156,7 +156,8 @@ class Follower {
     const std::string_view last = symbols_.empty() ? std::string_view() : symbols_.back().name;
     const bool operand = cursor.expects("string");
     if (cursor.in_interpolation) return Place::Value;
-    if (head == "each" && frame.kind != Kind::Blocks) return operand ? Place::Expression : Place::None;
+    if ((head == "each" || head == "let") && frame.kind != Kind::Blocks)
+      return operand ? Place::Expression : Place::None;
     switch (frame.kind) {
       case Kind::Blocks:
         return place_in_block(head, length, cursor);

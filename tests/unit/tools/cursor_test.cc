@@ -92,6 +92,9 @@ TEST(Cursor, LetAssertAndEach) {
   EXPECT_EQ(place_in("radl 2\nconfigure c (\neach x in [1] (\n  |"), Place::RecipeBody);
   EXPECT_EQ(cursor_in("radl 2\nconfigure c (\neach x in [1] (\n  file x (|").owner, "resource file");
   EXPECT_EQ(place_in("radl 2\ncontextualize (\neach s in l (\n  system |"), Place::SystemName);
+  EXPECT_EQ(place_in("radl 2\ncontextualize (\neach s in l (\n  let n = |"), Place::Expression);
+  EXPECT_EQ(place_in("radl 2\nconfigure c (\neach x in [1] (\n  let n = |"), Place::Expression);
+  EXPECT_EQ(place_in("radl 2\nconfigure c (\neach x in [1] (\n  let n = 1\n  |"), Place::RecipeBody);
 }
 
 TEST(Cursor, Texts) {

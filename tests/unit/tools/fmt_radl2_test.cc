@@ -82,6 +82,18 @@ TEST(FormatRadl2, EachHoldsResourcesAndItems) {
       "    system long configure [c, d]\n  )\n)\n");
 }
 
+TEST(FormatRadl2, LetStaysWhereItIsInAnEach) {
+  expect_radl2(
+      "configure c (\neach u in input.u (\nfile h (), let h='/${u}' , let g=1\n# last\npackage u\n)\n)",
+      "configure c (\n  each u in input.u (\n    file h ()\n    let h = '/${u}'\n    let g = 1\n"
+      "    # last\n    package u\n  )\n)\n");
+  expect_radl2(
+      "contextualize (\neach z in l (\nlet n='w-${z}'\nlet k =2\nsystem n configure c step k, system nn "
+      "configure c\n)\n)",
+      "contextualize (\n  each z in l (\n    let n = 'w-${z}'\n    let k = 2\n    system n  configure c "
+      "step k\n    system nn configure c\n  )\n)\n");
+}
+
 TEST(FormatRadl2, LetAndAssert) {
   expect_radl2("let  x=1+2*( 3-input.n )\nassert(x>1,'too few: ${x}',)",
                "let x = 1 + 2 * (3 - input.n)\nassert (x > 1, 'too few: ${x}')\n");

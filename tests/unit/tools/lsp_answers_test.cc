@@ -149,6 +149,13 @@ TEST_F(LspAnswers, HoverOutlineAndDefinitionInsideEach) {
   EXPECT_EQ(outline[1]["children"][2]["children"][0]["name"], "each p in ['x']");
 }
 
+TEST_F(LspAnswers, ALetInsideOfAnEachHasADefinition) {
+  open("radl 2\nconfigure c (each p in ['x'] (\n  let home = '/srv/${p}'\n  directory home\n))\n");
+  EXPECT_EQ(ask("definition", "directory home", 10)[0]["range"]["start"], at(text_, "home"));
+  EXPECT_EQ(ask("references", "home", 1).size(), 2u);
+  EXPECT_NE(ask("hover", "directory home", 10).dump().find("let home"), std::string::npos);
+}
+
 TEST_F(LspAnswers, CompletionOfMembers) {
   const std::string head = "radl 2\nsystem wn ()\ndeploy wn 2\n";
   for (const char* place :

@@ -256,7 +256,8 @@ const std::set<std::string> kNotOfPrograms = {
     "`radlc vendor` brings it"};
 
 // No advice: a part of a message, and a part of the names of a cycle.
-const std::set<std::string> kNoAdvice = {"a path of this computer, or 'git::URL@COMMIT'", " others, the last for "};
+const std::set<std::string> kNoAdvice = {"a path of this computer, or 'git::URL@COMMIT'",
+                                         " others, the last for "};
 
 // The arguments of the call whose parenthesis opens at `at`.
 std::vector<std::string> arguments_at(const std::string& code, size_t at) {

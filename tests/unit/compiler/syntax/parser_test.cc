@@ -141,6 +141,21 @@ TEST(Radl2, AnEachInTheFirstColumnRepeatsFeaturesOrBlocks) {
 }
 
 // The `)` that closes nothing is left out; what follows keeps its own value and place.
+TEST(Radl2, ACloudOrZoneIsAWordOrAString) {
+  const std::string head = "radl 2\nsystem a ( cpu.count >= 1 )\n";
+  for (const char* fine : {"ec2", "'ec2'", "'${input.cloud}'", "none", "\"${x[0]}\"", "ec2 when = yes"})
+    EXPECT_EQ(Parsed(head + "deploy a 1 " + fine + "\n").errors(), Errors()) << fine;
+  for (const char* wrong : {"input.cloud", "x[0]", "x[0].y", "lookup(m, 'a', none)"})
+    EXPECT_EQ(Parsed(head + "deploy a 1 " + wrong + "\n").errors(), (Errors{"E0433:3"})) << wrong;
+  for (const char* name : {"cloud", "availability_zone"}) {
+    const std::string begin = "radl 2\nsystem a ( " + std::string(name) + " = ";
+    for (const char* fine : {"eu-west-1a", "'a'", "none", "'${input.zone}, b'", "7"})
+      EXPECT_EQ(Parsed(begin + fine + " )\n").errors(), Errors()) << fine;
+    for (const char* wrong : {"input.zone", "a == b", "not a", "if a then 'b' else none", "(x)[0]"})
+      EXPECT_EQ(Parsed(begin + wrong + " )\n").errors(), (Errors{"E0433:2"})) << wrong;
+  }
+}
+
 TEST(Radl2, ANumberOrStringAfterAnExtraParenthesisIsRead) {
   Parsed p("radl 2\nlet a = )5\nlet b = ) 'x'\n");
   EXPECT_EQ(p.errors(), (Errors{"E0103:2", "E0103:3"}));
@@ -228,10 +243,10 @@ TEST(Ec3, PlainFilesAreHeldToTheReference) {
 TEST(Ec3, ACloudBeforeASentenceIsTold) {
   Parsed plain("deploy a 1\nec2\nnetwork n ()\n");
   EXPECT_TRUE(plain.errors().empty());
-  EXPECT_EQ(ast::as<ast::Deploy>(plain.tree->blocks[0])->cloud.text, "ec2");
+  EXPECT_EQ(ast::as<ast::String>(ast::as<ast::Deploy>(plain.tree->blocks[0])->cloud)->text, "ec2");
   Parsed ec3("deploy a 1\ninclude x (template = 'y')\n");
   EXPECT_TRUE(ec3.errors().empty());
-  EXPECT_FALSE(ast::as<ast::Deploy>(ec3.tree->blocks[0])->cloud);
+  EXPECT_EQ(ast::as<ast::Deploy>(ec3.tree->blocks[0])->cloud, nullptr);
 }
 
 TEST(Ec3, FilesAreUnited) {
