@@ -109,6 +109,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   if (all_reduce && given.value("weights", "fp32") != "fp32")
     return wrong(fmt::format(
         "'weights' has no meaning in mode '{}', in which no weights travel: 'gradients' has", mode));
+  if (!all_reduce && given.value("gradients", "") == "int8")
+    return wrong("'gradients' = 'int8' needs mode 'allreduce', 'local_steps' or 'auto'");
   if (!local_steps && given.value("local_steps", 1) > 1)
     return wrong("'local_steps' above 1 needs mode 'allreduce' or 'local_steps'");
   for (const char* key : {"delay", "outer_rate", "outer_momentum"})

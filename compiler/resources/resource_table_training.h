@@ -70,7 +70,8 @@ inline constexpr Property kTraining[] = {
      "With `local_steps`: momentum of the mean change. Default: 0, or with a delay 0.2 (0.5 from 8 workers "
      "on).",
      "sync.outer_momentum"},
-    {"gradients", String, false, "", "fp32|bf16|fp16", 0, 0, "Number format in which gradients are sent.",
+    {"gradients", String, false, "", "fp32|bf16|fp16|int8", 0, 0,
+     "Number format in which gradients or mean changes are sent. `int8` needs a mode without servers.",
      "sync.gradients"},
     {"weights", String, false, "", "fp32|bf16|fp16", 0, 0,
      "Number format in which weights are sent to the workers. Servers keep fp32.", "sync.weights"},

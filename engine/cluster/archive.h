@@ -84,7 +84,7 @@ class Reader {
   void operator()(bool& value) { value = limited(1) == 1; }
   void operator()(Role& role) { role = static_cast<Role>(limited(static_cast<uint8_t>(Role::Worker))); }
   void operator()(Numbers& encoding) {
-    encoding = static_cast<Numbers>(limited(static_cast<uint8_t>(Numbers::Fp16)));
+    encoding = static_cast<Numbers>(limited(static_cast<uint8_t>(Numbers::Int8)));
   }
   void operator()(Norms& norms) { norms = static_cast<Norms>(limited(static_cast<uint8_t>(Norms::OfRound))); }
   void operator()(AverageConfig::Kind& kind) {
@@ -116,7 +116,7 @@ class Reader {
   std::string_view packed(Numbers encoding) {
     uint64_t count;
     (*this)(count);
-    if (count > rest_.size()) fail();  // each takes two bytes at least
+    if (count > rest_.size()) fail();  // each takes a byte at least
     return take(ok_ ? bytes_of(encoding, count) : 0, 1);
   }
   bool ok() const { return ok_; }

@@ -50,9 +50,10 @@ struct Message {
 };
 
 // How numbers travel (the values are those of radl::engine::Encoding). fp16 numbers share a power of two,
-// chosen from the largest of them, so that none overflows and no more than need be vanish; packing what was
-// unpacked gives the same bytes. A number that is not finite stays so: all_finite() at the receiver finds it.
-enum class Numbers : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
+// chosen from the largest of them, so that none overflows and no more than need be vanish. int8 numbers are
+// multiples of a step, one for each block of 1024. Packing what was unpacked gives the same bytes. A number
+// that is not finite stays so: all_finite() at the receiver finds it.
+enum class Numbers : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2, Int8 = 3 };
 size_t bytes_of(Numbers encoding, size_t count);
 void pack_numbers(Numbers encoding, std::span<const float> from, char* to);
 void unpack_numbers(Numbers encoding, const char* from, std::span<float> to);

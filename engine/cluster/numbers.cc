@@ -1,6 +1,7 @@
 // How floats travel: fp32 as they are, bf16 and fp16 rounded to nearest even (IEEE 754-2019, section 4.3.1).
 // fp16 reaches from 6e-8 to 65504 only; before its numbers stands the exponent of two (int16) by which all of
-// them were multiplied.
+// them were multiplied. int8 blocks are 1024 numbers, or the rest: a step (bf16, of a 127th of the largest,
+// rounded down, so that packing again finds the same one) and the multiples of it.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -76,10 +77,48 @@ void unpack(const char* from, std::span<float> to, Convert convert) {
   }
 }
 
+constexpr size_t kBlock = 1024;
+constexpr float kMostSteps = 127;
+
+void pack_block(std::span<const float> from, char* to) {
+  float most = 0;
+  bool finite = true;
+  for (float v : from) {
+    most = std::max(most, std::fabs(v));
+    finite &= (std::bit_cast<uint32_t>(v) & kInfinity) != kInfinity;
+  }
+  // A step that is not finite makes all numbers of the block so.
+  const auto step = static_cast<uint16_t>(finite ? std::bit_cast<uint32_t>(most / kMostSteps) >> 16 : 0x7fc0);
+  std::memcpy(to, &step, 2);
+  const float unit = from_bf16(step);
+  if (!(unit > 0)) {
+    std::memset(to + 2, 1, from.size());
+    return;
+  }
+  for (size_t i = 0; i < from.size(); ++i)
+    to[2 + i] = static_cast<char>(
+        static_cast<int8_t>(std::clamp(std::nearbyint(from[i] / unit), -kMostSteps, kMostSteps)));
+}
+
+void unpack_block(const char* from, std::span<float> to) {
+  uint16_t step;
+  std::memcpy(&step, from, 2);
+  const float unit = from_bf16(step);
+  for (size_t i = 0; i < to.size(); ++i) to[i] = unit * static_cast<float>(static_cast<int8_t>(from[2 + i]));
+}
+
+// Of each block of `all` numbers: its first, and its place in the packed bytes.
+template <class Do>
+void for_blocks(size_t all, Do with) {
+  for (size_t first = 0, at = 0; first < all; first += kBlock, at += kBlock + 2)
+    with(first, std::min(kBlock, all - first), at);
+}
+
 }  // namespace
 
 size_t bytes_of(Numbers encoding, size_t count) {
   if (count == 0) return 0;
+  if (encoding == Numbers::Int8) return count + 2 * ((count + kBlock - 1) / kBlock);
   return encoding == Numbers::Fp32 ? 4 * count : encoding == Numbers::Bf16 ? 2 * count : 2 * count + 2;
 }
 
@@ -94,6 +133,10 @@ void pack_numbers(Numbers encoding, std::span<const float> from, char* to) {
     if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
   } else if (encoding == Numbers::Bf16) {
     pack(from, to, to_bf16);
+  } else if (encoding == Numbers::Int8) {
+    for_blocks(from.size(), [&](size_t first, size_t count, size_t at) {
+      pack_block(from.subspan(first, count), to + at);
+    });
   } else if (!from.empty()) {
     const int16_t scaling = static_cast<int16_t>(scaling_of(from));
     std::memcpy(to, &scaling, 2);
@@ -106,6 +149,10 @@ void unpack_numbers(Numbers encoding, const char* from, std::span<float> to) {
     if (!to.empty()) std::memcpy(to.data(), from, to.size_bytes());
   } else if (encoding == Numbers::Bf16) {
     unpack(from, to, from_bf16);
+  } else if (encoding == Numbers::Int8) {
+    for_blocks(to.size(), [&](size_t first, size_t count, size_t at) {
+      unpack_block(from + at, to.subspan(first, count));
+    });
   } else if (!to.empty()) {
     int16_t scaling;
     std::memcpy(&scaling, from, 2);

@@ -91,10 +91,13 @@ class LinkedRing : public Ring {
   // member has the sum of piece rank+1, which goes around in the second half.
   Status go_around() {
     const uint32_t n = options_.size, rank = options_.rank;
+    if (options_.encoding == Numbers::Int8) residue_.resize(numbers_.size(), 0.0f);
     for (uint32_t h = 0; h + 1 < n; ++h) {
+      correct((rank + n - h) % n);
       if (Status sent = send(h, (rank + n - h) % n, notes_[(rank + n - h) % n]); !sent.ok()) return sent;
       if (Status got = take(h, (rank + 2 * n - h - 1) % n, true); !got.ok()) return got;
     }
+    correct((rank + 1) % n);
     round_own((rank + 1) % n);
     for (uint32_t h = 0; h + 1 < n; ++h) {
       if (Status sent = send(n - 1 + h, (rank + 1 + n - h) % n, notes_[rank]); !sent.ok()) return sent;
@@ -141,6 +144,18 @@ class LinkedRing : public Ring {
     for (size_t i = 0; i < to.size(); ++i) to[i] += values[i];
   }
 
+  // int8 rounds coarsely: what a piece loses here is added to this piece of the next sum (error feedback:
+  // Karimireddy et al., ICML 2019). Each piece of a sum is rounded once by each member.
+  void correct(size_t at) {
+    if (options_.encoding != Numbers::Int8) return;
+    const std::span<float> own = piece(numbers_, at, options_.size),
+                           residue = piece(std::span(residue_), at, options_.size);
+    for (size_t i = 0; i < own.size(); ++i) residue[i] += own[i];
+    std::copy(residue.begin(), residue.end(), own.begin());
+    round_own(at);
+    for (size_t i = 0; i < own.size(); ++i) residue[i] -= own[i];
+  }
+
   // The others get the encoded sum; its owner must not keep a more exact one.
   void round_own(size_t at) {
     if (options_.encoding == Numbers::Fp32) return;
@@ -158,6 +173,7 @@ class LinkedRing : public Ring {
   std::span<float> numbers_, statistics_;
   std::vector<RingNote> notes_;
   std::vector<float> scratch_;
+  std::vector<float> residue_;  // of int8: what rounding has left out so far
   std::string packed_;
   Message out_, in_;
 };

@@ -9,6 +9,7 @@ namespace radl::engine {
 namespace {
 
 constexpr double kEnough = 0.9, kEnoughToReturn = 0.95;  // efficiency of synchronous steps
+constexpr double kSlow = 1.5;
 constexpr uint64_t kSteps = 16, kRoundsOfDelay = 4, kMostDelay = 128;
 
 uint64_t delay_for(const LinkMeasure& measure) {
@@ -17,6 +18,15 @@ uint64_t delay_for(const LinkMeasure& measure) {
 }
 
 }  // namespace
+
+int slow_member(std::span<const double> step_seconds) {
+  if (step_seconds.size() < 2) return -1;
+  const auto slowest = std::max_element(step_seconds.begin(), step_seconds.end());
+  double next = 0;
+  for (auto at = step_seconds.begin(); at != step_seconds.end(); ++at)
+    if (at != slowest) next = std::max(next, *at);
+  return next > 0 && *slowest > kSlow * next ? static_cast<int>(slowest - step_seconds.begin()) : -1;
+}
 
 double predicted_efficiency(const SyncChoice& choice, const LinkMeasure& measure) {
   const double compute = static_cast<double>(choice.rule.steps) * measure.step_seconds,

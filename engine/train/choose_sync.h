@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "engine/train/outer_step.h"
@@ -15,6 +16,10 @@ struct LinkMeasure {
   double exchange_seconds = 0;    // of a sum, without the wait for slower members
   double round_trip_seconds = 0;  // of the longest link; 0: not known
 };
+
+// The member that the others wait for: its step takes over 1.5 times as long as the next slowest one's. -1:
+// none.
+int slow_member(std::span<const double> step_seconds);
 
 struct SyncChoice {
   OuterRule rule;  // one step: every step is synchronous

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce", "auto"};
-const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
+const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16", "int8"};
 const std::vector<std::string_view> kOptimizers = {"auto", "sgd", "adamw", "lars", "muon"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
 const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
@@ -336,6 +336,9 @@ void check_all(const Job& job, Problems& problems) {
                      job.sync.outer_momentum != alike.outer_momentum;
   if (outer && job.sync.local_steps == 1)
     problems.add("sync.local_steps", "must be above 1 for delay, outer_rate and outer_momentum");
+  if (job.sync.gradients == Encoding::Int8 && !without_servers(job.sync.mode))
+    problems.add("sync.gradients", "\"int8\" needs mode \"allreduce\" or \"auto\"");
+  if (job.sync.weights == Encoding::Int8) problems.add("sync.weights", "must be fp32, bf16 or fp16");
   if (job.sync.weights != Encoding::Fp32 && without_servers(job.sync.mode)) {
     problems.add("sync.weights",
                  fmt::format("has no meaning in mode \"{}\", in which no weights travel; sync.gradients has",

@@ -60,7 +60,7 @@ struct ResizeSpec {
 enum class SyncMode { Async, Sync, Stale, AllReduce, Auto };
 // Whether the workers exchange sums among themselves, without servers.
 inline bool without_servers(SyncMode mode) { return mode == SyncMode::AllReduce || mode == SyncMode::Auto; }
-enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
+enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2, Int8 = 3 };
 
 struct SyncSpec {
   SyncMode mode = SyncMode::Async;

@@ -17,6 +17,7 @@
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"
+#include "engine/train/node_meter.h"
 #include "engine/train/outputs.h"
 #include "engine/train/state.h"
 #include "engine/train/statistics.h"
@@ -30,7 +31,7 @@ constexpr double kLineSeconds = 0.5;  // between two step lines
 
 TrainSums difference(const TrainSums& now, const TrainSums& before) {
   return {now.steps - before.steps, now.correct - before.correct, now.images - before.images,
-          now.loss - before.loss};
+          now.loss - before.loss, now.waited - before.waited};
 }
 
 double mean_loss(const TrainSums& s) { return s.steps == 0 ? 0 : s.loss / static_cast<double>(s.steps); }
@@ -249,6 +250,7 @@ class JobOverseer : public Overseer {
     uint64_t here = done - from_;
     double eta =
         here > 0 ? elapsed * static_cast<double>(setup_.length.total - done) / static_cast<double>(here) : 0;
+    const NodeUse use = meter_.take(sums_.waited);
     progress_.emit("step", {{"step", done},
                             {"steps", setup_.length.total},
                             {"epoch", setup_.length.epoch_of(done)},
@@ -257,6 +259,9 @@ class JobOverseer : public Overseer {
                             {"accuracy", accuracy(window)},
                             {"rate", setup_.rate(done)},
                             {"images_per_second", rate},
+                            {"waiting_share", use.waiting_share},
+                            {"cores", use.cores},
+                            {"memory_bytes", use.memory_bytes},
                             {"eta_seconds", eta}});
     if (events_) {
       int64_t at = static_cast<int64_t>(done);
@@ -264,6 +269,9 @@ class JobOverseer : public Overseer {
       (void)events_->scalar("train/accuracy", at, static_cast<float>(accuracy(window)));
       (void)events_->scalar("train/rate", at, setup_.rate(done));
       (void)events_->scalar("train/images_per_second", at, static_cast<float>(rate));
+      (void)events_->scalar("node/waiting_share", at, static_cast<float>(use.waiting_share));
+      (void)events_->scalar("node/cores", at, static_cast<float>(use.cores));
+      (void)events_->scalar("node/memory_bytes", at, static_cast<float>(use.memory_bytes));
     }
     line_sums_ = sums_;
     last_line_ = SteadyClock::now();
@@ -386,6 +394,7 @@ class JobOverseer : public Overseer {
   bool saved_for_notice_ = false;
   CheckpointKeeper keeper_;
   DivergenceGuard guard_;
+  NodeMeter meter_;
   std::unique_ptr<exporter::EventWriter> events_;
   History history_;
   std::map<std::string, double> notes_;

@@ -21,7 +21,8 @@ namespace radl::engine {
 // Sums over training steps since this run began.
 struct TrainSums {
   uint64_t steps = 0, correct = 0, images = 0;
-  double loss = 0;  // sum of the steps' mean losses
+  double loss = 0;    // sum of the steps' mean losses
+  double waited = 0;  // seconds in which this process waited for exchanges
 };
 
 class Overseer {

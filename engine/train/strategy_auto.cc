@@ -3,8 +3,11 @@
 //
 // All members choose alike, because they choose from what an exchange told all of them, and count exchanges
 // from the beginning of the view.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/clock.h"
 #include "engine/train/strategy_ring.h"
@@ -68,6 +71,7 @@ class Auto : public Strategy {
     state.optimizer.resize(std::min(own, state.optimizer.size()));
     exchanges_.clear();
     seen_ = 0;
+    slow_.clear();
     active_->measure(step_seconds_);
   }
 
@@ -77,6 +81,7 @@ class Auto : public Strategy {
     exchanges_.push_back(last.exchange_seconds);
     if (exchanges_.size() > kSmooth) exchanges_.erase(exchanges_.begin());
     if (seen_ < kFirst) return;
+    tell_slow();
     LinkMeasure measure = last;
     measure.exchange_seconds = *std::min_element(exchanges_.begin(), exchanges_.end());
     const SyncChoice choice = choose_sync(choice_, measure);
@@ -98,6 +103,25 @@ class Auto : public Strategy {
     exchanges_.clear();
   }
 
+  // Once for each member in a view.
+  void tell_slow() {
+    const std::vector<double>& steps = active_->step_seconds();
+    const int slow = slow_member(steps);
+    if (context_.job.task.index != 0 || slow < 0 || !slow_.insert(slow).second) return;
+    const auto rank = static_cast<size_t>(slow);
+    const std::string name = fmt::format("worker/{}", party_->view().members[rank].index);
+    std::vector<double> others = steps;
+    others.erase(others.begin() + slow);
+    context_.progress.emit(
+        "warning",
+        {{"peer", name},
+         {"step_seconds", steps[rank]},
+         {"message",
+          fmt::format("{} is slow: its step takes {:.0f} ms, those of the others at most {:.0f} ms, and "
+                      "all wait for it. Give it a faster or less loaded node, or use the mode async",
+                      name, 1000 * steps[rank], 1000 * *std::max_element(others.begin(), others.end()))}});
+  }
+
   void tell(const SyncChoice& choice, const LinkMeasure& measure) {
     if (context_.job.task.index != 0) return;
     context_.progress.emit("strategy", {{"choice", choice.delayed() ? "outer_step" : "synchronous"},
@@ -114,6 +138,7 @@ class Auto : public Strategy {
   std::shared_ptr<cluster::Party> party_;
   std::unique_ptr<RingStrategy> active_;
   SyncChoice choice_;
+  std::set<int> slow_;             // ranks that were named in this view
   int seen_ = 0;                   // exchanges of this view
   std::vector<double> exchanges_;  // what the last of them took, under this choice
   SteadyClock::time_point step_began_;

@@ -112,7 +112,9 @@ void RingStrategy::read_measure() {
   if (!measures_) return;
   const size_t begin = change_.size() - kMeasures * size_;
   measured_ = {.workers = size_, .exchange_seconds = change_[begin + 1]};
+  step_seconds_.clear();
   for (size_t at = begin; at < change_.size(); at += kMeasures) {
+    step_seconds_.push_back(change_[at]);
     measured_.step_seconds = std::max<double>(measured_.step_seconds, change_[at]);
     // The last one to join a sum waits for nobody.
     measured_.exchange_seconds = std::min<double>(measured_.exchange_seconds, change_[at + 1]);

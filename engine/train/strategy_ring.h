@@ -27,6 +27,7 @@ class RingStrategy : public Strategy {
   void measure(double step_seconds) { own_.step_seconds = step_seconds, measures_ = true; }
   // With the last exchange; the same for all members. A first one has no exchange time: 0.
   const LinkMeasure& measured() const { return measured_; }
+  const std::vector<double>& step_seconds() const { return step_seconds_; }  // by rank
   void undo() override;
   void store(TrainingState& out) const override { out.next = done_; }
   void end(const Status& why) override;
@@ -81,6 +82,7 @@ class RingStrategy : public Strategy {
 
   bool measures_ = false;
   LinkMeasure own_, measured_;
+  std::vector<double> step_seconds_;
   std::atomic<bool> exchange_failed_ = false;
   std::future<Result<std::vector<cluster::RingNote>>> sum_;  // last: its thread uses what is above
 };

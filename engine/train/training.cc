@@ -28,7 +28,9 @@ class Training {
         strategy_(strategy),
         overseer_(overseer),
         step_(c.learner.network, c.job),
-        lines_(c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); }),
+        lines_(
+            c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); },
+            [&strategy] { return strategy.exchange_seconds(); }),
         batches_(std::move(batches)) {}
 
   // `begin`: when this task started.
@@ -163,6 +165,7 @@ class Training {
     sums_.correct += update.sums.correct;
     sums_.images += update.sums.images;
     sums_.loss += update.sums.loss;
+    sums_.waited = strategy_.exchange_seconds();
     if (overseer_ != nullptr) {
       if (Status bad = overseer_->step(update.done, sums_); !bad.ok()) return bad;
     } else if (!std::isfinite(update.sums.loss)) {

@@ -19,6 +19,10 @@ void WorkerLines::add(uint64_t ticket, const StepResult& result, int images) {
                                  {"loss", loss_ / static_cast<double>(steps_)},
                                  {"accuracy", static_cast<double>(correct_) / static_cast<double>(images_)},
                                  {"images_per_second", static_cast<double>(images_) / seconds}};
+  const NodeUse use = meter_.take(exchange_());
+  line["waiting_share"] = use.waiting_share;
+  line["cores"] = use.cores;
+  line["memory_bytes"] = use.memory_bytes;
   if (!first_) first_ = traffic_();
   // One exchange stands between two computed batches.
   add_links(line, total_steps_ - 1);

@@ -181,7 +181,8 @@ foresight::TrainingFacts training_facts(const Environment& environment, const ir
   facts.delay = static_cast<int>(number_of(sync, "delay", 0));
   // What it chooses where an exchange takes long; where it takes a tenth of a step, both are alike.
   if (text_of(sync, "mode", "") == "auto") facts.local_steps = 16, facts.delay = 4;
-  if (text_of(sync, "gradients", "fp32") != "fp32") facts.exchanged_share = 0.5;
+  const std::string gradients = text_of(sync, "gradients", "fp32");
+  if (gradients != "fp32") facts.exchanged_share = gradients == "int8" ? 0.25 : 0.5;
   facts.checkpoint_seconds = number_of(checkpoint, "every_seconds", 60);
   return facts;
 }

@@ -182,6 +182,21 @@ class Training(RadlCase):
 """
         self.file.write_text(text)
 
+    def test_the_module_train_has_all_strategies(self):
+        modes = {"auto": ("auto", 1, 0), "local_steps": ("allreduce", 16, 4), "sync": ("sync", 1, 0)}
+        for strategy, expected in modes.items():
+            with self.subTest(strategy=strategy):
+                self.all_reduce()
+                text = replaced(self.file.read_text(), ("all_reduce", "train"), ("batch_size = 50", f"batch_size = 10, strategy = '{strategy}'"))
+                self.file.write_text(text)
+                out = self.apply("--input", "epochs=1").stdout
+                report = self.report()
+                sync = report["job"]["sync"]
+                self.assertEqual((sync["mode"], sync["local_steps"], sync.get("delay", 0)), expected)
+                self.assertEqual(report["metrics"]["steps"], 200)
+                self.assertEqual("predicted efficiency" in out, strategy == "auto", out)
+                self.destroy()
+
     def test_all_reduce_goes_on_without_a_killed_worker_which_joins_it_again(self):
         self.all_reduce()
         process, log = self.start_training("epochs=40")

@@ -342,6 +342,36 @@ TEST(Numbers, HalfPrecisionKeepsGradientsOfAnySize) {
   }
 }
 
+TEST(Numbers, Int8IsAMultipleOfAStepOfItsBlock) {
+  for (float size : {1e-30f, 1e-9f, 1.0f, 1e9f, 3e38f}) {
+    std::vector<float> in(2500), out(in.size());
+    for (size_t i = 0; i < in.size(); ++i)  // the last block is much smaller
+      in[i] = (i < 2048 ? size : size / 1000) * (static_cast<float>(i * 37 % 1000) / 500 - 1);
+    std::string bytes(bytes_of(Numbers::Int8, in.size()), '\0'), second = bytes;
+    EXPECT_EQ(bytes.size(), 2506u);
+    pack_numbers(Numbers::Int8, in, bytes.data());
+    unpack_numbers(Numbers::Int8, bytes.data(), out);
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_NEAR(out[i], in[i], (i < 2048 ? size : size / 1000) / 120) << i << " of " << size;
+    pack_numbers(Numbers::Int8, out, second.data());
+    EXPECT_EQ(bytes, second) << "members of a ring pass on what they unpacked";
+  }
+}
+
+TEST(Numbers, Int8KeepsZeroAndWhatIsNotFinite) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (float odd : {0.0f, inf, -inf, std::nanf("")}) {
+    std::vector<float> in{odd, 0}, out(2);
+    std::string bytes(bytes_of(Numbers::Int8, 2), '\0');
+    pack_numbers(Numbers::Int8, in, bytes.data());
+    unpack_numbers(Numbers::Int8, bytes.data(), out);
+    EXPECT_EQ(all_finite(out), odd == 0);
+    if (odd == 0) {
+      EXPECT_EQ(out, in);
+    }
+  }
+}
+
 // The largest is rounded up to a power of two: packing it again must not take another factor.
 TEST(Numbers, PackingAgainGivesTheSameBytes) {
   std::vector<float> in = {1.99999f, 0x1.004p-24f, 3e-7f}, out(3);

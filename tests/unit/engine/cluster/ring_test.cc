@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <future>
 #include <numeric>
 #include <thread>
@@ -206,6 +207,41 @@ TEST(Ring, AReasonToEndGoesAround) {
     Status why = m.get();
     EXPECT_EQ(why.code(), Code::Invalid);
     EXPECT_NE(why.message().find("training diverged"), std::string::npos) << why.message();
+  }
+}
+
+// What one sum rounds away, the next ones bring back: their mean approaches the exact sum as 1 / sums.
+TEST(Ring, Int8FeedsItsErrorBack) {
+  constexpr int kSums = 64;
+  for (uint32_t n : {2u, 3u}) {
+    auto rings = make_rings(n, Numbers::Int8);
+    std::vector<double> mean(3000, 0.0);
+    double first_error = 0;
+    const auto error = [&](const auto& of) {
+      double out = 0;
+      for (size_t i = 0; i < mean.size(); ++i) {
+        double want = 0;
+        for (uint32_t r = 0; r < n; ++r) want += static_cast<double>(value(r, i)) * (i == 0 ? 1 : 1.01);
+        out = std::max(out, std::fabs(static_cast<double>(of[i]) - want));
+      }
+      return out;
+    };
+    for (int k = 0; k < kSums; ++k) {
+      std::vector<std::future<std::vector<float>>> members;
+      for (uint32_t r = 0; r < n; ++r)
+        members.push_back(std::async(std::launch::async, [&, r] {
+          std::vector<float> numbers, statistics;
+          for (size_t i = 0; i < mean.size(); ++i) numbers.push_back(value(r, i) * (i == 0 ? 1.0f : 1.01f));
+          EXPECT_TRUE(rings[r]->sum(numbers, statistics, {}).ok());
+          return numbers;
+        }));
+      const std::vector<float> sum = members[0].get();
+      for (uint32_t r = 1; r < n; ++r) EXPECT_EQ(members[r].get(), sum) << "the same bits everywhere";
+      for (size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(sum[i]) / kSums;
+      if (k == 0) first_error = error(sum);
+    }
+    EXPECT_GT(first_error, 0.01) << "int8 is coarse";
+    EXPECT_LT(error(mean), first_error / 8) << n << " members";
   }
 }
 

@@ -67,6 +67,13 @@ TEST(ChooseSync, HidesAnExchangeBehindAsManyStepsAsItTakes) {
   EXPECT_EQ(farther.rule.steps, 80u);
 }
 
+TEST(ChooseSync, NamesAMemberThatAllWaitFor) {
+  EXPECT_EQ(slow_member(std::vector<double>{0.1, 0.31, 0.2}), 1);
+  EXPECT_EQ(slow_member(std::vector<double>{0.1, 0.14}), -1);
+  EXPECT_EQ(slow_member(std::vector<double>{0.3}), -1);
+  EXPECT_EQ(slow_member(std::vector<double>{0.3, 0}), -1) << "the other one is not measured yet";
+}
+
 TEST(ChooseSync, KeepsItsChoiceUntilTheLinkChanges) {
   const SyncChoice far = choose_sync({}, measure(0.1, 0.2));
   EXPECT_EQ(choose_sync(far, measure(0.1, 0.15)).rule, far.rule);

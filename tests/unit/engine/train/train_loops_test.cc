@@ -265,6 +265,18 @@ TEST_F(WireTest, LocalStepsAreTakenBetweenExchanges) {
   expect_near_but_not_same(run(rounded, kRing2), once);
 }
 
+TEST_F(WireTest, Int8GradientsRoundTheUpdates) {
+  const Trained exact = run(small_job(), kRing2);
+  Job j = small_job();
+  j.sync.gradients = Encoding::Int8;
+  const Trained rounded = run(j, kRing2);
+  EXPECT_NE(rounded.end.weights, exact.end.weights);
+  EXPECT_LT(distance(rounded.end.weights, exact.end.weights), 0.05);
+  expect_same_bits(run(j, kRing2).end, rounded.end, "again");
+  j.sync.mode = SyncMode::Sync;
+  EXPECT_NE(check_job(j).text().find("sync.gradients"), std::string::npos);
+}
+
 TEST_F(WireTest, WhatHasNoMeaningInAModeIsRefused) {
   Job j = small_job();
   j.sync = {.mode = SyncMode::AllReduce, .weights = Encoding::Bf16};

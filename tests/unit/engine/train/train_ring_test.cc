@@ -195,6 +195,21 @@ TEST_F(RingTrainTest, AutoChoosesByWhatStepsAndExchangesTake) {
   EXPECT_DOUBLE_EQ(first["efficiency"], predicted_efficiency(choice, measure));
 }
 
+TEST_F(RingTrainTest, LinesSayWhatAMemberUses) {
+  Job j = ring_job("a", 2);
+  j.epochs = 1;
+  ASSERT_TRUE(run_ring(j).ok());
+  const std::vector<nlohmann::json> steps = lines("a", "step");
+  ASSERT_FALSE(steps.empty());
+  for (const nlohmann::json& line : steps) {
+    EXPECT_GE(line["waiting_share"], 0);
+    EXPECT_LE(line["waiting_share"], 1);
+    EXPECT_GT(line["cores"], 0);
+    EXPECT_GT(line["memory_bytes"], 1 << 20);
+  }
+  EXPECT_GT(steps.back()["waiting_share"].get<double>() + steps.front()["waiting_share"].get<double>(), 0);
+}
+
 TEST_F(RingTrainTest, AutoLearnsWhateverItChooses) {
   Job j = ring_job("a", 3);
   j.sync.mode = SyncMode::Auto;
