@@ -189,7 +189,7 @@ class Training(RadlCase):
                 self.all_reduce()
                 text = replaced(self.file.read_text(), ("all_reduce", "train"), ("batch_size = 50", f"batch_size = 10, strategy = '{strategy}'"))
                 self.file.write_text(text)
-                out = self.apply("--input", "epochs=1").stdout
+                out = self.apply("--input", "epochs=1")
                 report = self.report()
                 sync = report["job"]["sync"]
                 self.assertEqual((sync["mode"], sync["local_steps"], sync.get("delay", 0)), expected)

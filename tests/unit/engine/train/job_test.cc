@@ -72,12 +72,12 @@ TEST(Job, UnknownKeysAreNamedWithTheNearest) {
 }
 
 TEST(Job, AllProblemsAreSaidAtOnce) {
-  EXPECT_EQ(
-      refused(with(R"("epochs": -1, "batch_size": 1.5, "sync": {"mode": "asinc"}, "seed": -2)")),
-      "j.json: batch_size: must be an integer\n"
-      "j.json: epochs: is -1, must be above 0 and at most 1e+06\n"
-      "j.json: seed: must be an integer, at least 0\n"
-      "j.json: sync.mode: \"asinc\" is none of async, sync, stale or allreduce (did you mean \"async\"?)");
+  EXPECT_EQ(refused(with(R"("epochs": -1, "batch_size": 1.5, "sync": {"mode": "asinc"}, "seed": -2)")),
+            "j.json: batch_size: must be an integer\n"
+            "j.json: epochs: is -1, must be above 0 and at most 1e+06\n"
+            "j.json: seed: must be an integer, at least 0\n"
+            "j.json: sync.mode: \"asinc\" is none of async, sync, stale, allreduce or auto (did you mean "
+            "\"async\"?)");
 }
 
 TEST(Job, TypesAndRanges) {

@@ -45,6 +45,23 @@ TEST(OuterRule, HasDefaultsByWorkersAndShortRoundsAtTheEnd) {
   EXPECT_EQ(plain.steps_at(900, 1000), 16u);
 }
 
+TEST(OuterRule, IsRefusedWhereItHasNoMeaning) {
+  const auto problem = [](const SyncSpec& sync) {
+    Job j;
+    j.dataset.directory = "d";
+    j.sync = sync;
+    return check_job(j).text();
+  };
+  const SyncMode ring = SyncMode::AllReduce;
+  EXPECT_EQ(problem({.mode = ring, .local_steps = 4, .delay = 4, .outer_rate = 0.5, .outer_momentum = 0}),
+            "");
+  EXPECT_NE(problem({.mode = ring, .local_steps = 4, .delay = 5}).find("sync.delay"), std::string::npos);
+  for (const SyncSpec& alone : {SyncSpec{.mode = ring, .delay = 1}, SyncSpec{.mode = ring, .outer_rate = 0.5},
+                                SyncSpec{.mode = ring, .outer_momentum = 0.5}})
+    EXPECT_NE(problem(alone).find("sync.local_steps"), std::string::npos);
+  EXPECT_NE(problem({.mode = SyncMode::Auto, .local_steps = 4}).find("sync.local_steps"), std::string::npos);
+}
+
 LinkMeasure measure(double step, double exchange) {
   return {.workers = 2, .step_seconds = step, .exchange_seconds = exchange, .round_trip_seconds = exchange};
 }
