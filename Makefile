@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -38,6 +38,7 @@ help:
 	@echo "make check-image        builds it, measures it and runs the demo in it; IMAGE_BASE=debootstrap without a registry"
 	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
 	@echo "make site               the documentation as a site with search, in $(BUILD)/site (mkdocs from PyPI)"
+	@echo "make screenshots        the pictures of docs/service.md, by the tests of the page in a browser"
 	@echo "make build | install [PREFIX= DESTDIR=] | bench-NAME | clean"
 
 deps:
@@ -52,7 +53,7 @@ $(BUILD)/build.ninja:
 # The programs alone; the tests are built by `check`.
 build: deps
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
-	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_shell_files
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_shell_files radl_page
 
 demo: build
 	@tools/demo $(BUILD)
@@ -66,6 +67,12 @@ check: deps-check
 quick:
 	@test -f $(BUILD)-quick/build.ninja || cmake -G Ninja -S . -B $(BUILD)-quick -DRADL_QUICK=ON -DRADL_TESTS=ON >/dev/null
 	cmake --build $(BUILD)-quick -j $(JOBS) --target quick
+
+screenshots:
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_page
+	@mkdir -p docs/images
+	cd tests/e2e && RADL_BUILD=$(abspath $(BUILD)) RADL_SOURCE=$(CURDIR) RADL_SCREENSHOTS=$(CURDIR)/docs/images \
+	  python3 -B -m unittest page_test.Page.test_from_nothing_to_a_downloaded_model
 
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null

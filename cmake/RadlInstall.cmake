@@ -24,3 +24,4 @@ install(FILES ${RADL_MADE}/radlc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-
 install(FILES ${RADL_MADE}/_radlc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES ${RADL_MADE}/radlc.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${RADL_MADE}/radlc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+include(RadlPage)  # the page of `radlc serve`

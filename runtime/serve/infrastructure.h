@@ -27,13 +27,9 @@
 #include "runtime/driver/driver.h"
 #include "runtime/serve/document.h"
 #include "runtime/serve/im_state.h"
+#include "runtime/serve/settings.h"
 
 namespace radl::serve {
-
-struct Settings {
-  const driver::Host* host = nullptr;  // outlives the service
-  std::string cloud, auth;             // where a client sends no accounts: as --cloud and --auth
-};
 
 struct Machine {
   int number = 0;  // in the order of creation, never given twice

@@ -5,8 +5,11 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/program_folder.h"
 #include "common/text.h"
 #include "runtime/serve/im_api.h"
+#include "runtime/serve/own_api.h"
+#include "runtime/serve/page.h"
 
 namespace radl::serve {
 namespace {
@@ -26,8 +29,8 @@ std::string authority(const std::string& address, uint16_t port) {
 
 class Service::Requests : public httpd::Handler {
  public:
-  Requests(Access& access, const std::vector<std::unique_ptr<Part>>& parts)
-      : access_(access), parts_(parts) {}
+  Requests(Access& access, const std::vector<std::unique_ptr<Part>>& parts, OwnApi& counts)
+      : access_(access), parts_(parts), counts_(counts) {}
 
   // The port, and with it the names of this service, are known once it listens.
   void open() { open_ = true; }
@@ -51,6 +54,7 @@ class Service::Requests : public httpd::Handler {
   Answer refuse(int status, const std::string& why) override {
     return secured({.status = status, .body = why, .type = "text/plain"});
   }
+  void answered(const httpd::RequestHead&, int status, double) override { counts_.count(status); }
 
  private:
   static Answer refused(const httpd::RequestHead& head, const Refusal& refusal) {
@@ -83,6 +87,7 @@ class Service::Requests : public httpd::Handler {
 
   Access& access_;
   const std::vector<std::unique_ptr<Part>>& parts_;
+  OwnApi& counts_;
   std::atomic<bool> open_{false};
 };
 
@@ -119,9 +124,16 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   if (!registry.ok()) return registry.status();
   service->registry_ = std::move(*registry);
   // In the order in which they are asked for a request.
+  auto workspaces = Workspaces::open(o.settings, o.folder, service->notes_);
+  if (!workspaces.ok()) return workspaces.status();
+  service->workspaces_ = std::move(*workspaces);
+  auto own = std::make_unique<OwnApi>(o.settings, *service->workspaces_);
+  OwnApi& counts = *own;
+  service->parts_.push_back(std::move(own));
+  service->parts_.push_back(std::make_unique<Page>(program_folder() + "/../share/radlc/page"));
   service->parts_.push_back(
       std::make_unique<ImApi>(*service->access_, *service->registry_, service->scheme_));
-  service->requests_ = std::make_unique<Requests>(*service->access_, service->parts_);
+  service->requests_ = std::make_unique<Requests>(*service->access_, service->parts_, counts);
   // A request may wait for machines; those that only look find a worker all the same.
   http.workers = 32;
   auto server = httpd::Server::start(*service->requests_, http);
@@ -139,6 +151,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
 }
 
 Service::~Service() {
+  if (workspaces_) workspaces_->stop();
   if (registry_) registry_->stop();  // requests that wait for machines are answered
   server_.reset();
   std::error_code ignored;

@@ -1,5 +1,5 @@
-// `radlc serve`: one process that serves the REST API of the Infrastructure Manager, and other parts, to its
-// users.
+// `radlc serve`: one process that serves its users the REST API of the Infrastructure Manager, an API of its
+// own and a page.
 //
 // Every request needs a token (access.h). Nothing but loopback is listened on without TLS.
 // Infrastructures are kept in FOLDER and are there again after a restart; a run that was interrupted is
@@ -15,6 +15,7 @@
 #include "runtime/serve/access.h"
 #include "runtime/serve/part.h"
 #include "runtime/serve/registry.h"
+#include "runtime/serve/workspaces.h"
 
 namespace radl::serve {
 
@@ -50,6 +51,7 @@ class Service {
   std::vector<std::string> notes_;
   std::unique_ptr<Access> access_;
   std::unique_ptr<Registry> registry_;
+  std::unique_ptr<Workspaces> workspaces_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<httpd::Server> server_;

@@ -1,0 +1,173 @@
+#include "runtime/serve/own_api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/files.h"
+#include "common/program_folder.h"
+#include "common/version.h"
+#include "runtime/serve/own_routes.h"
+
+namespace radl::serve {
+namespace {
+
+using httpd::Answer;
+
+constexpr size_t kLargestBody = size_t{16} << 20;
+constexpr size_t kLargestDocument = size_t{4} << 20;
+
+// "/runs/{run}" fits {"runs", "a-1"} and gives {"a-1"}.
+std::optional<std::vector<std::string>> fits(std::string_view route, const std::vector<std::string>& path) {
+  std::vector<std::string> held;
+  size_t at = 0;
+  for (const std::string_view part : split(route.substr(1), '/')) {
+    if (at >= path.size()) return {};
+    if (part == "{path}") {  // all that is left
+      held.push_back(join({path.begin() + long(at), path.end()}, "/"));
+      return held;
+    }
+    if (part.starts_with('{'))
+      held.push_back(path[at]);
+    else if (part != path[at])
+      return {};
+    ++at;
+  }
+  if (at != path.size()) return {};
+  return held;
+}
+
+}  // namespace
+
+const std::vector<OwnApi::Route>& OwnApi::routes() {
+  static const std::vector<Route> all = {
+      {"GET", "/about", Scope::Read, &OwnApi::about},
+      {"GET", "/openapi.json", Scope::Read, &OwnApi::openapi},
+      {"GET", "/me", Scope::Read, &OwnApi::me},
+      {"GET", "/metrics", Scope::Read, &OwnApi::metrics},
+      {"GET", "/infrastructures", Scope::Read, &OwnApi::list_infrastructures},
+      {"POST", "/infrastructures", Scope::Plan, &OwnApi::create_infrastructure},
+      {"GET", "/infrastructures/{infrastructure}", Scope::Read, &OwnApi::get_infrastructure},
+      {"DELETE", "/infrastructures/{infrastructure}", Scope::Apply, &OwnApi::remove_infrastructure},
+      {"GET", "/infrastructures/{infrastructure}/program", Scope::Read, &OwnApi::get_program},
+      {"GET", "/infrastructures/{infrastructure}/receipt", Scope::Read, &OwnApi::get_receipt},
+      {"GET", "/infrastructures/{infrastructure}/files", Scope::Read, &OwnApi::list_files},
+      {"PUT", "/infrastructures/{infrastructure}/files/{file}", Scope::Plan, nullptr},  // Upload
+      {"GET", "/infrastructures/{infrastructure}/results", Scope::Read, &OwnApi::list_results},
+      {"GET", "/infrastructures/{infrastructure}/results/{path}", Scope::Read, &OwnApi::get_result},
+      {"POST", "/infrastructures/{infrastructure}/predict", Scope::Read, &OwnApi::predict},
+      {"POST", "/plans", Scope::Plan, &OwnApi::make_plan},
+      {"GET", "/plans/{plan}", Scope::Read, &OwnApi::get_plan},
+      {"POST", "/runs", Scope::Apply, &OwnApi::start_run},
+      {"GET", "/runs", Scope::Read, &OwnApi::list_runs},
+      {"GET", "/runs/{run}", Scope::Read, &OwnApi::get_run},
+      {"POST", "/runs/{run}/stop", Scope::Apply, &OwnApi::stop_run},
+      {"GET", "/runs/{run}/events", Scope::Read, &OwnApi::get_events},
+      {"GET", "/jobs", Scope::Read, &OwnApi::list_jobs},
+      {"GET", "/recommend", Scope::Read, &OwnApi::get_recommend},
+      {"POST", "/recommend", Scope::Plan, &OwnApi::post_recommend},
+      {"POST", "/rehearsals", Scope::Plan, &OwnApi::rehearse},
+      {"GET", "/prices", Scope::Read, &OwnApi::prices},
+      {"GET", "/costs", Scope::Read, &OwnApi::costs},
+  };
+  return all;
+}
+
+OwnApi::OwnApi(const Settings& settings, Workspaces& workspaces)
+    : settings_(settings), workspaces_(workspaces) {}
+
+Begun OwnApi::begin(const httpd::RequestHead& head, const Caller& caller) {
+  auto path = head.segments();
+  auto parameters = head.parameters();
+  if (!path.ok()) return error_answer(404, "not_found", "there is no such address");
+  if (!parameters.ok()) return error_answer(parameters.status());
+  if (path->size() < 2 || (*path)[1] != "v1")
+    return error_answer(404, "not_found", "this service has the version v1 of the API");
+  path->erase(path->begin(), path->begin() + 2);
+  bool other_method = false;
+  for (const Route& route : routes()) {
+    auto held = fits(route.path, *path);
+    if (!held) continue;
+    if (route.method != head.method) {
+      other_method = true;
+      continue;
+    }
+    if (!caller.may(route.scope))
+      return error_answer(403, "auth",
+                          fmt::format("this needs the scope {}; your token has {}", scope_name(route.scope),
+                                      scope_name(caller.scope)));
+    static const std::string none;
+    const OwnCall call{head, none, caller, std::move(*held), {parameters->begin(), parameters->end()}};
+    if (!route.handler) return begin_upload(call);
+    return with_body(head, kLargestBody, [this, &route, head, call](const std::string& body) {
+      OwnCall whole{head, body, call.caller, call.path, call.parameters};
+      return (this->*route.handler)(whole);
+    });
+  }
+  return other_method ? error_answer(405, "invalid", "this address does not take " + head.method)
+                      : error_answer(404, "not_found", "there is no such address");
+}
+
+Result<std::shared_ptr<Workspace>> OwnApi::find(const OwnCall& call, const std::string& id) const {
+  auto found = workspaces_.find(id);
+  if (found.ok() && !call.caller.may_touch((*found)->owner()))
+    return not_found("there is no infrastructure " + id);
+  return found;
+}
+
+std::vector<std::shared_ptr<Workspace>> OwnApi::all(const OwnCall& call) const {
+  auto all = workspaces_.all();
+  std::erase_if(all, [&](const auto& one) { return !call.caller.may_touch(one->owner()); });
+  return all;
+}
+
+void OwnApi::count(int status) {
+  const size_t kind = size_t(std::clamp(status / 100, 0, 5));
+  answers_[kind].fetch_add(1, std::memory_order_relaxed);
+}
+
+Answer OwnApi::about(OwnCall&) {
+  Json all = Json::array();
+  for (const Route& route : routes())
+    all.push_back({{"method", route.method}, {"path", route.path}, {"scope", scope_name(route.scope)}});
+  return json_answer({{"name", "radlc"}, {"version", kVersionText}, {"routes", std::move(all)}});
+}
+
+Answer OwnApi::openapi(OwnCall&) {
+  auto text = read_file(program_folder() + "/../share/radlc/openapi.json", kLargestDocument);
+  if (!text.ok()) return error_answer(text.status());
+  return {.body = std::move(*text)};
+}
+
+Answer OwnApi::me(OwnCall& call) {
+  return json_answer({{"user", call.caller.user}, {"scope", scope_name(call.caller.scope)}});
+}
+
+// Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
+Answer OwnApi::metrics(OwnCall& call) {
+  std::map<std::string, size_t> infrastructures, runs;
+  size_t nodes = 0;
+  MoneySum price;
+  for (const auto& one : all(call)) {
+    const Json row = one->summary();
+    ++infrastructures[row.value("state", "unknown")];
+    nodes += row.value("nodes", size_t{0});
+    for (const Json& amount : row.value("price_per_hour", Json::array())) price.add(amount.get<Money>());
+    for (const WorkspaceRun& run : one->runs()) ++runs[std::string(state_name(run.state))];
+  }
+  std::string text = "# TYPE radlc_infrastructures gauge\n";
+  for (const auto& [state, count] : infrastructures)
+    text += fmt::format("radlc_infrastructures{{state=\"{}\"}} {}\n", state, count);
+  text += "# TYPE radlc_runs gauge\n";
+  for (const auto& [state, count] : runs)
+    text += fmt::format("radlc_runs{{state=\"{}\"}} {}\n", state, count);
+  text += fmt::format("# TYPE radlc_nodes gauge\nradlc_nodes {}\n# TYPE radlc_price_per_hour gauge\n", nodes);
+  for (const Money& amount : price.amounts())
+    text += fmt::format("radlc_price_per_hour{{currency=\"{}\"}} {}\n", amount.currency, amount.units());
+  text += "# TYPE radlc_http_answers_total counter\n";
+  for (size_t kind = 1; kind < 6; ++kind)
+    text += fmt::format("radlc_http_answers_total{{status=\"{}xx\"}} {}\n", kind, answers_[kind].load());
+  return {.body = std::move(text), .type = "text/plain; version=0.0.4"};
+}
+
+}  // namespace radl::serve

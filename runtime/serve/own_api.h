@@ -1,0 +1,78 @@
+// The service's own REST API, below /api/v1 (docs/openapi.json, docs/service.md): plans, runs,
+// infrastructures, uploads, results, recommendations, rehearsals and costs. The page calls nothing else.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/http_server/server.h"
+#include "runtime/serve/own_call.h"
+#include "runtime/serve/part.h"
+#include "runtime/serve/run_events.h"
+#include "runtime/serve/workspaces.h"
+
+namespace radl::serve {
+
+class OwnApi : public Part {
+ public:
+  OwnApi(const Settings& settings, Workspaces& workspaces);
+
+  bool takes(const httpd::RequestHead& head) const override { return head.path.starts_with("/api/"); }
+  Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
+  // Called for each answer of the service, for the metrics.
+  void count(int status);
+
+ private:
+  struct Route;
+  class Upload;
+  static const std::vector<Route>& routes();
+  httpd::Answer answer(const Route& route, OwnCall& call);
+  Begun begin_upload(const OwnCall& call);
+  // Of the caller, or of anybody if the caller may see that. NotFound.
+  Result<std::shared_ptr<Workspace>> find(const OwnCall& call, const std::string& id) const;
+  std::vector<std::shared_ptr<Workspace>> all(const OwnCall& call) const;
+
+  // own_api.cc
+  httpd::Answer about(OwnCall& call);
+  httpd::Answer openapi(OwnCall& call);
+  httpd::Answer me(OwnCall& call);
+  httpd::Answer metrics(OwnCall& call);
+  // own_infrastructures.cc
+  httpd::Answer list_infrastructures(OwnCall& call);
+  httpd::Answer create_infrastructure(OwnCall& call);
+  httpd::Answer get_infrastructure(OwnCall& call);
+  httpd::Answer remove_infrastructure(OwnCall& call);
+  httpd::Answer get_program(OwnCall& call);
+  httpd::Answer get_receipt(OwnCall& call);
+  httpd::Answer list_jobs(OwnCall& call);
+  httpd::Answer make_plan(OwnCall& call);
+  httpd::Answer get_plan(OwnCall& call);
+  // own_runs.cc
+  httpd::Answer start_run(OwnCall& call);
+  httpd::Answer list_runs(OwnCall& call);
+  httpd::Answer get_run(OwnCall& call);
+  httpd::Answer stop_run(OwnCall& call);
+  httpd::Answer get_events(OwnCall& call);
+  // own_results.cc
+  httpd::Answer list_files(OwnCall& call);
+  httpd::Answer list_results(OwnCall& call);
+  httpd::Answer get_result(OwnCall& call);
+  httpd::Answer predict(OwnCall& call);
+  // own_tools.cc
+  httpd::Answer answer_by_command(std::vector<std::string> words, int also_fine = 0);
+  httpd::Answer get_recommend(OwnCall& call);
+  httpd::Answer post_recommend(OwnCall& call);
+  httpd::Answer rehearse(OwnCall& call);
+  httpd::Answer prices(OwnCall& call);
+  httpd::Answer costs(OwnCall& call);
+
+  const Settings settings_;
+  Workspaces& workspaces_;
+  EventStreams streams_;
+  std::atomic<int> commands_{0};           // that go on
+  std::atomic<uint64_t> answers_[6] = {};  // by the first digit of the status
+};
+
+}  // namespace radl::serve

@@ -1,0 +1,149 @@
+// Infrastructures and plans of the own API.
+#include "common/files.h"
+#include "runtime/serve/own_api.h"
+
+namespace radl::serve {
+namespace {
+
+using httpd::Answer;
+
+Answer program_refused(const Status& status, Json findings) {
+  Answer answer = error_answer(status);
+  if (status.code() == Code::Invalid) answer.status = 422;
+  if (findings.is_object()) {
+    Json body = Json::parse(answer.body);
+    body["findings"] = std::move(findings["diagnostics"]);
+    answer.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  return answer;
+}
+
+Result<PlanQuery> query_in(const Json& body) {
+  PlanQuery query;
+  auto command = text_in(body, "command", "apply"), program = text_in(body, "program"),
+       max_cost = text_in(body, "max_cost"), system = text_in(body, "system");
+  auto count = number_in(body, "count", 0);
+  for (const auto* text : {&command, &program, &max_cost, &system})
+    if (!text->ok()) return text->status();
+  if (!count.ok()) return count.status();
+  if (*command != "apply" && *command != "scale" && *command != "destroy")
+    return invalid("'command' is apply, scale or destroy");
+  if (*count < 0 || *count > 100000 || *count != double(int(*count)))
+    return invalid("'count' is a number of nodes");
+  query.command = *command;
+  query.program = *program;
+  query.max_cost = *max_cost;
+  query.system = *system;
+  query.count = int(*count);
+  const Json refresh = body.value("refresh", Json(false)), inputs = body.value("inputs", Json::object());
+  if (!refresh.is_boolean()) return invalid("'refresh' is not true or false");
+  query.refresh = refresh;
+  if (!inputs.is_object()) return invalid("'inputs' is not an object");
+  for (const auto& [name, value] : inputs.items())
+    query.inputs.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  return query;
+}
+
+}  // namespace
+
+Answer OwnApi::list_infrastructures(OwnCall& call) {
+  Json rows = Json::array();
+  for (const auto& one : all(call)) {
+    Json row = one->summary();
+    if (row["state"] != "draft") rows.push_back(std::move(row));
+  }
+  return json_answer({{"infrastructures", std::move(rows)}});
+}
+
+Answer OwnApi::create_infrastructure(OwnCall& call) {
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  auto name = text_in(*body, "name");
+  if (!name.ok()) return error_answer(name.status());
+  auto made = workspaces_.create(*name, call.caller.user);
+  if (!made.ok()) return error_answer(made.status());
+  Answer answer = json_answer((*made)->summary(), 201);
+  answer.headers.emplace_back("Location", "/api/v1/infrastructures/" + (*made)->id());
+  return answer;
+}
+
+Answer OwnApi::get_infrastructure(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  Json json = (*found)->summary();
+  auto now = (*found)->snapshot();
+  if (!now.ok()) return error_answer(now.status());
+  json["snapshot"] = to_json(*now);
+  json["runs"] = Json::array();
+  for (const WorkspaceRun& run : (*found)->runs()) json["runs"].push_back(to_json(run));
+  json["receipt"] = (*found)->receipt().has_value();
+  return json_answer(json);
+}
+
+Answer OwnApi::remove_infrastructure(OwnCall& call) {
+  if (auto found = find(call, call.path[0]); !found.ok()) return error_answer(found.status());
+  const Status removed = workspaces_.remove(call.path[0]);
+  return removed.ok() ? Answer{.status = 204, .type = "text/plain"} : error_answer(removed);
+}
+
+Answer OwnApi::get_program(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  std::string text = (*found)->program();
+  if (text.empty()) return error_answer(404, "not_found", "it has no program yet");
+  return {.body = std::move(text), .type = "text/plain; charset=utf-8"};
+}
+
+Answer OwnApi::get_receipt(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  const auto receipt = (*found)->receipt();
+  return receipt ? json_answer(*receipt) : error_answer(404, "not_found", "it was not destroyed");
+}
+
+// Trainings and programs, as the states have them.
+Answer OwnApi::list_jobs(OwnCall& call) {
+  Json jobs = Json::array();
+  for (const auto& one : all(call)) {
+    if (one->summary().value("jobs", 0) == 0) continue;
+    auto now = one->snapshot();
+    if (!now.ok()) continue;
+    for (const StepRecord* job : driver::jobs_of(*now))
+      jobs.push_back({{"infrastructure", one->id()},
+                      {"name", one->name()},
+                      {"job", job->id},
+                      {"kind", job->kind},
+                      {"state", step_status_name(job->status)},
+                      {"nodes", job->nodes},
+                      {"seconds", job->seconds},
+                      {"finished", job->finished_at}});
+  }
+  return json_answer({{"jobs", std::move(jobs)}});
+}
+
+Answer OwnApi::make_plan(OwnCall& call) {
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  auto query = query_in(*body);
+  auto id = text_in(*body, "infrastructure");
+  if (!query.ok()) return error_answer(query.status());
+  if (!id.ok()) return error_answer(id.status());
+  if (id->empty()) return error_answer(invalid("'infrastructure' is missing: create one first"));
+  auto found = find(call, *id);
+  if (!found.ok()) return error_answer(found.status());
+  Json findings;
+  auto plan = (*found)->plan(*query, findings);
+  if (!plan.ok()) return program_refused(plan.status(), std::move(findings));
+  Json json = std::move(*plan);
+  if (findings.is_object()) json["findings"] = std::move(findings["diagnostics"]);
+  return json_answer(json, 201);
+}
+
+Answer OwnApi::get_plan(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  auto plan = (*found)->read_plan(call.path[0]);
+  return plan.ok() ? json_answer(*plan) : error_answer(plan.status());
+}
+
+}  // namespace radl::serve

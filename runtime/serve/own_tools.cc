@@ -1,0 +1,191 @@
+// What the own API answers by radlc's own commands, which change nothing: recommendations, rehearsals, prices
+// and costs. Each runs in a process of its own, whose end, memory and time are its own.
+#include <algorithm>
+#include <filesystem>
+
+#include "common/process/process.h"
+#include "common/program_folder.h"
+#include "runtime/base/world.h"
+#include "runtime/serve/own_api.h"
+
+namespace radl::serve {
+namespace {
+
+using httpd::Answer;
+
+constexpr std::chrono::seconds kCommandSeconds{120};
+constexpr int kMostCommands = 4;  // at once: others find a worker all the same
+constexpr int kMostRehearsals = 1000;
+constexpr int kNothingFits = 3;  // of `radlc recommend`
+
+// A folder with a program in it, that goes with this.
+class ProgramFolder {
+ public:
+  ProgramFolder(World& world, const std::string& text)
+      : world_(world),
+        path_(std::filesystem::temp_directory_path().string() + "/radlc-serve-" +
+              random_token(world.random)) {
+    status_ = world_.files.make_directories(path_, 0700);
+    if (status_.ok()) status_ = world_.files.write(file(), text, 0600);
+  }
+  ~ProgramFolder() { (void)world_.files.remove_tree(path_); }
+  ProgramFolder(const ProgramFolder&) = delete;
+  ProgramFolder& operator=(const ProgramFolder&) = delete;
+  const Status& status() const { return status_; }
+  std::string file() const { return path_ + "/program.radl"; }
+
+ private:
+  World& world_;
+  const std::string path_;
+  Status status_;
+};
+
+// What the command prints as JSON. Invalid, with its words: it refused.
+Result<Json> command(const driver::Host& host, std::vector<std::string> words, int also_fine = 0) {
+  ProcessRequest request;
+  request.argv = std::move(words);
+  request.argv.insert(request.argv.begin(), program_folder() + "/radlc");
+  request.inherited = {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"};
+  request.environment["NO_COLOR"] = "1";
+  request.deadline = kCommandSeconds;
+  request.keep_bytes = size_t{64} << 20;
+  auto done = run_process(host.environment(), request);
+  if (!done.ok()) return done.status();
+  Json json = Json::parse(done->out, nullptr, false);
+  const bool fine = done->exit_status == 0 || done->exit_status == also_fine;
+  if (fine && !json.is_discarded()) return json;
+  std::string why = done->err;
+  while (why.ends_with('\n')) why.pop_back();
+  if (why.starts_with("error: ")) why.erase(0, 7);
+  return invalid(why.empty() ? "the command failed" : why);
+}
+
+// The options of a request that a command takes under the same name, with `-` for `_`.
+void pass(const std::map<std::string, std::string>& given, std::initializer_list<const char*> known,
+          std::vector<std::string>& words) {
+  for (const char* name : known) {
+    const auto found = given.find(name);
+    if (found == given.end() || found->second.empty()) continue;
+    std::string option = "--" + std::string(name);
+    std::ranges::replace(option, '_', '-');
+    words.push_back(option + "=" + found->second);
+  }
+}
+
+Result<std::map<std::string, std::string>> options_in(const Json& body) {
+  std::map<std::string, std::string> options;
+  for (const auto& [name, value] : body.items()) {
+    if (value.is_string())
+      options[name] = value.get<std::string>();
+    else if (value.is_number())
+      options[name] = value.dump();
+    else
+      return invalid("'" + name + "' is neither a string nor a number");
+  }
+  return options;
+}
+
+Result<std::string> program_in(std::map<std::string, std::string>& options) {
+  const auto found = options.find("program");
+  if (found == options.end() || found->second.empty()) return invalid("'program' is missing");
+  return std::move(found->second);
+}
+
+}  // namespace
+
+// Its JSON as an answer; 429 while too many go on.
+Answer OwnApi::answer_by_command(std::vector<std::string> words, int also_fine) {
+  if (commands_.fetch_add(1) >= kMostCommands) {
+    commands_.fetch_sub(1);
+    Answer answer = error_answer(429, "retry", "too many commands go on", "try again in a few seconds");
+    answer.headers.emplace_back("Retry-After", "2");
+    return answer;
+  }
+  auto json = command(*settings_.host, std::move(words), also_fine);
+  commands_.fetch_sub(1);
+  return json.ok() ? json_answer(*json) : error_answer(json.status());
+}
+
+// A cluster for a published training, from the batch and the latency alone.
+Answer OwnApi::get_recommend(OwnCall& call) {
+  std::map<std::string, std::string> options = call.parameters;
+  if (options.contains("batch_size")) options["batch"] = options["batch_size"];
+  options.try_emplace("study", "mnist");
+  std::vector<std::string> words = {"recommend", "--json"};
+  pass(options, {"study", "batch", "latency", "algorithm", "max_workers"}, words);
+  return answer_by_command(std::move(words));
+}
+
+Answer OwnApi::post_recommend(OwnCall& call) {
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  auto options = options_in(*body);
+  if (!options.ok()) return error_answer(options.status());
+  auto program = program_in(*options);
+  if (!program.ok()) return error_answer(program.status());
+  const ProgramFolder folder(*settings_.host->world, *program);
+  if (!folder.status().ok()) return error_answer(folder.status());
+  std::vector<std::string> words = {"recommend", folder.file(), "--json"};
+  pass(*options,
+       {"budget", "max_cost", "deadline", "objective", "workers", "max_workers", "types", "server", "latency",
+        "images", "batch", "confidence", "training"},
+       words);
+  return answer_by_command(std::move(words), kNothingFits);
+}
+
+// `radlc test`: the program against simulated clouds that fail.
+Answer OwnApi::rehearse(OwnCall& call) {
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  auto options = options_in(*body);
+  if (!options.ok()) return error_answer(options.status());
+  auto program = program_in(*options);
+  if (!program.ok()) return error_answer(program.status());
+  options->try_emplace("runs", "100");
+  auto runs = whole_number("runs", options->at("runs"));
+  if (!runs.ok() || *runs < 2 || *runs > kMostRehearsals)
+    return error_answer(invalid("'runs' is a number from 2 to 1000"));
+  const ProgramFolder folder(*settings_.host->world, *program);
+  if (!folder.status().ok()) return error_answer(folder.status());
+  std::vector<std::string> words = {"test", folder.file(), "--json", "--jobs=1"};
+  pass(*options, {"runs", "seed", "faults"}, words);
+  constexpr int kFailed = 2;
+  return answer_by_command(std::move(words), kFailed);
+}
+
+Answer OwnApi::prices(OwnCall& call) {
+  std::vector<std::string> words = {"catalog", "list", "--json"};
+  pass(call.parameters, {"cloud", "region", "cpu", "memory", "gpu"}, words);
+  return answer_by_command(std::move(words));
+}
+
+// What the runs of these infrastructures took and cost, and what exists now.
+Answer OwnApi::costs(OwnCall& call) {
+  auto history = command(*settings_.host, {"history", "--json", "--newest=100000"});
+  if (!history.ok()) return error_answer(history.status());
+  std::map<std::string, std::string> ids, names;  // by the folder of the state
+  MoneySum now;
+  for (const auto& one : all(call)) {
+    ids[one->folder() + "/state"] = one->id();
+    names[one->folder() + "/state"] = one->name();
+    for (const Json& amount : one->summary().value("price_per_hour", Json::array()))
+      now.add(amount.get<Money>());
+  }
+  Json runs = Json::array();
+  for (const Json& run : *history) {
+    const std::string directory = run.value("directory", "");
+    const auto found = ids.find(directory);
+    if (found == ids.end()) continue;
+    runs.push_back({{"infrastructure", found->second},
+                    {"name", names[directory]},
+                    {"command", run.value("command", "")},
+                    {"time", run.value("time", 0.0)},
+                    {"seconds", run.value("seconds", Json::object())},
+                    {"cost", run.value("cost", Json::array())},
+                    {"predicted_cost", run.value("predicted_cost", Json())},
+                    {"life_cost", run.value("life_cost", Json())}});
+  }
+  return json_answer({{"price_per_hour", now}, {"runs", std::move(runs)}});
+}
+
+}  // namespace radl::serve

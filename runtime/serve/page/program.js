@@ -1,0 +1,61 @@
+// The program that the page writes: `radlc apply` runs the same text.
+export const MODELS = ['logistic', 'mlp', 'lenet', 'resnet20', 'resnet32', 'resnet56', 'resnet18', 'fastcifar', 'fastcifar-s', 'vit-tiny'];
+
+export const FRESH = {
+  name: 'cifar10-resnet20', source: 'zoo', model: 'resnet20', epochs: 5, data: 'cifar10', upload: '', place: '',
+  script: '', requirements: '', args: '', python: 'python3', cloud: 'local', workers: 1, servers: 0, type: '', spot: false, images: '', budget: '',
+};
+
+const quote = (text) => `'${String(text).replace(/[\\']/g, '\\$&')}'`;
+
+export function dataset(c) {
+  if (c.data === 'upload') return c.upload ? `./files/${c.upload}` : '';
+  return c.data === 'place' ? c.place : c.data;
+}
+
+// Why the form cannot be planned yet; '': it can.
+export function missing(c) {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(c.name) || c.name.length > 40) return 'The name has lower-case letters, digits and hyphens.';
+  if (c.source === 'script') {
+    if (!c.script) return 'Choose a program to upload.';
+  } else if (c.data === 'upload' && !c.upload) return 'Choose an archive with images, or another place.';
+  else if (c.data === 'place' && !/^(s3|gs|az|swift|https):\/\/[^\s']+$/.test(c.place)) return 'Write the place of the images, for example s3://BUCKET/PREFIX.';
+  if (c.cloud !== 'local' && !c.type) return 'Choose a machine type.';
+  return '';
+}
+
+function system(name, c, type) {
+  const machine = c.cloud === 'local' ? ['cpu.count >= 1'] : [`instance_type = ${quote(type)}`];
+  if (c.cloud !== 'local' && c.spot && name === 'worker') machine.push("spot = 'yes'");
+  return [`system ${name} (`, ...machine.map((m) => '  ' + m), "  net_interface.0.connection = 'lan'", ')'];
+}
+
+// std/training/torch with the uploads as its source.
+function script(c) {
+  const out = ["use 'std/training/torch' as training (", '  nodes = system.worker', `  source = './files', main = ${quote(c.script)}`];
+  const words = c.args.split(/\s+/).filter(Boolean);
+  if (words.length) out.push(`  arguments = [${words.map(quote).join(', ')}]`);
+  if (c.requirements) out.push(`  requirements = ${quote('./files/' + c.requirements)}`);
+  if (c.python && c.python !== 'python3') out.push(`  python = ${quote(c.python)}`);
+  return [...out, "  results = './result'", ')', '', 'output metrics (value = training.metrics)', ''];
+}
+
+function training(c) {
+  const out = [`use 'std/training/${c.servers > 0 ? 'parameter_server' : 'all_reduce'}' as training (`];
+  if (c.servers > 0) out.push('  servers = system.server');
+  out.push('  workers = system.worker', `  model = ${quote(c.model)}`);
+  out.push(c.data === 'cifar10-subset' ? "  dataset = 'cifar10', source = 'subset'" : `  dataset = ${quote(dataset(c))}`);
+  out.push(`  epochs = ${c.epochs}`, "  result = 'result'", ')', '');
+  return [...out, 'output model (value = training.model_path)', 'output accuracy (value = training.test_accuracy)', ''];
+}
+
+export function write(given) {
+  const c = given.source === 'script' ? {...given, servers: 0} : given;
+  const outbound = c.source === 'script' ? 'yes' : 'no';  // to install the requirements
+  const out = ['radl 2', '# Written by radlc serve. `radlc apply` runs the same file.', '', `network lan (outbound = '${outbound}')`, ''];
+  if (c.servers > 0) out.push(...system('server', c, c.type), '');
+  out.push(...system('worker', c, c.type), '');
+  if (c.servers > 0) out.push(`deploy server ${c.servers} ${c.cloud}`);
+  out.push(`deploy worker ${c.workers} ${c.cloud}`, '');
+  return [...out, ...(c.source === 'script' ? script(c) : training(c))].join('\n');
+}

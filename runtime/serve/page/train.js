@@ -1,0 +1,208 @@
+// Train a model, in four steps. Nothing is created before the plan is approved.
+import {api, bytes, Cmd, Copy, Dialog, dur, Empty, Err, go, Head, hour, html, link, Loading, money, Plan, Stat, sum, useEffect, useGet, useRef, useState} from './lib.js';
+import {FRESH, missing, MODELS, write} from './program.js';
+
+const STEPS = ['Code and model', 'Data', 'Resources', 'Review'];
+const KEPT = 'radlc-train';
+
+// The form outlives a reload; the draft on the service holds its program and its uploads.
+function load() {
+  try { return {...FRESH, ...JSON.parse(sessionStorage.getItem(KEPT) || '{}')}; } catch { return {...FRESH}; }
+}
+
+// The draft that uploads and plans belong to.
+async function draft(c, up) {
+  if (c.draft) {
+    try {
+      const its = await api('GET', `/infrastructures/${c.draft}`);
+      if (its.state === 'draft' && its.name === c.name) return c.draft;
+    } catch (error) {
+      if (error.status !== 404) throw error;
+    }
+  }
+  const made = await api('POST', '/infrastructures', {name: c.name});
+  up({draft: made.id});
+  return made.id;
+}
+
+function Opt({name, v, now, set, t, s}) {
+  return html`<label class="opt"><input type="radio" name=${name} value=${v} checked=${now === v} onChange=${() => set(v)}/><span>${t}<small>${s}</small></span></label>`;
+}
+const Field = ({l, hint, children}) => html`<label class="f">${l}${children}${hint && html`<span class="hint">${hint}</span>`}</label>`;
+const Whole = ({l, hint, value, set, min = 1, max = 500}) => html`<${Field} l=${l} hint=${hint}><input type="number" min=${min} max=${max} value=${value} onInput=${(e) => set(Math.min(max, Math.max(min, Math.round(+e.target.value) || min)))}/><//>`;
+
+function File({c}) {
+  const text = write(c), lines = text.split('\n'), before = useRef(lines), [changed, mark] = useState(new Set());
+  useEffect(() => {
+    const old = new Set(before.current), fresh = lines.filter((line) => line && !old.has(line));
+    if (fresh.length) mark(new Set(fresh));
+    before.current = lines;
+  }, [text]);
+  return html`<section class="card" aria-label="The file"><div class="head"><h2>${c.name}.radl</h2><${Copy} text=${text}/>
+    <a class="btn s" download=${c.name + '.radl'} href=${'data:text/plain;charset=utf-8,' + encodeURIComponent(text)}>Download</a></div>
+  <p class="hint">The page writes this file as you choose. Your last change is marked. The command line runs the same file.</p>
+  <div class="code"><pre tabindex="0" id="program">${lines.map((line) => html`<span class=${'line' + (changed.has(line) ? ' chg' : '')}>${line}</span>`)}</pre></div></section>`;
+}
+
+function Model({c, up}) {
+  const set = (source) => up({source});
+  return html`<section class="card"><fieldset><legend>What do you want to train?</legend><div class="opts">
+    <${Opt} name="source" v="zoo" now=${c.source} set=${set} t="A model from the zoo" s="Trained by radlc's engine; nothing to upload"/>
+    <${Opt} name="source" v="script" now=${c.source} set=${set} t="Your own program" s="PyTorch, started by torchrun on each node"/></div></fieldset>
+  <div class="fields">
+    <${Field} l="Name" hint="Of the training and its infrastructure"><input name="name" value=${c.name} maxlength="40" pattern="[a-z0-9]+(-[a-z0-9]+)*" onInput=${(e) => up({name: e.target.value})}/><//>
+    ${c.source === 'zoo' && html`<${Field} l="Model"><select name="model" value=${c.model} onChange=${(e) => up({model: e.target.value})}>${MODELS.map((m) => html`<option selected=${m === c.model}>${m}</option>`)}</select><//>
+    <${Whole} l="Epochs" hint="Passes over the training images" value=${c.epochs} set=${(v) => up({epochs: v})}/>`}</div>
+  ${c.source === 'script' && html`<div class="fields"><${Send} l="Program" name="script" accept=".py" hint="Its start file; prints such as loss=0.1 become metrics" done=${c.script} c=${c} up=${up} then=${(script) => up({script})}/>
+    <${Send} l="Requirements" name="requirements" accept=".txt,.lock" hint="Installed once on each node; may be empty" done=${c.requirements} c=${c} up=${up} then=${(requirements) => up({requirements})}/>
+    <${Field} l="Arguments" hint="For example --epochs 3"><input name="args" value=${c.args} onInput=${(e) => up({args: e.target.value})}/><//>
+    <${Field} l="Python" hint="Of the nodes, with PyTorch"><input name="python" value=${c.python} onInput=${(e) => up({python: e.target.value})}/><//></div>`}</section>`;
+}
+
+// In parts of 8 MiB; a broken upload continues where the service says.
+async function upload(id, file, said) {
+  const part = 8 << 20;
+  for (let offset = 0; ;) {
+    const path = `/api/v1/infrastructures/${id}/files/${encodeURIComponent(file.name)}?offset=${offset}&total=${file.size}`;
+    const answer = await fetch(path, {method: 'PUT', body: file.slice(offset, offset + part), headers: {'Content-Type': 'application/octet-stream'}});
+    const body = await answer.json();
+    if (answer.status === 409 && answer.headers.has('Upload-Offset')) { offset = +answer.headers.get('Upload-Offset'); continue; }
+    if (!answer.ok) throw new Error(body.error.message);
+    offset = body.bytes;
+    said(offset);
+    if (body.complete) return;
+  }
+}
+
+// A file that is uploaded into the draft as soon as it is chosen.
+function Send({l, name, accept, hint, done, c, up, then}) {
+  const [state, say] = useState('');
+  const send = async (event) => {
+    const file = event.target.files[0];
+    if (!file) return;
+    then('');
+    try {
+      say('Uploading…');
+      await upload(await draft(c, up), file, (n) => say(`${file.name}: ${Math.round(100 * n / Math.max(file.size, 1))}% of ${bytes(file.size)}`));
+      say(`${file.name}: uploaded`);
+      then(file.name);
+    } catch (error) {
+      say(error.message);
+    }
+  };
+  return html`<div class="f"><${Field} l=${l} hint=${hint}><input type="file" name=${name} accept=${accept} onChange=${send}/><//><span role="status">${state || (done && `${done}: uploaded`)}</span></div>`;
+}
+
+function Data({c, up}) {
+  if (c.source === 'script') return html`<section class="card"><h2>Data of your own program</h2><p>Your program reads its data itself. Files that you uploaded are in its folder.</p>
+    <${Send} l="Another file" name="archive" hint="It lies beside the program" c=${c} up=${up} then=${() => {}}/></section>`;
+  const set = (data) => up({data});
+  return html`<section class="card"><fieldset><legend>Where are the images?</legend><div class="opts">
+    <${Opt} name="data" v="cifar10" now=${c.data} set=${set} t="CIFAR-10" s="50,000 images, 10 classes; downloaded once"/>
+    <${Opt} name="data" v="cifar10-subset" now=${c.data} set=${set} t="CIFAR-10, subset" s="2,000 images that come with radlc, to try it out"/>
+    <${Opt} name="data" v="upload" now=${c.data} set=${set} t="Upload" s="A .zip or .tar with one folder per class"/>
+    <${Opt} name="data" v="place" now=${c.data} set=${set} t="Bucket or URL" s="S3, Google Cloud, Azure, Swift, HTTPS"/></div></fieldset>
+  ${c.data === 'upload' && html`<${Send} l="Archive" name="archive" accept=".zip,.tar,.gz,.tgz,.xz,.zst,.csv" hint="A broken upload continues where it stopped." done=${c.upload} c=${c} up=${up} then=${(name) => up({upload: name})}/>`}
+  ${c.data === 'place' && html`<${Field} l="Place" hint="s3://BUCKET/PREFIX, gs://.., az://.., swift://.., or the https:// address of an archive"><input name="place" value=${c.place} onInput=${(e) => up({place: e.target.value})}/><//>`}
+  <p class="hint">The plan examines the images: it counts them by class and reports unreadable ones.</p></section>`;
+}
+
+function Recommendation({c, up}) {
+  const [state, set] = useState({});
+  const ask = async () => {
+    set({busy: true});
+    try {
+      set({made: await api('POST', '/recommend', {program: write({...c, type: c.type || 'm5.xlarge'}), ...(c.budget ? {budget: c.budget} : {})})});
+    } catch (error) {
+      set({error});
+    }
+  };
+  const made = state.made;
+  return html`<section class="card"><div class="head"><h2>Recommend a cluster</h2></div>
+  <div class="fields"><${Field} l="Budget" hint="For the cluster, for example 2 USD/h; empty: the usual one"><input name="budget" value=${c.budget} onInput=${(e) => up({budget: e.target.value})}/><//></div>
+  <div class="row"><button onClick=${ask} disabled=${state.busy}>Recommend</button>${state.busy && html`<span role="status">Computing…</span>`}</div>
+  ${state.error && html`<${Err} error=${state.error}/>`}
+  ${made && html`<${Candidates} made=${made} c=${c} up=${up}/>`}</section>`;
+}
+
+// Time and cost of each candidate, with their bands.
+function Candidates({made, c, up}) {
+  const list = made.candidates.filter((one) => one.verdict === 'fits').sort((a, b) => a.seconds.value - b.seconds.value).slice(0, 12);
+  if (!list.length) return html`<p role="status">Nothing fits: ${made.reason}</p>`;
+  const cost = (one) => ['micros', 'low_micros', 'high_micros'].map((k) => money({micros: one.cost[k], currency: one.cost.currency}));
+  return html`<p role="status">Recommended: <b>${made.chosen || 'none'}</b>. ${made.reason}</p><div class="tw"><table class="stack"><caption>The fastest first; the bands hold four of five runs</caption><thead><tr><th scope="col">Cluster</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col" class="r">An hour</th><th scope="col">Choose</th></tr></thead><tbody>
+    ${list.map((one) => html`<tr key=${one.name} class=${one.name === made.chosen ? 'sel' : ''}><th scope="row" class="full">${one.name}</th><td data-l="Time">${dur(one.seconds.value)} <span class="hint">${dur(one.seconds.low)} to ${dur(one.seconds.high)}</span></td>
+      <td data-l="Cost">${cost(one)[0]} <span class="hint">${cost(one)[1]} to ${cost(one)[2]}</span></td><td class="r" data-l="An hour">${hour([one.per_hour])}</td>
+      <td><button class="s" aria-label=${`Choose ${one.name}`} onClick=${() => up({workers: one.workers, type: one.type, servers: one.server ? 1 : 0})}>Choose</button></td></tr>`)}</tbody></table></div>`;
+}
+
+function Resources({c, up}) {
+  return html`<section class="card"><div class="fields">
+    <${Field} l="Where"><select name="cloud" value=${c.cloud} onChange=${(e) => up({cloud: e.target.value})}>
+      ${[['local', 'This computer (of the service)'], ['ec2', 'Amazon EC2'], ['openstack', 'OpenStack'], ['gce', 'Google Cloud'], ['azure', 'Azure']].map(([v, t]) => html`<option value=${v} selected=${c.cloud === v}>${t}</option>`)}</select><//>
+    <${Whole} l="Workers" value=${c.workers} set=${(v) => up({workers: v})} hint="Nodes that compute gradients"/>
+    ${c.source === 'zoo' && html`<${Whole} l="Parameter servers" min=${0} value=${c.servers} set=${(v) => up({servers: v})} hint="0: the workers exchange gradients among themselves"/>`}
+    ${c.cloud !== 'local' && html`<${Field} l="Machine type" hint="For example m5.xlarge"><input name="type" value=${c.type} onInput=${(e) => up({type: e.target.value.trim()})}/><//>
+    <label class="row"><input type="checkbox" checked=${c.spot} onChange=${(e) => up({spot: e.target.checked})}/> Spot workers: cheaper, may be preempted, and are replaced</label>`}</div></section>
+  ${c.cloud === 'ec2' && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/>`}`;
+}
+
+const band = (low, value, high, f) => `${f(low)} to ${f(high)}`;
+
+export function Forecast({plan}) {
+  const f = plan.forecasts[0], t = plan.totals, total = f && f.total;
+  const known = total && total.value !== undefined && !f.unknown;
+  return html`<dl class="stats">
+    <${Stat} l="Expected time" v=${known ? dur(total.value) : t.seconds_complete ? dur(t.seconds) : 'not known'} s=${known ? band(total.low, total.value, total.high, dur) : f && f.unknown}/>
+    <${Stat} l="Expected cost" v=${f && f.cost ? money(f.cost) : t.price_per_hour.length ? 'not known' : '0.00 USD'} s=${f && f.cost_low && band(f.cost_low, f.cost, f.cost_high, money)}/>
+    <${Stat} l="While it exists" v=${hour(t.price_per_hour)}/>
+    <${Stat} l="Plan" v=${`${t.create} to create`} s=${`${t.run} ${t.run === 1 ? 'step' : 'steps'} to run${t.delete ? `, ${t.delete} to delete` : ''}${t.replace ? `, ${t.replace} to replace` : ''}`}/></dl>`;
+}
+
+function Review({c, up}) {
+  const [state, set] = useState({}), [ask, setAsk] = useState(false), why = missing(c);
+  const make = async () => {
+    set({busy: true});
+    try {
+      const infrastructure = await draft(c, up);
+      set({plan: await api('POST', '/plans', {infrastructure, program: write(c)})});
+    } catch (error) {
+      set({error});
+    }
+  };
+  useEffect(() => { if (!why) make(); }, []);
+  const start = async () => {
+    setAsk(false);
+    try {
+      const run = await api('POST', '/runs', {plan: state.plan.id});
+      up({draft: ''});
+      go('runs', run.id);
+    } catch (error) {
+      set({...state, error});
+    }
+  };
+  if (why) return html`<${Empty} title="The form is not complete" action=${html`<a class="btn primary" href=${link('train', 1)}>Back to the first step</a>`}>${why}<//>`;
+  const plan = state.plan;
+  return html`${state.busy && html`<${Loading} what="Making the plan: the images are examined, and prices looked up…"/>`}
+  ${state.error && html`<${Err} error=${state.error}/><div class="row"><button onClick=${make}>Plan again</button></div>`}
+  ${plan && html`<${Forecast} plan=${plan}/>
+    <section class="card"><h2>What will be created and run</h2><${Plan} plan=${plan}/>
+      ${(plan.notes || []).length > 0 && html`<div class="note">${plan.notes.map((note) => html`<span>${note}</span>`)}</div>`}<p class="hint">${plan.summary}</p>
+      <div class="row"><button class="primary" id="start" onClick=${() => setAsk(true)}>Start training…</button><a class="btn" href=${link('rehearse', plan.infrastructure)}>Rehearse first</a></div></section>
+    <section class="card"><h2>The same in a terminal</h2><${Cmd} c=${`radlc apply ${c.name}.radl`}/></section>
+    <${Dialog} open=${ask} close=${() => setAsk(false)} title="Start this training?"><p>radlc creates ${plan.totals.create} resources and runs ${plan.totals.run} ${plan.totals.run === 1 ? 'step' : 'steps'}. While they exist, they cost ${hour(plan.totals.price_per_hour)}.</p>
+      <div class="row"><button class="primary" id="confirm" autofocus onClick=${start}>Start</button><button onClick=${() => setAsk(false)}>Not now</button></div><//>`}`;
+}
+
+export function Train({path}) {
+  const n = Math.min(4, Math.max(1, Math.round(+path[0]) || 1)), [c, set] = useState(load);
+  const up = (change) => set((old) => {
+    const next = {...old, ...change};
+    sessionStorage.setItem(KEPT, JSON.stringify(next));
+    return next;
+  });
+  const Step = [Model, Data, Resources, Review][n - 1];
+  return html`<${Head} title="Train a model" sub="Four steps. Nothing is created before you approve the plan."/>
+  <nav aria-label="Steps"><ol class="steps">${STEPS.map((t, i) => html`<li class=${i + 1 < n ? 'done' : ''}><a href=${link('train', i + 1)} aria-current=${i + 1 === n ? 'step' : null}><span class="n" aria-hidden="true">${i + 1 < n ? '✓' : i + 1}</span><span class="t">${t}</span></a></li>`)}</ol></nav>
+  <div class="split"><div class="col"><${Step} c=${c} up=${up}/><div class="row">${n > 1 && html`<a class="btn" href=${link('train', n - 1)}>Back</a>`}${n < 4 && html`<a class="btn primary" id="next" href=${link('train', n + 1)}>Continue to ${STEPS[n].toLowerCase()}</a>`}</div></div><${File} c=${c}/></div>`;
+}

@@ -1,0 +1,380 @@
+#include "runtime/serve/workspace.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/files.h"
+#include "common/guarded.h"
+#include "runtime/base/world.h"
+#include "runtime/run/event_log.h"
+
+namespace radl::serve {
+namespace {
+
+constexpr size_t kMostNotes = 50;
+constexpr size_t kLargestAbout = size_t{16} << 20;
+
+using State = WorkspaceRun::State;
+constexpr std::pair<State, std::string_view> kStates[] = {{State::Queued, "queued"},
+                                                          {State::Running, "running"},
+                                                          {State::Done, "done"},
+                                                          {State::Failed, "failed"},
+                                                          {State::Stopped, "stopped"}};
+
+State state_of(const std::string& name) {
+  for (const auto& [state, its] : kStates)
+    if (its == name) return state;
+  throw std::out_of_range("unknown state '" + name + "'");
+}
+
+// Throws Json::exception or std::out_of_range.
+WorkspaceRun run_from(const Json& json) {
+  WorkspaceRun run;
+  run.id = json.at("id");
+  run.command = json.at("command");
+  run.plan = json.at("plan");
+  run.by = json.at("by");
+  run.state = state_of(json.at("state"));
+  run.recovered = json.at("recovered");
+  run.asked = json.at("asked");
+  run.begun = json.at("begun");
+  run.ended = json.at("ended");
+  run.code = json.at("code");
+  run.why = json.at("why");
+  run.hint = json.at("hint");
+  run.logs = json.at("logs").get<std::vector<std::string>>();
+  run.notes = json.at("notes").get<std::vector<std::string>>();
+  return run;
+}
+
+// When a file was written last, and its size; "" if there is none.
+std::string stamp_of(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return "-";
+  return fmt::format("{}.{}:{}", about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_size);
+}
+
+// What exists, in a row of the list.
+Json row_of(const Snapshot& snapshot) {
+  MoneySum price;
+  size_t nodes = 0, failed = 0, jobs = 0;
+  double since = 0;
+  Json resources = Json::array();
+  for (const auto& [address, resource] : snapshot.resources) {
+    nodes += resource.is_node();
+    price.add(resource.price_per_hour);
+    if (since == 0 || resource.created_at < since) since = resource.created_at;
+    resources.push_back({{"price_per_hour", resource.price_per_hour}, {"since", resource.created_at}});
+  }
+  for (const auto& [id, step] : snapshot.steps) {
+    failed += step.status == StepStatus::Failed;
+    jobs += step.kind == "training" || step.kind == "program";
+  }
+  return {{"nodes", nodes},
+          {"resources", snapshot.resources.size()},
+          {"failed", failed},
+          {"jobs", jobs},
+          {"since", since},
+          {"price_per_hour", price},
+          {"each", resources},
+          {"steps", snapshot.steps.size()},
+          {"interrupted", snapshot.interrupted()}};
+}
+
+}  // namespace
+
+std::string_view state_name(State state) {
+  for (const auto& [its, name] : kStates)
+    if (its == state) return name;
+  return "failed";
+}
+
+Json to_json(const WorkspaceRun& run) {
+  return {{"id", run.id},
+          {"command", run.command},
+          {"plan", run.plan},
+          {"by", run.by},
+          {"state", state_name(run.state)},
+          {"recovered", run.recovered},
+          {"asked", run.asked},
+          {"begun", run.begun},
+          {"ended", run.ended},
+          {"code", run.code},
+          {"why", run.why},
+          {"hint", run.hint},
+          {"logs", run.logs},
+          {"notes", run.notes}};
+}
+
+Workspace::Workspace(const Settings& settings, std::string folder, std::string id)
+    : settings_(settings), folder_(std::move(folder)), id_(std::move(id)) {}
+
+Workspace::~Workspace() {
+  stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<std::shared_ptr<Workspace>> Workspace::create(const Settings& settings, const std::string& folder,
+                                                     const std::string& id, const std::string& name,
+                                                     const std::string& owner) {
+  for (const char* part : {"", "/plans", "/files", "/runs"})
+    if (Status made = make_directories(folder + part, 0700); !made.ok()) return made;
+  std::shared_ptr<Workspace> one(new Workspace(settings, folder, id));
+  one->name_ = name;
+  one->owner_ = owner;
+  one->created_ = settings.host->world->clock.wall_seconds();
+  std::lock_guard lock(one->mutex_);
+  if (Status saved = one->save_locked(); !saved.ok()) return saved;
+  return one;
+}
+
+Result<std::shared_ptr<Workspace>> Workspace::open(const Settings& settings, const std::string& folder,
+                                                   const std::string& id) {
+  auto text = read_file(folder + "/about.json", kLargestAbout);
+  if (!text.ok()) return text.status();
+  std::shared_ptr<Workspace> one(new Workspace(settings, folder, id));
+  const Status read = guarded([&]() -> Status {
+    const Json about = Json::parse(*text);
+    one->name_ = about.at("name");
+    one->owner_ = about.at("owner");
+    one->created_ = about.at("created");
+    for (const Json& run : about.at("runs")) one->runs_.push_back(run_from(run));
+    return {};
+  });
+  if (!read.ok()) return Status(Code::Corrupt, folder + "/about.json: " + read.message());
+  std::lock_guard lock(one->mutex_);
+  for (WorkspaceRun& run : one->runs_) {
+    if (run.over()) continue;
+    run.recovered |= run.state == State::Running;
+    run.state = State::Queued;
+    one->queue_.push_back(run.id);
+  }
+  if (!one->queue_.empty()) one->start_locked();
+  return one;
+}
+
+Status Workspace::save_locked() const {
+  Json runs = Json::array();
+  for (const WorkspaceRun& run : runs_) runs.push_back(to_json(run));
+  const Json about = {{"name", name_}, {"owner", owner_}, {"created", created_}, {"runs", std::move(runs)}};
+  return write_file_atomic(folder_ + "/about.json", about.dump(1, ' ', false, Json::error_handler_t::replace),
+                           0600);
+}
+
+driver::ProjectOptions Workspace::project_options() const {
+  driver::ProjectOptions options;
+  options.files = {folder_ + "/program.radl"};
+  options.state = folder_ + "/state";
+  options.name = name_;
+  return options;
+}
+
+driver::MachineryOptions Workspace::machinery_options() const {
+  driver::MachineryOptions options;
+  options.cloud = settings_.cloud;
+  options.auth = settings_.auth;
+  return options;
+}
+
+std::string Workspace::program() const {
+  auto text = read_file(folder_ + "/program.radl", kLargestAbout);
+  return text.ok() ? *text : std::string();
+}
+
+// ---- what it is ----
+
+std::vector<WorkspaceRun> Workspace::runs() const {
+  std::lock_guard lock(mutex_);
+  return runs_;
+}
+
+std::optional<WorkspaceRun> Workspace::find_run(const std::string& run) const {
+  std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(runs_, run, &WorkspaceRun::id);
+  return found == runs_.end() ? std::nullopt : std::optional(*found);
+}
+
+WorkspaceRun* Workspace::find_locked(const std::string& run) {
+  const auto found = std::ranges::find(runs_, run, &WorkspaceRun::id);
+  return found == runs_.end() ? nullptr : &*found;
+}
+
+bool Workspace::busy() const {
+  std::lock_guard lock(mutex_);
+  return working_ || !queue_.empty();
+}
+
+Result<Snapshot> Workspace::snapshot() const {
+  return driver::read_snapshot(*settings_.host, folder_ + "/state", name_);
+}
+
+Json Workspace::summary() const {
+  const std::string database = folder_ + "/state/" + name_ + "/state.db";
+  Json row;
+  {
+    std::lock_guard lock(facts_mutex_);
+    const std::string stamp = stamp_of(database) + stamp_of(database + "-wal");
+    if (facts_.stamp != stamp) {
+      auto now = snapshot();
+      facts_.row = now.ok() ? row_of(*now) : Json{{"unreadable", now.status().text()}};
+      facts_.stamp = now.ok() ? stamp : std::string();
+    }
+    row = facts_.row;
+  }
+  const double now = settings_.host->world->clock.wall_seconds();
+  MoneySum so_far;
+  for (const Json& one : row.value("each", Json::array())) {
+    Money part = one.at("price_per_hour").get<Money>();
+    part.micros = int64_t(double(part.micros) * std::max(now - one.at("since").get<double>(), 0.0) / 3600);
+    so_far.add(part);
+  }
+  row.erase("each");
+  row["cost_so_far"] = so_far;
+  std::lock_guard lock(mutex_);
+  const bool exists = row.value("resources", 0) > 0;
+  std::string state = exists ? "ready" : runs_.empty() ? "draft" : "empty";
+  if (row.contains("unreadable")) state = "unknown";
+  if (!runs_.empty()) {
+    const WorkspaceRun& last = runs_.back();
+    if (!last.over())
+      state = last.command == "destroy" ? "deleting" : "working";
+    else if (last.state == State::Failed)
+      state = "failed";
+    else if (!exists && last.command == "destroy")
+      state = "destroyed";
+    row["last_run"] = last.id;
+  }
+  row["id"] = id_;
+  row["name"] = name_;
+  row["owner"] = owner_;
+  row["created"] = created_;
+  row["state"] = state;
+  return row;
+}
+
+std::optional<Json> Workspace::receipt() const {
+  auto text = read_file(folder_ + "/receipt.json", kLargestAbout);
+  if (!text.ok()) return {};
+  Json json = Json::parse(*text, nullptr, false);
+  return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
+}
+
+// ---- the queue ----
+
+Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& by) {
+  auto shown = read_plan(plan);
+  if (!shown.ok()) return shown.status();
+  std::lock_guard lock(mutex_);
+  if (stopping_) return Status(Code::Cancelled, "the service stops");
+  if (std::ranges::find(runs_, plan, &WorkspaceRun::plan) != runs_.end())
+    return Status(Code::Conflict, "this plan was run already").with_hint("plan again");
+  WorkspaceRun run;
+  run.id = fmt::format("{}-{}", id_, runs_.size() + 1);
+  run.command = shown->value("command", "apply");
+  run.plan = plan;
+  run.by = by;
+  run.asked = settings_.host->world->clock.wall_seconds();
+  runs_.push_back(run);
+  if (Status saved = save_locked(); !saved.ok()) {
+    runs_.pop_back();
+    return saved;
+  }
+  queue_.push_back(run.id);
+  start_locked();
+  return run;
+}
+
+bool Workspace::stop_run(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  WorkspaceRun* run = find_locked(id);
+  if (!run || run->over()) return false;
+  if (id == current_) {
+    if (cancellation_) cancellation_->request();
+    return true;
+  }
+  std::erase(queue_, id);
+  run->state = State::Stopped;
+  run->code = code_name(Code::Cancelled);
+  run->why = "it was stopped before it began";
+  run->ended = settings_.host->world->clock.wall_seconds();
+  (void)save_locked();
+  return true;
+}
+
+void Workspace::stop() {
+  std::lock_guard lock(mutex_);
+  stopping_ = true;
+  if (cancellation_ && !cancellation_->stop_starting()) cancellation_->request();
+}
+
+void Workspace::start_locked() {
+  if (working_ || stopping_) return;
+  if (thread_.joinable()) thread_.join();  // it has let go of the mutex for good
+  working_ = true;
+  thread_ = std::jthread([this] { work(); });
+}
+
+void Workspace::work() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && !queue_.empty()) {
+    current_ = queue_.front();
+    queue_.pop_front();
+    Cancellation cancellation;
+    cancellation_ = &cancellation;
+    WorkspaceRun* run = find_locked(current_);
+    run->state = State::Running;
+    if (run->begun == 0) run->begun = settings_.host->world->clock.wall_seconds();
+    (void)save_locked();  // a run that is not recorded as begun is begun again
+    const WorkspaceRun job = *run;
+    lock.unlock();
+    const Status done = guarded([&] { return execute(job, cancellation); });
+    lock.lock();
+    cancellation_ = nullptr;
+    run = find_locked(std::exchange(current_, std::string()));
+    const bool asked = done.code() == Code::Cancelled;
+    if (asked && stopping_) break;  // the next service continues it
+    run->state = done.ok() ? State::Done : asked ? State::Stopped : State::Failed;
+    run->ended = settings_.host->world->clock.wall_seconds();
+    if (!done.ok()) {
+      run->code = code_name(done.code());
+      run->why = done.message();
+      run->hint = done.hint();
+    }
+    (void)save_locked();
+  }
+  working_ = false;
+}
+
+void Workspace::begun(const std::string& run, const std::string& log) {
+  std::lock_guard lock(mutex_);
+  if (WorkspaceRun* its = find_locked(run)) its->logs.push_back(log);
+  (void)save_locked();
+}
+
+std::string Workspace::log_path(const std::string& log) const {
+  std::string kept = folder_ + "/runs/" + log + ".jsonl";
+  std::error_code error;
+  if (std::filesystem::exists(kept, error)) return kept;
+  return folder_ + "/state/" + name_ + "/runs/" + log + ".jsonl";
+}
+
+// Another name of the same file, so that the events outlive the state.
+void Workspace::keep_log(const std::string& log) const {
+  std::error_code ignored;  // a run in which nothing happened has none
+  std::filesystem::create_hard_link(folder_ + "/state/" + name_ + "/runs/" + log + ".jsonl",
+                                    folder_ + "/runs/" + log + ".jsonl", ignored);
+}
+
+driver::Tell Workspace::notes_of(const std::string& run) {
+  return [this, run](const driver::Notice& notice) {
+    if (notice.kind == driver::Notice::Kind::Progress) return;
+    std::lock_guard lock(mutex_);
+    WorkspaceRun* its = find_locked(run);
+    if (its && its->notes.size() < kMostNotes) its->notes.push_back(notice.text);
+  };
+}
+
+}  // namespace radl::serve

@@ -1,0 +1,143 @@
+// An infrastructure of the service's own API: a folder with its program, its plans, its runs and its results.
+//
+//   FOLDER/about.json      name, owner and runs
+//   FOLDER/program.radl    the program that was planned last
+//   FOLDER/plans/ID.json   a plan as it was shown; ID.plan: the saved plan that an apply takes
+//   FOLDER/files/          uploads
+//   FOLDER/state/NAME/     the state (runtime/state/store.h)
+//   FOLDER/runs/           events of runs; those of the state go with it
+//   FOLDER/result/         what trainings of the program bring, if they say `result = 'result'`
+//   FOLDER/receipt.json    of a destroy
+//
+// Only what a plan has shown is done. Runs go one after the other, in a thread that exists while there are
+// any. A run that the service's end cut off is continued when the folder is opened.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/stop.h"
+#include "runtime/driver/driver.h"
+#include "runtime/serve/settings.h"
+
+namespace radl::serve {
+
+struct WorkspaceRun {
+  enum class State { Queued, Running, Done, Failed, Stopped };
+  std::string id;       // "WORKSPACE-3"
+  std::string command;  // "apply", "scale", "destroy"
+  std::string plan;     // id of the plan that was shown
+  std::string by;       // who asked
+  State state = State::Queued;
+  bool recovered = false;                  // the service ended meanwhile: the plan is made again
+  double asked = 0, begun = 0, ended = 0;  // wall seconds; 0: not yet
+  std::string code, why, hint;             // of a failure
+  std::vector<std::string> logs;   // ids of the runs of the driver (runtime/run/event_log.h), the first first
+  std::vector<std::string> notes;  // what the driver reported beside its events; at most kMostNotes
+  bool over() const { return state != State::Queued && state != State::Running; }
+};
+std::string_view state_name(WorkspaceRun::State state);  // "queued", ...
+Json to_json(const WorkspaceRun& run);
+
+struct PlanQuery {
+  std::string command = "apply";
+  std::string program;              // of an apply; "": the one that is there
+  std::vector<std::string> inputs;  // "name=value"
+  bool refresh = false;
+  std::string max_cost;
+  std::string system;  // of a scale
+  int count = 0;
+};
+
+class Workspace {
+ public:
+  // A new one, with nothing in it. Errors: of making the folder and its files.
+  static Result<std::shared_ptr<Workspace>> create(const Settings& settings, const std::string& folder,
+                                                   const std::string& id, const std::string& name,
+                                                   const std::string& owner);
+  // That of a folder; continues runs that were cut off. NotFound, Corrupt.
+  static Result<std::shared_ptr<Workspace>> open(const Settings& settings, const std::string& folder,
+                                                 const std::string& id);
+  ~Workspace();  // as stop(), and waits
+  // Ends what goes on: what is under way is finished and recorded. It is continued by the next service.
+  void stop();
+
+  const std::string& id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const std::string& owner() const { return owner_; }
+  double created() const { return created_; }
+  const std::string& folder() const { return folder_; }
+  std::string log_path(const std::string& log) const;  // of the events of a run of the driver
+  std::string program() const;                         // ""; there is none yet
+
+  // The plan, as JSON (docs/plan.md) with "id" and "infrastructure"; nothing is changed but the program.
+  // Invalid: the program does not compile; the findings are in the message and, as JSON, in `findings`.
+  // Conflict: a run goes on, and the program is another one.
+  Result<Json> plan(const PlanQuery& query, Json& findings);
+  Result<Json> read_plan(const std::string& plan) const;  // NotFound
+  // Queues a run of the plan. NotFound; Conflict: it was run already.
+  Result<WorkspaceRun> run(const std::string& plan, const std::string& by);
+  std::vector<WorkspaceRun> runs() const;  // the oldest first
+  std::optional<WorkspaceRun> find_run(const std::string& run) const;
+  // Asks once that the run ends well; a second time, that it ends now. False: it is over.
+  bool stop_run(const std::string& run);
+  bool busy() const;
+
+  Result<Snapshot> snapshot() const;
+  // {"id","name","state","nodes","price_per_hour",...}: a row of the list. Reads the state if it changed.
+  Json summary() const;
+  std::optional<Json> receipt() const;
+
+ private:
+  struct Facts {
+    std::string stamp;  // of the state's files
+    Json row;
+  };
+  Workspace(const Settings& settings, std::string folder, std::string id);
+  driver::ProjectOptions project_options() const;
+  driver::MachineryOptions machinery_options() const;
+  std::string plan_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".json"; }
+  std::string saved_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".plan"; }
+  Status save_locked() const;
+  Status write_program(const std::string& text);
+  Status compile(const PlanQuery& query, driver::Project& project, Json& findings) const;
+  Result<Json> plan_apply(const PlanQuery& query, Json& findings);
+  Result<Json> plan_destroy();
+  Json keep_plan(const PlanQuery& query, const driver::Preview& preview, const std::string& saved,
+                 Status& kept);
+  void start_locked();
+  void work();
+  Status execute(const WorkspaceRun& run, Cancellation& cancellation);
+  Status run_apply(const WorkspaceRun& run, Cancellation& cancellation);
+  Status run_destroy(const WorkspaceRun& run, Cancellation& cancellation);
+  Status write_receipt(const WorkspaceRun& run, const Snapshot& before, const driver::Destroyed& done,
+                       const driver::DestroyLeft& left, const MoneySum& cost) const;
+  void begun(const std::string& run, const std::string& log);
+  void keep_log(const std::string& log) const;
+  driver::Tell notes_of(const std::string& run);
+  WorkspaceRun* find_locked(const std::string& run);
+
+  const Settings settings_;
+  const std::string folder_, id_;
+  std::string name_, owner_;
+  double created_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<WorkspaceRun> runs_;
+  std::deque<std::string> queue_;
+  bool stopping_ = false, working_ = false;
+  std::string current_;                   // id of the run that goes on
+  Cancellation* cancellation_ = nullptr;  // of it
+  std::jthread thread_;
+  mutable std::mutex facts_mutex_;
+  mutable Facts facts_;
+  std::mutex planning_;  // one plan at a time: the program is in a file
+};
+
+}  // namespace radl::serve

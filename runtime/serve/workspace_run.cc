@@ -1,0 +1,137 @@
+// The runs of a workspace, by the driver.
+#include "runtime/serve/workspace_run.h"
+
+#include <fmt/format.h>
+
+#include "common/files.h"
+#include "compiler/diag/render.h"
+#include "runtime/serve/workspace.h"
+
+namespace radl::serve {
+namespace {
+
+constexpr double kLockSeconds = 60;  // a terminal may hold the state meanwhile
+
+Status failure_of(const RunReport& report) {
+  if (report.status.ok()) return {};
+  std::string text;
+  for (const ActionOutcome& action : report.actions)
+    if (!action.status.ok() && action.state == ActionOutcome::State::Failed)
+      text += (text.empty() ? "" : "\n") + action.told().text();
+  return text.empty() ? report.status : Status(report.status.code(), std::move(text));
+}
+
+}  // namespace
+
+Status Workspace::execute(const WorkspaceRun& run, Cancellation& cancellation) {
+  return run.command == "destroy" ? run_destroy(run, cancellation) : run_apply(run, cancellation);
+}
+
+Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation) {
+  auto shown = read_plan(run.plan);
+  if (!shown.ok()) return shown.status();
+  driver::ApplyRequest request;
+  request.project = project_options();
+  request.project.inputs = shown->value("inputs", std::vector<std::string>());
+  request.machinery = machinery_options();
+  request.lock_timeout = kLockSeconds;
+  const bool scales = shown->contains("scale");
+  if (scales) {
+    driver::ScaleRequest scale;
+    scale.system = shown->at("scale").value("system", "");
+    scale.count = shown->at("scale").value("count", 0);
+    request.scale = scale;
+  }
+  const bool exactly = !scales && !run.recovered;
+  if (exactly) request.project.files = {saved_path(run.plan)}, request.project.inputs.clear();
+  driver::Apply apply(*settings_.host, std::move(request), cancellation, notes_of(run.id));
+  if (Status loaded = apply.load({}); !loaded.ok()) {
+    if (!loaded.message().empty()) return loaded;
+    return Status(Code::Invalid, render_text(apply.project().diagnostics, apply.project().sources));
+  }
+  if (Status ready = apply.begin(); !ready.ok()) return ready;
+  begun(run.id, apply.run().id());
+  if (Status planned = apply.make_plan(); !planned.ok()) return planned;
+  if (!exactly)
+    if (Status within = stays_within(*shown, apply.plan()); !within.ok()) return within;
+  if (!apply.within_budget().ok()) return apply.within_budget();
+  if (Status open = apply.check_buckets(); !open.ok()) return open;
+  Status done;
+  if (apply.plan().changes_anything()) {
+    while (true) {
+      const driver::ApplyRound round = apply.run_round();
+      done = round.goes_on ? Status() : failure_of(round.report);
+      if (!round.goes_on) break;
+      if (done = apply.plan_next_round(); !done.ok()) break;
+    }
+  }
+  apply.run().close(cancellation.now());
+  keep_log(apply.run().id());
+  return done;
+}
+
+Status Workspace::run_destroy(const WorkspaceRun& run, Cancellation& cancellation) {
+  auto shown = read_plan(run.plan);
+  if (!shown.ok()) return shown.status();
+  driver::DestroyRequest request;
+  request.project = project_options();
+  request.project.files.clear();
+  request.machinery = machinery_options();
+  request.lock_timeout = kLockSeconds;
+  driver::Destroy destroy(*settings_.host, std::move(request), cancellation, notes_of(run.id));
+  if (Status found = destroy.find(); !found.ok())
+    return found.code() == Code::NotFound && run.recovered ? Status() : found;
+  if (Status made = destroy.make_machinery(); !made.ok()) return made;
+  if (Status opened = destroy.begin({}); !opened.ok()) return opened;
+  begun(run.id, destroy.run().id());
+  auto before = destroy.run().snapshot();
+  if (!before.ok()) return before.status();
+  if (Status planned = destroy.make_plan(); !planned.ok()) return planned;
+  if (Status within = stays_within(*shown, destroy.plan()); !within.ok()) return within;
+  const driver::Destroyed done = destroy.execute();
+  const RunFigures figures = destroy.run().figures(destroy.plan(), done.report);
+  destroy.run().close(cancellation.now());
+  keep_log(destroy.run().id());
+  if (Status failed = failure_of(done.report); !failed.ok()) return failed;
+  auto left = destroy.finish();
+  if (!left.ok()) return left.status();
+  Status written = write_receipt(run, *before, done, *left, figures.life_cost.value_or(MoneySum()));
+  if (!left->exists.empty()) return Status(Code::Exists, fmt::format("{}", fmt::join(left->exists, "\n")));
+  return written;
+}
+
+Status Workspace::write_receipt(const WorkspaceRun& run, const Snapshot& before,
+                                const driver::Destroyed& done, const driver::DestroyLeft& left,
+                                const MoneySum& cost) const {
+  std::map<std::string, const ActionOutcome*> outcomes;
+  for (const ActionOutcome& action : done.report.actions) outcomes[action.id] = &action;
+  Json resources = Json::array();
+  for (const auto& [address, resource] : before.resources) {
+    const auto outcome = outcomes.find(address);
+    const bool gone = outcome != outcomes.end() && outcome->second->state == ActionOutcome::State::Done;
+    resources.push_back({{"address", address},
+                         {"type", resource.type},
+                         {"cloud", resource.cloud},
+                         {"id", resource.id},
+                         {"created", resource.created_at},
+                         {"gone", gone}});
+  }
+  Json unowned = Json::array();
+  for (const Unowned& one : done.report.unowned) unowned.push_back(one.text());
+  const Json receipt = {{"infrastructure", id_},
+                        {"name", name_},
+                        {"tag", infrastructure_tag(before.name, before.lineage)},
+                        {"run", run.id},
+                        {"by", run.by},
+                        {"destroyed", settings_.host->world->clock.wall_seconds()},
+                        {"resources", std::move(resources)},
+                        {"leftovers", done.report.leftovers},
+                        {"left", left.exists},
+                        {"left_alone", std::move(unowned)},
+                        {"buckets", left.buckets},
+                        {"cost", cost}};
+  return write_file_atomic(folder_ + "/receipt.json",
+                           receipt.dump(1, ' ', false, Json::error_handler_t::replace), 0600);
+}
+
+}  // namespace radl::serve
