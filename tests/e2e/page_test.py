@@ -1,0 +1,195 @@
+"""The page of `radlc serve` in a browser: from nothing to a model, on nodes of this computer."""
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tarfile
+import unittest
+
+import browser
+from engine_case import test_image
+from page_case import BUILD, PAGE, PageCase
+
+# `make screenshots` sets it: the pictures of the documentation are made by these tests.
+PICTURES = os.environ.get("RADL_SCREENSHOTS")
+
+
+@unittest.skipUnless(browser.PROGRAM, "there is no Chromium")
+@unittest.skipUnless((PAGE / "index.html").exists(), "the page was not built: npm brought no packages")
+class Page(PageCase):
+    def setUp(self):
+        super().setUp()
+        self.window = browser.Browser(self.folder / "browser", self.environment)
+        self.window.open(self.link)
+        self.window.wait("document.querySelector('#main h1')")
+
+    def tearDown(self):
+        self.window.close()
+        super().tearDown()
+
+    def picture(self, name):
+        if PICTURES:
+            self.window.screenshot(pathlib.Path(PICTURES) / f"{name}.png")
+
+    def go(self, path):
+        self.window.js(f"history.pushState(null, '', '/ui/{path}'); dispatchEvent(new Event('popstate'))")
+
+    def start_training(self, model, epochs):
+        """From the first step to the address of the run."""
+        w = self.window
+        w.click("nav[aria-label=Parts] a")
+        w.fill("select[name=model]", model)
+        w.fill("input[type=number]", epochs)
+        w.fill("input[name=name]", "shown")
+        self.picture("train")
+        w.click("#next")
+        w.click("input[value=cifar10-subset]")
+        w.click("#next")
+        w.wait("document.querySelector('select[name=cloud]').value === 'local'")
+        w.click("#next")
+        w.click("#start")
+        self.picture("review")
+        w.click("#confirm")
+        return w.wait("location.pathname.startsWith('/ui/runs/') && location.pathname.split('/')[3]")
+
+    def destroy(self, infrastructure):
+        w = self.window
+        self.go(f"infrastructures/{infrastructure}")
+        w.click("#destroy")
+        w.wait("document.querySelector('#act') && document.querySelector('#act').disabled")  # until the name is typed
+        w.fill("input[name=confirm]", "shown")
+        w.click("#act")
+        run = w.wait("location.pathname.startsWith('/ui/runs/') && location.pathname.split('/')[3]")
+        self.assertEqual(self.end_of(run)["state"], "done")
+        self.go(f"infrastructures/{infrastructure}/receipt")
+        w.wait("document.querySelector('#nothing-left')")
+        self.picture("receipt")
+
+    def test_from_nothing_to_a_downloaded_model(self):
+        w = self.window
+        run = self.start_training("logistic", 2)
+        w.wait("document.querySelector('#download')")
+        infrastructure = self.get(f"/runs/{run}")["infrastructure"]
+        self.assertEqual(len(w.js("[...document.querySelectorAll('figure.plot')].map((f) => f.innerText)")), 3)
+        w.click("button[aria-label='Loss: table']")
+        w.wait("document.querySelectorAll('.ht tbody tr').length > 0")
+        w.click("#download")
+        model = self.folder / "browser/downloads/model.safetensors"
+        self.wait_until(model.exists)
+        self.assertEqual(model.read_bytes(), self.ask("GET", f"/infrastructures/{infrastructure}/results/model/model.safetensors")[1])
+        picture = self.folder / "picture.png"
+        picture.write_bytes(test_image(0)[1])
+        w.choose_file("input[name=picture]", picture)
+        w.wait("document.querySelectorAll('#guess tbody tr').length === 5")
+        self.picture("run")
+        # The same address shows the same run.
+        w.call("Page.reload")
+        w.wait("document.querySelector('#download')")
+        self.go("infrastructures")
+        w.wait("document.querySelector('tbody a').innerText === 'shown'")
+        self.picture("infrastructures")
+        w.click("tbody a")
+        w.wait("document.querySelector('svg.chart')")
+        self.picture("infrastructure")
+        self.destroy(infrastructure)
+        self.assertEqual(w.problems, [])
+
+    def test_a_stopped_training_resumes_from_its_checkpoint(self):
+        w = self.window
+        run = self.start_training("lenet", 300)
+        self.wait_until(lambda: self.metrics(run, "evaluated"), 120)
+        w.click("#stop")
+        w.click("#confirm-stop")
+        w.wait("document.querySelector('#resume')")
+        self.assertEqual(self.get(f"/runs/{run}")["state"], "stopped")
+        reached = self.metrics(run, "checkpoint")[-1]["step"]
+        w.click("#resume")
+        again = w.wait(f"location.pathname.startsWith('/ui/runs/') && location.pathname.split('/')[3] !== '{run}' && location.pathname.split('/')[3]")
+        self.wait_until(lambda: self.metrics(again, "step"), 120)
+        self.assertGreater(self.metrics(again, "step")[0]["step"], reached)
+        self.assertEqual(w.problems, [])
+
+    def test_a_run_goes_on_after_the_service_was_killed(self):
+        w = self.window
+        run = self.start_training("lenet", 300)
+        self.wait_until(lambda: self.metrics(run, "step"), 120)
+        self.stop_server(signal.SIGKILL)
+        self.serve(self.port)
+        seen = len(self.metrics(run, "step"))
+        self.wait_until(lambda: len(self.metrics(run, "step")) > seen, 120, lambda: str(self.get(f"/runs/{run}")))
+        self.assertTrue(self.get(f"/runs/{run}")["recovered"])
+        # The page was not reloaded: it resumes after the last event that it had.
+        shown = "Number(document.querySelector('#log').innerText.split('\\n').length)"
+        lines = w.js(shown)
+        w.wait(f"{shown} > {lines}")
+        w.wait("document.body.innerText.includes('The service was restarted during this run')")
+
+    def test_it_is_usable_on_a_phone_and_by_keyboard(self):
+        w = self.window
+        w.size(360, 740)
+        for path in ("train/1", "train/2", "train/3", "runs", "infrastructures", "infrastructures/new", "rehearse", "costs"):
+            for dark in (False, True):
+                w.dark(dark)
+                self.go(path)
+                w.wait("document.querySelector('#main h1') && !document.querySelector('[aria-busy=true]')")
+                self.assertLessEqual(w.js("document.documentElement.scrollWidth"), 360, path)
+        w.size(1280, 900)
+        self.go("train/1")
+        # The first stop of the keyboard is the link past the navigation; Enter follows a link.
+        w.open(self.host + "/ui/train/1")
+        w.wait("document.querySelector('#next')")
+        w.key("Tab", 9)
+        w.wait("document.activeElement.className === 'skip'")
+        w.js("document.querySelector('#next').focus()")
+        w.key("Enter", 13, "\r")
+        w.wait("location.pathname === '/ui/train/2'")
+        self.assertEqual(w.problems, [])
+
+
+    def test_axe_finds_nothing_serious(self):
+        w = self.window
+        run = self.start_training("logistic", 1)
+        w.wait("document.querySelector('#download')")
+        one = self.get(f"/runs/{run}")["infrastructure"]
+        w.js(axe_core())
+        for path in ("train/1", "train/2", "train/3", "runs", f"runs/{run}", "infrastructures", f"infrastructures/{one}", "infrastructures/new", f"rehearse/{one}", "costs"):
+            for dark in (False, True):
+                w.dark(dark)
+                self.go(path)
+                w.wait("document.querySelector('#main h1') && !document.querySelector('[aria-busy=true]')")
+                found = w.js("axe.run().then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id + ': ' + v.nodes[0].html))")
+                self.assertEqual(found, [], f"{path}, {'dark' if dark else 'light'}")
+
+
+AXE = ("axe-core-4.14.1", "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745")
+
+
+def axe_core():
+    """The accessibility checker, from npm; kept beside the page's packages."""
+    archive = BUILD / "page" / f"{AXE[0]}.tgz"
+    if not archive.exists() and shutil.which("npm"):
+        subprocess.run(["npm", "pack", "--silent", "--fetch-retries=1", "axe-core@" + AXE[0].rpartition("-")[2]], cwd=archive.parent,
+                       capture_output=True, timeout=120, check=False)
+    if not archive.exists():
+        raise unittest.SkipTest("npm brings no axe-core")
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != AXE[1]:
+        raise AssertionError(f"{archive} is another file")
+    with tarfile.open(archive) as packed:
+        return packed.extractfile("package/axe.min.js").read().decode()
+
+
+class Weight(unittest.TestCase):
+    def test_the_page_is_below_70_kilobytes(self):
+        if not (PAGE / "index.html").exists():
+            self.skipTest("the page was not built: npm brought no packages")
+        files = [path for path in PAGE.iterdir() if path.suffix in (".js", ".mjs", ".css")]
+        self.assertTrue(files)
+        sent = sum(path.with_name(path.name + ".gz").stat().st_size for path in files) + (PAGE / "index.html").stat().st_size
+        self.assertLess(sent, 70_000)
+        self.assertEqual(sorted(path.name for path in PAGE.glob("LICENSE.*")), ["LICENSE.htm", "LICENSE.preact", "LICENSE.uplot"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,242 @@
+"""The own API of `radlc serve` against its description, docs/openapi.json, and as a program uses it."""
+import http.client
+import json
+import threading
+
+from engine_case import test_image
+from page_case import SOURCE, PageCase
+
+DOCUMENT = json.loads((SOURCE / "docs/openapi.json").read_text())
+METHODS = ("get", "post", "put", "delete")
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+NODE = """radl 2
+network lan (outbound = 'no')
+system worker (cpu.count >= 1, net_interface.0.connection = 'lan')
+deploy worker 1
+"""
+TRAINING = NODE + """
+use 'std/training/all_reduce' as training (
+  workers = system.worker
+  model = 'logistic', dataset = 'cifar10', source = 'subset', epochs = 1, result = 'result'
+)
+"""
+
+
+def operations():
+    for path, item in DOCUMENT["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method.upper(), path, item[method]
+
+
+def resolve(part):
+    while "$ref" in part:
+        place = DOCUMENT
+        for name in part["$ref"].removeprefix("#/").split("/"):
+            place = place[name]
+        part = place
+    return part
+
+
+def mismatch(value, schema, where="the body"):
+    """Where a value is not as a schema of the document says; None: nowhere."""
+    schema = resolve(schema)
+    for part in schema.get("allOf", ()):
+        if wrong := mismatch(value, part, where):
+            return wrong
+    kinds = schema.get("type")
+    if kinds:
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not any(number and (kind == "number" or isinstance(value, int)) if kind in ("number", "integer")
+                   else isinstance(value, TYPES[kind]) for kind in kinds):
+            return f"{where} is {value!r}, not {kinds}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"{where} is {value!r}, not one of {schema['enum']}"
+    if isinstance(value, dict):
+        for name in schema.get("required", ()):
+            if name not in value:
+                return f"{where} has no {name}: {value}"
+        for name, part in schema.get("properties", {}).items():
+            if name in value and (wrong := mismatch(value[name], part, f"{where}.{name}")):
+                return wrong
+    if isinstance(value, list) and "items" in schema:
+        for i, one in enumerate(value):
+            if wrong := mismatch(one, schema["items"], f"{where}[{i}]"):
+                return wrong
+    return None
+
+
+class Api(PageCase):
+    def setUp(self):
+        self.seen = set()
+        super().setUp()
+
+    def ask(self, method, path, body=None, **headers):
+        """As PageCase.ask, and compares the answer with the document."""
+        status, content, sent = super().ask(method, path, body, **headers)
+        for its_method, its_path, operation in operations():
+            parts, given = its_path.split("/"), path.partition("?")[0].split("/")
+            rest = parts[-1] == "{path}" and len(given) >= len(parts)
+            if its_method != method or not (len(parts) == len(given) or rest):
+                continue
+            if not all(p.startswith("{") or p == g for p, g in zip(parts, given)):
+                continue
+            self.assertIn(str(status), operation["responses"], f"{method} {path}: {content}")
+            self.seen.add((method, its_path, status))
+            types = resolve(operation["responses"][str(status)]).get("content", {})
+            kind = sent.get_content_type()
+            if types:
+                self.assertIn(kind, types, f"{method} {path}")
+            if kind == "application/json" and types:
+                self.assertIsNone(mismatch(content, types[kind]["schema"]), f"{method} {path}")
+            break
+        return status, content, sent
+
+    def test_the_document_has_each_route_with_its_scope(self):
+        described = sorted((method, path, operation["x-scope"]) for method, path, operation in operations())
+        self.assertEqual(sorted((r["method"], r["path"], r["scope"]) for r in self.get("/about")["routes"]), described)
+        self.assertEqual(self.get("/openapi.json"), DOCUMENT)
+        self.assertEqual(self.get("/me")["scope"], "admin")
+
+    def test_strangers_and_wrong_requests_are_refused_on_each_route(self):
+        for method, path, operation in operations():
+            path = path.replace("{infrastructure}", "nothing").replace("{plan}", "nothing-1").replace("{run}", "nothing-1")
+            path = path.replace("{file}", "f").replace("{path}", "a/b")
+            for wrong in (None, "Bearer " + "0" * 64):
+                self.assertEqual(super().ask(method, path, {} if method == "POST" else None, Authorization=wrong)[0], 401, path)
+            self.assertEqual(super().ask("PATCH", path)[0], 405, path)
+            self.assertEqual(super().ask(method, path, Sec_Fetch_Site="cross-site")[0], 403, path)
+            if "{infrastructure}" in str(path) or "nothing" in path:
+                self.assertIn(self.ask(method, path, {} if method == "POST" else None)[0], (400, 404), path)
+            if method == "POST" and "requestBody" in operation and "application/json" in operation["requestBody"]["content"]:
+                for body in ("", "[]", "{", '{"name": 1, "program": 2, "plan": 3, "infrastructure": 4}'):
+                    self.assertEqual(self.ask(method, path, body)[0], 400, (path, body))
+        for path in ("/nothing", "/runs/a/b/c", "/infrastructures/../../etc", "/infrastructures/%2e%2e/program"):
+            self.assertEqual(self.ask("GET", path)[0], 404, path)
+
+    def test_a_training_from_its_plan_to_its_receipt(self):
+        one = self.create("shown")
+        status, refused, _ = self.ask("POST", "/plans", {"infrastructure": one, "program": "radl 2\nsystem a ("})
+        self.assertEqual((status, bool(refused["findings"])), (422, True))
+        plan = self.plan(infrastructure=one, program=TRAINING)
+        self.assertEqual(self.get(f"/plans/{plan['id']}")["id"], plan["id"])
+        self.assertEqual(self.get("/infrastructures")["infrastructures"], [])  # nothing was done
+        status, run, _ = self.ask("POST", "/runs", {"plan": plan["id"]})
+        self.assertEqual(status, 202)
+        streamed = self.stream(run["id"], 1)
+        self.assertEqual(self.end_of(run["id"])["state"], "done")
+        kept = self.get(f"/runs/{run['id']}/events")
+        self.assertTrue(kept["over"])
+        self.assertEqual(streamed, kept["events"])
+        self.assertEqual([e["sequence"] for e in streamed], list(range(1, len(streamed) + 1)))
+        self.assertEqual(self.stream(run["id"], 5), streamed[4:])
+        self.assertEqual(self.ask("POST", "/runs", {"plan": plan["id"]})[0], 409)  # once
+        self.assertEqual(self.ask("POST", f"/runs/{run['id']}/stop")[0], 409)
+        detail = self.get(f"/infrastructures/{one}")
+        self.assertEqual((detail["state"], detail["nodes"]), ("ready", 1))
+        self.assertEqual(self.get(f"/infrastructures/{one}/program"), TRAINING.encode())
+        self.assertEqual(self.get("/jobs")["jobs"][0]["state"], "done")
+        files = [f["path"] for f in self.get(f"/infrastructures/{one}/results")["files"]]
+        self.assertIn("model/model.safetensors", files)
+        for path in ("%2e%2e/program.radl", "nothing", ".radl-results", "model"):
+            self.assertEqual(self.ask("GET", f"/infrastructures/{one}/results/{path}")[0], 404, path)
+        status, guess, _ = self.ask("POST", f"/infrastructures/{one}/predict", test_image(0)[1])
+        self.assertEqual((status, len(guess["top"])), (200, 5))
+        self.assertEqual(self.ask("POST", f"/infrastructures/{one}/predict", b"not a picture")[0], 400)
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{one}")[0], 409)  # it exists
+        self.run_plan(infrastructure=one, command="scale", system="worker", count=2)
+        self.assertEqual(self.get(f"/infrastructures/{one}")["nodes"], 2)
+        self.run_plan(infrastructure=one, command="destroy")
+        receipt = self.get(f"/infrastructures/{one}/receipt")
+        self.assertEqual((receipt["left"], receipt["leftovers"]), ([], []))
+        self.assertTrue(receipt["resources"] and all(r["gone"] for r in receipt["resources"]))
+        self.assertEqual(self.get(f"/runs/{run['id']}/events")["events"], streamed)  # they outlive the state
+        self.assertGreaterEqual(len(self.get("/costs")["runs"]), 3)
+        self.assertIn(b'radlc_runs{state="done"} 3', self.get("/metrics"))
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{one}")[0], 204)
+        self.assertEqual(self.ask("GET", f"/infrastructures/{one}")[0], 404)
+
+    def stream(self, run, first):
+        """The events of a run from a number on, as the stream gives them until its end."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=170)
+        connection.request("GET", f"/api/v1/runs/{run}/events?from=1", headers={"Authorization": f"Bearer {self.token}", "Accept": "text/event-stream",
+                                                                             "Last-Event-ID": str(first - 1)})
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.headers.get_content_type()), (200, "text/event-stream"))
+        events, name, number = [], "", None
+        for line in answer:
+            field, _, value = line.decode().rstrip("\n").partition(": ")
+            if field == "event":
+                name = value
+            elif field == "id":
+                number = int(value)
+            elif field == "data" and name != "end":
+                events.append(json.loads(value))
+                self.assertEqual(events[-1]["sequence"], number)
+        connection.close()
+        self.assertEqual(name, "end")
+        return events
+
+    def test_a_user_sees_nothing_of_others_and_does_what_the_scope_allows(self):
+        one = self.create()
+        plan = self.plan(infrastructure=one, program=NODE)["id"]
+        token = lambda scope: self.radlc("serve", "token", "add", "--user", "ben", "--scope", scope, "--folder", self.folder / "service").strip()
+        self.token = token("plan")
+        self.assertEqual(self.get("/me"), {"user": "ben", "scope": "plan"})
+        for method, path in (("GET", f"/infrastructures/{one}"), ("GET", f"/plans/{plan}"), ("GET", f"/infrastructures/{one}/program"),
+                             ("GET", f"/infrastructures/{one}/results"), ("GET", f"/infrastructures/{one}/files")):
+            self.assertEqual(self.ask(method, path)[0], 404, path)
+        self.assertEqual(self.ask("POST", "/plans", {"infrastructure": one})[0], 404)
+        its = self.create("of-ben")
+        plan = self.plan(infrastructure=its, program=NODE)["id"]
+        self.assertEqual(self.ask("POST", "/runs", {"plan": plan})[0], 403)
+        self.token = token("read")
+        self.assertEqual(self.ask("POST", "/infrastructures", {"name": "x"})[0], 403)
+        self.assertEqual(self.ask("GET", f"/plans/{plan}")[0], 200)
+        self.token = (self.folder / "service/token").read_text().strip()
+
+    def test_a_plan_that_is_out_of_date_does_nothing(self):
+        one = self.create()
+        first = self.plan(infrastructure=one, program=NODE)
+        self.plan(infrastructure=one, program=NODE.replace("worker 1", "worker 2"))
+        status, run, _ = self.ask("POST", "/runs", {"plan": first["id"]})
+        self.assertEqual(status, 202)
+        self.assertEqual((self.end_of(run["id"])["state"], self.end_of(run["id"])["code"]), ("failed", "conflict"))
+        self.assertEqual(self.get(f"/infrastructures/{one}")["resources"], 0)
+
+    def test_an_upload_continues_at_its_offset(self):
+        one = self.create()
+        put = lambda offset, body, total=6, name="data.zip": self.ask("PUT", f"/infrastructures/{one}/files/{name}?offset={offset}&total={total}", body)
+        self.assertEqual(put(0, b"abc")[:2], (202, {"bytes": 3, "complete": False}))
+        status, _, headers = put(5, b"f")
+        self.assertEqual((status, headers["Upload-Offset"]), (409, "3"))
+        self.assertEqual(self.get(f"/infrastructures/{one}/files")["files"], [{"path": "data.zip", "bytes": 3, "complete": False}])
+        self.assertEqual(put(3, b"defg")[0], 400)  # more than the total
+        self.assertEqual(put(0, b"abcdef")[:2], (201, {"bytes": 6, "complete": True}))
+        self.assertEqual((self.folder / f"service/workspaces/{one}/files/data.zip").read_bytes(), b"abcdef")
+        for name in (".hidden", "a%2fb", "..%2fprogram.radl", "%2e%2e"):
+            self.assertIn(put(0, b"x", 1, name)[0], (400, 404), name)
+        self.assertEqual(put(0, b"", 1 << 60, "large")[0], 507)
+
+    def test_a_recommendation_a_rehearsal_and_prices(self):
+        answer = self.get("/recommend?batch_size=64000&latency=20")
+        self.assertEqual(answer["workers"], 3)
+        self.assertEqual(self.ask("GET", "/recommend?study=nothing")[0], 400)
+        status, report, _ = self.ask("POST", "/rehearsals", {"program": NODE, "runs": 5})
+        self.assertEqual((status, report["runs"], report["failed"]), (200, 5, 0))
+        self.assertEqual(self.ask("POST", "/rehearsals", {"program": NODE, "runs": 100000})[0], 400)
+        self.assertTrue(self.get("/prices?region=eu-west-1&cpu=4"))
+
+    def test_many_readers_of_one_run_all_get_every_event(self):
+        one = self.create()
+        run = self.start_plan(infrastructure=one, program=NODE)
+        got = []
+        readers = [threading.Thread(target=lambda: got.append(self.stream(run, 1))) for _ in range(40)]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join()
+        self.assertEqual(len(got), 40)
+        self.assertTrue(all(events == got[0] for events in got) and got[0][-1]["event"] == "run_finished")
