@@ -145,15 +145,15 @@ export function Figure({title, value, keys, head, rows, children}) {
   const [table, setTable] = useState(false);
   return html`<figure class="plot"><figcaption><b>${title}</b>${(keys || []).map(([c, n]) => html`<span class="key"><i style=${`--c:var(${c})`}></i>${n}</span>`)}
     <button class="s" aria-pressed=${table} aria-label=${`${title}: table`} onClick=${() => setTable(!table)}>${table ? 'Chart' : 'Table'}</button><span class="val">${value}</span></figcaption>
-  ${table ? html`<div class="ht" tabindex="0" role="region" aria-label=${title + ', as a table'}><table><thead><tr>${head.map((x) => html`<th scope="col">${x}</th>`)}</tr></thead>
+  ${table ? html`<div class="ht" key="table" tabindex="0" role="region" aria-label=${title + ', as a table'}><table><thead><tr>${head.map((x) => html`<th scope="col">${x}</th>`)}</tr></thead>
     <tbody>${rows().map((r) => html`<tr>${r.map((x) => html`<td>${x}</td>`)}</tr>`)}</tbody></table></div>` : children}</figure>`;
 }
 
-// series: [{name, color, dash, data}]; x: numbers, with `unit`.
-export function Lines({title, value, x, unit, series, show = num, height = 170}) {
+// Exists as long as it is shown: uPlot draws into an element of its own.
+function Chart({label, x, series, show, height}) {
   const box = useRef(), plot = useRef();
   useEffect(() => {
-    if (!box.current || !window.uPlot) return;
+    if (!window.uPlot || !box.current) return;
     const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const axis = {stroke: css('--ink2'), grid: {stroke: css('--line'), width: 1}, ticks: {show: false}, font: '12px system-ui'};
     plot.current = new window.uPlot({
@@ -161,13 +161,18 @@ export function Lines({title, value, x, unit, series, show = num, height = 170})
       axes: [{...axis, size: 26, space: 64}, {...axis, size: 52, space: 36, values: (_, v) => v.map(show)}],
       series: [{}, ...series.map((s) => ({stroke: css(s.color), width: 1.75, points: {show: x.length < 3}, spanGaps: true, dash: s.dash}))],
     }, [x, ...series.map((s) => s.data)], box.current);
-    const size = new ResizeObserver(() => box.current && plot.current.setSize({width: box.current.clientWidth, height}));
+    const size = new ResizeObserver(() => box.current && plot.current && plot.current.setSize({width: box.current.clientWidth, height}));
     size.observe(box.current);
     return () => { size.disconnect(); plot.current.destroy(); plot.current = null; };
   }, [document.documentElement.dataset.theme, x.length < 3]);
   useEffect(() => { if (plot.current) plot.current.setData([x, ...series.map((s) => s.data)]); });
+  return html`<div ref=${box} role="img" aria-label=${label}></div>`;
+}
+
+// series: [{name, color, dash, data}]; x: numbers, with `unit`.
+export function Lines({title, value, x, unit, series, show = num, height = 170}) {
   const every = Math.max(1, Math.floor(x.length / 200));
   const rows = () => x.map((v, i) => [num(v), ...series.map((s) => s.data[i] == null ? '' : show(s.data[i]))]).filter((_, i) => i % every === 0).reverse();
   return html`<${Figure} title=${title} value=${value} keys=${series.length > 1 ? series.map((s) => [s.color, s.name]) : null} head=${[unit, ...series.map((s) => s.name)]} rows=${rows}>
-    <div ref=${box} role="img" aria-label=${`${title}. ${value}. The Table button shows the values.`}></div><//>`;
+    <${Chart} key="chart" label=${`${title}. ${value}. The Table button shows the values.`} x=${x} series=${series} show=${show} height=${height}/><//>`;
 }

@@ -1,5 +1,5 @@
 // Train a model, in four steps. Nothing is created before the plan is approved.
-import {api, bytes, Cmd, Copy, Dialog, dur, Empty, Err, go, Head, hour, html, link, Loading, money, Plan, Stat, sum, useEffect, useGet, useRef, useState} from './lib.js';
+import {api, bytes, Cmd, Copy, Dialog, dur, Empty, Err, go, Head, hour, html, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
 import {FRESH, missing, MODELS, write} from './program.js';
 
 const STEPS = ['Code and model', 'Data', 'Resources', 'Review'];
@@ -147,16 +147,19 @@ function Resources({c, up}) {
   ${c.cloud === 'ec2' && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/>`}`;
 }
 
-const band = (low, value, high, f) => `${f(low)} to ${f(high)}`;
+const PHASES = ['create', 'configure', 'stage', 'train', 'run', 'bring_back'];
+const band = (b, f) => `${f(b.low)} to ${f(b.high)}`;
 
+// Time and cost of a plan, with the bands of its first training or program.
 export function Forecast({plan}) {
-  const f = plan.forecasts[0], t = plan.totals, total = f && f.total;
-  const known = total && total.value !== undefined && !f.unknown;
+  const f = plan.forecasts[0] || {}, t = plan.totals, phases = PHASES.map((name) => [name, (f.phases || {})[name]]).filter(([, b]) => b && b.high > 0);
   return html`<dl class="stats">
-    <${Stat} l="Expected time" v=${known ? dur(total.value) : t.seconds_complete ? dur(t.seconds) : 'not known'} s=${known ? band(total.low, total.value, total.high, dur) : f && f.unknown}/>
-    <${Stat} l="Expected cost" v=${f && f.cost ? money(f.cost) : t.price_per_hour.length ? 'not known' : '0.00 USD'} s=${f && f.cost_low && band(f.cost_low, f.cost, f.cost_high, money)}/>
+    <${Stat} l="Expected time" v=${f.total ? dur(f.total.seconds) : t.seconds_complete ? dur(t.seconds) : 'not known'} s=${f.total ? band(f.total, dur) : f.unknown}/>
+    <${Stat} l="Expected cost" v=${f.cost ? money(f.cost.value) : t.price_per_hour.length ? 'not known' : '0.00 USD'} s=${f.cost && band(f.cost, money)}/>
     <${Stat} l="While it exists" v=${hour(t.price_per_hour)}/>
-    <${Stat} l="Plan" v=${`${t.create} to create`} s=${`${t.run} ${t.run === 1 ? 'step' : 'steps'} to run${t.delete ? `, ${t.delete} to delete` : ''}${t.replace ? `, ${t.replace} to replace` : ''}`}/></dl>`;
+    <${Stat} l="Plan" v=${`${t.create} to create`} s=${`${t.run} ${t.run === 1 ? 'step' : 'steps'} to run${t.delete ? `, ${t.delete} to delete` : ''}${t.replace ? `, ${t.replace} to replace` : ''}`}/></dl>
+  ${phases.length > 0 && html`<section class="card"><h2>Time</h2><div class="tw"><table class="stack"><caption>Four of five runs are within the band</caption><thead><tr><th scope="col">Phase</th><th scope="col">Time</th><th scope="col">Band</th><th scope="col">Source</th></tr></thead><tbody>
+    ${phases.map(([name, b]) => html`<tr key=${name}><th scope="row" class="full">${name.replace(/_/g, ' ')}</th><td data-l="Time">${dur(b.seconds)}</td><td data-l="Band">${band(b, dur)}</td><td data-l="Source"><${Tag}>${b.source}<//></td></tr>`)}</tbody></table></div>${f.outside && html`<p class="hint">${f.outside}</p>`}</section>`}`;
 }
 
 function Review({c, up}) {
