@@ -205,9 +205,23 @@ ast::Feature* Radl2Builder::each_feature(Place place, ast::Each* each, ast::Feat
   made->form = ast::FeatureKind::Each;
   made->each = each;
   made->group = inner;
+  inner->items = within_lets(inner->items);
   inner->present = true;
   inner->span = at(body);
   return made;
+}
+
+ast::Feature* Radl2Builder::let_feature(Place place, Place name, ast::Expr* value) {
+  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
+  made->form = ast::FeatureKind::Each;
+  made->each = let_each(place, name, value);
+  made->group = features(place, nullptr);
+  return made;
+}
+
+ast::Features* Radl2Builder::features_of_body(Place place, ast::Features* list) {
+  refuse_lets(list->items);
+  return features(place, list);
 }
 
 // ---- parts of configure and contextualize
@@ -246,6 +260,14 @@ ast::Each* Radl2Builder::let_each(Place place, Place name, ast::Expr* value) {
   return made;
 }
 
+namespace {
+
+List<ast::Feature*>& inside(ast::Feature& each) { return each.group->items; }
+List<ast::Resource*>& inside(ast::Resource& each) { return each.inner; }
+List<ast::Item*>& inside(ast::Item& each) { return each.inner; }
+
+}  // namespace
+
 // The `let`s around all other entries of an `each`: each of them sees all, and a `let` those before it.
 template <class Entry>
 List<Entry*> Radl2Builder::within_lets(const List<Entry*>& entries) {
@@ -261,7 +283,7 @@ List<Entry*> Radl2Builder::within_lets(const List<Entry*>& entries) {
   }
   for (uint32_t i = lets.size(); i > 0; --i) {
     Entry* let = lets[i - 1];
-    let->inner = rest;
+    inside(*let) = rest;
     for (const Entry* inner : rest) let->span = cover(let->span, inner->span);
     rest = {};
     rest.push(tree_.arena, let);

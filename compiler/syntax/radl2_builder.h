@@ -34,6 +34,8 @@ class Radl2Builder : public Builder {
   ast::Feature* computed(Place place, Place name, ast::Expr* named, ast::Op op, Place op_place,
                          ast::Expr* value);
   ast::Feature* each_feature(Place place, ast::Each* each, ast::Features* inner, Place body);
+  ast::Feature* let_feature(Place place, Place name, ast::Expr* value);
+  ast::Features* features_of_body(Place place, ast::Features* features);
   void moved(Place place, Place keyword, ast::Expr* from, ast::Expr* to);
   void assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message);
   ast::Each* each(Place place, Place first, Place second, ast::Expr* list);

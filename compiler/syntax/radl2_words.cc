@@ -126,6 +126,10 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_features(const Token& token) {
       at.keyword = RADL2_EACH;
       return RADL2_EACH;
     }
+    if (text(token) == "let" && is_word(peek().kind) && peek(1).kind == RawKind::Eq) {
+      at.keyword = RADL2_LET;
+      return RADL2_LET;
+    }
     if (token.kind == RawKind::Soft && peek().kind == RawKind::Number) {
       at.keyword = RADL2_SOFT;
       return RADL2_SOFT;

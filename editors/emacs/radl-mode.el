@@ -50,7 +50,7 @@
      (1 font-lock-keyword-face) (2 font-lock-type-face))
     (,(regexp-opt '("radl" "assert" "moved" "use" "each" "contextualize" "as" "option" "step" "with" "after" "when" "in" "if" "then" "else" "for") 'symbols)
      . font-lock-keyword-face)
-    (,(regexp-opt '("soft" "contains" "and" "or" "not") 'symbols) . font-lock-builtin-face)
+    (,(regexp-opt '("let" "soft" "contains" "and" "or" "not") 'symbols) . font-lock-builtin-face)
     (,(regexp-opt '("yes" "no" "true" "false") 'symbols) . font-lock-constant-face)
     (,(concat "\\(" radl--name "\\)\\s-*\\(?:[<>]=?\\|==?\\|\\_<contains\\_>\\)") 1 font-lock-variable-name-face)
     ("\\_<\\([a-z_]+\\)(" 1 font-lock-function-name-face)

@@ -78,12 +78,20 @@ class Radl2Marker : Marks {
                                   [](const ast::Feature* feature) { return feature->each != nullptr; });
     if (open && each) open->may_be_flat = false;
     std::vector<Span> spans;
-    for (const ast::Feature* feature : list.items) {
-      spans.push_back(feature->span);
+    features(list.items, spans);
+    entries(std::move(spans), list.span.end);
+  }
+  void features(const List<ast::Feature*>& list, std::vector<Span>& spans) {
+    for (const ast::Feature* feature : list) {
+      const ast::Each* each = feature->each;
+      spans.push_back(each && each->let ? each->span : feature->span);
+      if (each && each->let) {
+        features(feature->group->items, spans);
+        continue;
+      }
       if (feature->group) features(*feature->group);
-      if (feature->each) body(feature->group->span);
+      if (each) body(feature->group->span);
     }
-    entries(spans, list.span.end);
   }
 
   void recipe(const ast::Configure& configure) {
@@ -100,8 +108,7 @@ class Radl2Marker : Marks {
   void resources(const List<ast::Resource*>& list, uint32_t end) {
     std::vector<Span> spans;
     resources(list, spans);
-    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
-    entries(spans, end);
+    entries(std::move(spans), end);
   }
   void resources(const List<ast::Resource*>& list, std::vector<Span>& spans) {
     for (const ast::Resource* resource : list) {
@@ -128,8 +135,7 @@ class Radl2Marker : Marks {
   }
   void items(const List<ast::Item*>& list, std::vector<Span> spans, uint32_t end) {
     items(list, spans);
-    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
-    entries(spans, end);
+    entries(std::move(spans), end);
   }
   void items(const List<ast::Item*>& list, std::vector<Span>& spans) {
     std::vector<const ast::Item*> aligned;
@@ -195,8 +201,9 @@ class Radl2Marker : Marks {
 
   int size() const { return static_cast<int>(pieces_.size()); }
 
-  // Entries in order of place, in a group that ends at `end`.
-  void entries(const std::vector<Span>& spans, uint32_t end) {
+  // The entries of a group that ends at `end`.
+  void entries(std::vector<Span> spans, uint32_t end) {
+    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
     end = whole({0, end - 1, end}).end;
     for (size_t i = 0; i < spans.size(); ++i) {
       entry(spans[i]);

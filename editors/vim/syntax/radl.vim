@@ -15,7 +15,7 @@ syntax match radlSentence /\<each\ze\s\+[A-Za-z_][A-Za-z0-9_-]*\%(\s*,\s*[A-Za-z
 syntax keyword radlSentence contextualize radl use as
 syntax keyword radlKeyword step with option after
 syntax match radlKeyword /\<when\ze\s*==\@!/
-syntax keyword radlOperator soft and or not
+syntax keyword radlOperator let soft and or not
 syntax match radlOperator /\<contains\>/
 syntax keyword radlConditional in if then else for
 syntax keyword radlBoolean yes no true false

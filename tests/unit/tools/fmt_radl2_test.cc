@@ -83,6 +83,9 @@ TEST(FormatRadl2, EachHoldsResourcesAndItems) {
 }
 
 TEST(FormatRadl2, LetStaysWhereItIsInAnEach) {
+  expect_radl2("system s (\neach i in l (\n'disk.${i}.size'=size , let size=i*1G\n)\ncount=1)",
+               "system s (\n  each i in l (\n    'disk.${i}.size' = size\n    let size = i * 1G\n  )\n"
+               "  count = 1\n)\n");
   expect_radl2(
       "configure c (\neach u in input.u (\nfile h (), let h='/${u}' , let g=1\n# last\npackage u\n)\n)",
       "configure c (\n  each u in input.u (\n    file h ()\n    let h = '/${u}'\n    let g = 1\n"
