@@ -116,12 +116,16 @@ class Upgrader {
     struct Renamed {
       std::string_view module, from, to;
     };
-    static constexpr Renamed kRenamed[] = {
-        {"std/training/torch", "workers", "processes"},  {"std/training/tensorflow", "workers", "processes"},
-        {"std/training/ray", "workers", "processes"},    {"std/training/spark", "workers", "processes"},
-        {"std/training/mpi", "workers", "processes"},    {"std/training/mpi", "packages", "install"},
-        {"std/cluster/ray", "options", "arguments"},     {"std/cluster/slurm", "settings", "configuration"},
-        {"std/storage/nfs", "options", "mount_options"}, {"std/storage/minio", "options", "mount_options"}};
+    static constexpr Renamed kRenamed[] = {{"std/training/torch", "workers", "processes"},
+                                           {"std/training/tensorflow", "workers", "processes"},
+                                           {"std/training/ray", "workers", "processes"},
+                                           {"std/training/spark", "workers", "processes"},
+                                           {"std/training/mpi", "workers", "processes"},
+                                           {"std/training/mpi", "packages", "install"},
+                                           {"std/cluster/ray", "options", "start_arguments"},
+                                           {"std/cluster/slurm", "settings", "configuration"},
+                                           {"std/storage/nfs", "options", "mount_options"},
+                                           {"std/storage/minio", "options", "mount_options"}};
     const std::string_view module = use.module == nullptr ? std::string_view() : use.module->text;
     for (const Renamed& one : kRenamed)
       if (one.module == module) rename(use.body, one.from, one.to);

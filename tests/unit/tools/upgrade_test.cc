@@ -56,7 +56,7 @@ TEST(Upgrade, InputsThatHadTheNameOfAnotherTypeAreRenamed) {
       "use 'std/storage/nfs' as n (server = h, options = ['ro'])\n"
       "use 'std/cluster/slurm' as c (head = h, settings = 'X=1')\n",
       "radl 2\n\nuse 'std/training/mpi' as m (nodes = s, main = 'a', install = no)\n"
-      "use 'std/cluster/ray' as r (head = h, arguments = ['-v'])\n"
+      "use 'std/cluster/ray' as r (head = h, start_arguments = ['-v'])\n"
       "use 'std/storage/nfs' as n (server = h, mount_options = ['ro'])\n"
       "use 'std/cluster/slurm' as c (head = h, configuration = 'X=1')\n");
   expect_upgrade("radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', workers = 2))\n",
