@@ -36,6 +36,9 @@ class Link {
  public:
   virtual ~Link() = default;
   virtual Traffic traffic() const = 0;
+  // How long the peer's machine has acknowledged nothing although something is on its way; 0: nothing is. The
+  // machine acknowledges by itself, however busy the peer's process is, and also if it is stopped.
+  virtual Milliseconds unacknowledged() const { return Milliseconds(0); }
   virtual Status send(const Message& message, Milliseconds timeout) = 0;
   // Timeout: nothing came in that time (the link is still good). Lost: the other side is gone. Corrupt, Auth:
   // it sent what it must not; the link is unusable.

@@ -55,6 +55,7 @@ class TcpLink : public Link {
     traffic.received = received_;
     return traffic;
   }
+  Milliseconds unacknowledged() const override { return unacknowledged_of(socket_->fd()); }
   void close() override { socket_->shut(); }
   void set_limit(size_t bytes) override { limit_ = bytes; }
   Identity peer() const override { return secure_->peer(); }

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace radl::engine::cluster {
 namespace {
+
+// How long a machine may acknowledge nothing, and how often something is sent to it at least.
+constexpr Milliseconds kUnreachable{2500}, kLongestBeat{1000};
 
 int64_t now_ms() { return std::chrono::duration_cast<Milliseconds>(Clock::now().time_since_epoch()).count(); }
 
@@ -74,11 +78,20 @@ void Session::read() {
 }
 
 void Session::beat() {
-  const Milliseconds interval = std::max<Milliseconds>(timeout_ / 5, Milliseconds(5));
+  const Milliseconds interval = std::clamp<Milliseconds>(timeout_ / 5, Milliseconds(5), kLongestBeat);
+  std::optional<int64_t>
+      unanswered;  // since when, as far as this thread has seen it: it may have been stopped
   std::unique_lock lock(mutex_);
   while (health_.ok()) {
     changed_.wait_for(lock, interval / 2, [&] { return !health_.ok(); });
-    if (!health_.ok() || now_ms() - last_sent_ < interval.count() / 2) continue;
+    if (!health_.ok()) return;
+    const int64_t now = now_ms(), waited = link_->unacknowledged().count();
+    unanswered = waited == 0 ? std::nullopt : std::optional(std::max(unanswered.value_or(now), now - waited));
+    if (unanswered && now - *unanswered >= kUnreachable.count()) {
+      lock.unlock();
+      return end({Code::Lost, fmt::format("{}: its machine cannot be reached", link_->name())});
+    }
+    if (now - last_sent_ < interval.count() / 2) continue;
     lock.unlock();
     Status sent = send(Message{MessageType::Heartbeat, {}});
     lock.lock();

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace radl::engine::cluster {
@@ -21,6 +22,13 @@ Traffic path_of(int fd) {
       info.tcpi_delivery_rate_app_limited == 0)
     path.bytes_per_second = static_cast<double>(info.tcpi_delivery_rate);
   return path;
+}
+
+Milliseconds unacknowledged_of(int fd) {
+  tcp_info info = {};
+  socklen_t size = sizeof info;
+  const bool waits = ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0;
+  return Milliseconds(waits ? std::max<uint32_t>(1, info.tcpi_last_ack_recv) : 0);
 }
 
 }  // namespace radl::engine::cluster

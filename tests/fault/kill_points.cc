@@ -5,7 +5,7 @@
 //
 // Syncs are not counted, as a kill loses nothing that was written; of writes to one file in a row, and of
 // what is removed from one open folder, the first RADL_KILL_ROW (2) are, which is before and within.
-// RADL_KILL_ALL=1 counts all of them.
+// RADL_KILL_ALL=1 counts all of them. RADL_KILL_STOPS=1 stops the process (SIGSTOP) in place of killing it.
 //
 // The program itself has no hook for this. It is only this process that counts: the variables are taken out
 // of the environment at once, and a child that has not become another program yet does not count.
@@ -28,16 +28,16 @@ long syscall(long number, ...) noexcept;
 
 namespace {
 
-constexpr int kCreate = 0100;                         // O_CREAT
-constexpr int kTemporary = 020000000;                 // O_TMPFILE without O_DIRECTORY
-constexpr long kWrite = 1, kKill = 62, kSigkill = 9;  // x86-64
+constexpr int kCreate = 0100;                                        // O_CREAT
+constexpr int kTemporary = 020000000;                                // O_TMPFILE without O_DIRECTORY
+constexpr long kWrite = 1, kKill = 62, kSigkill = 9, kSigstop = 19;  // x86-64
 
 struct Aim {
   int process = 0;
   long at = 0;
   long seen = 0;
   const char* only = nullptr;  // ",mkdir,fork,": these calls alone are points
-  bool all = false;
+  bool all = false, stops = false;
   int row = 2;
   int file = -1, in_a_row = 0;  // of the last call that counts or would: with this file or folder
 };
@@ -53,6 +53,7 @@ __attribute__((constructor)) void take_aim() {
   aim().at = std::atol(text);
   aim().only = std::getenv("RADL_KILL_ONLY");
   aim().all = std::getenv("RADL_KILL_ALL");
+  aim().stops = std::getenv("RADL_KILL_STOPS");
   if (const char* row = std::getenv("RADL_KILL_ROW")) aim().row = std::atoi(row);
   unsetenv("RADL_KILL_AT");
   unsetenv("LD_PRELOAD");
@@ -79,7 +80,7 @@ void point(const char* call, const char* what, int file = -1) {
   say(" ");
   say(what);
   say("\n");
-  syscall(kKill, getpid(), kSigkill);
+  syscall(kKill, getpid(), aim().stops ? kSigstop : kSigkill);
 }
 
 // The real function; a point on the way to it.

@@ -1,0 +1,227 @@
+"""Members of a training are killed or stopped just before their n-th call of a kind, in every mode (kill_points.cc, preloaded).
+
+A worker is started again, as radlc does it; a lost chief or server ends the job, which is started again as a whole. However it
+went, each batch is in one update, and the model has learned. RADL_LONG_TESTS=1 runs 500 cases in place of a few.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from radl_case import BUILD, SOURCE, RadlCase
+
+MODES = {"async": {"mode": "async"}, "stale": {"mode": "stale", "staleness": 2}, "sync": {"mode": "sync"},
+         "allreduce": {"mode": "allreduce"}, "local": {"mode": "allreduce", "local_steps": 4}}
+BATCHES = 120
+PATIENCE = 90  # seconds, for what takes two or three
+
+
+class Case:
+    """One run of a job with two workers, and one server if the mode has any."""
+
+    def __init__(self, folder, mode, victim, fault, call, number, environment):
+        self.folder, self.mode, self.victim = folder, mode, victim
+        self.environment = environment
+        self.aim = {"LD_PRELOAD": str(BUILD / "tests/libradl_kill_points.so"), "RADL_KILL_AT": str(number), "RADL_KILL_ALL": "1",
+                    "RADL_KILL_ONLY": f",{call},", **({"RADL_KILL_STOPS": "1"} if fault == "stop" else {})}
+        self.name = f"{mode}: {fault} {victim} before {call} {number}"
+        folder.mkdir()
+        key = folder / "job.key"
+        key.write_text("6b" * 32)
+        key.chmod(0o600)
+        self.tasks = ["worker/0", "worker/1"] if mode in ("allreduce", "local") else ["ps/0", "worker/0", "worker/1"]
+        self.chief = self.tasks[0]
+        self.starts = 0
+        self.processes = {}
+
+    def choose_ports(self):
+        self.addresses = {}
+        for task in self.tasks:
+            while task not in self.addresses:
+                port = random.randint(20000, 31999)
+                with socket.socket() as one:
+                    try:
+                        one.bind(("127.0.0.1", port))
+                    except OSError:
+                        continue
+                if f"127.0.0.1:{port}" not in self.addresses.values():
+                    self.addresses[task] = f"127.0.0.1:{port}"
+
+    def start(self, task, aimed=False):
+        self.starts += 1
+        kind, index = task.split("/")
+        cluster = {"worker": [self.addresses[t] for t in self.tasks if t.startswith("worker")]}
+        if "ps/0" in self.tasks:
+            cluster["ps"] = [self.addresses["ps/0"]]
+        name = f"{kind}-{index}-{self.starts}"
+        job = {"job": 1, "model": "logistic", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
+               "batch_size": 50, "epochs": BATCHES // 40, "threads": 1, "schedule": {"peak": 0.002}, "sync": MODES[self.mode],
+               "cluster": cluster, "task": {"type": kind, "index": int(index)}, "secrets": "job.key", "peer_timeout_seconds": 2,
+               "start_timeout_seconds": 30, "progress": f"{name}.jsonl", "checkpoint": {"every_epochs": 0.5, "share": 0},
+               "directories": {"checkpoint": f"checkpoint-{kind}-{index}", "model": "model"} if task == self.chief else {}}
+        (self.folder / f"{name}.json").write_text(json.dumps(job))
+        self.log = self.folder / f"{name}.log"
+        with self.log.open("w") as log:
+            self.processes[task] = subprocess.Popen([str(BUILD / "bin/radl-train"), f"{name}.json"], cwd=self.folder, stdout=log, stderr=log,
+                                                    env={**self.environment, **(self.aim if aimed else {})})
+
+    def says(self, event, **fields):
+        for file in self.folder.glob(self.chief.replace("/", "-") + "-*.jsonl"):
+            for line in file.read_text().splitlines():
+                said = json.loads(line) if line.endswith("}") else {}
+                if said.get("event") == event and fields.items() <= said.items():
+                    return True
+        return False
+
+    def is_stopped(self, process):
+        try:
+            return pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        except OSError:
+            return False
+
+    def until(self, what, patience=PATIENCE):
+        end = time.monotonic() + patience
+        while not what():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def require(self, met, what):
+        if not met:
+            raise AssertionError(f"{self.name}: {what}\n" + "\n".join(f"{f.name}: {f.read_text()[-600:]}" for f in self.folder.glob("*.log")))
+
+    def ended(self, *tasks):
+        return all(self.processes[task].poll() is not None for task in tasks)
+
+    def run(self):
+        self.choose_ports()
+        for task in self.tasks:
+            self.start(task, task == self.victim)
+        victim, others = self.processes[self.victim], [task for task in self.tasks if task != self.victim]
+        self.require(self.until(lambda: victim.poll() is not None or self.is_stopped(victim)), "neither hit nor ended")
+        hit = victim.poll() in (None, -signal.SIGKILL)
+        if hit and self.victim == self.chief:
+            self.require(self.until(lambda: self.ended(*others)), "its loss does not end the others")
+            for task in others:
+                self.require(self.processes[task].returncode in (0, 2), f"{task} ended with {self.processes[task].returncode}")
+            victim.kill()
+            victim.wait()
+            self.choose_ports()
+            for task in self.tasks:
+                self.start(task)
+        elif hit:
+            if victim.poll() is None:  # it may not have come to the chief yet
+                self.until(lambda: self.says("peer_lost", peer=self.victim) or self.ended(self.chief), 6)
+                victim.kill()
+                victim.wait()
+            if not self.ended(self.chief):
+                self.start(self.victim)
+        self.require(self.until(lambda: self.ended(self.chief)), "the job does not end")
+        self.require(self.processes[self.chief].returncode == 0, f"the chief ended with {self.processes[self.chief].returncode}")
+        metrics = json.loads((self.folder / "model/report.json").read_text())["metrics"]
+        self.require(metrics["steps"] == BATCHES, f"{metrics['steps']} batches")
+        self.require(metrics["test_accuracy"] > 0.2, f"accuracy {metrics['test_accuracy']}")  # ten classes; undisturbed 0.3
+        return hit
+
+    def clean(self):
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+class ClusterFaults(RadlCase):
+    def cases(self):
+        if os.environ.get("RADL_LONG_TESTS"):
+            chosen = random.Random(7)
+            for number in range(500):
+                mode, fault = chosen.choice(list(MODES)), chosen.choice(("kill", "stop"))
+                chief = "worker/0" if mode in ("allreduce", "local") else "ps/0"
+                victim = chosen.choice((chief, "worker/1"))
+                call = chosen.choice(("send", "send", "send", "connect", *(("rename", "mkdir") if victim == chief else ())))
+                yield mode, victim, fault, call, {"connect": chosen.randint(1, 3), "send": int(2 ** chosen.uniform(0, 9))}.get(call, chosen.randint(1, 8))
+            return
+        for mode in MODES:
+            yield mode, "worker/1", "kill", "send", 40
+            yield mode, "worker/0" if mode in ("allreduce", "local") else "ps/0", "kill", "send", 60
+        for mode in ("async", "allreduce"):
+            yield mode, "worker/1", "stop", "send", 40
+            yield mode, "worker/1", "kill", "connect", 1
+
+    def run_case(self, number, case):
+        one = Case(self.folder / str(number), *case, self.environment)
+        try:
+            return one.run()
+        finally:
+            one.clean()
+
+    def test_each_batch_is_in_one_update_whoever_is_lost(self):
+        cases = list(self.cases())
+        failed, hits = [], 0
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for future in [pool.submit(self.run_case, number, case) for number, case in enumerate(cases)]:
+                try:
+                    hits += future.result()
+                except AssertionError as failure:
+                    failed.append(str(failure))
+        self.assertEqual(failed, [], f"{len(failed)} of {len(cases)}")
+        self.assertGreater(hits, len(cases) // 2, "the points are not reached")
+
+
+def has_networks():
+    name = f"radl-try-{os.getpid()}"
+    made = os.geteuid() == 0 and shutil.which("ip") and subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode == 0
+    if made:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+    return made
+
+
+@unittest.skipUnless(has_networks(), "skipped: needs network namespaces")
+class CutOff(RadlCase):
+    def ip(self, *words):
+        subprocess.run(["ip", *words], check=True)
+
+    def test_a_machine_that_is_cut_off_is_noticed_long_before_the_timeout(self):
+        ends = [f"rc{i}-{os.getpid()}" for i in range(2)]
+        for end in ends:
+            self.ip("netns", "add", end)
+            self.addCleanup(self.ip, "netns", "delete", end)
+        self.ip("link", "add", ends[0], "netns", ends[0], "type", "veth", "peer", "name", ends[1], "netns", ends[1])
+        for i, end in enumerate(ends):
+            self.ip("-n", end, "addr", "add", f"10.213.7.{i + 1}/24", "dev", end)
+            self.ip("-n", end, "link", "set", end, "up")
+            self.ip("-n", end, "link", "set", "lo", "up")
+        key = self.folder / "job.key"
+        key.write_text("6b" * 32)
+        key.chmod(0o600)
+        members = []
+        for i, end in enumerate(ends):
+            job = {"job": 1, "model": "lenet", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
+                   "batch_size": 50, "epochs": 10, "threads": 1, "schedule": {"peak": 0.005}, "sync": {"mode": "allreduce"},
+                   "cluster": {"worker": ["10.213.7.1:20001", "10.213.7.2:20001"]}, "task": {"type": "worker", "index": i},
+                   "secrets": "job.key", "peer_timeout_seconds": 120, "progress": f"worker-{i}.jsonl", "directories": {"model": "model"} if i == 0 else {}}
+            file = self.write(f"worker-{i}.json", json.dumps(job))
+            with (self.folder / f"worker-{i}.log").open("w") as log:
+                members.append(subprocess.Popen(["ip", "netns", "exec", end, str(BUILD / "bin/radl-train"), str(file)], cwd=self.folder,
+                                                env=self.environment, stdout=log, stderr=log))
+            self.addCleanup(members[-1].wait)
+            self.addCleanup(members[-1].kill)
+        chief = self.folder / "worker-0.jsonl"
+        said = lambda: [json.loads(line) for line in chief.read_text().splitlines() if line.endswith("}")] if chief.exists() else []
+        self.wait_until(lambda: [e for e in said() if e["event"] == "step"] or members[0].poll() is not None, message="no step")
+        self.ip("-n", ends[1], "link", "set", ends[1], "down")
+        self.assertEqual(members[0].wait(timeout=100), 0, (self.folder / "worker-0.log").read_text())  # of peer_timeout's 120
+        self.assertEqual([e["peer"] for e in said() if e["event"] == "peer_lost"], ["worker/1"])
+        members[1].kill()
+        members[1].wait()
+
+
+if __name__ == "__main__":
+    unittest.main()
