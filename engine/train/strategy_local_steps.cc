@@ -54,6 +54,7 @@ class LocalSteps : public RingStrategy {
       note(own->sums);
       own_ += size_;
       ++own_steps_;
+      at_border_ = false;
       const bool good = std::isfinite(own->sums.loss);
       return Update{
           .numbers = own->gradients, .optimizer_takes = good, .rate_of = own->batch, .border = false};
@@ -81,6 +82,7 @@ class LocalSteps : public RingStrategy {
       learner_.optimizer->set_steps(steps_before_ + (update.done - done_ + size_ - 1) / size_);
     steps_before_ = learner_.optimizer->steps();
     done_ = update.done;
+    at_border_ = true;
   }
 
   void undo() override {

@@ -128,6 +128,7 @@ void RingStrategy::resume_from(const RingStrategy& other) {
   rank_ = other.rank_;
   size_ = other.size_;
   own_ = other.own_;
+  at_border_ = true;
 }
 
 Result<Update> RingStrategy::finish_exchange(uint64_t batches) {
