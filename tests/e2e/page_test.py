@@ -1,5 +1,6 @@
 """The page of `radlc serve` in a browser: from nothing to a model, on nodes of this computer."""
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -149,6 +150,17 @@ class Page(PageCase):
         w.wait("location.pathname === '/ui/train/2'")
         self.assertEqual(w.problems, [])
 
+
+    def test_radlc_accepts_each_program_that_it_writes(self):
+        choices = [{}, {"servers": 1, "workers": 2}, {"data": "cifar10-subset"}, {"data": "place", "place": "s3://bucket/images"},
+                   {"cloud": "ec2", "type": "m5.xlarge", "spot": True}, {"cloud": "gce", "type": "n2-standard-4", "servers": 1},
+                   {"source": "script", "script": "train.py", "args": "--word it's --epochs 3", "requirements": "lock.txt", "python": "/usr/bin/python3"}]
+        written = self.window.js(f"import('/ui/static/program.js').then((p) => {json.dumps(choices)}.map((c) => [p.missing({{...p.FRESH, ...c}}), p.write({{...p.FRESH, ...c}})]))")
+        self.write("files/train.py", "print(1)\n")
+        self.write("files/lock.txt", "")
+        for choice, (missing, program) in zip(choices, written, strict=True):
+            self.assertEqual(missing, "", choice)
+            self.radlc("check", self.write("program.radl", program))
 
     def test_axe_finds_nothing_serious(self):
         w = self.window
