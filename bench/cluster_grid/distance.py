@@ -40,9 +40,9 @@ def epoch(build, sync, nodes, batch, round_trip, loss, seconds):
         ports, doors = ends[::2], ends[1::2]
         cluster.far(doors, ports, loss)
         for index in range(nodes):
-            seen = [measure.address(ports[i] if i == index else doors[i]) for i in range(nodes)]
             lines = {"progress": "chief.jsonl"} if index == 0 else {}
-            cluster.start(f"worker-{index}", dict(job, cluster={"worker": seen}, task={"type": "worker", "index": index}, **lines))
+            cluster.start(f"worker-{index}", dict(job, cluster={"worker": [measure.address(door) for door in doors]},
+                                                    task={"type": "worker", "index": index, "listen": measure.address(ports[index])}, **lines))
         cluster.wait(120 + 20 * seconds)
         said = [json.loads(line) for line in (folder / "chief.jsonl").read_text().splitlines()]
         choices = [line["message"] for line in said if line["event"] == "strategy"]

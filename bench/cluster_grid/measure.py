@@ -126,10 +126,11 @@ def measure(build, cell, seconds):
             ends = free_ports(2 * (servers + workers))
             ports, doors = ends[::2], ends[1::2]
             cluster.far(doors, ports)
-            for index in range(servers + workers):  # each is at its own port, the others behind their doors
-                seen = [address(ports[i] if i == index else doors[i]) for i in range(len(ports))]
-                members = {"worker": seen[servers:], **({"ps": seen[:1]} if servers else {})}
+            seen = [address(door) for door in doors]
+            members = {"worker": seen[servers:], **({"ps": seen[:1]} if servers else {})}
+            for index in range(servers + workers):  # each listens behind its door
                 task = {"type": "ps", "index": 0} if index < servers else {"type": "worker", "index": index - servers}
+                task["listen"] = address(ports[index])
                 lines = {"progress": "chief.jsonl"} if index == 0 else {}
                 cluster.start("{type}-{index}".format(**task), dict(job, cluster=members, task=task, **lines))
         cluster.wait(120 + 20 * seconds)

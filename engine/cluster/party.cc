@@ -44,7 +44,8 @@ class LinkedParty : public Party {
     ListenOptions strangers;
     strangers.refused = options_.refused;
     Result<std::unique_ptr<Listener>> listener =
-        listen_tcp(seat_.address, options_.key, {Role::Worker, seat_.index}, strangers);
+        listen_tcp(options_.listen.empty() ? seat_.address : options_.listen, options_.key,
+                   {Role::Worker, seat_.index}, strangers);
     if (!listener) return std::move(listener).status();
     listener_ = std::move(*listener);
     acceptor_ = std::thread([this] { accept(); });

@@ -20,6 +20,7 @@ struct PartyOptions {
   // "host:port" by index, as this worker's job has them: those of the chief and its own are used. The others'
   // come with the views.
   std::vector<std::string> addresses;
+  std::string listen;  // where this worker listens, if its address is forwarded to there; "": at its address
   std::string key, job_digest;
   Milliseconds start_timeout{120000};  // for the first view
   // So many strangers, or members of other jobs, were refused since the last call, and what was wrong with

@@ -34,7 +34,8 @@ cluster::ClientOptions client_options(const Job& job, const Setup& setup, const 
 cluster::ServerOptions server_options(const Job& job, const std::string& key) {
   cluster::ServerOptions out;
   out.index = static_cast<uint32_t>(job.task.index);
-  out.address = job.cluster.ps[static_cast<size_t>(job.task.index)];
+  out.address =
+      job.task.listen.empty() ? job.cluster.ps[static_cast<size_t>(job.task.index)] : job.task.listen;
   out.key = key;
   out.job_digest = job_digest(job);
   out.shard.mode = mode_of(job.sync.mode);

@@ -136,6 +136,7 @@ void read_task(const Json& json, TaskSpec& out, Problems& problems) {
   Fields f(json, "task", problems);
   f.get_name("type", kTasks, out.type);
   f.get("index", out.index, {.low = 0, .high = 65535});
+  f.get("listen", out.listen);
 }
 
 void read_checkpoint(const Json& json, CheckpointSpec& out, Problems& problems) {
@@ -303,6 +304,8 @@ void check_cluster(const Job& job, Problems& problems) {
     problems.add("task.index", fmt::format("is {}, but the cluster has {} of type {}", job.task.index, size,
                                            job.task.type));
   }
+  if (std::string wrong = job.task.listen.empty() ? "" : address_problem(job.task.listen); !wrong.empty())
+    problems.add("task.listen", wrong);
   if (job.secrets.empty()) problems.add("secrets", "is missing: the members of a cluster need the job's key");
 }
 

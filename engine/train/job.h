@@ -89,6 +89,9 @@ struct ClusterSpec {
 struct TaskSpec {
   std::string type;  // chief, ps, worker
   int index = 0;
+  // Where it listens, "host:port", if the others reach it at its address of the cluster through a forwarder.
+  // "": at that address.
+  std::string listen = {};
   std::string name() const { return type.empty() ? "local" : type + "/" + std::to_string(index); }
 };
 

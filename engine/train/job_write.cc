@@ -116,6 +116,7 @@ std::string write_job(const Job& job) {
     if (!job.cluster.evaluator.empty()) cluster["evaluator"] = job.cluster.evaluator;
     out["cluster"] = cluster;
     out["task"] = {{"type", job.task.type}, {"index", job.task.index}};
+    if (!job.task.listen.empty()) out["task"]["listen"] = job.task.listen;
   }
   out["checkpoint"] = {{"every_epochs", job.checkpoint.every_epochs},
                        {"every_seconds", job.checkpoint.every_seconds},

@@ -171,6 +171,7 @@ Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
       .ring = {common.index, static_cast<uint32_t>(c.job.cluster.worker.size()), common.parameters,
                common.statistics, common.peer_timeout, common.gradients, c.hooks.stop},
       .addresses = c.job.cluster.worker,
+      .listen = c.job.task.listen,
       .key = *key,
       .job_digest = common.job_digest,
       .start_timeout = common.start_timeout};

@@ -231,6 +231,18 @@ TEST_F(RingTrainTest, AnotherNumberOfWorkersGoesOn) {
   EXPECT_EQ(run->steps, 160u);
 }
 
+// As behind a forwarder: a worker listens elsewhere than at its address, here at one that is taken.
+TEST_F(RingTrainTest, AMemberListensWhereItsTaskSays) {
+  auto taken = std::move(*cluster::listen_tcp("127.0.0.1:0", std::string(32, 'k'), {}));
+  Job j = member(ring_job("a", 2), "worker", 0);
+  j.task.listen = taken->address();
+  const Status refused = run_job(j, {}).status();
+  EXPECT_EQ(refused.code(), Code::Conflict) << refused.text();
+  EXPECT_NE(refused.text().find(taken->address()), std::string::npos) << refused.text();
+  j.task.listen = "nowhere";
+  EXPECT_NE(check_job(j).text().find("task.listen"), std::string::npos);
+}
+
 TEST_F(RingTrainTest, ADivergingRingStopsEverywhere) {
   Job j = ring_job("a", 2);
   j.schedule.peak = 1000;
