@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kLeaseSeconds = 60, kShortestLease = 3, kLongestLease = 3600;
-constexpr milliseconds kRead{30000};
+constexpr milliseconds kRead{30000}, kAskAgain{500};
 constexpr const char* kLock = "lock";
 
 Result<milliseconds> lease_of(const Environment& environment) {
@@ -34,17 +34,15 @@ Result<milliseconds> lease_of(const Environment& environment) {
   return milliseconds(1000LL * seconds);
 }
 
+bool may_answer_later(Code code) {
+  return code == Code::Lost || code == Code::Retry || code == Code::Timeout;
+}
+
 Status fenced_off(const std::string& url) {
   return Status(Code::Conflict, url +
                                     ": another run has written this state since; nothing of this run's was "
                                     "written over it")
       .with_hint("the other run took over what this one had begun; run the command again");
-}
-
-Status check_bucket_name(const std::string& name) {
-  bool fine = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-              name.find('\0') == std::string::npos && name.size() <= 200;
-  return fine ? Status() : invalid("'" + name + "' cannot be the name of an infrastructure's state");
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ ObjectStore::~ObjectStore() { unlock(); }
 
 Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, const std::string& name,
                                                  OpenMode mode, World& world, const Stop& stop) {
-  if (Status fine = check_bucket_name(name); !fine.ok()) return fine;
+  if (Status fine = check_state_name(name); !fine.ok()) return fine;
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
   Result<std::string> folder = local_folder(*place, name, world.environment);
@@ -142,15 +140,14 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
   bool told = false;
   while (true) {
     Result<std::optional<ObjectLockRecord>> holder = lock_->try_take(self);
-    if (!holder.ok()) return holder.status();
-    if (!*holder) {
-      lock_id_ = self.id;
-      principal_ = self.principal;
-      Status claimed = claim();
-      // What an earlier owner had sent may still arrive; it cannot after the first write of this one.
-      for (int again = 0; again < 5 && claimed.code() == Code::Conflict; ++again) claimed = claim();
-      if (!claimed.ok()) unlock();
-      return claimed;
+    if (!holder.ok() || !*holder) {
+      bool removed = false;
+      Status claimed = holder.ok() ? take(self, removed) : holder.status();
+      // Whoever waits for the lock waits for a bucket that does not answer as well.
+      if (claimed.ok() || removed || !may_answer_later(claimed.code()) || world_.clock.now() >= end)
+        return claimed;
+      if (!sleep_unless(world_.clock, kAskAgain, stop)) return claimed;
+      continue;
     }
     const LockInfo& info = (*holder)->info;
     if (world_.clock.now() >= end) {
@@ -162,9 +159,20 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
     }
     if (!told && waiting && !info.id.empty()) waiting(info);
     told |= !info.id.empty();
-    if (!sleep_unless(world_.clock, milliseconds(500), stop))
+    if (!sleep_unless(world_.clock, kAskAgain, stop))
       return {stop.check().code(), "stopped while waiting for the state's lock: " + info.text()};
   }
+}
+
+// The lock is held: makes the state this run's, or gives the lock back.
+Status ObjectStore::take(const LockInfo& self, bool& removed) {
+  lock_id_ = self.id;
+  principal_ = self.principal;
+  Status claimed = claim(removed);
+  // What an earlier owner had sent may still arrive; it cannot after the first write of this one.
+  for (int again = 0; again < 5 && claimed.code() == Code::Conflict; ++again) claimed = claim(removed);
+  if (!claimed.ok()) unlock();
+  return claimed;
 }
 
 // Ok where the lock, as far as there is one, knows of no state: then what is missing was never there.
@@ -181,13 +189,14 @@ Status ObjectStore::never_there() {
           bucket_->url(key_.substr(0, key_.rfind('/')) + "/lock"));
 }
 
-Status ObjectStore::claim() {
+Status ObjectStore::claim(bool& removed) {
   const bool was_there = !etag_.empty();
   Result<bool> there = load();
   if (!there.ok()) return there.status();
   if (!*there) {
     if (Status never = never_there(); !never.ok()) return never;
-    if (was_there) return {Code::Lost, "the state was removed while this run waited for its lock"};
+    removed = was_there;
+    if (removed) return {Code::Lost, "the state was removed while this run waited for its lock"};
     if (Status made = make_empty_state(db_, name_, world_); !made.ok()) return made;
   }
   if (!copy_of_.empty()) return is_a_copy(path(), copy_of_);
@@ -358,9 +367,9 @@ Status ObjectStore::replace(Database db) {
   return lineage.ok() ? lock_->mark(infrastructure_tag(name_, *lineage)) : lineage.status();
 }
 
-// What killed supervisors have left.
-Status ObjectStore::remove_leases() {
-  Result<std::vector<std::string>> keys = bucket_->keys(key_of("leases/"), for_a_write(stop_, kRead));
+// Leases that killed supervisors have left, and events of runs.
+Status ObjectStore::remove_below(const std::string& folder) {
+  Result<std::vector<std::string>> keys = bucket_->keys(key_of(folder), for_a_write(stop_, kRead));
   if (!keys.ok()) return keys.status();
   for (const std::string& key : *keys)
     if (Status gone = bucket_->remove(key, for_a_write(stop_, kRead)); !gone.ok()) return gone;
@@ -378,7 +387,8 @@ Status ObjectStore::remove() {
     if (Status marked = lock_->mark(""); !marked.ok()) return marked;
   }
   if (Status gone = bucket_->remove(key_, for_a_write(stop_, kRead)); !gone.ok()) return gone;
-  if (Status gone = remove_leases(); !gone.ok()) return gone;
+  for (const char* folder : {"leases/", "runs/"})
+    if (Status gone = remove_below(folder); !gone.ok()) return gone;
   etag_.clear();
   lock_id_.clear();
   lock_->remove();

@@ -59,9 +59,10 @@ class ObjectStore : public DatabaseStore {
   // The lock is ours: reads what was written last, and writes it as this owner's, so that nothing that an
   // earlier owner still sends fits any more.
   Status never_there();
-  Status claim();
+  Status claim(bool& removed);
+  Status take(const LockInfo& self, bool& removed);
   Status put_document();
-  Status remove_leases();
+  Status remove_below(const std::string& folder);
   bool is_own_late_write();
   // What could not be written, where the user finds it.
   Status keep_copy(Status why);

@@ -4,6 +4,12 @@
 
 namespace radl {
 
+Status check_state_name(const std::string& name) {
+  const bool fine = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+                    name.find('\0') == std::string::npos && name.size() <= 200;
+  return fine ? Status() : invalid("'" + name + "' cannot be the name of an infrastructure's state");
+}
+
 bool is_bucket_place(const std::string& directory) { return is_store_address(directory); }
 
 std::string BucketPlace::key(const std::string& name, const std::string& object) const {

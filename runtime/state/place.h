@@ -10,6 +10,9 @@ namespace radl {
 
 inline constexpr const char* kDocumentName = "state.db.gz";
 
+// Invalid: no name of an infrastructure's state: it is one folder, or one part of a key.
+Status check_state_name(const std::string& name);
+
 bool is_bucket_place(const std::string& directory);
 
 struct BucketPlace {

@@ -16,6 +16,7 @@
 #include "runtime/state/folder_turn.h"
 #include "runtime/state/home.h"
 #include "runtime/state/job_lease.h"
+#include "runtime/state/place.h"
 #include "runtime/state/rows.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/trace.h"
@@ -25,12 +26,6 @@ namespace radl {
 namespace fs = std::filesystem;
 
 namespace {
-
-Status check_name(const std::string& name) {
-  bool fine = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-              name.find('\0') == std::string::npos && name.size() <= 200;
-  return fine ? Status() : invalid("'" + name + "' cannot be the name of an infrastructure's state");
-}
 
 // Which file it is; 0: none.
 unsigned long long inode_of(const std::string& path) {
@@ -127,7 +122,7 @@ Status no_state(const std::string& directory, const std::string& name) {
 
 Result<std::unique_ptr<Store>> SqliteStore::open(const std::string& directory, const std::string& name,
                                                  OpenMode mode, World& world) {
-  if (Status fine = check_name(name); !fine.ok()) return fine;
+  if (Status fine = check_state_name(name); !fine.ok()) return fine;
   std::string folder = directory + "/" + name;
   std::string path = folder + "/state.db";
   if (mode != OpenMode::Create) {
