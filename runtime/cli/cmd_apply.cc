@@ -77,7 +77,7 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
   for (const std::string& line : round.room) std::fprintf(stderr, "%s\n", shown(line).c_str());
   int code = goes_on ? int(kWorldError) : report_run(session, round.report, options.run.json);
   if (!told.ok()) code = std::max(code, report(session, told));
-  for (const std::string& job : round.report.left_running)
+  for (const std::string& job : goes_on ? std::vector<std::string>() : round.report.left_running)
     std::fprintf(stderr, "%s runs on its nodes. Follow it and bring its results: radlc wait%s %s\n",
                  shown(job).c_str(), apply.project().words.c_str(), shown(job).c_str());
   note_unkept_figures(round.figures_kept);
@@ -89,10 +89,12 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
                stdout);
   if (goes_on && round.wait.count() > 0)
     std::fprintf(stderr, "radlc tries again in %lld s\n", static_cast<long long>(round.wait.count() / 1000));
-  for (const auto& [address, when] : goes_on ? round.interrupted : std::map<std::string, std::string>())
-    std::fprintf(stderr,
-                 "%s was preempted%s: radlc replaces it, and its jobs resume from their checkpoints\n",
-                 shown(address).c_str(), when.empty() ? "" : shown(" (" + when + ")").c_str());
+  for (const auto& [address, when] : goes_on ? round.lost : decltype(round.lost)())
+    std::fprintf(stderr, "%s was %s: radlc replaces it, and its jobs resume from their checkpoints\n",
+                 shown(address).c_str(),
+                 !when           ? "lost"
+                 : when->empty() ? "preempted"
+                                 : shown("preempted (" + *when + ")").c_str());
   return code;
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "common/guarded.h"
 #include "runtime/driver/given_back.h"
 #include "runtime/driver/states.h"
 #include "runtime/steps/training/bucket_folder.h"
@@ -11,12 +13,9 @@
 namespace radl::driver {
 namespace {
 
-// Of preempted nodes, and of nodes for which their cloud has no capacity or no quota now.
-constexpr RestartPolicy kReplacements{std::chrono::seconds(30), std::chrono::minutes(10),
-                                      std::chrono::minutes(10), 8};
-constexpr RestartPolicy kRefusals{
-    std::chrono::seconds(60), std::chrono::minutes(5), std::chrono::hours(1), 4, std::nullopt, 1};
 constexpr std::chrono::seconds kLookAtBuckets{60};
+// While a round goes on: between two checks of nodes that a job has lost.
+constexpr std::chrono::seconds kCheckSuspectsEvery{15}, kReportEvery{1};
 
 // Nothing has vanished or broken that a saved plan takes to be there. `now`: a plan made after a look.
 Status check_world_unmoved(const Plan& saved, const Plan& now) {
@@ -62,8 +61,7 @@ Apply::Apply(const Host& host, ApplyRequest request, Cancellation& cancellation,
       request_(std::move(request)),
       cancellation_(cancellation),
       tell_(std::move(tell)),
-      replacements_(kReplacements),
-      refusals_(kRefusals),
+      next_(host.world->clock),
       begun_(host.world->clock.wall_seconds()) {}
 
 Apply::~Apply() = default;
@@ -75,6 +73,8 @@ Run Apply::parts() const {
   parts.options.on_error = request_.on_error;
   parts.options.detach = request_.detach;
   parts.let_go = leaving_.token();
+  if (request_.on_error != OnError::Destroy)
+    parts.let_go = parts.let_go.or_when(Stop::when([this] { return next_.is_due(); }));
   return parts;
 }
 
@@ -119,6 +119,7 @@ Status Apply::begin() {
                        request_.scale ? "scale" : "apply", request_.lock_timeout, cancellation_, tell_);
   if (!run.ok()) return std::move(run).status();
   run_ = std::move(*run);
+  run_->events().note(next_);
   if (Status kept = remember(host_, directory, name); !kept.ok())
     tell_({Notice::Kind::Note, "`radlc list` will not show " + name + ": " + kept.text()});
   return recover_left(*run_, tell_);
@@ -189,40 +190,82 @@ RoomSought Apply::seek_room(const RunReport& report) {
   return room_elsewhere(placement, *now, plan_, known, failed, begun_);
 }
 
-// The wait before a round that may do what this one could not; nothing: no other round would.
-std::optional<std::chrono::milliseconds> Apply::wait_for_next(const ApplyRound& round,
-                                                              const RoomSought& room) {
-  const Status& ended = round.report.status;
-  if (ended.ok() || ended.code() == Code::Cancelled || request_.on_error == OnError::Destroy)
-    return std::nullopt;
-  const auto now = host_.world->clock.now();
-  if (!round.interrupted.empty()) return replacements_.next(now);
-  if (room.elsewhere) return std::chrono::milliseconds(0);
-  const std::vector<ActionOutcome>& actions = round.report.actions;
-  const bool refused = std::any_of(actions.begin(), actions.end(), [](const ActionOutcome& one) {
-    return one.state == ActionOutcome::State::Failed && one.status.code() == Code::Quota;
+// Nodes that a job has lost are replaced only if their cloud says that they do not exist.
+void Apply::check_suspects() {
+  const std::set<std::string> suspects = next_.suspects();
+  if (suspects.empty()) return;
+  auto seen = run_->glance();
+  if (!seen.ok()) return;
+  std::set<std::string> gone;
+  for (const Drift& drift : seen->resources)
+    if (drift.what == "gone" && suspects.contains(drift.address)) gone.insert(drift.address);
+  next_.found_gone(gone);
+}
+
+// While the plan is executed, a thread of its own checks lost nodes, and reports what is decided about them;
+// it begins with the first of them.
+RunReport Apply::execute() {
+  StopSource over;
+  Threads threads;
+  std::atomic<bool> begun{false};
+  const auto attend = [&] {
+    Clock& clock = host_.world->clock;
+    auto next_check = clock.now();
+    do {
+      (void)guarded([&]() -> Status {
+        if (clock.now() >= next_check) {
+          check_suspects();
+          next_check = clock.now() + kCheckSuspectsEvery;
+        }
+        for (auto& [node, text] : next_.take_news()) {
+          Event event;
+          event.id = node;
+          event.time = host_.world->clock.wall_seconds();
+          event.message = std::move(text);
+          run_->events().emit(event);
+        }
+        return {};
+      });
+    } while (over.token().sleep(kReportEvery));
+  };
+  next_.begin(plan_, project_->compiled.program, [&] {
+    if (!begun.exchange(true)) (void)threads.start(attend);
   });
-  // What was never there is the user's to decide about; a node that is replaced is missed.
-  return refused && replacing_ ? refusals_.next(now) : std::nullopt;
+  RunReport report = run_->apply(plan_);
+  over.request();
+  threads.join();
+  return report;
+}
+
+// The wait before a round that may do what this one could not; nothing: no other round would.
+std::optional<std::chrono::milliseconds> Apply::wait_for_next(const RunReport& report,
+                                                              const RoomSought& room) const {
+  const Code ended = report.status.code();
+  if (ended == Code::Cancelled || request_.on_error == OnError::Destroy) return std::nullopt;
+  const bool stays = !request_.detach && !leaving_.requested();
+  if (report.status.ok() && (report.left_running.empty() || !stays)) return std::nullopt;
+  if (room.elsewhere) return std::chrono::milliseconds(0);
+  return next_.wait();
 }
 
 ApplyRound Apply::run_round() {
   ApplyRound round;
-  round.report = run_->apply(plan_);
+  round.report = execute();
   const RunReport& done = round.report;
   RoomSought room;
   if (request_.on_error != OnError::Destroy) {
     room = seek_room(done);
-    round.interrupted = run_->taken_back();
+    if (!done.status.ok()) check_suspects();
+    round.lost = next_.lost();
   }
-  const auto wait = wait_for_next(round, room);
+  const auto wait = wait_for_next(done, room);
   round.goes_on = wait.has_value();
   round.wait = wait_ = wait.value_or(std::chrono::milliseconds(0));
-  replacing_ |= !round.interrupted.empty();
+  replacing_ |= !round.lost.empty();
   if (!round.goes_on) run_->store().unlock();  // a listener that is slow holds up nobody
   round.room = std::move(room.why);
   request_.plan.replace.clear();
-  for (const auto& [address, when] : round.interrupted) request_.plan.replace.push_back(address);
+  for (const auto& [address, when] : round.lost) request_.plan.replace.push_back(address);
   if (room.elsewhere) request_.plan.no_room = std::move(room.no_room);
 
   RunFigures figures = run_->figures(plan_, done);
@@ -235,8 +278,8 @@ ApplyRound Apply::run_round() {
   return round;
 }
 
-// What was approved is done again for nodes that their cloud takes back, as the file says it (spot, or on
-// demand if it allows that): they are replaced, and what ran there resumes from its checkpoints.
+// What was approved is done again for nodes that were lost, as the file says it (spot, or on demand if it
+// allows that): they are replaced, and what ran there resumes from its checkpoints.
 Status Apply::plan_next_round() {
   saved_.reset();
   if (wait_.count() > 0) {

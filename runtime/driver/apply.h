@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "common/restart_policy.h"
+#include "runtime/driver/next_round.h"
 #include "runtime/driver/plan_forecasts.h"
 #include "runtime/driver/plan_request.h"
 #include "runtime/plan/plan_file.h"
@@ -41,11 +41,10 @@ struct ApplyRequest {
 // What one execution of a plan came to.
 struct ApplyRound {
   RunReport report;
-  // Another round follows, for nodes that were interrupted or that found no room: the report's failures are
-  // none of the apply's. Otherwise the lock is given back.
+  // Another round follows, for nodes that were preempted, lost or refused: the report's failures are none of
+  // the apply's, and the next round joins the jobs that were left running. Otherwise the lock is given back.
   bool goes_on = false;
-  std::map<std::string, std::string>
-      interrupted;                    // node -> when its cloud took it back, as the cloud says it
+  LostNodes lost;                     // which the next round replaces
   std::chrono::milliseconds wait{0};  // before the next round
   std::vector<std::string> room;      // a line each: which nodes go to another region, or why none does
   Result<Snapshot> after = Snapshot();
@@ -94,15 +93,18 @@ class Apply {
   Result<Plan> decide();
   void forecast();
   RoomSought seek_room(const RunReport& report);
-  std::optional<std::chrono::milliseconds> wait_for_next(const ApplyRound& round, const RoomSought& room);
+  RunReport execute();
+  void check_suspects();
+  std::optional<std::chrono::milliseconds> wait_for_next(const RunReport& report,
+                                                         const RoomSought& room) const;
 
   const Host& host_;
   ApplyRequest request_;
   Cancellation& cancellation_;
   const Tell tell_;
-  bool replacing_ = false;  // nodes were interrupted in an earlier round
-  RestartPolicy replacements_, refusals_;
-  const double begun_;  // wall seconds
+  bool replacing_ = false;  // nodes were lost in an earlier round
+  NextRound next_;          // outlives the run
+  const double begun_;      // wall seconds
   std::chrono::milliseconds wait_{0};
   StopSource leaving_;
   std::optional<SavedPlan> saved_;

@@ -50,7 +50,10 @@ class PlanRun {
   }
 
  private:
-  bool worth_another_round() const { return report_.failed() > 0 && !session_.stop_starting(); }
+  // Jobs that were left running would be joined again at once.
+  bool worth_another_round() const {
+    return report_.failed() > 0 && report_.left_running.empty() && !session_.stop_starting();
+  }
 
   // The vertices that are not done yet, as a graph of their own. What failed in them stands in the report.
   Status run_once(const PlanGraph& graph, std::vector<bool>& done) {

@@ -183,7 +183,9 @@ NodeHandle Session::handle(const std::string& address, const Stop& stop) {
   if (record && record->spec.contains("cloud_init"))
     handle.attributes["cloud_init"] = record->spec["cloud_init"];
   // A machine that has answered once is not waited for as long as one that is booting.
-  auto patience = record && record->reachable ? std::chrono::milliseconds(30000) : options().boot_deadline;
+  const std::chrono::milliseconds patience = !record             ? std::chrono::milliseconds(0)
+                                             : record->reachable ? std::chrono::milliseconds(30000)
+                                                                 : options().boot_deadline;
   handle.connect = [this, address, patience, stop] { return connect(address, patience, stop); };
   return handle;
 }

@@ -117,10 +117,17 @@ struct Job {
   std::unique_ptr<JobLease> lease;
   LockShare::Job turn;
   std::atomic<bool> let_go{false};  // its runner was told to leave it
+  std::optional<int> exit;          // of the member that failed
   // Takes the state's lock, if what is recorded of the job is still this run's: before it is started once
   // more.
   std::function<Status()> take_back;
 };
+
+// A program with `lost = 'alone'` goes on without members other than its chief.
+bool is_missed_alone(const ir::Step& step, const std::string& address) {
+  return step.kind == ir::StepKind::Program && step.program.value("lost", "all") == "alone" &&
+         address != step.nodes.front();
+}
 
 // One attempt after another. A step may be repeated: native ones look before they act and do not repeat what
 // cannot be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each
@@ -138,6 +145,11 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   if (job) {
     shared.job_run = job->run;
     shared.may_run = &job->may_run;
+    shared.emit = [emit = shared.emit, job](const StepEvent& event) {
+      if (event.data.is_object() && event.data.value("event", "") == "exited")
+        job->exit = event.data.value("status", 0);
+      emit(event);
+    };
     shared.lets_go = [&session, job] {
       if (session.leaves_jobs() || !job->lease->still_held().ok()) job->let_go = true;
       return job->let_go.load();
@@ -158,7 +170,8 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     }
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
-      if (Status named = publish_names(session, address, context); !named.ok()) return named;
+      Status named = publish_names(session, address, context);
+      if (!named.ok() && !(may_work_later(named.code()) && is_missed_alone(step, address))) return named;
     }
     Result<StepOutcome> result = runner.run(shared, step, nodes);
     if (result.ok()) {
@@ -361,6 +374,9 @@ class StepRun {
     if (ended.ok()) {
       record_.output = std::move(outcome_.output);
       done_.changes = outcome_.changes.size();
+    } else if (job_ && !done_.left_running) {
+      if (record_.output.is_object()) record_.output.erase("exit_status");
+      if (job_->exit) record_.output["exit_status"] = *job_->exit;
     }
     Status closed = session_.store().finish_run(intent_, record_);
     if (closed.ok()) session_.put(record_);

@@ -44,7 +44,10 @@ class GraphBuilder {
     const Action& action = plan_.actions[index];
     bool removes = action.verb == Verb::Delete || action.verb == Verb::Replace;
     if (removes) remove_[action.id] = vertex(PlanVertex::Phase::Remove, index);
-    if (action.verb != Verb::Delete) make_[action.id] = vertex(PlanVertex::Phase::Make, index);
+    if (action.verb != Verb::Delete) {
+      const size_t made = make_[action.id] = vertex(PlanVertex::Phase::Make, index);
+      graph_.tolerant[made] = action.rejoins;
+    }
     if (action.verb == Verb::Replace) graph_.dag.add_edge(remove_[action.id], make_[action.id]);
   }
 

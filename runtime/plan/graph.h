@@ -17,8 +17,9 @@ struct PlanVertex {
 struct PlanGraph {
   std::vector<PlanVertex> vertices;
   Dag dag;
-  std::vector<bool> barrier;   // no work: over as soon as it is free
-  std::vector<bool> tolerant;  // for ReadyQueue: barriers that do not ask for success
+  std::vector<bool> barrier;  // no work: over as soon as it is free
+  // For ReadyQueue: barriers that do not ask for success, and jobs that run on (Action::rejoins).
+  std::vector<bool> tolerant;
 };
 
 // Invalid: an unknown id, or a cycle (named).

@@ -66,6 +66,8 @@ struct Action {
   std::vector<std::string> ends;
   // Run of a job: nodes where this very job (still) runs, or may: it is joined there.
   std::vector<std::string> joins;
+  // Run of a job that was left running and can be joined whatever becomes of the actions that it waits for.
+  bool rejoins = false;
 };
 
 // No action, only a meeting point: over when all that it waits for has ended, in success or in failure. With

@@ -75,6 +75,7 @@ Json to_json(const Action& action) {
       json["resume"] = action.resume;
       json["ends"] = action.ends;
       json["joins"] = action.joins;
+      if (action.rejoins) json["rejoins"] = true;
     }
     if (!action.spec.is_null()) json["spec"] = action.spec;
     return json;
@@ -203,6 +204,7 @@ Action read_action(const Json& json) {
     action.resume = json.value("resume", false);
     action.ends = json.value("ends", action.ends);
     action.joins = json.value("joins", action.joins);
+    action.rejoins = json.value("rejoins", false);
     action.spec = json.value("spec", Json());
     return action;
   }

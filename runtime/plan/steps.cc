@@ -344,6 +344,7 @@ class StepPlanner {
                       input_reason(step, record).empty() && record.nodes == step.nodes;
     action.ends = left.older;
     if (same) action.joins = left.newest;
+    action.rejoins = record.status == StepStatus::Detached && can_be_joined(step, action.joins);
     for (const std::string& node : same ? std::vector<std::string>() : left.newest) {
       if (std::find(action.ends.begin(), action.ends.end(), node) == action.ends.end())
         action.ends.push_back(node);
@@ -361,6 +362,16 @@ class StepPlanner {
       action.changes.push_back({"~/.radl/jobs/" + folder->name,
                                 "of an earlier version, on " + counted(folder->nodes.size(), "node"),
                                 "removed", false});
+  }
+
+  // It runs on all of its nodes; with `lost = 'alone'` the chief's is enough.
+  static bool can_be_joined(const ir::Step& step, const std::vector<std::string>& joins) {
+    const auto is_joined = [&](const std::string& node) {
+      return std::find(joins.begin(), joins.end(), node) != joins.end();
+    };
+    if (step.kind == ir::StepKind::Program && step.program.value("lost", "all") == "alone")
+      return !step.nodes.empty() && is_joined(step.nodes.front());
+    return !joins.empty() && std::all_of(step.nodes.begin(), step.nodes.end(), is_joined);
   }
 
   static double epochs_of(const Json& training) {

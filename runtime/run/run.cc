@@ -64,29 +64,8 @@ Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, 
   }
 }
 
-// What a run itself wants to know of its events.
-class ActiveRun::Notes : public EventSink {
- public:
-  explicit Notes(std::map<std::string, std::string>& taken_back) : taken_back_(taken_back) {}
-  void emit(const Event& event) override {
-    clock.emit(event);
-    if (event.kind != EventKind::Metric || !event.data.is_object()) return;
-    if (event.data.value("event", "") == "interruption")
-      taken_back_[event.node] = event.data.value("time", "");
-  }
-  void begin_anew(double now) {
-    clock = RunClock(now);
-    taken_back_.clear();
-  }
-  RunClock clock;
-
- private:
-  std::map<std::string, std::string>& taken_back_;
-};
-
-ActiveRun::ActiveRun(Run parts, std::string id)
-    : run_(std::move(parts)), notes_(std::make_unique<Notes>(taken_back_)), hub_(std::move(id)) {
-  hub_.note(*notes_);
+ActiveRun::ActiveRun(Run parts, std::string id) : run_(std::move(parts)), hub_(std::move(id)) {
+  hub_.note(clock_);
   run_.sinks = {&hub_};
 }
 
@@ -118,10 +97,15 @@ Result<Recovery> ActiveRun::recover() { return radl::recover(run_); }
 Result<Observed> ActiveRun::look(bool everything) {
   Result<Snapshot> before = snapshot();
   if (!before.ok()) return before.status();
-  Result<Observed> observed = everything ? refresh(run_, *before) : glance(run_, *before);
+  Result<Observed> observed = everything ? refresh(run_, *before) : radl::glance(run_, *before);
   if (!observed.ok()) return observed;
   if (Status kept = accept_observed(run_, *before, *observed); !kept.ok()) return kept;
   return observed;
+}
+
+Result<Observed> ActiveRun::glance() {
+  Result<Snapshot> now = snapshot();
+  return now.ok() ? radl::glance(run_, *now) : Result<Observed>(now.status());
 }
 
 Result<Plan> ActiveRun::plan(const PlanQuestion& question) {
@@ -145,7 +129,7 @@ Status ActiveRun::pause(std::chrono::milliseconds time,
 }
 
 RunReport ActiveRun::execute(const Plan& plan, RunReport (*how)(const Run&, const Plan&)) {
-  notes_->begin_anew(run_.world->clock.wall_seconds());
+  clock_ = RunClock(run_.world->clock.wall_seconds());
   StopTeller teller(hub_, *run_.world, *run_.cancellation);
   return how(run_, plan);
 }
@@ -154,11 +138,11 @@ RunReport ActiveRun::apply(const Plan& plan) { return execute(plan, &radl::apply
 RunReport ActiveRun::destroy(const Plan& plan) { return execute(plan, &radl::destroy); }
 
 RunFigures ActiveRun::figures(const Plan& plan, const RunReport& report) const {
-  return figures_of(plan, report, notes_->clock,
+  return figures_of(plan, report, clock_,
                     run_.program ? staging_steps(*run_.program) : std::set<std::string>());
 }
 
-double ActiveRun::ended() const { return notes_->clock.ended(); }
+double ActiveRun::ended() const { return clock_.ended(); }
 
 std::vector<ListenerEnd> ActiveRun::close(const Stop& stop) {
   if (closed_) return {};

@@ -71,6 +71,8 @@ class ActiveRun {
   // Looks at the clouds, and with `everything` at nodes and steps as well; takes what it found into the
   // state.
   Result<Observed> look(bool everything);
+  // What the clouds have now; nothing is written. May be called while a plan is executed.
+  Result<Observed> glance();
   // look(), and a plan of what `question` asks for; the program may be compiled again by `question.prepare`.
   Result<Plan> plan(const PlanQuestion& question);
 
@@ -86,8 +88,6 @@ class ActiveRun {
   // Of the last apply or destroy: what it took and cost, beside what its plan said.
   RunFigures figures(const Plan& plan, const RunReport& report) const;
   double ended() const;  // wall seconds
-  // Of the last apply: nodes that their cloud has taken back while they trained -> when, as it says it.
-  const std::map<std::string, std::string>& taken_back() const { return taken_back_; }
 
   // Stop, start or reboot machines, beside any plan (runtime/exec/power.h).
   std::vector<PowerOutcome> change_power(const std::vector<std::string>& addresses, PowerChange change) {
@@ -102,14 +102,12 @@ class ActiveRun {
   std::vector<ListenerEnd> close(const Stop& stop);
 
  private:
-  class Notes;
   ActiveRun(Run parts, std::string id);
   RunReport execute(const Plan& plan, RunReport (*how)(const Run&, const Plan&));
 
   Run run_;
   std::unique_ptr<Store> store_;
-  std::unique_ptr<Notes> notes_;  // outlives the hub
-  std::map<std::string, std::string> taken_back_;
+  RunClock clock_;  // of the last apply or destroy; outlives the hub
   EventHub hub_;
   std::shared_ptr<EventLog> log_;
   bool closed_ = false;

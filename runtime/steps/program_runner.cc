@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "common/restart_policy.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -25,6 +25,7 @@
 #include "runtime/steps/program/leaving.h"
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
+#include "runtime/steps/program/rejoin.h"
 #include "runtime/steps/program/results.h"
 #include "runtime/steps/program/short_run.h"
 #include "runtime/steps/program/starting.h"
@@ -48,16 +49,6 @@ constexpr std::chrono::milliseconds kOthersSay{1000};
 
 double since(ProgramClock::time_point begin) {
   return std::chrono::duration<double>(ProgramClock::now() - begin).count();
-}
-
-// The emit of a context, one call at a time: members speak in threads of their own.
-StepContext one_at_a_time(const StepContext& context, std::mutex& mutex) {
-  StepContext made = context;
-  made.emit = [&context, &mutex](const StepEvent& event) {
-    std::lock_guard lock(mutex);
-    context.emit(event);
-  };
-  return made;
 }
 
 class ProgramRun {
@@ -101,7 +92,7 @@ class ProgramRun {
       }
       started = false;
       if (done.ok()) context_.under_way();
-      if (done.ok()) done = follow();
+      if (done.ok()) done = follow(std::exchange(ran_before_, std::chrono::seconds(0)));
       if (done.ok() || !again_ || facts_.attempts > retries) break;
       const std::string why = done.message();
       log_.line("FAILED: " + why);
@@ -138,28 +129,42 @@ class ProgramRun {
         {step_.id, node, "task", {{"name", what}, {"state", state}, {"seconds", 0}, {"notice", notice}}});
   }
 
+  // Its members other than the chief may be missing while it runs.
+  bool may_miss(size_t node) const { return rules_.alone && node > 0 && node < running_; }
+
   // True when this very program runs already, or has ended without having been brought back: then it is
-  // joined.
+  // joined. With `lost = 'alone'` also without nodes that cannot be reached, and members that are yet to be
+  // started, since their machines replaced others.
   Result<bool> look() {
-    looks_.resize(nodes_.size());
-    Status looked = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-      auto look = members_[i]->look(preparing_.looking_script());
-      if (!look) return look.status();
-      looks_[i] = std::move(*look);
-      return {};
-    });
+    std::vector<Status> unreachable;
+    Status looked = look_at_all(
+        members_, preparing_.looking_script(), [this](size_t i) { return may_miss(i); }, looks_, unreachable);
     if (looked.ok()) {
       may_run_.take(looks_);
       looked = preparing_.look(looks_);
     }
     if (!looked.ok()) return looked;
     const Left left = what_is_left(rules_, processes_, looks_, run_id_);
-    interrupted_ = left.same && !left.whole;
-    if (!left.same || !left.whole) return false;
-    if (Status known = starting_.join(looks_); !known.ok()) return known;
-    tell("", left.running ? "joining the program that is under way" : "the program has ended meanwhile",
-         "ok");
+    const bool joins = left.same && left.whole && (left.without.empty() || !left.running || !has_ssh());
+    interrupted_ = left.same && !joins;
+    for (const Status& why : unreachable)
+      if (!joins && !why.ok()) return why;
+    if (!joins) return false;
+    absent_ = absent_of(left, members_, unreachable);
+    if (Status known = join(left.running); !known.ok()) return known;
     return true;
+  }
+
+  Status join(bool running) {
+    if (Status known = starting_.join(looks_, absent_.arriving); !known.ok()) return known;
+    // Their processes are followed there, as ones that have ended.
+    Status made = jobs::for_all(nodes_.size(), [&](size_t i) {
+      return absent_.arriving.contains(i) ? members_[i]->clear("") : Status();
+    });
+    if (!made.ok()) return made;
+    if (running) ran_before_ = looks_[0].age;
+    tell("", running ? "joining the program that is under way" : "the program has ended meanwhile", "ok");
+    return {};
   }
 
   Status prepare() {
@@ -177,18 +182,17 @@ class ProgramRun {
 
   // Also after a failure: it must not take the failure's place. False: something may be left.
   bool close_peers() {
-    std::vector<bool> lost;
-    for (size_t i = 0; i < nodes_.size(); ++i) lost.push_back(following_ && following_->is_lost(i));
-    const Status closed = peers_.close(lost);
+    const Status closed = peers_.close(lost_nodes());
     if (!closed.ok()) tell("", "the key of this run could not be taken away: " + closed.message(), "failed");
     return closed.ok();
   }
 
-  Status follow() {
+  // `before`: so long the members have been running.
+  Status follow(std::chrono::seconds before) {
     bad_.clear();
     again_ = true;
     over_ = false;
-    begun_ = ProgramClock::now();
+    begun_ = ProgramClock::now() - before;
     jobs::Following::Rules rules;
     rules.behind = ".log";
     rules.whose = [](const std::string&) { return std::optional<std::string>(""); };
@@ -202,6 +206,9 @@ class ProgramRun {
     rules.on_usage = [this](const std::string& name, const jobs::Usage& usage) { used(name, usage); };
     rules.unreachable = [this](size_t node, const Status& why) {
       tell(nodes_[node].address, "does not answer: " + why.message(), "failed");
+    };
+    rules.on_lost = [this](size_t node) {
+      if (may_miss(node)) tell_missed(node);
     };
     rules.on_silence = [this](size_t node, bool silent) {
       tell(nodes_[node].address, jobs::silence_text(silent), silent ? "failed" : "ok", true);
@@ -218,6 +225,10 @@ class ProgramRun {
     rules.verdict = [this](const jobs::Ends& ends) { return verdict(ends); };
     rules.ending = [this](const Status& result) { return ending(result); };
     following_ = std::make_unique<jobs::Following>(members_, processes_, std::move(rules));
+    for (const auto& [node, why] : std::exchange(absent_.missed, {})) {
+      following_->give_up(node, why);
+      tell_missed(node);
+    }
     Status done = following_->run();
     for (const auto& log : logs_) log->end_output();
     if (done.code() == kLeftRunning) return done;
@@ -235,14 +246,7 @@ class ProgramRun {
   void used(const std::string& name, const jobs::Usage& usage) {
     for (const Process& process : processes_) {
       if (process.name != name || process.node >= running_) continue;
-      Json data = {{"event", "member"},
-                   {"processors", usage.processors},
-                   {"memory_bytes", usage.memory_bytes},
-                   {"received", usage.received},
-                   {"sent", usage.sent}};
-      if (usage.gpu) data["gpu"] = *usage.gpu;
-      if (usage.stopped > 0) data["stopped"] = usage.stopped;
-      context_.emit({step_.id, nodes_[process.node].address, "metric", std::move(data)});
+      emit_metric(process.node, member_metric(usage));
       tell_stopped(process.node, usage.stopped > 0);
     }
   }
@@ -263,13 +267,24 @@ class ProgramRun {
     if (!leaving_.notice(node, notice.time)) return;
     tell(nodes_[node].address,
          "is taken back by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");
-    // Whoever runs this makes the machine anew, and the program starts again there.
+    // Whoever runs this replaces the machine, and the program starts again there.
     if (program_.value("retries", 0) > 0)
-      context_.emit({step_.id,
-                     nodes_[node].address,
-                     "metric",
-                     {{"event", "interruption"}, {"action", notice.action}, {"time", notice.time}}});
+      emit_metric(node, {{"event", "interruption"}, {"action", notice.action}, {"time", notice.time}});
     following_->wake();
+  }
+
+  void emit_metric(size_t node, Json data) {
+    context_.emit({step_.id, nodes_[node].address, "metric", std::move(data)});
+  }
+
+  // The program goes on without this member: whoever runs this may replace its machine meanwhile.
+  void tell_missed(size_t node) {
+    {
+      std::lock_guard lock(state_);
+      if (over_ || !told_missed_.insert(node).second) return;
+    }
+    tell(nodes_[node].address, "is missing; the other members continue", "failed");
+    if (program_.value("retries", 0) > 0) emit_metric(node, {{"event", "member_lost"}});
   }
 
   void cannot_hear(size_t node) {
@@ -320,7 +335,8 @@ class ProgramRun {
       if (over_) return false;  // it was asked to end
       if (exit != 0 && !leaving_.has_parted(i)) bad_.push_back(i);
     }
-    if (exit != 0) tell(nodes_[i].address, end_text(exit), "failed");
+    if (exit != 0 && !arrives(i)) tell(nodes_[i].address, end_text(exit), "failed");
+    if (leaving_.has_parted(i)) tell_missed(i);
     if (!rules_.alone || i == 0 || !was_killed(exit) || cancelled()) return false;
     if (auto asked = members_[i]->was_cancelled(); asked && *asked) return false;
     std::lock_guard lock(state_);
@@ -334,17 +350,7 @@ class ProgramRun {
   }
 
   // By `radlc cancel`, on any of its nodes. Lost: a node cannot say it.
-  Result<bool> was_cancelled() {
-    std::atomic<bool> any{false};
-    Status asked = jobs::for_all(members_.size(), [&](size_t i) -> Status {
-      if (following_->is_lost(i)) return {};
-      auto one = members_[i]->was_cancelled();
-      if (one && *one) any = true;
-      return one.status();
-    });
-    if (any || asked.ok()) return any.load();
-    return Status(Code::Lost, asked.message());
-  }
+  Result<bool> was_cancelled() { return program::was_cancelled(members_, *following_); }
 
   // False: the job ended meanwhile.
   bool wait_before_restart(size_t i) {
@@ -361,11 +367,30 @@ class ProgramRun {
 
   Status start_again(size_t i) {
     if (!wait_before_restart(i)) return Status(Code::Cancelled, "the job has ended");
-    Status started = starting_.again(i);
-    tell(nodes_[i].address,
-         started.ok() ? "started again" : "could not be started again: " + started.message(),
+    const bool is_new = arrives(i);
+    Status started = is_new ? arrive(i) : starting_.again(i);
+    const std::string how = is_new ? "started" : "started again";
+    tell(nodes_[i].address, started.ok() ? how : "could not be " + how + ": " + started.message(),
          started.ok() ? "ok" : "failed", true);
     return started;
+  }
+
+  bool arrives(size_t node) {
+    std::lock_guard lock(state_);
+    return absent_.arriving.contains(node);
+  }
+
+  // A member on a machine that replaced another, while the others run.
+  Status arrive(size_t i) {
+    Status ready = preparing_.bring(i, true);
+    if (ready.ok()) ready = members_[i]->exec(":").status();  // what bring() has left to the next command
+    if (ready.ok()) ready = members_[i]->write_run(run_id_);
+    if (ready.ok()) ready = starting_.again(i);
+    if (!ready.ok()) return ready;
+    std::lock_guard lock(state_);
+    absent_.arriving.erase(i);
+    may_run_.at(i);
+    return {};
   }
 
   std::optional<Status> verdict(const jobs::Ends& ends) {
@@ -408,18 +433,7 @@ class ProgramRun {
       std::lock_guard lock(state_);
       bad = bad_;
     }
-    std::vector<FailedMember> failed;
-    auto add = [&](size_t i) {
-      auto end = ends.find(processes_[i].name);
-      failed.push_back({members_[i].get(), processes_[i].name, end == ends.end() ? -1 : end->second});
-    };
-    for (size_t i : bad) add(i);
-    // Of nodes that are lost nobody has heard an end.
-    for (size_t i = 0; i < processes_.size() && bad.empty(); ++i) {
-      auto end = ends.find(processes_[i].name);
-      if (end != ends.end() && end->second != 0) add(i);
-    }
-    return failed;
+    return program::failed_members(members_, processes_, ends, bad);
   }
 
   std::optional<Status> failed() {
@@ -440,6 +454,8 @@ class ProgramRun {
       return by_command();
     }
     std::erase_if(failed, on_lost);
+    if (!failed.empty() && failed[0].exit >= 0)
+      context_.emit({step_.id, "", "metric", {{"event", "exited"}, {"status", failed[0].exit}}});
     return failure_of(program_, failed,
                       [this](const std::string& text, int lines) { return log_.last_lines(text, lines); });
   }
@@ -462,7 +478,7 @@ class ProgramRun {
 
   std::vector<bool> lost_nodes() const {
     std::vector<bool> lost;
-    for (size_t i = 0; i < nodes_.size(); ++i) lost.push_back(following_->is_lost(i));
+    for (size_t i = 0; i < nodes_.size(); ++i) lost.push_back(following_ && following_->is_lost(i));
     return lost;
   }
   // For what goes to a bucket.
@@ -545,8 +561,11 @@ class ProgramRun {
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
   Leaving leaving_;
-  bool interrupted_ = false;  // part of an earlier run is gone
-  bool over_ = false;         // there is a verdict
+  bool interrupted_ = false;            // part of an earlier run is gone
+  std::chrono::seconds ran_before_{0};  // of a program that was joined: since it was started
+  Absent absent_;                       // nodes that the program was joined without
+  std::set<size_t> told_missed_;
+  bool over_ = false;  // there is a verdict
   std::condition_variable over_news_;
   std::vector<RestartPolicy> restarts_;           // by member
   std::vector<std::chrono::milliseconds> waits_;  // by member: before it is started again

@@ -35,7 +35,7 @@ Status Following::run() {
   std::atomic<bool> over{false};
   Threads followers;
   for (size_t node = 0; node < members_.size(); ++node) {
-    if (names_on(node).empty()) continue;
+    if (names_on(node).empty() || is_lost(node)) continue;
     Status started = followers.start([&, node] { follow(node, [&] { return over.load(); }); });
     if (!started.ok()) give_up(node, std::move(started));
   }
@@ -95,7 +95,10 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     };
     return members_[node]->follow(names_on(node), follower);
   });
-  if (!lost.ok()) give_up(node, std::move(lost));
+  if (!lost.ok()) {
+    give_up(node, std::move(lost));
+    if (rules_.on_lost) rules_.on_lost(node);
+  }
   std::lock_guard lock(mutex_);
   followed_.insert(node);
   news_.notify_all();

@@ -51,6 +51,8 @@ class Following {
     // A node says nothing (true), or something again; nothing is done about it yet. May be empty.
     std::function<void(size_t node, bool silent)> on_silence;
     std::function<void(size_t node, const Status& why)> unreachable;
+    // A node is not followed any more: its processes count as ended. May be empty.
+    std::function<void(size_t node)> on_lost;
     // Of a node that says by its attributes how its cloud is asked: it is taken back; it cannot ask. May be
     // empty.
     std::function<void(size_t node, const Notice& notice)> on_notice;
@@ -63,6 +65,8 @@ class Following {
   // All outlive it.
   Following(const std::vector<std::unique_ptr<Member>>& members, const std::vector<Process>& processes,
             Rules rules);
+  // Before run(): a node that cannot be reached. Its processes count as ended.
+  void give_up(size_t node, Status why);
   // Until the verdict. Nothing runs any more on the nodes that can be reached then, unless it is
   // kLeftRunning: then everything runs on as it is.
   Status run();
@@ -84,7 +88,6 @@ class Following {
   void end_all();
   const Process* find(const std::string& name) const;
   void follow(size_t node, const std::function<bool()>& over);
-  void give_up(size_t node, Status why);
   Status wait_for_verdict();
   void wait_for_all(std::chrono::milliseconds patience);
   // What has ended may have written more than has come.

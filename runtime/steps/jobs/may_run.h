@@ -17,6 +17,7 @@ class MayRun {
   void take(const std::vector<Member::Look>& looks) {
     for (size_t i = 0; i < nodes_.size(); ++i) set(i, looks[i].runs());
   }
+  void at(size_t node) { set(node, true); }
   void everywhere() {
     for (size_t i = 0; i < nodes_.size(); ++i) set(i, true);
   }

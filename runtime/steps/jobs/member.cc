@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -101,7 +103,10 @@ cd {0}
 content() {{ cat "$1" || [ ! -e "$1" ]; }}
 if [ -f run.json ]; then
   r=$(content run.json)
-  if [ -n "$r" ]; then echo "run $r"; fi
+  if [ -n "$r" ]; then
+    echo "run $r"
+    if begun=$(date -r run.json +%s 2> /dev/null); then echo "age $(($(date +%s) - begun))"; fi
+  fi
 fi
 if [ -f cancelled ]; then echo cancelled; fi
 for p in *.pid; do
@@ -136,6 +141,8 @@ echo whole)sh",
       look.ports.push_back(static_cast<int>(std::strtol(rest.c_str() + rest.find(':') + 1, nullptr, 16)));
     else if (kind == "run")
       look.run = rest;
+    else if (kind == "age")
+      look.age = std::chrono::seconds(std::max(0LL, std::atoll(rest.c_str())));
     else if (kind == "cancelled")
       look.cancelled = true;
     else if (kind == "running" || kind == "ended") {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -69,8 +70,9 @@ class Member {
   // The digest of the run that the folder belongs to, empty if none; `home` and used ports come with it.
   struct Look {
     std::string run, home;
-    bool cancelled = false;  // by `radlc cancel`, since it was started
-    std::string also;        // what the script that was given along has printed
+    std::chrono::seconds age{0};  // of the run, since it was started, by the node's clock
+    bool cancelled = false;       // by `radlc cancel`, since it was started
+    std::string also;             // what the script that was given along has printed
     std::vector<int> ports;
     std::vector<std::pair<std::string, ProcessState>> processes;  // by name
     ProcessState of(const std::string& name) const {

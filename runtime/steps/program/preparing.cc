@@ -68,6 +68,7 @@ std::string Preparing::looking_script() const {
 Status Preparing::look(const std::vector<jobs::Member::Look>& looks) {
   const std::string python = program_.at("python").value("program", "python3");
   return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
+    if (looks[i].home.empty()) return {};
     auto facts = read_node_facts(looks[i].also, nodes_[i].address);
     if (!facts) return facts.status();
     facts_[i] = std::move(*facts);

@@ -27,17 +27,18 @@ class Preparing {
 
   // For Member::look().
   std::string looking_script() const;
-  // What the nodes are, as that script has said, and whether that is enough; nothing is sent.
+  // What the nodes are, as that script has said, and whether that is enough; nothing is sent. A look without
+  // a home is of a node that could not be reached.
   Status look(const std::vector<jobs::Member::Look>& looks);
   // Side by side; with `fresh` nothing of an earlier run stays, otherwise its checkpoints and the folder that
   // it runs in.
   Status bring(bool fresh);
+  Status bring(size_t node, bool fresh);  // one of them
   const NodeFacts& facts(size_t node) const { return facts_[node]; }
   // Of its Python packages on a node, "~/..." or empty.
   std::string environment(size_t node) const { return python_.folder(facts_[node]); }
 
  private:
-  Status bring(size_t node, bool fresh);
   Result<uint64_t> bring_source(size_t node, std::string& script);
   Result<uint64_t> bring_inputs(size_t node, std::string& script);
   // Where its trees lie on a node.

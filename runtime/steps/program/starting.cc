@@ -28,7 +28,7 @@ Status Starting::begin(const Looks& looks, const std::string& run, int attempt) 
   looks_ = looks;
   attempt_ = attempt;
   choose_places();
-  write_places();
+  members_[0]->put_soon(places_text(), kPlaces, 0600);
   if (Status s = look_for_checkpoints(); !s.ok()) return s;
   // The chief's launcher may be at work before the other nodes have been started.
   if (program_.value("ssh", false)) {
@@ -44,24 +44,25 @@ Status Starting::begin(const Looks& looks, const std::string& run, int attempt) 
   });
 }
 
+// Local nodes share one network: a port is given once.
+Place Starting::choose_place(size_t node) const {
+  std::vector<int> used = looks_[node].ports;
+  for (const Place& place : places_) used.push_back(place.port);
+  return {jobs::address_of(nodes_[node]), jobs::choose_port(used)};
+}
+
 void Starting::choose_places() {
   places_.clear();
-  std::vector<int> given;  // local nodes share one network
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    std::vector<int> used = looks_[i].ports;
-    used.insert(used.end(), given.begin(), given.end());
-    places_.push_back({jobs::address_of(nodes_[i]), jobs::choose_port(used)});
-    given.push_back(places_.back().port);
-  }
+  for (size_t i = 0; i < nodes_.size(); ++i) places_.push_back(choose_place(i));
 }
 
-void Starting::write_places() {
+std::string Starting::places_text() const {
   Json all = Json::array();
   for (const Place& place : places_) all.push_back({{"host", place.host}, {"port", place.port}});
-  members_[0]->put_soon(all.dump(), kPlaces, 0600);
+  return all.dump();
 }
 
-Status Starting::join(const Looks& looks) {
+Status Starting::join(const Looks& looks, const std::set<size_t>& arriving) {
   looks_ = looks;
   auto text = members_[0]->read(kPlaces, size_t{1} << 20);
   if (!text) return text.status();
@@ -69,7 +70,9 @@ Status Starting::join(const Looks& looks) {
   if (!all.is_array() || all.size() != nodes_.size())
     return {Code::Corrupt, nodes_[0].address + ": does not say where its members listen"};
   for (const Json& place : all) places_.push_back({place.value("host", ""), place.value("port", 0)});
-  return {};
+  if (arriving.empty()) return {};
+  for (size_t node : arriving) places_[node] = choose_place(node);
+  return members_[0]->put_bytes(places_text(), kPlaces, context_.stop, 0600);
 }
 
 MemberSetting Starting::setting_of(size_t node) const {

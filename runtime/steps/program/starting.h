@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,9 @@ class Starting {
   std::string process(size_t node) const;
   // All members, as an attempt of this run.
   Status begin(const Looks& looks, const std::string& run, int attempt);
-  // Members that run already; again() may be called for one that ends.
-  Status join(const Looks& looks);
+  // Members that run already; again() may be called for one that ends. `arriving`: nodes whose members are
+  // yet to be started, by again(): they get new places.
+  Status join(const Looks& looks, const std::set<size_t>& arriving);
   // A member alone, while the others go on. Only that node is asked: others may be lost. May be called for
   // several at once.
   Status again(size_t node);
@@ -50,7 +52,8 @@ class Starting {
   // Whether any member has checkpoints: all get the same arguments.
   Status look_for_checkpoints();
   void choose_places();
-  void write_places();
+  Place choose_place(size_t node) const;
+  std::string places_text() const;
   MemberSetting setting_of(size_t node) const;
   Status put_for_launchers(size_t node);
 

@@ -45,9 +45,10 @@ Left what_is_left(const EndRules& rules, const std::vector<jobs::Process>& proce
   using Phase = jobs::ProcessState::Phase;
   Left left;
   bool cancelled = false;
-  for (const auto& look : looks) {
-    left.same &= look.run == run;
-    cancelled |= look.cancelled;
+  for (size_t node = 0; node < looks.size(); ++node) {
+    const bool may_miss = rules.alone && node > 0 && looks[node].run.empty();
+    left.same &= may_miss || looks[node].run == run;
+    cancelled |= looks[node].cancelled;
   }
   const jobs::ProcessState chief = looks[0].of(processes[0].name);
   const bool chief_is_done = rules.chief && chief.phase == Phase::Ended && chief.exit == 0;
@@ -55,6 +56,10 @@ Left what_is_left(const EndRules& rules, const std::vector<jobs::Process>& proce
     const jobs::ProcessState state = looks[process.node].of(process.name);
     const bool ended = state.phase == Phase::Ended, running = state.phase == Phase::Running;
     left.running |= running;
+    if (rules.alone && process.node > 0 && state.phase == Phase::Absent) {
+      left.without.insert(process.node);
+      continue;
+    }
     left.whole &= running || (ended && state.exit >= 0 && (state.exit == 0 || rules.may_fail)) ||
                   (ended && process.node > 0 && (rules.alone || chief_is_done));
   }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct Left {
   bool same = true;      // of this very run
   bool running = false;  // a member is
   bool whole = true;     // all members run, or have ended as they should
+  // With `alone`: nodes whose members never ran, such as machines that replaced others; those of nodes that
+  // cannot be reached are among them. The program is `whole` without them.
+  std::set<size_t> without;
 };
 Left what_is_left(const EndRules& rules, const std::vector<jobs::Process>& processes,
                   const std::vector<jobs::Member::Look>& looks, const std::string& run);

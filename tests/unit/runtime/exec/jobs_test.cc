@@ -131,6 +131,30 @@ TEST_F(JobsTest, ADetachedRunLeavesTheJobRunning) {
   EXPECT_EQ(bench.snapshot().steps.at(kJob).status, StepStatus::Done);
 }
 
+TEST_F(JobsTest, AJobThatWasLeftRunningIsJoinedAlthoughWhatItWaitsForFails) {
+  bench.options.detach = true;
+  bench.runner.during = [](const StepContext& context, const ir::Step& step) {
+    if (step.id != kJob) return;
+    *context.may_run = {step.nodes.begin(), step.nodes.end()};
+    while (!context.lets_go()) context.under_way();
+  };
+  bench.runner.errors[kJob] = {Status(kLeftRunning, "left running")};
+  EXPECT_TRUE(bench.apply(one_worker()).status.ok());
+  bench.options.detach = false;
+  bench.runner.during = [](const StepContext&, const ir::Step&) {};
+  ir::Program changed = ProgramBuilder()
+                            .deploy({"server"})
+                            .deploy({"worker", 1})
+                            .file("server", "tools", "/a", "1")
+                            .file("worker", "tools", "/a", "2")
+                            .train("server", "worker")
+                            .build();
+  bench.runner.errors["worker[0]/tools"] = {invalid("no space left")};
+  const RunReport report = bench.apply(changed);
+  EXPECT_EQ(outcome(report, "worker[0]/tools").state, State::Failed);
+  EXPECT_EQ(outcome(report, kJob).state, State::Done);
+}
+
 TEST_F(JobsTest, WhoeverLosesItsLeaseLeavesItAndWritesNothing) {
   std::unique_ptr<Store> other = bench.store();
   std::thread taker;

@@ -191,6 +191,92 @@ TEST_F(TakenBack, WhatCanBeMissedGoesAloneAndTheOthersFinish) {
   EXPECT_FALSE(contains(log(), "started again"));
 }
 
+// The chief waits for what a member on another machine writes.
+constexpr const char* kWaitsForMember =
+    "echo start >> \"$RADL_CHECKPOINTS/starts\"\necho begun\n"
+    "if [ $RADL_MEMBER = 1 ]; then [ ! -e GATE ] || touch GATE.passed; while [ ! -e GATE.passed ]; do sleep "
+    "0.05; "
+    "done; exit 0; fi\nwhile [ ! -e GATE.passed ]; do sleep 0.05; done\n";
+
+struct Missed : TakenBack {
+  Missed() {
+    std::string script = kWaitsForMember;
+    for (size_t at = 0; (at = script.find("GATE", at)) != script.npos; at += gate.size())
+      script.replace(at, 4, gate);
+    program(script);
+    step.program["lost"] = "alone";
+    step.program["retries"] = 1;
+  }
+  std::vector<std::string> missed() {
+    std::lock_guard lock(mutex);
+    std::vector<std::string> nodes;
+    for (const auto& event : events)
+      if (event.kind == "metric" && event.data.value("event", "") == "member_lost")
+        nodes.push_back(event.node);
+    return nodes;
+  }
+  // Until the other members run without worker[1]; then they are let go of.
+  void run_until_missed() {
+    context.lets_go = [this] { return !missed().empty(); };
+    EXPECT_EQ(run().status().code(), kLeftRunning);
+    EXPECT_EQ(missed(), std::vector<std::string>{"worker[1]"});
+    context.lets_go = [] { return false; };
+    std::lock_guard lock(mutex);
+    events.clear();
+  }
+
+  const std::string gate = nodes.folder.path("gate");
+};
+
+TEST_F(Missed, AMemberOnAnotherMachineJoinsTheOthers) {
+  test::ScriptedServer server([&](const std::string&) { return answer(begun()); });
+  spot(server);
+  run_until_missed();
+  // The machine is replaced.
+  const auto place = handles[1].address;
+  handles[1] = nodes.handle("spare[0]");
+  handles[1].address = place;
+  ASSERT_TRUE(write_file_atomic(gate, "").ok());
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(checkpoint(0, "starts"), "start\n") << "the chief ran on";
+  EXPECT_EQ(checkpoint(1, "starts"), "start\n") << "on the other machine";
+  EXPECT_TRUE(missed().empty());
+  EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(Missed, TheOthersAreJoinedWithoutANodeThatCannotBeReached) {
+  test::ScriptedServer server([&](const std::string&) { return answer(begun()); });
+  spot(server);
+  run_until_missed();
+  handles[1].connect = []() -> Result<Remote*> { return Status(Code::Lost, "it is gone"); };
+  context.lets_go = [this] {
+    if (!missed().empty()) (void)write_file_atomic(gate + ".passed", "");
+    return false;
+  };
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(checkpoint(0, "starts"), "start\n");
+  EXPECT_EQ(missed(), std::vector<std::string>{"worker[1]"});
+}
+
+TEST_F(TakenBack, ATimeoutCountsFromTheStartOfTheProgram) {
+  program("echo begun\nwhile [ ! -e '" + nodes.folder.path("gone") + "' ]; do sleep 0.05; done\n");
+  context.lets_go = [this] { return begun(); };
+  ASSERT_EQ(run().status().code(), kLeftRunning);
+  context.lets_go = [] { return false; };
+  // It was started an hour ago.
+  const std::string job = "/.radl/jobs/p-aaaaaaaaaaaa/run.json";
+  for (const auto& handle : handles)
+    std::filesystem::last_write_time(handle.attributes.at("home").get<std::string>() + job,
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  step.program["timeout_seconds"] = 1800;
+  auto outcome = run();
+  EXPECT_EQ(outcome.status().code(), Code::Invalid) << outcome.status().text();
+  EXPECT_TRUE(contains(outcome.status().message(), "1800 s"));
+  EXPECT_EQ(left(), 0u);
+}
+
 TEST_F(TakenBack, WhatWasCancelledAndEndedWellHasNotFinished) {
   program(kGoesOn);
   std::atomic<bool> stop{false};

@@ -50,6 +50,16 @@ TEST(WhatIsLeft, WhatTheRulesAllow) {
   EXPECT_EQ(left({running(0), ended(1, -1)}, rules), "same running ");
 }
 
+TEST(WhatIsLeft, AMemberThatNeverRanIsMissedIfTheRulesAllowIt) {
+  EXPECT_EQ(left({running(0), {}}), "running ");
+  EndRules rules;
+  rules.alone = true;
+  EXPECT_EQ(left({running(0), {}}, rules), "same running whole");
+  EXPECT_EQ(what_is_left(rules, kTwo, {running(0), {}}, "run").without, std::set<size_t>{1});
+  EXPECT_EQ(left({{}, running(1)}, rules), "running ") << "the chief is not missed";
+  EXPECT_EQ(left({{}, {}}, rules), "");
+}
+
 TEST(WhatIsLeft, AnotherRunIsNone) {
   Looks looks = {running(0), running(1)};
   looks[1].run = "collected run";

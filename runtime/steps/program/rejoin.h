@@ -1,0 +1,115 @@
+// What is left of a program on its nodes when a run joins it, and small parts of following it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/jobs/following.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/program/failure.h"
+#include "runtime/steps/program/verdict.h"
+
+namespace radl::program {
+
+using Members = std::vector<std::unique_ptr<jobs::Member>>;
+
+// The emit of a context, one call at a time: members speak in threads of their own.
+inline StepContext one_at_a_time(const StepContext& context, std::mutex& mutex) {
+  StepContext made = context;
+  made.emit = [&context, &mutex](const StepEvent& event) {
+    std::lock_guard lock(mutex);
+    context.emit(event);
+  };
+  return made;
+}
+
+// Looks at every node. One that cannot be reached and `may_be_missed` has its reason in `unreachable`.
+inline Status look_at_all(const Members& members, const std::string& script,
+                          const std::function<bool(size_t node)>& may_be_missed,
+                          std::vector<jobs::Member::Look>& looks, std::vector<Status>& unreachable) {
+  looks.resize(members.size());
+  unreachable.resize(members.size());
+  return jobs::for_all(members.size(), [&](size_t i) -> Status {
+    auto look = members[i]->look(script);
+    const Code code = look.status().code();
+    const bool out_of_reach =
+        code == Code::Lost || code == Code::Retry || code == Code::Timeout || code == Code::NotFound;
+    if (look)
+      looks[i] = std::move(*look);
+    else if (out_of_reach && may_be_missed(i))
+      unreachable[i] = look.status();
+    else
+      return look.status();
+    return {};
+  });
+}
+
+// Nodes that a program is joined without: those whose members are yet to be started, and those that are
+// missed.
+struct Absent {
+  std::set<size_t> arriving;
+  std::map<size_t, Status> missed;  // and why
+};
+inline Absent absent_of(const Left& left, const Members& members, const std::vector<Status>& unreachable) {
+  Absent absent;
+  for (size_t i : left.without) {
+    if (left.running && unreachable[i].ok())
+      absent.arriving.insert(i);
+    else if (unreachable[i].ok())
+      absent.missed[i] = Status(Code::Lost, members[i]->address() + ": never ran a member");
+    else
+      absent.missed[i] = unreachable[i];
+  }
+  return absent;
+}
+
+// By `radlc cancel`, on any node that is followed. Lost: a node cannot say it.
+inline Result<bool> was_cancelled(const Members& members, const jobs::Following& following) {
+  std::atomic<bool> any{false};
+  Status asked = jobs::for_all(members.size(), [&](size_t i) -> Status {
+    if (following.is_lost(i)) return {};
+    auto one = members[i]->was_cancelled();
+    if (one && *one) any = true;
+    return one.status();
+  });
+  if (any || asked.ok()) return any.load();
+  return Status(Code::Lost, asked.message());
+}
+
+// `bad`: members that failed, the first one first. If none did, those of lost nodes, of which nobody has
+// heard an end.
+inline std::vector<FailedMember> failed_members(const Members& members,
+                                                const std::vector<jobs::Process>& processes,
+                                                const jobs::Ends& ends, const std::vector<size_t>& bad) {
+  std::vector<FailedMember> failed;
+  auto add = [&](size_t i) {
+    auto end = ends.find(processes[i].name);
+    failed.push_back({members[i].get(), processes[i].name, end == ends.end() ? -1 : end->second});
+  };
+  for (size_t i : bad) add(i);
+  for (size_t i = 0; i < processes.size() && bad.empty(); ++i) {
+    auto end = ends.find(processes[i].name);
+    if (end != ends.end() && end->second != 0) add(i);
+  }
+  return failed;
+}
+
+// The metric "member" (docs/runs.md).
+inline Json member_metric(const jobs::Usage& usage) {
+  Json data = {{"event", "member"},
+               {"processors", usage.processors},
+               {"memory_bytes", usage.memory_bytes},
+               {"received", usage.received},
+               {"sent", usage.sent}};
+  if (usage.gpu) data["gpu"] = *usage.gpu;
+  if (usage.stopped > 0) data["stopped"] = usage.stopped;
+  return data;
+}
+
+}  // namespace radl::program
