@@ -11,6 +11,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/event_lines.h"
+#include "runtime/cli/mirrored.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
@@ -215,6 +216,7 @@ int run_logs(const Session& session, const Options& options) {
   for (LogFile& log : files) print_new(log, options.lines, color);
   if (options.follow) {
     note_unsupervised(*state, wanted);
+    const auto mirror = mirror_or_note(session, *place, (*store)->run_directory());
     follow_logs(**store, wanted, std::move(files), color);
   }
   return kDone;

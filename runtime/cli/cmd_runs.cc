@@ -6,6 +6,7 @@
 #include "common/human.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/event_lines.h"
+#include "runtime/cli/mirrored.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
@@ -130,6 +131,7 @@ int run_runs(const Session& session, Options& options) {
   if (!store.ok()) return report(session, store.status());
   const std::string folder = (*store)->run_directory();
   store->reset();  // it may be removed while it is followed
+  const auto mirror = mirror_or_note(session, *place, folder);
   if (options.run.empty() && !options.follow && options.from == 1)
     return list_runs(session, folder, options.json);
   return read_run(session, folder, options);

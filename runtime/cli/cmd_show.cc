@@ -6,6 +6,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
+#include "runtime/cli/mirrored.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/project_state.h"
@@ -47,11 +48,13 @@ std::string progress_of_runs(const std::string& folder) {
 
 // "apply by ana on host7, process 4711, since ..., holds the lock; apply: 3 of 7 actions are over; ...";
 // empty: no run goes on.
-std::string going_on(const Host& host, const StatePlace& place) {
+std::string going_on(const Session& session, const StatePlace& place) {
+  const Host& host = session.host;
   auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);
   if (!store.ok()) return "";
   auto holder = (*store)->lock_holder();
   const std::string text = holder.ok() && *holder ? (*holder)->text() + ", holds the lock" : "";
+  const auto mirror = mirror_or_note(session, place, (*store)->run_directory());
   const std::string progress = progress_of_runs((*store)->run_directory());
   return shown(text + (text.empty() || progress.empty() ? "" : "; ") + progress);
 }
@@ -129,7 +132,7 @@ int run_show(const Session& session, const ProjectOptions& options, bool json) {
       if (running.contains(step.at("id").get<std::string>())) step["status"] = kRunning;
     std::printf("%s\n", state.dump(2).c_str());
   } else {
-    print_text(session, *snapshot, *place, going_on(session.host, *place), running);
+    print_text(session, *snapshot, *place, going_on(session, *place), running);
   }
   return kDone;
 }

@@ -1,9 +1,11 @@
 // Waits for a training or a program: follows whoever supervises it, or does that itself.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 
 #include "runtime/cli/apply.h"
 #include "runtime/cli/event_lines.h"
+#include "runtime/cli/mirrored.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/jobs.h"
@@ -26,6 +28,8 @@ struct Job {
   StepStatus status = StepStatus::Done;
   std::string error, supervisor;
   std::string runs;  // the folder of events
+  driver::StatePlace place;
+  int exit = 0;  // the program's own exit status; 0 of a training
 };
 
 Result<Job> find_job(const Session& session, const Options& options, const Stop& stop) {
@@ -37,7 +41,8 @@ Result<Job> find_job(const Session& session, const Options& options, const Stop&
   if (!state.ok()) return std::move(state).status();
   auto record = job_called(*state, options.words.empty() ? "" : options.words.front());
   if (!record.ok()) return std::move(record).status();
-  Job job{(*record)->id, (*record)->status, (*record)->error, "", (*store)->run_directory()};
+  Job job{(*record)->id, (*record)->status, (*record)->error, "", (*store)->run_directory(), *place};
+  if (const Json& output = (*record)->output; output.is_object()) job.exit = output.value("exit_status", 0);
   if (auto by = state->supervised.find(job.id); by != state->supervised.end()) job.supervisor = by->second;
   return job;
 }
@@ -46,6 +51,7 @@ Result<Job> find_job(const Session& session, const Options& options, const Stop&
 Result<Job> follow(const Session& session, const Options& options, Job job, const Stop& stop) {
   std::fprintf(stderr, "%s runs, supervised by another run: %s\n", shown(job.id).c_str(),
                shown(job.supervisor).c_str());
+  const auto mirror = mirror_or_note(session, job.place, job.runs, stop);
   auto events = RunSubscription::open(job.runs, {});
   if (!events.ok()) return std::move(events).status();
   EventLines lines(Plan(), session.terminal.color, true);
@@ -65,21 +71,22 @@ Result<Job> follow(const Session& session, const Options& options, Job job, cons
   }
 }
 
+// As a shell gives the status of its last program: that of a program that ended by itself.
+int exit_status(const Job& job) {
+  if (job.exit != 0 || job.status == StepStatus::Done) return job.exit;
+  return kWorldError;
+}
+
 int report_end(const Session& session, const Job& job) {
-  if (job.status == StepStatus::Done) {
+  if (job.status == StepStatus::Done)
     std::printf("%s is done.\n", shown(job.id).c_str());
-    return kDone;
-  }
-  return report(session, Status(Code::Lost, job.id + " failed: " + job.error));
+  else
+    (void)report(session, Status(Code::Lost, job.id + " failed: " + job.error));
+  return exit_status(job);
 }
 
-bool is_supervised(const Session& session, const Options& options) {
-  auto job = find_job(session, options, {});
-  return job.ok() && !job->supervisor.empty();
-}
-
-// Follows the job, and supervises it if nobody does.
-int follow_or_supervise(const Session& session, const Options& options) {
+// Follows the job, and supervises it if nobody does. Nothing: another run has become its supervisor first.
+std::optional<int> follow_or_supervise(const Session& session, const Options& options) {
   Cancellation cancellation;
   Result<Job> job = internal_error("not asked");
   {
@@ -95,16 +102,20 @@ int follow_or_supervise(const Session& session, const Options& options) {
   joining.job = job->id;
   joining.request.targets = {job->id};
   joining.run.lock_timeout = kAsLongAsItTakes;
-  return apply_command::run(session, joining);
+  const int done = apply_command::run(session, joining);
+  if (done != kDone && done != kWorldError) return done;
+  job = find_job(session, options, {});
+  if (!job.ok()) return report(session, job.status());
+  if (done == kDone && !job->supervisor.empty()) return std::nullopt;
+  if (done == kDone || job->status == StepStatus::Failed) return exit_status(*job);
+  return done;
 }
 
 int run_wait(const Session& session, Options& options) {
   take_files(options.words, options.apply.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
   while (true) {
-    const int done = follow_or_supervise(session, options);
-    // Another run may have taken the job first: then nothing was done here, and that run is followed.
-    if (done != kDone || !is_supervised(session, options)) return done;
+    if (auto done = follow_or_supervise(session, options)) return *done;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/guarded.h"
 #include "runtime/plan/measured.h"
+#include "runtime/run/bucket_log.h"
 
 namespace radl {
 
@@ -47,6 +48,16 @@ class StopTeller {
   Threads threads_;
 };
 
+// Of a state in a bucket, the events are kept there as well.
+struct Logs : EventLog {
+  using EventLog::EventLog;
+  void emit(const Event& event) override {
+    EventLog::emit(event);
+    if (bucket) bucket->emit(event);
+  }
+  std::unique_ptr<BucketLog> bucket;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop,
@@ -84,7 +95,13 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(Run parts, const RunStart& s
   std::unique_ptr<ActiveRun> made(new ActiveRun(std::move(parts), std::move(id)));
   made->store_ = std::move(*store);
   made->run_.store = made->store_.get();
-  made->log_ = std::make_shared<EventLog>(made->store_->run_directory(), made->id());
+  auto logs = std::make_shared<Logs>(made->store_->run_directory(), made->id());
+  if (is_bucket_place(start.directory)) {
+    auto objects = RunObjects::open(start.directory, start.name, made->run_.world->environment);
+    if (!objects.ok()) return objects.status();
+    logs->bucket = std::make_unique<BucketLog>(std::move(*objects), made->id());
+  }
+  made->log_ = std::move(logs);
   auto kept = made->hub_.listen(made->log_, {"the log of this run's events", kMostUnwritten});
   if (!kept.ok()) return kept.status();
   return made;
@@ -150,6 +167,8 @@ std::vector<ListenerEnd> ActiveRun::close(const Stop& stop) {
   store_->unlock();
   std::vector<ListenerEnd> ends = hub_.close(stop);
   if (!ends.empty() && ends.front().status.ok()) ends.front().status = log_->status();
+  if (BucketLog* bucket = log_ ? static_cast<Logs&>(*log_).bucket.get() : nullptr)
+    ends.push_back({"the events of this run in its bucket", 0, bucket->end(stop)});
   log_.reset();
   return ends;
 }

@@ -285,6 +285,20 @@ class Programs(RadlCase):
         wait.communicate()
         self.destroy()
 
+    def test_wait_returns_the_exit_status_of_the_program(self):
+        self.write("work/work.py", WAITS + "import sys\nsys.exit(7)\n")
+        self.apply("--detach")
+        self.wait_for_starts()
+        supervisor = self.start("wait", str(self.file), "work")
+        self.wait_until(self.supervised, message="nobody supervises it")
+        follower = self.start("wait", str(self.file), "work")
+        self.wait_until(lambda: self.open_gate() or supervisor.poll() is not None, message="it does not end")
+        self.assertEqual([process.wait(120) for process in (supervisor, follower)], [7, 7])
+        for process in (supervisor, follower):
+            process.communicate()
+        self.radlc("wait", self.file, "work", code=7)
+        self.destroy()
+
     def test_a_terminal_that_is_closed_ends_no_program(self):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))

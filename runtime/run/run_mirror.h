@@ -1,0 +1,48 @@
+// Brings the events of runs that other computers make on a state in a bucket to this computer's folder of
+// events, where all readers find them (event_log.h): a file for each run, locked while the run goes on.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/guarded.h"
+#include "common/stop.h"
+#include "runtime/state/run_objects.h"
+
+namespace radl {
+
+class RunMirror {
+ public:
+  // Brings what there is, and then what comes, until it is destroyed. `directory`, `name`: of the state;
+  // `folder`: Store::run_directory(). Null for a state in a folder: its events are there.
+  static Result<std::unique_ptr<RunMirror>> start(const std::string& directory, const std::string& name,
+                                                  std::string folder, const Environment& environment,
+                                                  const Stop& stop = {});
+  ~RunMirror();
+  RunMirror(const RunMirror&) = delete;
+  RunMirror& operator=(const RunMirror&) = delete;
+
+ private:
+  struct File {
+    int fd = -1;                  // locked; -1: of a run that is over, or that another process writes
+    unsigned long long last = 0;  // number of the last event in it
+    size_t pieces = 0;            // so many are in it as a whole
+    int quiet = 0;                // turns in a row without news
+    bool over = false;
+  };
+  RunMirror(std::unique_ptr<RunObjects> objects, std::string folder)
+      : objects_(std::move(objects)), folder_(std::move(folder)) {}
+  Status bring(const Stop& stop);
+  Status bring(const std::string& run, const RunObjects::Listed& listed, const Stop& stop);
+  bool open(const std::string& run, File& file);
+  Status append(File& file, const std::string& lines);
+
+  const std::unique_ptr<RunObjects> objects_;
+  const std::string folder_;
+  std::map<std::string, File> files_;  // by run
+  StopSource over_;
+  Threads threads_;
+};
+
+}  // namespace radl
