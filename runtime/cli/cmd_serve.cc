@@ -92,6 +92,18 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--open", *open,
                     "print a one-time link that opens the page in a browser; of the service that runs on the "
                     "folder, or of a new one");
+  command->add_flag(
+      "--trust-users", options->trust_users,
+      "run recipes of Ansible and `radl 2` programs of all users, with the rights of this user");
+  command
+      ->add_option("--max-infrastructures", options->limits.infrastructures,
+                   "infrastructures of each user at most")
+      ->capture_default_str();
+  command
+      ->add_option("--max-requests", options->limits.requests_per_second,
+                   "requests a second of each user at most, on average")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   add_token_commands(*command, session, options->folder, *chosen);
   return [=, &session] { return *chosen ? (*chosen)() : run(session, *listen, *options, *open); };
 }

@@ -7,6 +7,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
+#include "runtime/serve/tosca.h"
 
 namespace radl::serve {
 namespace {
@@ -29,6 +30,27 @@ bool is_definition_that_stays(std::string_view kind) { return kind == "network" 
 Status mixed() {
   return Status(Code::Invalid, "an infrastructure of a `radl 2` document takes no additions")
       .with_hint("create another infrastructure, or apply the changed file with radlc");
+}
+
+struct FeatureText {
+  std::string name, text;  // "": a soft group
+};
+
+std::vector<FeatureText> features_of(const std::string& system) {
+  SourceMap sources;
+  Diagnostics findings;
+  const SourceFile& source = sources.add("system.radl", system);
+  const auto tree = radl::parse(source, findings);
+  std::vector<FeatureText> features;
+  const auto* block = tree->blocks.begin() == tree->blocks.end()
+                          ? nullptr
+                          : ast::as<ast::FeatureBlock>(*tree->blocks.begin());
+  if (!block) return features;
+  for (const ast::Feature* feature : block->body.items)
+    features.push_back(
+        {feature->form == ast::FeatureKind::Simple ? std::string(feature->name.text) : std::string(),
+         std::string(source.text(feature->span))});
+  return features;
 }
 
 }  // namespace
@@ -71,6 +93,14 @@ Result<Document> Document::from_json(std::string_view json) {
   return parse(*text);
 }
 
+Result<Document> Document::from_tosca(std::string_view tosca) {
+  auto radl = tosca_to_radl(std::string(tosca));
+  if (!radl.ok()) return radl.status();
+  auto document = parse(*radl);
+  if (document.ok()) document->tosca_ = tosca;
+  return document;
+}
+
 const Document::Part* Document::find(std::string_view kind, std::string_view name) const {
   const auto found = std::ranges::find_if(
       parts_, [&](const Part& part) { return part.kind == kind && part.name == name && !name.empty(); });
@@ -108,6 +138,24 @@ Status Document::reconfigure(const Document& more) {
     if (part.kind == "configure") put(part, true);
   for (const std::string& item : more.items_)
     if (std::ranges::find(items_, item) == items_.end()) items_.push_back(item);
+  return {};
+}
+
+Status Document::alter(const std::string& system, const Document& more) {
+  if (radl2_ || more.radl2_) return mixed();
+  const auto wanted = std::ranges::find(more.parts_, "system", &Part::kind);
+  const Part* old = find("system", system);
+  if (wanted == more.parts_.end() || !old) return Status(Code::Invalid, "the document has no system");
+  const auto changed = features_of(wanted->text);
+  std::string text;
+  const auto add = [&](const FeatureText& feature) {
+    text += (text.empty() ? "" : " and\n  ") + feature.text;
+  };
+  for (const FeatureText& feature : features_of(old->text))
+    if (feature.name.empty() || std::ranges::find(changed, feature.name, &FeatureText::name) == changed.end())
+      add(feature);
+  for (const FeatureText& feature : changed) add(feature);
+  put({"system", system, "system " + system + " (\n  " + text + "\n)"}, true);
   return {};
 }
 

@@ -26,6 +26,9 @@ class Document {
   // RADL-JSON. Invalid: as above.
   static Result<Document> from_json(std::string_view json);
 
+  // TOSCA (tosca.h). Invalid, Unsupported: as there.
+  static Result<Document> from_tosca(std::string_view tosca);
+
   // The definitions of `more` are added: a system or a configure replaces that of the same name, a network or
   // an ansible host of the same name stays as it is, what contextualize says is added. Returns the deploys of
   // `more`, which this document does not get. Invalid: one of the two is of `radl 2`, or `more` deploys a
@@ -33,12 +36,18 @@ class Document {
   Result<std::vector<Deploy>> add(const Document& more);
   // What a reconfigure may redefine: configures, and lines of contextualize; the rest of `more` is ignored.
   Status reconfigure(const Document& more);
+  // The features of the first system of `more` replace those of the same names of `system`. Invalid: `more`
+  // has no system with features, or this document is of `radl 2`.
+  Status alter(const std::string& system, const Document& more);
   // A system that is new here gets a deploy of its own.
   void deploy(const Deploy& one);
 
   const std::vector<Deploy>& deploys() const { return deploys_; }
   bool has_deploy(std::string_view system) const;
+  bool is_radl2() const { return radl2_; }
   std::string text() const;
+  std::string tosca() const { return tosca_; }  // as it was sent, if it came as TOSCA
+  void set_tosca(std::string tosca) { tosca_ = std::move(tosca); }
 
  private:
   struct Part {
@@ -53,6 +62,7 @@ class Document {
   std::vector<std::string> options_, items_;  // of contextualize
   std::string max_time_;
   std::vector<Deploy> deploys_;
+  std::string tosca_;
 };
 
 }  // namespace radl::serve

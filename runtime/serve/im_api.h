@@ -4,21 +4,25 @@
 
 #include <string>
 
-#include "runtime/serve/access.h"
-#include "runtime/serve/im_call.h"
+#include "runtime/serve/im_infrastructure.h"
 #include "runtime/serve/part.h"
-#include "runtime/serve/registry.h"
 
 namespace radl::serve {
+
+// What one user may have at most.
+struct ImLimits {
+  size_t infrastructures = 200;
+};
 
 class ImApi : public Part {
  public:
   // Both outlive it. `scheme`: "http" or "https", for the addresses in answers.
-  ImApi(Access& access, Registry& registry, std::string scheme)
-      : access_(access), registry_(registry), scheme_(std::move(scheme)) {}
+  ImApi(Access& access, Registry& registry, std::string scheme, const ImLimits& limits)
+      : parts_{access, registry}, scheme_(std::move(scheme)), limits_(limits) {}
 
   // All requests: it is the last part of the service.
   bool takes(const httpd::RequestHead&) const override { return true; }
+  bool runs_programs() const override { return false; }  // compile_document() checks
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
 
  private:
@@ -27,12 +31,11 @@ class ImApi : public Part {
   httpd::Answer route(ImCall& call);
   httpd::Answer list(ImCall& call);
   httpd::Answer create(ImCall& call);
-  httpd::Answer with_infrastructure(ImCall& call, const std::shared_ptr<Infrastructure>& inf);
-  httpd::Answer destroy(ImCall& call, const std::shared_ptr<Infrastructure>& inf);
+  httpd::Answer take(ImCall& call);  // what another service exported
 
-  Access& access_;
-  Registry& registry_;
+  const ImParts parts_;
   const std::string scheme_;
+  const ImLimits limits_;
 };
 
 }  // namespace radl::serve

@@ -11,6 +11,14 @@ using httpd::Answer;
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+// Unsupported is 415 here, which is for types of bodies and not for what is in one.
+Result<Document> of_tosca(const std::string& body) {
+  auto document = Document::from_tosca(body);
+  if (document.status().code() == Code::Unsupported)
+    return Status(Code::Invalid, document.status().message());
+  return document;
+}
+
 Answer detail(int status, const std::string& why) {
   return {.status = status, .body = text_of({{"detail", why}})};
 }
@@ -55,8 +63,7 @@ Result<Document> ImCall::document() const {
   const std::string_view type = trim(sent.substr(0, sent.find(';')));
   const bool plain = type.empty() || type == "*/*" || type.starts_with("text/");
   if (type == "application/json") return Document::from_json(body.empty() ? "[]" : body);
-  if (type == "text/yaml" || type == "text/x-yaml" || type == "application/yaml")
-    return Status(Code::Unsupported, "TOSCA is not taken: send RADL or RADL-JSON");
+  if (type == "text/yaml" || type == "text/x-yaml" || type == "application/yaml") return of_tosca(body);
   if (!plain) return Status(Code::Unsupported, "Unsupported Media Type: " + std::string(type));
   return Document::parse(body);
 }
@@ -91,6 +98,7 @@ Answer ImCall::failed(int status, const std::string& why) const {
 
 Answer ImCall::failed(const Status& status) const {
   const int code = status.code() == Code::Unsupported ? 415
+                   : status.code() == Code::Auth      ? 403
                    : status.code() == Code::NotFound  ? 404
                    : status.code() == Code::Conflict  ? 409
                                                       : 400;

@@ -84,6 +84,14 @@ Result<std::optional<ImAuthorization>> read_authorization(std::string_view heade
   return std::optional(std::move(caller));
 }
 
+Result<std::string> read_accounts(std::string_view text) {
+  auto file = parse_auth(text, of_a_client());
+  if (!file.ok()) return file.status();
+  for (const AuthLine& line : file->lines)
+    if (!line.missing.empty()) return Status(Code::Invalid, line.id + ": " + line.missing.begin()->second);
+  return accounts_of(*file);
+}
+
 std::optional<std::string> accepted_type(std::string_view accept, std::string_view own, bool json) {
   if (trim(accept).empty()) return std::string(own);
   for (const std::string_view part : split(accept, ',')) {

@@ -26,6 +26,10 @@ struct ImAuthorization {
 // in it. Invalid: it is malformed.
 Result<std::optional<ImAuthorization>> read_authorization(std::string_view header);
 
+// Lines of an auth file, one a line or as JSON, in the form of ImAuthorization::accounts: without those of
+// this service. Invalid: it is malformed, or names a file or a command.
+Result<std::string> read_accounts(std::string_view text);
+
 // The first type of `accept` that can be served: application/json where `json`, and `own`. Nothing: 415.
 // Parameters (";q=") are dropped, and the order is the written one, as the reference has it.
 std::optional<std::string> accepted_type(std::string_view accept, std::string_view own, bool json);

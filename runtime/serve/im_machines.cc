@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "common/text.h"
+#include "runtime/serve/im_infrastructure.h"
+#include "runtime/serve/machine_radl.h"
 
 namespace radl::serve {
 namespace {
@@ -26,10 +28,13 @@ std::string value_text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// The private key is for those who may change the machine.
 Answer info(ImCall& call, const Infrastructure& inf, const Machine& machine) {
-  auto radl = inf.describe(machine);
+  auto radl = inf.describe(machine, call.caller.may(Scope::Apply));
   if (!radl.ok()) return call.failed(radl.status());
-  return call.answer("text/plain", radl->dump(2), {{"radl", *radl}});
+  auto text = radl_text(*radl);
+  if (!text.ok()) return call.failed(text.status());
+  return call.answer("text/plain", *text, {{"radl", *radl}});
 }
 
 Answer property(ImCall& call, const Infrastructure& inf, const Machine& machine, const std::string& name) {
@@ -38,7 +43,7 @@ Answer property(ImCall& call, const Infrastructure& inf, const Machine& machine,
     const std::string log = inf.log_of(machine);
     return call.answer("text/plain", log, {{name, log}});
   }
-  auto radl = inf.describe(machine);
+  auto radl = inf.describe(machine, call.caller.may(Scope::Apply));
   if (!radl.ok()) return call.failed(radl.status());
   for (const Json& part : *radl) {
     const auto value = part.find(name);
@@ -58,8 +63,47 @@ Answer remove(ImCall& call, Infrastructure& inf) {
   }
   auto change = inf.remove(numbers, call.accounts);
   if (!change.ok()) return call.failed(change.status());
-  if (const Status done = change->over.get(); !done.ok()) return call.failed(400, done.text());
+  if (const Status done = wait_for(change->over); !done.ok()) return call.failed(400, done.text());
   return call.empty();
+}
+
+Answer alter(ImCall& call, Infrastructure& inf, const Machine& machine) {
+  call.doing = "Altering VM";
+  auto document = call.document();
+  if (!document.ok()) return call.failed(document.status());
+  auto change = inf.alter(machine, *document, call.accounts);
+  if (!change.ok()) return call.failed(400, change.status().text());
+  if (const Status done = wait_for(change->over); !done.ok()) {
+    if (done.code() == Code::Timeout) return call.failed(504, done.text());
+    auto undone = inf.undo(*change, call.accounts);
+    if (undone.ok()) (void)wait_for(undone->over);
+    return call.failed(400, done.text());
+  }
+  return info(call, inf, machine);
+}
+
+Answer power(ImCall& call, Infrastructure& inf, const Machine& machine, const std::string& operation) {
+  const auto change = operation == "stop"    ? PowerChange::Stop
+                      : operation == "start" ? PowerChange::Start
+                                             : PowerChange::Reboot;
+  call.doing = operation == "stop" ? "Stopping VM" : operation == "start" ? "Starting VM" : "Rebooting VM";
+  const Status done = wait_for(inf.change_power({machine}, change, call.accounts));
+  return done.ok() ? call.empty() : call.failed(done.code() == Code::Timeout ? 504 : 400, done.text());
+}
+
+// The reference numbers disks; only the root disk makes an image that a machine starts from.
+Answer snapshot(ImCall& call, Infrastructure& inf, const Machine& machine) {
+  call.doing = "Creating snapshot";
+  const std::string name = call.parameter("image_name");
+  const auto removed_later = call.flag("auto_delete", false);
+  if (name.empty()) return call.failed(400, "image_name is required");
+  if (!removed_later.ok()) return call.unprocessable(removed_later.status().message());
+  if (*removed_later) return call.failed(400, "auto_delete is not supported: delete the image yourself");
+  if (call.path[5] != "0") return call.failed(400, "only disk 0 can be an image");
+  auto address = std::make_shared<std::string>();
+  const Status done = wait_for(inf.make_image(machine, name, call.accounts, address));
+  return done.ok() ? call.answer("text/plain", *address, {{"snapshot", *address}})
+                   : call.failed(400, done.text());
 }
 
 }  // namespace
@@ -79,8 +123,15 @@ Answer with_machine(ImCall& call, Infrastructure& inf) {
   if (!machine) return call.failed(404, "Invalid VM ID");
   if (call.path.size() == 4 && method == "GET") return info(call, inf, *machine);
   if (call.path.size() == 5 && method == "GET") return property(call, inf, *machine, call.path[4]);
-  if (method == "PUT")
-    return call.failed(400, "This service does not change or stop single machines: see docs/service.md");
+  if (method == "PUT" && call.path.size() == 4) return alter(call, inf, *machine);
+  if (method == "PUT" && call.path.size() == 5) {
+    const std::string& operation = call.path[4];
+    if (operation == "start" || operation == "stop" || operation == "reboot")
+      return power(call, inf, *machine, operation);
+    return call.unprocessable("the operation is start, stop or reboot");
+  }
+  const bool of_disk = call.path.size() == 7 && call.path[4] == "disks" && call.path[6] == "snapshot";
+  if (method == "PUT" && of_disk) return snapshot(call, inf, *machine);
   return call.not_allowed();
 }
 

@@ -25,9 +25,11 @@
 
 #include "common/stop.h"
 #include "runtime/driver/driver.h"
+#include "runtime/driver/power.h"
+#include "runtime/serve/caller.h"
 #include "runtime/serve/document.h"
 #include "runtime/serve/im_state.h"
-#include "runtime/serve/settings.h"
+#include "runtime/serve/users.h"
 
 namespace radl::serve {
 
@@ -38,14 +40,22 @@ struct Machine {
   bool leaving = false;  // a run that removes it is to come or goes on; not in the file
 };
 
+// The program of a document, which is written to `folder` meanwhile. Invalid: what is wrong, a line each.
+// Auth: it does what the user is not trusted with.
+Result<ir::Program> compile_document(const Settings& settings, const std::string& folder,
+                                     const Document& document);
+
 class Infrastructure {
  public:
   // A new one, with nothing in it. Errors: of making the folder and its files.
   static Result<std::shared_ptr<Infrastructure>> create(const Settings& settings, const std::string& folder,
-                                                        const std::string& id);
+                                                        const std::string& id, const std::string& owner);
   // That of a folder. NotFound, Corrupt.
-  static Result<std::shared_ptr<Infrastructure>> open(const Settings& settings, const std::string& folder,
+  static Result<std::shared_ptr<Infrastructure>> open(Users& users, const std::string& folder,
                                                       const std::string& id);
+  // What exported() gave, in a folder that does not exist yet. Invalid: it is something else.
+  static Result<std::shared_ptr<Infrastructure>> import(Users& users, const std::string& folder,
+                                                        const Json& exported, const std::string& owner);
   ~Infrastructure();  // as stop(), and waits
   // Ends what goes on: what is under way is finished and recorded, and nothing more begins.
   void stop();
@@ -54,6 +64,10 @@ class Infrastructure {
   double created() const { return created_; }  // wall seconds
   std::vector<Machine> machines() const;       // those that are not gone, by number
   std::string text() const;                    // the document
+  std::string tosca() const;                   // the document as TOSCA, if it came so; else ""
+  // The document, the machines and the state, with the keys that log in there, as JSON. Conflict: a run goes
+  // on. Invalid: machines live in this service's folder. `closing`: no run begins afterwards.
+  Result<std::string> exported(bool closing);
   MachineState state() const;
   MachineState state_of(const Machine& machine) const;
   Result<Snapshot> snapshot() const;
@@ -61,8 +75,14 @@ class Infrastructure {
   // What runs have said: in general, and of one machine (docs/service.md).
   std::string log() const;
   std::string log_of(const Machine& machine) const;
-  // The machine as RADL-JSON: its networks, its system with what it has become, its deploy.
-  Result<Json> describe(const Machine& machine) const;
+  // The machine as RADL-JSON: its networks, its system with what it has become, its deploy. `with_key`: and
+  // with the private key that logs in there, if radlc made one.
+  Result<Json> describe(const Machine& machine, bool with_key = false) const;
+  // The users whose it is.
+  std::vector<std::string> owners() const;
+  bool is_touched_by(const Caller& caller) const;
+  // Adds an owner, or leaves it to that one alone.
+  Status add_owner(const std::string& user, bool alone);
 
   // Each of the following checks, changes the document, and runs what follows from it. The future is set when
   // all machines that were asked for exist or have failed, and at the latest when the run is over; its status
@@ -78,6 +98,15 @@ class Infrastructure {
   Result<Change> undo(const Change& change, const std::string& accounts);
   Result<Change> remove(const std::vector<int>& numbers, const std::string& accounts);
   Result<Change> reconfigure(const Document* more, const std::string& accounts);
+  // The features of the first system of `more` replace those of the machine's system. Conflict: the system
+  // has more machines, which share its features.
+  Result<Change> alter(const Machine& machine, const Document& more, const std::string& accounts);
+  // Stops, starts or reboots machines. The text of a failure has a line for each machine that failed.
+  std::shared_future<Status> change_power(const std::vector<Machine>& machines, PowerChange change,
+                                          const std::string& accounts);
+  // An image of the machine's root disk; *address is the image's.
+  std::shared_future<Status> make_image(const Machine& machine, const std::string& name,
+                                        const std::string& accounts, std::shared_ptr<std::string> address);
   // Destroys everything. After it succeeded the folder may be removed.
   std::shared_future<Status> destroy(const std::string& accounts);
   // Conflict: machines are being added.
@@ -87,6 +116,8 @@ class Infrastructure {
   struct Job;
   Infrastructure(const Settings& settings, std::string folder, std::string id);
   driver::ProjectOptions project_options() const;
+  driver::ProjectOptions state_options() const;  // without the program
+  Json json_locked() const;
   Status save_locked() const;
   Result<Change> change_locked(Document next, std::vector<driver::ScaleRequest> scales,
                                const std::string& accounts);
@@ -95,6 +126,8 @@ class Infrastructure {
   void work();
   Status run_apply(const Job& job, Cancellation& cancellation);
   Status run_destroy(const std::string& accounts, Cancellation& cancellation);
+  std::shared_future<Status> enqueue_work(std::function<Status(Cancellation&)> work);
+  driver::PowerRequest power_request(const std::string& accounts, const std::string& file) const;
   std::vector<int> ordinals_of(const std::string& system) const;
   std::vector<driver::ScaleRequest> scales_of(const std::set<std::string>& systems) const;
 
@@ -104,6 +137,7 @@ class Infrastructure {
   std::condition_variable changed_;
   Document document_;
   std::vector<Machine> machines_;
+  std::vector<std::string> owners_;
   double created_ = 0;
   std::string failed_;  // why the last run failed
   std::deque<Job> jobs_;

@@ -53,10 +53,28 @@ void set_facts(Json& system, const Json& parts, const ResourceRecord& node) {
   set_addresses(system, parts, node.attributes);
 }
 
+// Clients log in at the port that an outport of a public network maps to 22.
+void set_port(Json& network, const Json& attributes) {
+  const auto port = attributes.find("port");
+  if (network.value("outbound", "no") != "yes" || port == attributes.end() || !port->is_number() ||
+      *port == 22)
+    return;
+  const std::string there = network.value("outports", "");
+  network["outports"] = there + (there.empty() ? "" : ",") + std::to_string(port->get<int>()) + "/tcp-22/tcp";
+}
+
 }  // namespace
 
+Result<std::string> radl_text(const Json& radl) {
+  SourceMap sources;
+  Diagnostics findings;
+  const auto text = sema::from_radl_json(sources.add("machine.json", radl.dump()), findings);
+  if (!text) return Status(Code::Internal, "the machine has no form in RADL");
+  return *text;
+}
+
 Result<Json> machine_radl(const std::string& radl, const Snapshot& snapshot, const std::string& address,
-                          const std::string& state) {
+                          const std::string& state, const std::string& key) {
   auto parts = document_json(radl);
   if (!parts.ok()) return parts.status();
   std::string name, rest;
@@ -67,6 +85,7 @@ Result<Json> machine_radl(const std::string& radl, const Snapshot& snapshot, con
   const auto node = snapshot.resources.find(address);
   if (node != snapshot.resources.end()) set_facts(system, *parts, node->second);
   system["state"] = state;
+  if (!key.empty()) system["disk.0.os.credentials.private_key"] = key;
 
   Json out = Json::array();
   for (const Json& part : *parts) {
@@ -75,7 +94,9 @@ Result<Json> machine_radl(const std::string& radl, const Snapshot& snapshot, con
       return item.key().starts_with("net_interface.") && item.key().ends_with(".connection") &&
              item.value() == part.at("id");
     });
-    if (joined) out.push_back(part);
+    if (!joined) continue;
+    out.push_back(part);
+    if (node != snapshot.resources.end()) set_port(out.back(), node->second.attributes);
   }
   out.push_back(std::move(system));
   Json deploy = {{"class", "deploy"}, {"system", name}, {"vm_number", 1}};

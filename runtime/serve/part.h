@@ -18,6 +18,9 @@ class Part {
  public:
   virtual ~Part() = default;
   virtual bool takes(const httpd::RequestHead& head) const = 0;
+  // Whether its requests that change something run programs on this computer without a check of its own:
+  // only trusted users may send them (Users::trusts()).
+  virtual bool runs_programs() const { return true; }
   // As httpd::Handler::begin(). The service adds its security headers to the answer, unless the answer has
   // its own Content-Security-Policy or Cache-Control.
   virtual Begun begin(const httpd::RequestHead& head, const Caller& caller) = 0;

@@ -1,10 +1,15 @@
 #include "runtime/serve/registry.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "common/files.h"
 #include "common/guarded.h"
+#include "common/text.h"
 #include "runtime/base/world.h"
 
 namespace radl::serve {
@@ -21,18 +26,55 @@ std::string new_id(World& world) {
          hex.substr(20, 12);
 }
 
+bool is_id(const std::string& text) {
+  return text.size() == 36 && std::ranges::all_of(text, [](unsigned char c) {
+           return c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+// The figures of the machines as its state has them.
+InfrastructureFacts facts_of(const Infrastructure& one, double now) {
+  const auto owners = one.owners();
+  InfrastructureFacts facts{one.id(), owners.empty() ? "" : owners.front(), one.created(), false, {}};
+  size_t machines = 0;
+  double cpus = 0, memory = 0;
+  std::set<std::string> clouds;
+  if (auto snapshot = one.snapshot(); snapshot.ok())
+    for (const auto& [address, record] : snapshot->resources) {
+      if (!record.is_node()) continue;
+      ++machines;
+      const auto number = [&](const char* name) {
+        const auto found = record.spec.find(name);
+        return found != record.spec.end() && found->is_number() ? found->get<double>() : 0.0;
+      };
+      cpus += number("cpu");
+      memory += number("memory");
+      clouds.insert(record.cloud.substr(0, record.cloud.find_first_of(":/")));
+    }
+  facts.figures = {{"creation_date", utc_time(one.created())},
+                   {"last_date", utc_time(now)},
+                   {"tosca_name", ""},
+                   {"vm_count", machines},
+                   {"cpu_count", cpus},
+                   {"memory_size", memory / 1e6},
+                   {"cloud_type", clouds.empty() ? "" : *clouds.begin()},
+                   {"cloud_host", ""},
+                   {"hybrid", clouds.size() > 1}};
+  return facts;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Registry>> Registry::open(const Settings& settings, const std::string& folder,
+Result<std::unique_ptr<Registry>> Registry::open(Users& users, const std::string& folder,
                                                  std::vector<std::string>& notes) {
-  std::unique_ptr<Registry> registry(new Registry(settings, folder + "/infrastructures"));
+  std::unique_ptr<Registry> registry(new Registry(users, folder + "/infrastructures"));
   if (Status made = make_directories(registry->folder_, 0700); !made.ok()) return made;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(registry->folder_, error)) {
     Result<std::shared_ptr<Infrastructure>> found =
         Status(Code::Corrupt, entry.path().string() + ": cannot be read");
     const Status read = guarded([&]() -> Status {
-      found = Infrastructure::open(settings, entry.path(), entry.path().filename());
+      found = Infrastructure::open(users, entry.path(), entry.path().filename());
       return {};
     });
     if (!read.ok()) found = Status(Code::Corrupt, entry.path().string() + ": " + read.message());
@@ -68,9 +110,9 @@ Result<std::shared_ptr<Infrastructure>> Registry::find(const std::string& id) co
                 was_here ? "Deleted infrastructure." : "Invalid infrastructure ID or access not granted.");
 }
 
-Result<std::shared_ptr<Infrastructure>> Registry::create() {
+Result<std::shared_ptr<Infrastructure>> Registry::create(const std::string& owner) {
   const std::string id = new_id(*settings_.host->world);
-  auto made = Infrastructure::create(settings_, folder_of(id), id);
+  auto made = Infrastructure::create(users_.of(owner), folder_of(id), id, owner);
   if (!made.ok()) return made;
   std::lock_guard lock(mutex_);
   if (stopping_) {
@@ -81,7 +123,57 @@ Result<std::shared_ptr<Infrastructure>> Registry::create() {
   return made;
 }
 
+Result<std::shared_ptr<Infrastructure>> Registry::take(const std::string& exported,
+                                                       const std::string& owner) {
+  const Json json = Json::parse(exported, nullptr, false);
+  const std::string id = json.is_object() ? json.value("id", "") : "";
+  if (!is_id(id)) return Status(Code::Invalid, "the body is not an exported infrastructure");
+  std::lock_guard lock(mutex_);
+  if (stopping_) return Status(Code::Cancelled, "the service stops");
+  if (std::ranges::find(all_, id, &Infrastructure::id) != all_.end())
+    return Status(Code::Conflict, "infrastructure " + id + " is here already");
+  auto taken = Infrastructure::import(users_, folder_of(id), json, owner);
+  if (!taken.ok()) {
+    (void)settings_.host->world->files.remove_tree(folder_of(id));
+    return taken;
+  }
+  std::erase(removed_, id);
+  all_.push_back(*taken);
+  return taken;
+}
+
+size_t Registry::count_of(const std::string& owner) const {
+  size_t count = 0;
+  for (const auto& one : all()) {
+    const auto owners = one->owners();
+    count += std::ranges::find(owners, owner) != owners.end();
+  }
+  return count;
+}
+
+std::vector<InfrastructureFacts> Registry::facts() const {
+  std::vector<InfrastructureFacts> facts;
+  if (auto text = read_file(deleted_file(), size_t{64} << 20); text.ok())
+    for (const std::string_view line : split(*text, '\n')) {
+      const Json json = Json::parse(line, nullptr, false);
+      if (json.is_object())
+        facts.push_back({json.value("id", ""), json.value("owner", ""), json.value("created", 0.0), true,
+                         json.value("figures", Json::object())});
+    }
+  for (const auto& one : all()) facts.push_back(facts_of(*one, settings_.host->world->clock.wall_seconds()));
+  return facts;
+}
+
+Result<ir::Program> Registry::compiled(const Document& document, const std::string& user) const {
+  const std::string folder = folder_ + "/../checks/" + random_token(settings_.host->world->random);
+  if (Status made = make_directories(folder, 0700); !made.ok()) return made;
+  auto program = compile_document(users_.of(user), folder, document);
+  (void)settings_.host->world->files.remove_tree(folder);
+  return program;
+}
+
 Status Registry::remove(const std::string& id) {
+  if (auto one = find(id); one.ok()) note_deleted(**one);
   {
     std::lock_guard lock(mutex_);
     // Of two who ask for the same, one removes it.
@@ -100,6 +192,17 @@ void Registry::remove_after(const std::shared_ptr<Infrastructure>& one, std::sha
   waiting_.push_back(std::async(std::launch::async, [this, one, over] {
     if (over.get().ok()) (void)remove(one->id());
   }));
+}
+
+// A line that cannot be written is missing from the statistics alone.
+void Registry::note_deleted(const Infrastructure& one) const {
+  const InfrastructureFacts facts = facts_of(one, settings_.host->world->clock.wall_seconds());
+  const Json line = {
+      {"id", facts.id}, {"owner", facts.owner}, {"created", facts.created}, {"figures", facts.figures}};
+  const int file = ::open(deleted_file().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  (void)write_all(file, line.dump() + "\n", deleted_file());
+  ::close(file);
 }
 
 }  // namespace radl::serve

@@ -7,9 +7,11 @@
 #include "common/files.h"
 #include "common/program_folder.h"
 #include "common/text.h"
+#include "runtime/serve/account_api.h"
 #include "runtime/serve/im_api.h"
 #include "runtime/serve/own_api.h"
 #include "runtime/serve/page.h"
+#include "runtime/serve/rate.h"
 
 namespace radl::serve {
 namespace {
@@ -29,8 +31,14 @@ std::string authority(const std::string& address, uint16_t port) {
 
 class Service::Requests : public httpd::Handler {
  public:
-  Requests(Access& access, const std::vector<std::unique_ptr<Part>>& parts, OwnApi& counts)
-      : access_(access), parts_(parts), counts_(counts) {}
+  Requests(Access& access, Users& users, Audit& audit, const std::vector<std::unique_ptr<Part>>& parts,
+           const ServiceLimits& limits, Clock& clock, OwnApi& counts)
+      : access_(access),
+        users_(users),
+        audit_(audit),
+        parts_(parts),
+        rate_(limits.requests_per_second, 10 * limits.requests_per_second, clock),
+        counts_(counts) {}
 
   // The port, and with it the names of this service, are known once it listens.
   void open() { open_ = true; }
@@ -43,13 +51,24 @@ class Service::Requests : public httpd::Handler {
     }
     const auto admitted = access_.admit(head);
     if (const auto* refusal = std::get_if<Refusal>(&admitted)) return refused(head, *refusal);
-    for (const auto& part : parts_) {
-      if (!part->takes(head)) continue;
-      Begun begun = part->begin(head, std::get<Caller>(admitted));
-      if (auto* answer = std::get_if<Answer>(&begun)) return secured(std::move(*answer));
-      return std::make_unique<Secured>(std::move(std::get<std::unique_ptr<httpd::Exchange>>(begun)));
+    const Caller& caller = std::get<Caller>(admitted);
+    if (!rate_.take(caller.user)) return refused(head, {429, "You send too many requests."}, &caller);
+    const auto part = std::ranges::find_if(parts_, [&](const auto& one) { return one->takes(head); });
+    if (part == parts_.end()) return refused(head, {404, "Not Found"}, &caller);
+    const bool changes = head.method != "GET" && head.method != "HEAD";
+    if (changes && (*part)->runs_programs() && !users_.trusts(caller.user))
+      return refused(head,
+                     {403,
+                      "Programs run on the computer of this service, which does not trust its users "
+                      "with that. Ask its administrator to start it with --trust-users."},
+                     &caller);
+    Begun begun = (*part)->begin(head, caller);
+    if (auto* answer = std::get_if<Answer>(&begun)) {
+      if (changes) audit_.note(head, &caller, answer->status);
+      return secured(std::move(*answer));
     }
-    return refused(head, {404, "Not Found"});
+    return std::make_unique<Admitted>(std::move(std::get<std::unique_ptr<httpd::Exchange>>(begun)), head,
+                                      caller, changes ? &audit_ : nullptr);
   }
   Answer refuse(int status, const std::string& why) override {
     return secured({.status = status, .body = why, .type = "text/plain"});
@@ -57,7 +76,8 @@ class Service::Requests : public httpd::Handler {
   void answered(const httpd::RequestHead&, int status, double) override { counts_.count(status); }
 
  private:
-  static Answer refused(const httpd::RequestHead& head, const Refusal& refusal) {
+  Answer refused(const httpd::RequestHead& head, const Refusal& refusal, const Caller* caller = nullptr) {
+    audit_.note(head, caller, refusal.status);
     return secured(error_answer(head, refusal.status, refusal.why));
   }
 
@@ -74,19 +94,31 @@ class Service::Requests : public httpd::Handler {
     return answer;
   }
 
-  struct Secured : httpd::Exchange {
-    explicit Secured(std::unique_ptr<httpd::Exchange> e) : exchange(std::move(e)) {}
+  struct Admitted : httpd::Exchange {
+    Admitted(std::unique_ptr<httpd::Exchange> e, const httpd::RequestHead& h, const Caller& c, Audit* a)
+        : exchange(std::move(e)), head(h), caller(c), audit(a) {}
     std::optional<Answer> receive(std::string_view part) override {
       auto answer = exchange->receive(part);
-      if (answer) return secured(std::move(*answer));
+      if (answer) return noted(std::move(*answer));
       return {};
     }
-    Answer finish() override { return secured(exchange->finish()); }
-    std::unique_ptr<httpd::Exchange> exchange;
+    Answer finish() override { return noted(exchange->finish()); }
+    Answer noted(Answer answer) {
+      if (audit) audit->note(head, &caller, answer.status);
+      return secured(std::move(answer));
+    }
+
+    const std::unique_ptr<httpd::Exchange> exchange;
+    const httpd::RequestHead head;
+    const Caller caller;
+    Audit* const audit;  // nullptr: it changes nothing
   };
 
   Access& access_;
+  Users& users_;
+  Audit& audit_;
   const std::vector<std::unique_ptr<Part>>& parts_;
+  Rate rate_;
   OwnApi& counts_;
   std::atomic<bool> open_{false};
 };
@@ -120,20 +152,25 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   auto access = Access::open(o.folder, o.owner, world);
   if (!access.ok()) return access.status();
   service->access_ = std::move(*access);
-  auto registry = Registry::open(o.settings, o.folder, service->notes_);
+  service->audit_ = std::make_unique<Audit>(o.folder, world.clock);
+  service->users_ = std::make_unique<Users>(o.settings, o.folder, o.owner, o.trust_users);
+  auto registry = Registry::open(*service->users_, o.folder, service->notes_);
   if (!registry.ok()) return registry.status();
   service->registry_ = std::move(*registry);
   // In the order in which they are asked for a request.
   auto workspaces = Workspaces::open(o.settings, o.folder, service->notes_);
   if (!workspaces.ok()) return workspaces.status();
   service->workspaces_ = std::move(*workspaces);
+  service->parts_.push_back(
+      std::make_unique<AccountApi>(*service->access_, *service->users_, *service->audit_));
   auto own = std::make_unique<OwnApi>(o.settings, *service->workspaces_);
   OwnApi& counts = *own;
   service->parts_.push_back(std::move(own));
   service->parts_.push_back(std::make_unique<Page>(program_folder() + "/../share/radlc/page"));
-  service->parts_.push_back(
-      std::make_unique<ImApi>(*service->access_, *service->registry_, service->scheme_));
-  service->requests_ = std::make_unique<Requests>(*service->access_, service->parts_, counts);
+  service->parts_.push_back(std::make_unique<ImApi>(*service->access_, *service->registry_, service->scheme_,
+                                                    ImLimits{.infrastructures = o.limits.infrastructures}));
+  service->requests_ = std::make_unique<Requests>(*service->access_, *service->users_, *service->audit_,
+                                                  service->parts_, o.limits, world.clock, counts);
   // A request may wait for machines; those that only look find a worker all the same.
   http.workers = 32;
   auto server = httpd::Server::start(*service->requests_, http);

@@ -13,11 +13,19 @@
 #include "common/http_server/server.h"
 #include "common/turn.h"
 #include "runtime/serve/access.h"
+#include "runtime/serve/audit.h"
 #include "runtime/serve/part.h"
 #include "runtime/serve/registry.h"
+#include "runtime/serve/users.h"
 #include "runtime/serve/workspaces.h"
 
 namespace radl::serve {
+
+// For each user.
+struct ServiceLimits {
+  size_t infrastructures = 200;
+  double requests_per_second = 200;  // on average; ten times as many at once
+};
 
 struct ServiceOptions {
   std::string folder;
@@ -27,6 +35,8 @@ struct ServiceOptions {
   std::vector<std::string> host_names;  // by which clients may call this service beside its address
   std::string owner;                    // the user of FOLDER/token
   Settings settings;
+  ServiceLimits limits;
+  bool trust_users = false;  // as the owner (Settings::trusted)
 };
 
 class Service {
@@ -50,6 +60,8 @@ class Service {
   std::string folder_, scheme_, address_;
   std::vector<std::string> notes_;
   std::unique_ptr<Access> access_;
+  std::unique_ptr<Audit> audit_;
+  std::unique_ptr<Users> users_;
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<Workspaces> workspaces_;
   std::vector<std::unique_ptr<Part>> parts_;

@@ -338,6 +338,40 @@ TEST_P(CloudSuite, AStoppedMachineIsSeenAndStarted) {
   EXPECT_EQ(ours.made.at(machine.address).id, made->id);
 }
 
+TEST_P(CloudSuite, AMachineIsStoppedStartedAndRebooted) {
+  CloudUser& ours = user();
+  Wanted machine = machine_with_its_needs(ours, design());
+  Result<Seen> made = ours.make(machine);
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  const auto asked = [&](Power power) {
+    Order order = ours.order(ours.wanted.at(machine.address), machine.chosen, "");
+    order.id = made->id;
+    return insist([&] { return cloud().ask_power(ours.context(), order, power).status; });
+  };
+  const auto shows = [&](ResourcePhase phase) {
+    for (int look = 0; look < 1000; ++look) {
+      Result<std::vector<Seen>> seen = ours.look({.ids = {made->id}});
+      if (seen.ok() && seen->size() == 1 && seen->front().phase == phase) return true;
+      clock().sleep(cloud().pace().first);
+    }
+    return false;
+  };
+  const Status stopped = asked(Power::Stop);
+  if (stopped.code() == Code::Unsupported) GTEST_SKIP() << stopped.message();
+  ASSERT_TRUE(stopped.ok()) << stopped.text();
+  EXPECT_TRUE(shows(ResourcePhase::Stopped));
+  EXPECT_TRUE(asked(Power::Stop).ok()) << "it is stopped already";
+  Json before = machine.spec, after = machine.spec;
+  before["state"] = "stopped";
+  after["state"] = "running";
+  if (cloud().impact(machine.type, before, after).kind == Impact::Kind::Replace) return;
+  Status started = ours.update(machine.address, ours.wanted.at(machine.address));
+  ASSERT_TRUE(started.ok()) << started.text();
+  EXPECT_TRUE(shows(ResourcePhase::Ready));
+  ASSERT_TRUE(asked(Power::Reboot).ok());
+  EXPECT_TRUE(shows(ResourcePhase::Ready));
+}
+
 // ---- sweeping, and living side by side ----
 
 TEST_P(CloudSuite, ASweepFindsWhatNobodyRemembers) {

@@ -1,0 +1,68 @@
+// One run of an infrastructure, and what those who asked for it wait for. Internal to Infrastructure.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/run/event_hub.h"
+#include "runtime/serve/infrastructure.h"
+
+namespace radl::serve {
+
+// What a change waits for, over all of its jobs.
+struct Infrastructure::Job {
+  struct Progress : EventSink {
+    explicit Progress(std::vector<std::string> wanted) : waiting(wanted.begin(), wanted.end()) {}
+    void emit(const Event& event) override {
+      const bool made = event.kind == EventKind::ActionFinished;
+      if ((!made && event.kind != EventKind::ActionFailed) || event.verb != "create") return;
+      std::lock_guard lock(mutex);
+      if (waiting.erase(event.id) == 0) return;
+      if (made)
+        ++exist;
+      else
+        failures += (failures.empty() ? "" : "\n") + event.id + ": " + event.message;
+      if (waiting.empty()) set_launched({});
+    }
+    void job_ended(const Status& status) {
+      std::lock_guard lock(mutex);
+      if (!status.ok() && worst.ok()) worst = status;
+      if (--jobs > 0) return;
+      set_launched(worst);
+      over.set_value(worst);
+    }
+
+    std::mutex mutex;
+    std::set<std::string> waiting;
+    size_t exist = 0, jobs = 0;
+    std::string failures;
+    Status worst;
+    bool told = false;
+    std::promise<Status> launched, over;
+
+   private:
+    void set_launched(const Status& otherwise) {
+      if (std::exchange(told, true)) return;
+      const bool none = exist == 0 && !failures.empty();
+      launched.set_value(none ? Status(Code::Invalid, failures) : exist == 0 ? otherwise : Status());
+    }
+  };
+
+  enum class Kind { Apply, Destroy, Work } kind = Kind::Apply;
+  std::string accounts;
+  std::optional<driver::ScaleRequest> scale;
+  std::shared_ptr<Progress> progress;
+  std::vector<int> leaving = {};                   // numbers of the machines that it removes
+  std::function<Status(Cancellation&)> work = {};  // of Kind::Work
+};
+
+// The findings of a project that does not compile, a line each.
+std::string findings_of(const driver::Project& project);
+
+}  // namespace radl::serve
