@@ -38,7 +38,7 @@ class PageCase(RadlCase):
         self.stop_server()
 
     def serve(self, port=0):
-        self.server = self.start("serve", "--open", "--listen", f"127.0.0.1:{port}", "--folder", self.folder / "service", "--cloud", "local")
+        self.server = self.start("serve", "--open", "--trust-users", "--listen", f"127.0.0.1:{port}", "--folder", self.folder / "service", "--cloud", "local")
         self.port = int(re.search(r"http://127\.0\.0\.1:(\d+);", self.server.stdout.readline())[1])
         self.link = re.search(r"http://\S+", self.server.stdout.readline())[0]
         self.token = (self.folder / "service/token").read_text().strip()
