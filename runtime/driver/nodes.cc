@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "common/files.h"
 #include "runtime/driver/project_state.h"
 #include "runtime/exec/jump.h"
 #include "runtime/net/ssh/target.h"
@@ -42,6 +43,16 @@ Result<const ResourceRecord*> node_called(const Snapshot& state, const std::stri
   std::string list;
   for (const ResourceRecord* node : *found) list += (list.empty() ? "" : ", ") + node->address;
   return not_found("no node " + name + " in " + state.name + "; there are: " + list);
+}
+
+std::string login_key_of(const Nodes& nodes, const std::string& address) {
+  const auto node = nodes.state.resources.find(address);
+  if (node == nodes.state.resources.end()) return {};
+  auto target =
+      ssh::target_of(node->second.attributes, ssh::key_places(nodes.environment, nodes.work_directory));
+  if (!target.ok() || !target->key_file.starts_with(nodes.work_directory + "/")) return {};
+  auto key = read_file(target->key_file, size_t{1} << 16);
+  return key.ok() ? *key : std::string();
 }
 
 Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node) {

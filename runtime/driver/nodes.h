@@ -26,6 +26,9 @@ Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, c
 // The one called so; "worker" means worker[0] where there is only one.
 Result<const ResourceRecord*> node_called(const Snapshot& state, const std::string& name);
 
+// The private key that radlc made for logins at the node; "" if they use another one.
+std::string login_key_of(const Nodes& nodes, const std::string& address);
+
 // Logs in with the key that the state names.
 Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/files.h"
-#include "runtime/net/ssh/target.h"
 #include "runtime/run/event_log.h"
 #include "runtime/serve/infrastructure_job.h"
 #include "runtime/serve/machine_radl.h"
@@ -12,17 +11,6 @@
 
 namespace radl::serve {
 namespace {
-
-// "": the key is not one that radlc made.
-std::string key_of(const Snapshot& state, const std::string& address, const driver::Nodes& nodes) {
-  const auto node = state.resources.find(address);
-  if (node == state.resources.end()) return {};
-  auto target =
-      ssh::target_of(node->second.attributes, ssh::key_places(nodes.environment, nodes.work_directory));
-  if (!target.ok() || !target->key_file.starts_with(nodes.work_directory + "/")) return {};
-  auto key = read_file(target->key_file, size_t{1} << 16);
-  return key.ok() ? *key : std::string();
-}
 
 std::optional<Json> attribute_of(const Snapshot& state, const std::string& system, const std::string& name,
                                  size_t index) {
@@ -190,8 +178,8 @@ Result<Json> Infrastructure::describe(const Machine& machine, bool with_key) con
   Snapshot now;
   std::string key;
   if (nodes.ok()) {
+    if (with_key) key = driver::login_key_of(*nodes, machine.address);
     now = std::move(nodes->state);
-    if (with_key) key = key_of(now, machine.address, *nodes);
   } else if (nodes.status().code() != Code::NotFound) {
     return nodes.status();
   }
