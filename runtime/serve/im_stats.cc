@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <optional>
+
+#include "common/utc.h"
 
 namespace radl::serve {
 namespace {
@@ -17,10 +18,10 @@ constexpr const char* kKeys[] = {"inf_id",     "im_user",    "creation_date", "l
 // "2026-01-31" or "2026/01/31" as wall seconds; nullopt: neither.
 std::optional<double> date_in(std::string text) {
   std::ranges::replace(text, '/', '-');
-  std::tm date{};
-  const char* end = ::strptime(text.c_str(), "%Y-%m-%d", &date);
-  if (!end || *end != '\0') return {};
-  return double(::timegm(&date));
+  const char* rest = nullptr;
+  const auto date = parse_utc(text, "%Y-%m-%d", &rest);
+  if (!date || !rest || *rest != '\0') return {};
+  return double(*date);
 }
 
 std::string csv_of(const Json& entries) {
