@@ -26,6 +26,7 @@ const std::vector<Probe>& reading_probes() {
       {"DescribeImages", {{"Owner.1", "self"}}},
       {"DescribeInstances", {}},
       {"DescribeKeyPairs", {}},
+      {"DescribeNetworkAcls", {}},
       {"DescribeNetworkInterfaces", {}},
       {"DescribePlacementGroups", {}},
       {"DescribeSecurityGroups", {}},

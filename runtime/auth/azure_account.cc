@@ -71,6 +71,7 @@ constexpr const char* kActions[] = {
     "Microsoft.Network/applicationSecurityGroups/delete",
     "Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action",
     "Microsoft.Network/applicationSecurityGroups/joinNetworkSecurityRule/action",
+    "Microsoft.Network/virtualNetworks/listNetworkManagerEffectiveSecurityAdminRules/action",
     "Microsoft.Network/networkInterfaces/read",
     "Microsoft.Network/networkInterfaces/write",
     "Microsoft.Network/networkInterfaces/delete",

@@ -57,6 +57,7 @@ constexpr const char* kPermissions[] = {
     "compute.networks.create",
     "compute.networks.delete",
     "compute.networks.get",
+    "compute.networks.getRegionEffectiveFirewalls",
     "compute.networks.list",
     "compute.networks.updatePolicy",
     "compute.networks.use",

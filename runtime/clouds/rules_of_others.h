@@ -13,6 +13,13 @@ namespace radl {
 // a list: a tag of that name is not taken for it.
 inline constexpr const char* kRulesOfOthers = "rules of others";
 
+// Whether a plan goes on where such rules cannot be read, and notes that they are unknown: these credentials
+// may not, or the service does not have the request.
+inline bool may_stay_unknown(const Status& why) {
+  return why.code() == Code::Auth || why.code() == Code::NotFound || why.code() == Code::Unsupported ||
+         why.code() == Code::Invalid;
+}
+
 inline void add_rule_of_others(Seen& seen, std::string text) {
   Json& rules = seen.marks[kRulesOfOthers];
   if (!rules.is_array()) rules = Json::array();

@@ -20,7 +20,8 @@ OWN = {"TerminateInstances", "StopInstances", "StartInstances", "ModifyInstanceA
 OF_LARGE_FILES = {"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}
 # Everything works without them: check-auth shows quotas as unknown, destroy does not name what still uses a group, and a refresh does
 # not compare the tags of disks.
-OPTIONAL = {"servicequotas:ListServiceQuotas", "ec2:DescribeAccountAttributes", "ec2:DescribeNetworkInterfaces", "ec2:DescribeVolumes"}
+OPTIONAL = {"servicequotas:ListServiceQuotas", "ec2:DescribeAccountAttributes", "ec2:DescribeNetworkAcls", "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeVolumes"}
 APART = {"iam:PassRole"}  # of an instance profile alone: docs/providers/aws.md
 FREE = {("sts", "GetCallerIdentity")}  # needs no permission
 

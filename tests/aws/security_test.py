@@ -111,6 +111,36 @@ class Security(AwsCase):
         self.ec2.delete_security_group(GroupId=open_group)
         self.ended()
 
+    def test_a_network_acl_is_noted_and_stays(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertNotIn("network ACL", "\n".join(self.planned()[1]["notes"]), "the default one lets everything through")
+        subnet = self.machine()["SubnetId"]
+        (acl,) = self.ec2.describe_network_acls(Filters=[{"Name": "association.subnet-id", "Values": [subnet]}])["NetworkAcls"]
+        entry = {"NetworkAclId": acl["NetworkAclId"], "RuleNumber": 90, "Egress": False}
+        self.ec2.create_network_acl_entry(**entry, Protocol="6", RuleAction="deny", CidrBlock="198.51.100.0/24", PortRange={"From": 22, "To": 23})
+        before = self.acls()
+        actions, plan = self.planned()
+        self.assertEqual((actions, plan["drift"]), ({}, []))
+        (note,) = [each for each in plan["notes"] if "network ACL" in each]
+        for words in ("node[0]: ", f"network ACL {acl['NetworkAclId']} rule 90 denies tcp 22-23 from 198.51.100.0/24 (subnet {subnet})",
+                      "rule 100 allows all from 0.0.0.0/0"):
+            self.assertIn(words, note)
+        for words in ("rule *", " to 0.0.0.0/0"):
+            self.assertNotIn(words, note, "what no connection comes to")
+        self.radlc("apply", "--auto-approve", "--refresh", self.file)
+        self.assertEqual(self.acls(), before)
+        self.proxy.faults = lambda request: Treatment(refuse=ec2_error(
+            "UnauthorizedOperation", "You are not authorized to perform: ec2:DescribeNetworkAcls", 403)) if request.action == "DescribeNetworkAcls" else None
+        (note,) = [each for each in self.planned()[1]["notes"] if "network ACL" in each]
+        self.assertIn("is unknown", note)
+        self.assertIn("ec2:DescribeNetworkAcls", note)
+        self.proxy.faults = None
+        self.ec2.delete_network_acl_entry(**entry)
+        self.ended()
+
+    def acls(self):
+        return sorted((json.dumps(one, sort_keys=True) for one in self.ec2.describe_network_acls()["NetworkAcls"]))
+
     def test_outbound_rules_that_were_revoked_or_added_are_as_before(self):
         self.radlc("apply", "--auto-approve", self.file)
         address, group = self.lan()

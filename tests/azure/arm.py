@@ -56,6 +56,7 @@ class Manager(Resources):
         self.console = lambda path: ""
         self.lock = threading.RLock()
         self.numbers = itertools.count(2)
+        self.admin_rules = {}  # virtual network -> security admin rules of a network manager
         self.kept_interfaces = {}  # key -> (until, machine)
 
     # ---- what tests look at and do ----
@@ -147,6 +148,8 @@ class Manager(Resources):
             raise Refused(404, "SubscriptionNotFound", f"The subscription '{parameters.get('subscriptionId')}' could not be found.")
         if name == "subscriptions_get":
             return document(200, {"subscriptionId": SUBSCRIPTION, "tenantId": TENANT, "displayName": "Tests", "state": self.state})
+        if name.endswith("_list_network_manager_effective_security_admin_rules"):
+            return self._admin_rules(split.path.rsplit("/", 2)[1], body)
         if self.state == "Disabled" and method in ("PUT", "PATCH", "POST"):
             raise Refused(409, "ReadOnlyDisabledSubscription", f"The subscription '{SUBSCRIPTION}' is disabled and therefore marked as read only. You cannot "
                           "perform any write actions on this subscription until it is re-enabled.")
@@ -167,6 +170,11 @@ class Manager(Resources):
         return handler(path, headers, body, query)
 
     # ---- reading ----
+    def _admin_rules(self, network, body):
+        """A rule a page."""
+        rules, at = self.admin_rules.get(network.lower(), []), int((body or {}).get("skipToken", "0"))
+        return document(200, {"value": rules[at:at + 1], **({"skipToken": str(at + 1)} if at + 1 < len(rules) else {})})
+
     def _shown(self, one, query=None):
         found = {k: copy.deepcopy(v) for k, v in one.items() if not k.startswith("_") and k != "path"}
         properties = found.get("properties", {})

@@ -154,6 +154,29 @@ class Lifecycle(AzureCase):
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_admin_rules_of_a_network_manager_are_noted_and_stay(self):
+        file = self.write("one.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy worker input.workers azure\n", ""))
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        notes = lambda: "\n".join(json.loads(self.radlc("plan", "--refresh", "--json", file))["notes"])  # noqa: E731
+        self.assertNotIn("does not control", notes())
+        (network,) = self.ours("virtualNetworks")
+        name = network.rpartition("/")[2]
+
+        def rule(called, **properties):
+            return {"id": f"/subscriptions/s/networkManagers/m/rules/{called}", "kind": "Custom", "properties": {
+                "protocol": "Tcp", "access": "Deny", "direction": "Inbound", "priority": 10, "sourcePortRanges": ["0-65535"],
+                "destinationPortRanges": ["22"], "sources": [{"addressPrefix": "*", "addressPrefixType": "IPPrefix"}],
+                "destinations": [{"addressPrefix": "*", "addressPrefixType": "IPPrefix"}], **properties}}
+        self.arm.admin_rules[name.lower()] = [rule("no-ssh"), rule("out", access="AlwaysAllow", direction="Outbound", protocol="Any",
+                                                                   destinationPortRanges=["*"], destinations=[{"addressPrefix": "10.9.0.0/16"}])]
+        noted = notes()
+        for words in ("front[0]: ", f"security admin rule no-ssh denies tcp 22 from 0.0.0.0/0 (virtual network {name})",
+                      "security admin rule out always allows all to 10.9.0.0/16"):
+            self.assertIn(words, noted)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)  # nothing to do about it
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def test_a_host_key_is_compared_once_the_console_shows_it(self):
         told, file = self.arm.console, self.write("one.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy worker input.workers azure\n", ""))
         trusted = lambda: {r["attributes"]["host_key_from"] for r in self.show(file)["resources"] if r["type"] == "machine"}  # noqa: E731

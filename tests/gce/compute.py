@@ -90,6 +90,7 @@ class Compute:
         self.instance_quota, self.exhausted, self.broken = 100, False, False
         self.gpu_quota = {}  # accelerator -> how many there may be; none: as many as are asked for
         self.without = {}  # zone -> machine types and accelerators that it does not have
+        self.policies = []  # effective firewall policies of every network; None: they may not be read
         self.full_zones = set()  # where machines are accepted and then fail, as a zone without room does
         self.fails_later = {}  # kind of operation -> how it fails once it was accepted
         self.guest_attributes = lambda path: {}
@@ -192,13 +193,15 @@ class Compute:
                 raise Refused(400, "invalid", "requestId is no UUID")
             if query["requestId"] in self.requests:
                 return self.requests[query["requestId"]].shown()
-        elif action not in ("get", "list", "aggregatedList", "getFromFamily", "getGuestAttributes", "getSerialPortOutput"):
+        elif action not in ("get", "list", "aggregatedList", "getFromFamily", "getGuestAttributes", "getSerialPortOutput", "getEffectiveFirewalls"):
             self.violations.append(f"{method} without a requestId")
         handler = getattr(self, "_" + action, None)
         if collection in ("globalOperations", "zoneOperations", "regionOperations"):
             return self._operations(action, parameters, query)
         if collection in ("projects", "regions", "images"):
             return getattr(self, "_" + collection)(action, parameters)
+        if method == "regionNetworkFirewallPolicies.getEffectiveFirewalls":
+            return self._policies(query)
         if collection not in COLLECTIONS or handler is None:
             raise NotImplementedError(method)
         place = {"global": "global", "region": f"regions/{parameters.get('region')}", "zone": f"zones/{parameters.get('zone')}"}
@@ -207,6 +210,13 @@ class Compute:
         return handler(collection, folder, name, query, body)
 
     # ---- reading ----
+    def _policies(self, query):
+        if self.policies is None:
+            raise Refused(403, "forbidden", "Required 'compute.networks.getRegionEffectiveFirewalls' permission")
+        if query["network"].split("/projects/")[1] not in {f"{PROJECT}/{path}" for path in self.resources} | {f"{PROJECT}/global/networks/default"}:
+            raise Refused(404, "notFound", f"The resource '{query['network']}' was not found")
+        return {"firewalls": [], "firewallPolicys": self.policies}
+
     def _projects(self, _action, _parameters):
         return {"name": PROJECT, "id": PROJECT_NUMBER, "selfLink": BASE + PROJECT,
                 "quotas": [{"metric": "GPUS_ALL_REGIONS", "limit": 0.0, "usage": 0.0}, {"metric": "NETWORKS", "limit": 5.0, "usage": 1.0}]}

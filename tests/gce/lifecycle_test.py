@@ -197,6 +197,37 @@ class Lifecycle(GceCase):
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
 
+    def test_rules_of_firewall_policies_are_noted_and_stay(self):
+        file = self.write("site.radl", f"radl 2\nsystem node ( cpu.count >= 1, {SYSTEM} )\ndeploy node 1 gce\n")
+        self.apply_file(file)
+        notes = lambda: "\n".join(json.loads(self.radlc("plan", "--refresh", "--json", file))["notes"])  # noqa: E731
+        self.assertNotIn("does not control", notes())
+
+        def rule(priority, action, ports, direction="INGRESS", **more):
+            ends = {"destIpRanges": ["10.9.0.0/16"]} if direction == "EGRESS" else {"srcIpRanges": ["203.0.113.0/24"], "srcRegionCodes": ["FR"]}
+            return {"priority": priority, "action": action, "direction": direction,
+                    "match": {"layer4Configs": [{"ipProtocol": "tcp", "ports": ports}], **ends}, **more}
+        network = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/networks/"
+        self.compute.policies = [
+            {"name": "1234", "displayName": "no-ssh", "type": "HIERARCHY", "rules": [
+                rule(1000, "deny", ["22"]), rule(1001, "deny", ["23"], disabled=True), rule(1002, "deny", ["24"], targetResources=[network + "other"]),
+                rule(1003, "allow", ["25"], targetResources=[network + "default"]),
+                rule(1004, "deny", ["26"], targetServiceAccounts=["robot@example.iam.gserviceaccount.com"]), rule(2147483644, "goto_next", ["27"])]},
+            {"name": "ours", "type": "NETWORK_REGIONAL", "rules": [rule(7, "apply_security_profile_group", ["80"], "EGRESS", targetSecureTags=[
+                {"name": "tagValues/5", "state": "EFFECTIVE"}])]}]
+        noted = notes()
+        for words in ("node[0]: ", "no-ssh rule 1000 denies tcp 22 from 203.0.113.0/24, FR (hierarchical firewall policy)", "rule 1003 allows tcp 25",
+                      "ours rule 7 inspects tcp 80 to 10.9.0.0/16 for machines with the secure tag tagValues/5 (regional network firewall policy)"):
+            self.assertIn(words, noted)
+        for words in ("rule 1001", "rule 1002", "rule 1004", "tcp 27"):
+            self.assertNotIn(words, noted)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)  # nothing to do about it
+        self.compute.policies = None
+        self.assertRegex(notes(), r"the firewall policies of projects/\S+/global/networks/default are unknown: .*getRegionEffectiveFirewalls")
+        self.compute.policies = []
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
     def apply_file(self, file, *arguments):
         self.radlc("apply", "--auto-approve", *arguments, file, timeout=300)
 

@@ -13,6 +13,8 @@ def undocumented(methods):
         collection, action = method.split(".")
         if collection.endswith("Operations"):
             continue
+        if collection == "regionNetworkFirewallPolicies":
+            collection, action = "networks", action.replace("get", "getRegion")
         if collection == "images":
             action = "get" if action == "get" else "getFromFamily"
         needed.add(f"compute.{collection}.{WORDS.get(action, action)}")

@@ -43,6 +43,9 @@ struct Asking {
   // The address that this computer is seen under from outside, as a CIDR.
   const std::function<Result<std::string>(const Stop&)>& caller;
   std::map<std::string, std::vector<Json>> listed;  // by path: what one look asks for once
+  // By machine: "/subscriptions/S/.../virtualNetworks/V" of its primary interface, of machines that this call
+  // showed.
+  std::map<std::string, std::string> networks = {};
 
   std::string root() const { return "subscriptions/" + subscription + "/"; }
   // "/subscriptions/S/resourceGroups/..": as bodies name what else there is.

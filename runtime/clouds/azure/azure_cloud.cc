@@ -11,6 +11,7 @@
 #include "common/http/http.h"
 #include "common/http/url.h"
 #include "common/text.h"
+#include "runtime/clouds/azure/admin_rules.h"
 #include "runtime/clouds/azure/design.h"
 #include "runtime/clouds/azure/kind.h"
 #include "runtime/clouds/azure/survey.h"
@@ -288,6 +289,9 @@ Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& 
     for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
   }
   memory_.operations.add_to(context, query, found);
+  if (!query.names.empty()) {
+    if (Status added = add_admin_rules(**call, found); !added.ok()) return added;
+  }
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;

@@ -1,4 +1,5 @@
 // What Azure tells of a machine.
+#include "common/text.h"
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/rules_of_others.h"
 
@@ -26,7 +27,7 @@ const Json* with_id(const std::vector<Json>& items, const std::string& id) {
 }
 
 struct Addresses {
-  std::string inside, outside;
+  std::string inside, outside, subnet;
 };
 
 Result<Addresses> addresses_of(Asking& call, const std::string& interface) {
@@ -39,6 +40,7 @@ Result<Addresses> addresses_of(Asking& call, const std::string& interface) {
   for (const Json& one : list_of(member(*item, "properties"), "ipConfigurations")) {
     const Json& inside = member(one, "properties");
     found.inside = text_of(inside, "privateIPAddress");
+    found.subnet = text_of(member(inside, "subnet"), "id");
     const std::string address = id_in(text_of(member(inside, "publicIPAddress"), "id"));
     if (address.empty()) continue;
     auto addresses = list(call, folder + "publicIPAddresses", kNetwork);
@@ -110,6 +112,7 @@ Status show_machine(Asking& call, const MachineNow& now, Seen& seen) {
   auto addresses = addresses_of(call, now.interface);
   if (!addresses.ok()) return addresses.status();
   seen.spec = {{"tags", own_tags(now.tags)}, {"type", now.type}, {"zone", or_null(now.zone)}};
+  call.networks[now.id] = addresses->subnet.substr(0, to_lower(addresses->subnet).find("/subnets/"));
   for (const std::string& interface : now.further)
     add_rule_of_others(seen, "network interface " + interface + ", which radlc did not attach");
   const std::string& host = addresses->outside.empty() ? addresses->inside : addresses->outside;

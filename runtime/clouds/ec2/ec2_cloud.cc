@@ -13,6 +13,7 @@
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/disk_tags.h"
 #include "runtime/clouds/ec2/kind.h"
+#include "runtime/clouds/ec2/network_acls.h"
 #include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/survey.h"
 #include "runtime/clouds/loaded.h"
@@ -220,6 +221,7 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
     }
   }
   if (Status compared = add_disk_tags(call, query.names, found); !compared.ok()) return compared;
+  if (Status added = add_network_acls(call, query.names, found); !added.ok()) return added;
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;

@@ -25,7 +25,7 @@ Parameters launched_in(const Launch& launch, const Subnet& subnet, const std::st
 
 // An <item> of instancesSet.
 struct InstanceNow {
-  std::string id, state, type, zone, vpc, lifecycle, reason, reason_code;
+  std::string id, state, type, zone, vpc, subnet, lifecycle, reason, reason_code;
   std::string public_ip, private_ip, association;  // of an elastic address
   std::vector<std::string> groups;                 // ids, sorted
   std::map<std::string, std::string> tags;

@@ -51,6 +51,7 @@ InstanceNow instance_in(pugi::xml_node item) {
   now.state = text_of(item.child("instanceState"), "name");
   now.type = text_of(item, "instanceType");
   now.vpc = text_of(item, "vpcId");
+  now.subnet = text_of(item, "subnetId");
   now.zone = text_of(item.child("placement"), "availabilityZone");
   now.lifecycle = text_of(item, "instanceLifecycle");
   now.reason = text_of(item.child("stateReason"), "message");
@@ -135,6 +136,7 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
     add_rule_of_others(seen, "network interface " + interface + ", which radlc did not attach");
   seen.attributes = attributes_of(now);
   call.memory.note_disks(now.id, now.disks);
+  call.memory.note_subnet(now.id, now.subnet);
   return seen;
 }
 

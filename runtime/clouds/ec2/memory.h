@@ -51,11 +51,22 @@ class Memory : public CloudMemory {
     auto found = disks_.find(machine);
     return found == disks_.end() ? std::set<std::string>() : found->second;
   }
+  // The subnet that a machine was last seen in; "": none, or it was not seen.
+  void note_subnet(const std::string& machine, const std::string& subnet) {
+    std::lock_guard guard(made_mutex_);
+    subnets_[machine] = subnet;
+  }
+  std::string subnet_of(const std::string& machine) const {
+    std::lock_guard guard(made_mutex_);
+    auto found = subnets_.find(machine);
+    return found == subnets_.end() ? "" : found->second;
+  }
 
  private:
   mutable std::mutex made_mutex_;
   std::map<std::string, std::string> made_;
   std::map<std::string, std::set<std::string>> disks_;  // by machine
+  std::map<std::string, std::string> subnets_;          // by machine
 };
 
 }  // namespace radl::ec2

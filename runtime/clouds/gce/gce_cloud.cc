@@ -274,6 +274,7 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
   memory_.operations.add_to(context, query, found);
   if (!query.names.empty()) {
     if (Status added = add_foreign_rules(**call, found); !added.ok()) return added;
+    if (Status added = add_policy_rules(**call, found); !added.ok()) return added;
   }
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
