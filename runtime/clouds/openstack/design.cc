@@ -150,7 +150,10 @@ class Designer : private DesignBuilder {
     if (Status added = add_features(node, spec, references); !added.ok()) return added;
     auto offers = offers_for(place_, node, input_);
     if (!offers.ok()) return offers.status();
-    if (!offers->front().spec.contains("type")) spec["flavor"] = flavor_wanted(node);
+    if (!offers->front().spec.contains("type")) {
+      spec["flavor"] = flavor_wanted(node);
+      if (const std::string arch = text_wanted(node, "cpu.arch"); !arch.empty()) spec["arch"] = arch;
+    }
     if (!spec.contains("zone")) *offers = in_zones(*offers, zones_named(node));
     add_machine(node, "server", std::move(spec), std::move(references), std::move(*offers), kBootSeconds);
     return {};

@@ -202,6 +202,13 @@ Result<std::vector<Flavor>> flavors_there(Asking& call) {
   });
 }
 
+ir::Node wish_of(const Order& order) {
+  ir::Node wish = node_of_wish(order.address, order.spec.value("flavor", Json::object()));
+  if (const std::string arch = text_of(order.spec, "arch"); !arch.empty())
+    wish.requirements["cpu.arch"].equals = arch;
+  return wish;
+}
+
 const Flavor* first_for(const std::vector<const Flavor*>& fit, const Image& image, double root_gib) {
   auto has_memory = [&](const Flavor* one) { return one->type.memory_bytes >= image.min_memory_bytes; };
   // A flavor without a disk gives the image's own size.
@@ -229,8 +236,7 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
                fmt::format("{}: instance_type = '{}': {} has no such flavor", order.address, type, cloud))
         .with_hint(near.empty() ? "it has " + join(names, ", ") : "did you mean " + near + "?");
   }
-  const ir::Node wish = node_of_wish(order.address, order.spec.value("flavor", Json::object()));
-  auto fit = fitting_flavors(wish, *flavors, cloud);
+  auto fit = fitting_flavors(wish_of(order), *flavors, cloud);
   if (!fit.ok()) return fit.status();
   if (!image) return *fit->front();
   const std::string wanted = image->architecture;

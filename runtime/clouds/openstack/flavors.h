@@ -11,6 +11,8 @@ namespace radl::openstack {
 // The features that choose a flavor, as a spec has them: {"cpu.count": {"min": 2}, ..}; and back.
 Json flavor_wanted(const ir::Node& node);
 ir::Node node_of_wish(const std::string& address, const Json& wanted);
+// What an order's "flavor" and "arch" ask for.
+ir::Node wish_of(const Order& order);
 
 // One of Nova's list, with what its extra specs say of graphics processors.
 Flavor flavor_in(const Json& item);

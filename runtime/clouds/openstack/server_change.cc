@@ -44,8 +44,7 @@ Resizing change_flavor(Asking& call, const Order& order, const ServerNow& now) {
     // What it has may fit as well: nobody's machine is stopped for a smaller one.
     auto all = flavors_there(call);
     if (!all.ok()) return {Asked::refused(all.status()), true};
-    const ir::Node wish = node_of_wish(order.address, order.spec.value("flavor", Json::object()));
-    auto fit = fitting_flavors(wish, *all, call.cloud.text());
+    auto fit = fitting_flavors(wish_of(order), *all, call.cloud.text());
     if (!fit.ok()) return {Asked::refused(fit.status()), true};
     for (const Flavor* one : *fit)
       if (one->type.name == now.flavor) wanted = *one;

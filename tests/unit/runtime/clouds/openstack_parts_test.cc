@@ -293,6 +293,34 @@ TEST(OpenStackDesign, AnImageStartsOnFlavorsOfItsArchitecture) {
   EXPECT_EQ(designed(program, survey).status().code(), Code::Invalid);
 }
 
+TEST(OpenStackDesign, AnImageThatNamesNoProcessorStartsOnFlavorsOfTheFilesArchitecture) {
+  const auto flavor = [](const char* name, int cores, Json extra) {
+    return flavor_in(
+        {{"id", name}, {"name", name}, {"vcpus", cores}, {"ram", 4096}, {"extra_specs", std::move(extra)}});
+  };
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["cpu.arch"].equals = "aarch64";
+  auto image = image_wanted(program.nodes[0]);
+  ASSERT_TRUE(image.ok());
+  Survey survey;
+  survey.facts["image_architectures"][image->text] = "";
+  survey.facts["flavors"] = {to_json(flavor("x", 2, {{"trait:HW_ARCH_X86_64", "required"}})),
+                             to_json(flavor("arm", 3, {{"trait:HW_ARCH_AARCH64", "required"}}))};
+  auto design = designed(program, survey);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  EXPECT_EQ(find(*design, "worker[0]")->offers[0].name, "arm");
+  // The launch chooses by the spec alone.
+  Order order;
+  order.spec = find(*design, "worker[0]")->spec;
+  std::vector<Flavor> flavors;
+  for (const Json& one : survey.facts["flavors"]) flavors.push_back(flavor_from_json(one));
+  auto fit = fitting_flavors(wish_of(order), flavors, "openstack");
+  ASSERT_TRUE(fit.ok()) << fit.status().text();
+  EXPECT_EQ(fit->front()->type.name, "arm");
+  survey.facts["flavors"].erase(1);
+  EXPECT_EQ(designed(program, survey).status().code(), Code::Invalid);
+}
+
 TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
   const ir::Program program = test::ProgramBuilder().deploy({"worker", 3}).build();
   Survey survey;
