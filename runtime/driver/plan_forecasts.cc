@@ -139,6 +139,7 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
         forecast_program({plan, one.step->id, model.forecast(one.question), one.machine, staging, measured,
                           bands, digest, profile_command(project, *one.step, one.machine.shared)}));
   }
+  add_waits(plan, forecasts);
   return forecasts;
 }
 

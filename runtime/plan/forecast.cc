@@ -155,11 +155,11 @@ Banded guessed_around(const ForecastInput& input) {
 }
 
 // Price by time, and what processors that run above their CPU credits are charged while they compute.
-void take_cost(const Plan& plan, int64_t surplus_per_hour, const Banded& train, PlanForecast& forecast) {
+void take_cost(const Plan& plan, const Banded& train, PlanForecast& forecast) {
   const bool priced = std::all_of(plan.costs.begin(), plan.costs.end(), std::mem_fn(&ResourceCost::priced));
   const auto rate = plan.totals.price_per_hour.total();
   if (!priced || !rate.ok() || !forecast.total.known()) return;
-  const Money surplus{surplus_per_hour, rate->currency};
+  const Money surplus{forecast.surplus_per_hour, rate->currency};
   const auto cost = [&](double all, double training) {
     Money sum = foresight::billed(*rate, all, {});
     sum.micros += foresight::billed(surplus, training, {1, 0}).micros;
@@ -205,8 +205,8 @@ PlanForecast forecast_plan(const ForecastInput& input) {
     forecast.unknown = training.unknown;
     if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;
   }
-  take_cost(input.plan, input.machine.credits.surplus_micros_per_hour * input.facts.workers, training.train,
-            forecast);
+  forecast.surplus_per_hour = input.machine.credits.surplus_micros_per_hour * input.facts.workers;
+  take_cost(input.plan, training.train, forecast);
   return forecast;
 }
 
@@ -243,8 +243,88 @@ PlanForecast forecast_program(const ProgramForecastInput& input) {
   }
   const Action* action = input.plan.find(input.id);
   const auto nodes = static_cast<int64_t>(action == nullptr ? 1 : action->nodes.size());
-  take_cost(input.plan, input.machine.credits.surplus_micros_per_hour * nodes, input.program.run, forecast);
+  forecast.surplus_per_hour = input.machine.credits.surplus_micros_per_hour * nodes;
+  take_cost(input.plan, input.program.run, forecast);
   return forecast;
+}
+
+namespace {
+
+bool is_job_phase(const std::string& name) { return name == "train" || name == "run"; }
+
+// A chain of jobs that come one after the other.
+struct Chain {
+  std::vector<Banded> parts;
+  double seconds = 0;
+  std::string last, unknown;  // ids: the job at its end; one whose time is not known
+};
+
+class Chains {
+ public:
+  Chains(const Plan& plan, const std::vector<PlanForecast>& forecasts) {
+    for (const PlanForecast& forecast : forecasts) jobs_[forecast.training] = &forecast;
+    for (const Barrier& barrier : plan.barriers) needs_[barrier.id] = &barrier.needs;
+    for (const Action& action : plan.actions) needs_[action.id] = &action.needs;
+  }
+
+  // The longest one that must end before this begins.
+  Chain before(const std::string& id) {
+    const auto [known, first] = before_.try_emplace(id);
+    if (!first) return known->second;
+    Chain longest;
+    if (const auto needs = needs_.find(id); needs != needs_.end())
+      for (const std::string& need : *needs->second) {
+        Chain chain = up_to(need);
+        if (longest.unknown.empty() && (!chain.unknown.empty() || chain.seconds > longest.seconds))
+          longest = std::move(chain);
+      }
+    return before_[id] = std::move(longest);
+  }
+
+ private:
+  Chain up_to(const std::string& id) {
+    Chain chain = before(id);
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) return chain;
+    chain.last = id;
+    for (const auto& [name, phase] : job->second->phases) {
+      if (!is_job_phase(name) && name != "bring back") continue;
+      if (!phase.known() && chain.unknown.empty()) chain.unknown = id;
+      chain.parts.push_back(phase);
+      chain.seconds += phase.value;
+    }
+    return chain;
+  }
+
+  std::map<std::string, const PlanForecast*> jobs_;
+  std::map<std::string, const std::vector<std::string>*> needs_;
+  std::map<std::string, Chain> before_;
+};
+
+void add_wait(const Plan& plan, const Chain& chain, PlanForecast& forecast) {
+  Banded wait = chain.unknown.empty() ? foresight::sum_of(chain.parts) : Banded();
+  wait.from = "for " + (chain.unknown.empty() ? chain.last : chain.unknown);
+  const auto job = std::find_if(forecast.phases.begin(), forecast.phases.end(),
+                                [](const auto& phase) { return is_job_phase(phase.first); });
+  const Banded run = job == forecast.phases.end() ? Banded() : job->second;
+  forecast.phases.insert(job, {"wait", wait});
+  if (!forecast.total.known()) return;
+  std::vector<Banded> parts;
+  for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
+  forecast.total = wait.known() ? foresight::sum_of(parts) : Banded();
+  forecast.cost = forecast.cost_low = forecast.cost_high = std::nullopt;
+  if (!wait.known()) forecast.unknown = "it waits for " + chain.unknown + ", whose time is not known";
+  take_cost(plan, run, forecast);
+}
+
+}  // namespace
+
+void add_waits(const Plan& plan, std::vector<PlanForecast>& forecasts) {
+  Chains chains(plan, forecasts);
+  std::vector<Chain> found;
+  for (const PlanForecast& forecast : forecasts) found.push_back(chains.before(forecast.training));
+  for (size_t i = 0; i < forecasts.size(); ++i)
+    if (!found[i].parts.empty()) add_wait(plan, found[i], forecasts[i]);
 }
 
 }  // namespace radl

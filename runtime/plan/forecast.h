@@ -54,10 +54,14 @@ struct PlanForecast {
   std::string outside;                             // why a probe would be worth it, and how; empty: it is not
   std::string unknown;                             // why the job's time is not known, and what to do
   std::string calibration;
+  int64_t surplus_per_hour = 0;  // micros: charged beside the price while the job computes above CPU credits
 };
 
 PlanForecast forecast_plan(const ForecastInput& input);
 PlanForecast forecast_program(const ProgramForecastInput& input);
+// Adds the phase "wait" to each job that comes after other jobs of the plan: the longest chain of them, each
+// with what is done around it. If the time of one of them is not known, neither is the total.
+void add_waits(const Plan& plan, std::vector<PlanForecast>& forecasts);
 
 Json to_json(const PlanForecast& forecast);
 std::string forecast_text(const PlanForecast& forecast);

@@ -241,6 +241,46 @@ TEST_F(AProgram, WithoutATimeThereIsABoundOrTheCommandThatMeasuresIt) {
   EXPECT_NE(text.find("total       longer than 30"), std::string::npos) << text;
 }
 
+TEST_F(AProgram, WaitsForTheProgramsBeforeIt) {
+  program.run = foresight::banded(100, 1.3, foresight::Source::Measured, "runs");
+  const double alone = forecast().total.value, around = forecast().phases.back().second.value;
+  const auto named = [&](const std::string& id, double seconds) {
+    PlanForecast made = forecast();
+    made.training = id;
+    for (auto& [name, phase] : made.phases)
+      if (name == "run" && seconds > 0)
+        phase = foresight::banded(seconds, 1.3, foresight::Source::Measured, "runs");
+      else if (name == "run")
+        phase = {};
+    return made;
+  };
+  // first, and beside it aside -> a barrier -> p -> last
+  plan.actions.push_back(step("program/first", "program", {}));
+  plan.actions.push_back(step("program/aside", "program", {}));
+  plan.actions.push_back(step("program/last", "program", {}));
+  plan.barriers.push_back({"met", {"program/first", "program/aside"}, true});
+  for (Action& action : plan.actions) {
+    if (action.id == "program/p") action.needs = {"met"};
+    if (action.id == "program/last") action.needs = {"program/p"};
+  }
+  std::vector<PlanForecast> all = {named("program/last", 10), named("program/p", 100),
+                                   named("program/aside", 7), named("program/first", 40)};
+  add_waits(plan, all);
+  const auto wait_of = [](const PlanForecast& one) { return to_json(one)["phases"].value("wait", Json()); };
+  EXPECT_EQ(wait_of(all[3]), Json()) << "nothing comes before it";
+  EXPECT_NEAR(wait_of(all[1])["seconds"].get<double>(), 40 + around, 1e-6) << "the longer of two";
+  EXPECT_NEAR(wait_of(all[0])["seconds"].get<double>(), 40 + 100 + 2 * around, 1e-6);
+  EXPECT_NEAR(all[1].total.value, alone + 40 + around, 1e-6);
+  ASSERT_TRUE(all[1].cost);
+  EXPECT_GT(all[1].cost->micros, forecast().cost->micros) << "the machines wait too";
+
+  all = {named("program/p", 100), named("program/aside", 0), named("program/first", 40)};
+  add_waits(plan, all);
+  EXPECT_FALSE(all[0].total.known());
+  EXPECT_FALSE(all[0].cost);
+  EXPECT_NE(all[0].unknown.find("program/aside"), std::string::npos) << all[0].unknown;
+}
+
 TEST_F(APlan, OtherJobsAreNoConfiguring) {
   const double before = phase("configure").value;
   plan.actions.push_back(step("program/p", "program", 500));
