@@ -130,18 +130,20 @@ int run_slurm(const Session& session, const Nodes& nodes, const ResourceRecord& 
 int run_cancel(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
-  auto nodes = load_nodes(session.host, options.project);
-  if (!nodes.ok()) return report(session, nodes.status());
   Cancellation cancellation;
   SignalGuard guard(cancellation);
+  const Stop stop = cancellation.finishing();
+  auto nodes = load_nodes(session.host, options.project, stop);
+  if (!nodes.ok()) return report(session, nodes.status());
   auto job = job_called(nodes->state, options.words);
   const ResourceRecord* head = slurm_head(nodes->state);
   if (const std::string called = slurm_job_called(options.words); head && !job.ok() && !called.empty())
-    return run_slurm(session, *nodes, *head, called, cancellation.finishing());
+    return run_slurm(session, *nodes, *head, called, stop);
   if (!job.ok()) return report(session, job.status());
-  auto views = look_at_job(*nodes, **job);
+  auto views = look_at_job(*nodes, **job, stop);
+  if (Status stopped = stop.check(); !stopped.ok()) return report(session, stopped);
   EndedNodes ended;
-  auto count = end_all(views, Stop::when([&] { return cancellation.stop_starting(); }), ended);
+  auto count = end_all(views, stop, ended);
   if (!count.ok()) return report(session, count.status());
   note_ended(session, options, (*job)->id, ended, !views.empty() && views.front().runs());
   if (*count == 0) return report(session, invalid((*job)->id + " does not run"));

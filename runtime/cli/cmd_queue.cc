@@ -161,7 +161,7 @@ int run_queue(const Session& session, Options& options) {
   const std::string logs = (std::filesystem::path(nodes->work_directory).parent_path() / "logs").string();
   Json all = Json::array();
   for (const StepRecord* job : jobs_of(nodes->state)) {
-    for (const JobView& view : look_at_job(*nodes, *job)) {
+    for (const JobView& view : look_at_job(*nodes, *job, {})) {
       // Of an earlier version only what runs, or cannot be asked, is of interest.
       const bool shows = !view.earlier || view.runs() ||
                          std::any_of(view.nodes.begin(), view.nodes.end(),

@@ -9,7 +9,8 @@
 namespace radl::driver {
 namespace {
 
-void look_at_node(const Nodes& nodes, const std::string& address, const JobFolder& folder, JobNode& node) {
+void look_at_node(const Nodes& nodes, const std::string& address, const JobFolder& folder, JobNode& node,
+                  const Stop& stop) {
   node.handle.address = address;
   auto found = nodes.state.resources.find(address);
   auto made = folder.nodes.find(address);
@@ -28,7 +29,7 @@ void look_at_node(const Nodes& nodes, const std::string& address, const JobFolde
   node.handle.connect = [&node]() -> Result<Remote*> { return node.remote.get(); };
   node.context.environment = nodes.environment;
   node.member = std::make_unique<jobs::Member>(node.handle, node.context, folder.name);
-  auto look = node.member->look();
+  auto look = node.member->look("", stop);
   node.status = look.status();
   if (look.ok()) node.look = std::move(*look);
 }
@@ -41,7 +42,7 @@ bool JobView::runs() const {
   return std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->runs(); });
 }
 
-std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job) {
+std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job, const Stop& stop) {
   std::vector<JobView> views;
   for (size_t i = job.jobs.size(); i-- > 0;) {
     const bool earlier = i + 1 < job.jobs.size();
@@ -56,7 +57,7 @@ std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job) {
   }
   Status looked = jobs::for_all(looks.size(), [&](size_t i) -> Status {
     const auto& [folder, address, node] = looks[i];
-    look_at_node(nodes, address, *folder, *node);
+    look_at_node(nodes, address, *folder, *node, stop);
     return {};
   });
   for (const auto& [folder, address, node] : looks) {

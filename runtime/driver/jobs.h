@@ -33,8 +33,9 @@ struct JobView {
 };
 
 // Logs in to the job's nodes side by side and looks. The first is the record's own, its nodes in the record's
-// order; then earlier versions that may still run.
-std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job);
+// order; then earlier versions that may still run. A node that has not answered at `stop` has the status
+// Cancelled.
+std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job, const Stop& stop);
 // By its step's id or the name at the end of it; "": the only one. NotFound and Invalid list what there is.
 Result<const StepRecord*> job_called(const Snapshot& state, const std::string& name);
 // The trainings and programs that the state knows.

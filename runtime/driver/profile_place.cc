@@ -112,8 +112,11 @@ foresight::MachineFacts kind_of(const ResourceRecord& node) {
   return machine;
 }
 
-Status measure_machine(Remote& remote, foresight::MachineFacts& machine) {
-  auto said = exec_for_data(remote, "getconf _NPROCESSORS_ONLN && getconf _PHYS_PAGES && getconf PAGE_SIZE");
+Status measure_machine(Remote& remote, foresight::MachineFacts& machine, const Stop& stop) {
+  ExecOptions how;
+  how.stop = stop;
+  auto said =
+      exec_for_data(remote, "getconf _NPROCESSORS_ONLN && getconf _PHYS_PAGES && getconf PAGE_SIZE", how);
   if (!said.ok()) return std::move(said).status();
   double figures[3] = {0, 0, 0};
   size_t count = 0;
@@ -131,10 +134,11 @@ Status measure_machine(Remote& remote, foresight::MachineFacts& machine) {
 
 }  // namespace
 
-Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remote& remote) {
+Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remote& remote,
+                                                const Stop& stop) {
   foresight::MachineFacts machine = kind_of(node);
   if (machine.shared) return machine;
-  if (Status measured = measure_machine(remote, machine); !measured.ok()) return measured;
+  if (Status measured = measure_machine(remote, machine, stop); !measured.ok()) return measured;
   return machine;
 }
 
@@ -147,14 +151,14 @@ Result<std::unique_ptr<ProfilePlace>> local_place(const Host& host, const Stop& 
 
 Result<std::unique_ptr<ProfilePlace>> node_place(const Host& host, const ProjectOptions& project,
                                                  const std::string& name, const Stop& stop) {
-  auto nodes = load_nodes(host, project);
+  auto nodes = load_nodes(host, project, stop);
   if (!nodes.ok()) return std::move(nodes).status();
   auto node = node_called(nodes->state, name);
   if (!node.ok()) return std::move(node).status();
   const std::string address = (*node)->address;
   auto remote = connect_to(*nodes, **node);
   if (!remote.ok()) return std::move(remote).status().at(address);
-  auto machine = machine_of_node(**node, **remote);
+  auto machine = machine_of_node(**node, **remote, stop);
   if (!machine.ok()) return std::move(machine).status().at(address);
   NodeHandle handle;
   handle.address = address;

@@ -14,7 +14,7 @@
 namespace radl::driver {
 
 // The kind of machine that a node of a state is; of one that is not of this computer, asked for what it has.
-Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remote& remote);
+Result<foresight::MachineFacts> machine_of_node(const ResourceRecord& node, Remote& remote, const Stop& stop);
 
 class ProfilePlace {
  public:

@@ -100,7 +100,7 @@ Result<foresight::ProgramRun> probe_on_nodes(const Host& host, const ProjectOpti
     handle.connect = [remote = remotes.back().get()]() -> Result<Remote*> { return remote; };
     handles.push_back(std::move(handle));
   }
-  auto machine = machine_of_node(*records->front(), *remotes.front());
+  auto machine = machine_of_node(*records->front(), *remotes.front(), probe.stop);
   if (!machine.ok()) return std::move(machine).status().at(records->front()->address);
   machine->gpus = gpus_of(host, *records->front());
   auto values = resolved(program, nodes->state, project.compiled.secrets);

@@ -103,7 +103,7 @@ class Refresher {
         if (Result<Remote*> remote = session_.connect(address, kNoPatience); !remote.ok())
           return remote.status();
         const NodeHandle node = session_.handle(address);
-        auto look = jobs::Member(node, context, folder.name).look();
+        auto look = jobs::Member(node, context, folder.name).look("", context.stop);
         if (!look.ok()) return look.status();
         if (look->runs()) runs.insert(address);
       }

@@ -25,12 +25,12 @@ constexpr int kLongestTail = 16 << 10;  // bytes: a line may be of any length
 
 }  // namespace
 
-Result<ExecResult> Member::exec(const std::string& command) {
+Result<ExecResult> Member::exec(const std::string& command, const Stop& stop) {
   auto remote = node_.connect();
   if (!remote) return std::move(remote).status().at(address());
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
-  options.stop = Stop().until(context_.stop.deadline());  // a job that is cancelled has still to be stopped
+  options.stop = stop.until(context_.stop.deadline());
   Ahead first = take_soon();
   options.stdin_bytes = std::move(first.input);
   auto result = exec_for_data(**remote, first.script + command, options);
@@ -84,7 +84,7 @@ std::string end_text(int exit) {
   return fmt::format("was killed by SIG{} ({})", name, ::sigdescr_np(exit - 128));
 }
 
-Result<Member::Look> Member::look(const std::string& also) {
+Result<Member::Look> Member::look(const std::string& also, const Stop& stop) {
   constexpr std::string_view kBegin = "radl-look\n";
   // "whole" comes last: without it the answer is none.
   const std::string first = also.empty() ? "" : fmt::format("(\nset +e\n{}\n)\n", also);
@@ -122,7 +122,8 @@ for p in *.pid; do
   fi
 done
 echo whole)sh",
-                       shell_path(folder()), kProcessScript, first, kBegin.substr(0, kBegin.size() - 1)));
+                       shell_path(folder()), kProcessScript, first, kBegin.substr(0, kBegin.size() - 1)),
+           stop);
   if (!result) return result.status();
   const size_t begin = result->out.find(kBegin);
   const std::string out = begin == std::string::npos ? "" : result->out.substr(begin + kBegin.size());

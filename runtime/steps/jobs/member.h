@@ -88,8 +88,8 @@ class Member {
       return false;
     }
   };
-  // `also`: shell text that runs in the same command.
-  Result<Look> look(const std::string& also = "");
+  // `also`: shell text that runs in the same command. Without `stop`, only the context's deadline ends it.
+  Result<Look> look(const std::string& also = "", const Stop& stop = {});
   // Shell text that runs before the next command on the node, in the same one: that command fails with it. It
   // may be a command of another thread's.
   void soon(const std::string& script);
@@ -153,8 +153,9 @@ class Member {
   // What each process uses now, from two looks half a second apart.
   Result<std::map<std::string, Usage>> usage(const std::vector<std::string>& names);
   Result<std::string> log_tail(const std::string& name, int lines);
-  // Runs a command of ours whose output is data.
-  Result<ExecResult> exec(const std::string& command);
+  // Runs a command of ours whose output is data. A stop of the context does not end it: a cancelled job has
+  // still to be ended.
+  Result<ExecResult> exec(const std::string& command, const Stop& stop = {});
   // Brings a folder of the job to this machine. Links within it stay links; of others that lead to a file the
   // file is brought. `before`: called with all that is to come.
   // Small files come with the list, in one command; the others after it.

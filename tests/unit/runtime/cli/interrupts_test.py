@@ -152,6 +152,11 @@ class Interrupts(unittest.TestCase):
         self.assertGreater(len(cases), 20)
         self.each(cases, self.asks)
 
+    def test_a_profile_on_a_node_whose_state_does_not_answer(self):
+        self.dataset()
+        (self.at / "training.radl").write_text(TRAINING % "out")
+        self.each([("profile", "training.radl", "--on", "a[0]", "--state", "s3://bucket/states")], self.asks)
+
     def test_a_cloud_that_does_not_answer(self):
         self.each([("plan", "--refresh", "ec2.radl"), ("apply", "--refresh", "-y", "ec2.radl"), ("apply", "-y", "ec2.radl"),
                    ("import", "ec2.radl", "a[0]", "i-0123456789abcdef0"), ("check-auth",)], self.asks)
@@ -225,6 +230,96 @@ class Interrupts(unittest.TestCase):
             return "does not answer" in process.stderr.readline()
         self.each([("submit", "nodes.radl", "--node", "a[0]", "--follow", "7")], reached)
         self.well("destroy", "-y", "nodes.radl")
+
+    def stand_ins(self, *names, before=":"):
+        """Programs that commands of the only node run in place of these, and which never end. The file that they leave."""
+        mark, folder = self.at / "asked", self.at / "stand-ins"
+        folder.mkdir(exist_ok=True)
+        for name in names:
+            (folder / name).write_text(f"#!/bin/sh\n{before}\ntouch {mark}\nexec sleep 600\n")
+            (folder / name).chmod(0o755)
+        (login,) = self.at.rglob("etc/login")
+        login.write_text(login.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\nexport PATH={folder}:$PATH\n"))
+        return mark
+
+    def test_a_slurm_that_does_not_answer(self):
+        (self.at / "slurm.radl").write_text(f"radl 2\n{NODES}configure a (\n  command 'slurmctld' (unless = 'true')\n)\n")
+        (self.at / "job.sh").write_text("#!/bin/sh\n")
+        self.well("apply", "-y", "slurm.radl")
+        mark = self.stand_ins("scontrol", "squeue", "sbatch")
+        self.each([("submit", "slurm.radl", "job.sh"), ("submit", "slurm.radl", "--follow", "7"), ("cancel", "slurm.radl", "slurm/7"),
+                   ("queue", "slurm.radl")], self.leaves(mark))
+        self.well("destroy", "-y", "slurm.radl")
+
+    def test_a_copy_to_a_node_in_mid_transfer(self):
+        self.well("apply", "-y", "nodes.radl")
+        (home,) = self.at.rglob("nodes/*/home")
+        (self.at / "big").touch()
+        os.truncate(self.at / "big", 1 << 30)
+
+        def comes(process):
+            while not any(path.is_file() and path.stat().st_size > 0 for path in home.iterdir()):
+                if process.poll() is not None:
+                    return False
+            return True
+        for stop in SIGNALS:
+            with self.subTest(signal=stop.name):
+                self.ends(("cp", "nodes.radl", "big", "a[0]:big"), comes, stop)
+                self.assertFalse((home / "big").exists())
+                for part in home.glob("big*"):
+                    part.unlink()
+        self.well("destroy", "-y", "nodes.radl")
+
+    def test_a_copy_from_a_node_in_mid_transfer(self):
+        self.well("apply", "-y", "nodes.radl")
+        (home,) = self.at.rglob("nodes/*/home")
+        (home / "there").write_bytes(bytes(1 << 20))
+        (self.at / "here").mkdir()
+        mark = self.stand_ins("cat", before="head -c 65536 /dev/zero")
+        self.each([("cp", "nodes.radl", "a[0]:there", "here/")], self.leaves(mark))
+        self.assertEqual(list((self.at / "here").iterdir()), [])
+        self.well("destroy", "-y", "nodes.radl")
+
+    def program(self):
+        mark = self.at / "asked"
+        (self.at / "program.radl").write_text(f"""radl 2
+{NODES}configure run (
+  program 'work' (systems = system.a, main = '/bin/sh', arguments = ['-c', 'echo $$ > {mark}.new; mv {mark}.new {mark}; sleep 600'])
+)
+""")
+        return mark
+
+    def test_a_program_that_runs(self):
+        mark = self.program()
+        for stop in SIGNALS:
+            with self.subTest(signal=stop.name):
+                pids = []
+
+                def reached(process):
+                    while not mark.exists():
+                        if process.poll() is not None:
+                            return False
+                    pids.append(int(mark.read_text()))
+                    mark.unlink()
+                    return True
+                self.ends(("apply", "-y", "program.radl"), reached, stop)
+                self.assertFalse(os.path.exists(f"/proc/{pids[0]}"), "the program goes on")
+        self.well("destroy", "-y", "program.radl")
+
+    def test_a_node_that_does_not_tell_what_runs(self):
+        """Whatever looks at a job that was left running."""
+        ran = self.program()
+        self.well("apply", "-y", "--detach", "program.radl")
+        while not ran.exists():
+            pass
+        pid = int(ran.read_text())
+        ran.unlink()
+        mark = self.stand_ins("awk")
+        self.each([("cancel", "program.radl"), ("queue", "program.radl"), ("plan", "--refresh", "program.radl")], self.leaves(mark))
+        (self.at / "stand-ins/awk").unlink()
+        self.assertTrue(os.path.exists(f"/proc/{pid}"), "the program was ended")
+        self.well("cancel", "program.radl")
+        self.well("destroy", "-y", "program.radl")
 
     def test_an_nvidia_smi_that_does_not_answer(self):
         mark, tool = self.at / "asked", self.at / "bin/nvidia-smi"
