@@ -69,22 +69,22 @@ void PropertySetter::local_path(const Value& value) {
 
 // What would be fetched is pinned: `git::URL@COMMIT`. No folder's digest could tell that a branch moved.
 void PropertySetter::source(const Value& value) {
-  const std::string* text = known_text(value, "a path of this computer, or 'git::URL@COMMIT'");
-  if (text == nullptr) return;
+  const std::string* given = known_text(value, "a path of this computer, or 'git::URL@COMMIT'");
+  if (given == nullptr) return;
   // What of it is sent, and the digest of that, is known with the program's other properties.
-  if (!text->starts_with("git::")) {
-    into_[key()] = absolute_path(context_.folder_of(value.file()), *text);
+  if (!given->starts_with("git::")) {
+    into_[key()] = absolute_path(context_.folder_of(value.file()), *given);
     return;
   }
-  const size_t at = text->rfind('@');
-  const std::string url = at == text->npos ? "" : text->substr(5, at - 5);
-  const std::string commit = at == text->npos ? "" : text->substr(at + 1);
+  const size_t at = given->rfind('@');
+  const std::string url = at == given->npos ? "" : given->substr(5, at - 5);
+  const std::string commit = at == given->npos ? "" : given->substr(at + 1);
   const bool whole = (commit.size() == 40 || commit.size() == 64) &&
                      commit.find_first_not_of("0123456789abcdef") == commit.npos;
   bool reached = false;
   for (std::string_view scheme : {"https://", "ssh://", "file:///", "/"}) reached |= url.starts_with(scheme);
   const bool plain =
-      std::none_of(text->begin(), text->end(), [](unsigned char c) { return c <= 32 || c == 127; });
+      std::none_of(given->begin(), given->end(), [](unsigned char c) { return c <= 32 || c == 127; });
   if (!whole || !reached || !plain || url.find('?') != url.npos) {
     const bool named = reached && plain && !whole && !commit.empty();
     return wrong(
@@ -92,7 +92,7 @@ void PropertySetter::source(const Value& value) {
         named ? fmt::format("`git ls-remote {} {}` prints the commit of a branch or a tag", url, commit)
               : "");
   }
-  into_[key()] = *text;
+  into_[key()] = *given;
 }
 
 // A list, so that a step's digest need not look into names.

@@ -63,8 +63,9 @@ void report_cycles(Build& build, const std::vector<Vertex>& vertices, Waits wait
     if (span.known() && !reported.insert(key).second) continue;
     Diagnostic& report = build.diagnostics.report(
         DiagCode::StepCycle, span,
-        way.size() == 1 ? "this step waits for itself" : "these steps wait for each other");
-    report.with_help(text);
+        fmt::format("{}: {}",
+                    way.size() == 1 ? "this step waits for itself" : "these steps wait for each other",
+                    text));
     for (size_t i = 1; i < places.size() && i <= kMostPlaces; i++) report.note(places[i], "one of them");
   }
 }

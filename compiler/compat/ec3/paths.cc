@@ -241,7 +241,8 @@ class Path {
       case Kind::Value:
         return {simple_value({}, item.value), {}, {}};
       default:
-        return fault(name + " is a group: it has no one value", "name the whole block: /system/front");
+        return fault(name + " is a group: it has no one value",
+                     "name the whole block: /" + parts_[1] + "/" + parts_[2]);
     }
   }
 
