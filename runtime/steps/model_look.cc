@@ -105,6 +105,10 @@ Result<ModelFacts> look_at_model(const std::string& model, const std::string& sh
                                  const Environment& environment, const Stop& stop) {
   auto engine = find_engine(environment);
   if (!engine) return engine.status();
+  if (is_text(model)) {
+    if (auto fed = ask(*engine, model, {"--trainable"}, environment, stop); !fed.ok())
+      return std::move(fed).status();
+  }
   auto said = look(*engine, model, shape, classes, environment, stop);
   if (!said.ok()) return said.status();
   try {
