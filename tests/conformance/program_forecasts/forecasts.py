@@ -35,6 +35,15 @@ for _ in tqdm(range(1200)):
     time.sleep(0.05)
     batch()
 """
+KERAS = """
+import time
+import tensorflow as tf
+points = tf.random.normal((512, 64))
+model = tf.keras.Sequential([tf.keras.layers.Dense(64, activation="relu"), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+rest = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: time.sleep(0.5))
+model.fit(points, tf.reduce_sum(points, 1, keepdims=True), epochs=120, callbacks=[rest])
+"""
 
 
 class Forecasts(RadlCase):
@@ -42,12 +51,12 @@ class Forecasts(RadlCase):
         super().setUp()
         self.environment["XDG_DATA_HOME"] = str(self.folder / "data")
 
-    def program(self, text):
+    def program(self, text, python=PYTHON):
         (self.folder / "code").mkdir(exist_ok=True)
         (self.folder / "code/train.py").write_text(textwrap.dedent(text))
         file = self.folder / "work.radl"
         file.write_text("radl 2\nnetwork lan ()\nsystem box (net_interface.0.connection = 'lan')\ndeploy box 1 'local'\nconfigure run (\n"
-                        f"  program 'train' (systems = system.box, source = './code', main = 'train.py', python = '{PYTHON}', results = './results')\n)\n")
+                        f"  program 'train' (systems = system.box, source = './code', main = 'train.py', python = '{python}', results = './results')\n)\n")
         return file
 
     def compare(self, file, *given, seconds="25"):
@@ -75,10 +84,16 @@ class Forecasts(RadlCase):
             self.skipTest(f"{PYTHON} has no tqdm")
         self.compare(self.program(BAR))
 
+    def test_keras_on_tensorflow(self):
+        python = os.environ.get("RADL_TF_PYTHON")
+        if not python:
+            self.skipTest("RADL_TF_PYTHON names no Python with TensorFlow")
+        self.compare(self.program(KERAS, python), seconds="40")
+
     def test_the_example_by_its_arguments(self):
         shutil.copytree(SOURCE / "examples/torch", self.folder / "torch")
         self.compare(self.folder / "torch/training.radl", "--input", f"python={PYTHON}", "--input", "results=./results", "--input", "nodes=2",
-                     "--input", "epochs=2000", seconds="40")
+                     "--input", "epochs=1000", seconds="40")
 
 
 if __name__ == "__main__":

@@ -61,10 +61,30 @@ class Cluster(RadlCase):
     def nodes(self):
         return sorted(r["address"] for r in self.show(self.file)["resources"] if r["address"].startswith("worker["))
 
-    def test_workers_come_for_tasks_that_wait_and_go_when_they_are_idle(self):
+    def without_a_program(self):
         text = self.file.read_text()
         begin, end = text.index("use 'std/training/ray'"), text.index("output dashboard")
         self.file.write_text(text[:begin] + text[end:])
+
+    def test_jobs_that_rays_own_submit_was_given_are_in_the_queue(self):
+        self.without_a_program()
+        self.radlc("apply", "--auto-approve", self.file, "--input", f"python={PYTHON}", "--input", "workers=0", timeout=500)
+        ray = f"{PYTHON} -m ray.scripts.scripts job"
+
+        def jobs():
+            return {job["id"]: job["state"] for job in json.loads(self.radlc("queue", self.file, "--json"))}
+        self.assertEqual(jobs(), {})
+        for name, command in (("long", "sleep 600"), ("short", "true")):
+            self.radlc("exec", self.file, "head", "-c", f"{ray} submit --no-wait --submission-id {name} --address http://127.0.0.1:8265 -- {command}",
+                       timeout=200)
+        self.wait_until(lambda: jobs() == {"ray/long": "running", "ray/short": "succeeded"}, 120, lambda: f"the queue has {jobs()}")
+        self.radlc("exec", self.file, "head", "-c", f"{ray} stop --address http://127.0.0.1:8265 long", timeout=200)
+        self.wait_until(lambda: jobs()["ray/long"] == "stopped", 120, lambda: f"the queue has {jobs()}")
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left(state="ray/.radl")
+
+    def test_workers_come_for_tasks_that_wait_and_go_when_they_are_idle(self):
+        self.without_a_program()
         self.edit(self.file, ("  cpus = input.cpus\n", "  cpus = input.cpus\n  idle = 10s\n  most = 2\n"))
         self.write("ray/ask.py", ASK)
         given = ["--input", f"python={PYTHON}", "--input", "workers=0"]
