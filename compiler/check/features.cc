@@ -107,7 +107,43 @@ const FeatureSpec* find_feature(Scope scope, std::string_view name, const Indexe
   return row(at);
 }
 
+namespace {
+
+// What other tools, and people, call features of a system.
+std::string_view called_here(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kCalled[] = {
+      {"cpus", "cpu.count"},
+      {"vcpu", "cpu.count"},
+      {"vcpus", "cpu.count"},
+      {"cores", "cpu.count"},
+      {"gpus", "gpu.count"},
+      {"accelerator", "gpu.model"},
+      {"accelerators", "gpu.model"},
+      {"ram", "memory.size"},
+      {"mem", "memory.size"},
+      {"arch", "cpu.arch"},
+      {"architecture", "cpu.arch"},
+      {"region", "availability_zone"},
+      {"zone", "availability_zone"},
+      {"machine_type", "instance_type"},
+      {"flavor", "instance_type"},
+      {"preemptible", "spot"},
+      {"image", "disk.0.image.url"},
+      {"ami", "disk.0.image.url"},
+      {"os", "disk.0.os.name"},
+      {"user", "disk.0.os.credentials.username"},
+      {"username", "disk.0.os.credentials.username"},
+      {"disk_size", "disk.0.size"}};
+  const auto* found = std::find_if(std::begin(kCalled), std::end(kCalled),
+                                   [&](const auto& one) { return equal_ignoring_case(one.first, name); });
+  return found == std::end(kCalled) ? std::string_view() : found->second;
+}
+
+}  // namespace
+
 std::string nearest_feature(Scope scope, std::string_view name) {
+  if (const std::string_view here = called_here(name); scope == Scope::System && !here.empty())
+    return std::string(here);
   Pattern wanted = pattern_of(name);
   std::vector<std::string_view> names;
   for (const FeatureSpec& spec : all_features())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/suggestion.h"
 #include "common/text.h"
 #include "compiler/eval/evaluator.h"
 #include "compiler/eval/functions.h"
@@ -114,7 +115,7 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   std::string near(code == DiagCode::UnknownName ? here_written(name.text) : "");
   if (near.empty() && code == DiagCode::UnknownName && is_input(name))
     near = fmt::format("input.{}", name.text);
-  if (near.empty() && space != nullptr) near = nearest(name.text, space->names());
+  if (near.empty() && space != nullptr) near = suggestion(name.text, space->names());
   if (near == name.text) near.clear();  // the name of something that is no value
   if (std::string why = space == nullptr ? "" : space->absence(name.text); !why.empty()) {
     diagnostic.with_help(std::move(why));
@@ -137,6 +138,8 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
                                                        "`<<'END'` `${{ }}` means nothing",
                                                        name.text)
                                          : ""));
+  } else if (space != nullptr && !space->names().empty()) {
+    diagnostic.with_help(names_it_has(space->names()));
   }
   return {};
 }
@@ -238,7 +241,7 @@ Value Evaluator::no_entry(const Value& map, std::string_view name, const std::st
   if (map.sensitive()) return {};
   std::vector<std::string> names;
   for (const auto& [key, value] : map.entries()) names.push_back(key);
-  const std::string near = nearest(name, names);
+  const std::string near = suggestion(name, names);
   if (names.empty()) {
     diagnostic.with_help(fmt::format("'{}' is empty: lookup({}, '{}', none) gives another value", so_far,
                                      written_again(so_far), name));
@@ -261,7 +264,7 @@ Value Evaluator::node_member(const Value& value, const ast::Name& name, Span at)
   if (attribute) return *attribute;
   auto& diagnostic = context_.diagnostics->report(DiagCode::UnknownMember, name.span,
                                                   fmt::format("a node has no attribute '{}'", name.text));
-  std::string near = nearest(name.text, Systems::attributes());
+  std::string near = suggestion(name.text, Systems::attributes());
   diagnostic.with_help(near.empty() ? fmt::format("attributes: {}", fmt::join(Systems::attributes(), ", "))
                                     : fmt::format("did you mean '{}'?", near));
   return {};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/text.h"
+#include "common/suggestion.h"
 #include "compiler/passes/build.h"
 #include "compiler/syntax/walk.h"
 
@@ -155,9 +155,11 @@ class Names {
         diagnostics_.report(code, name.span,
                             what.empty() ? fmt::format("nothing here is named '{}'", name.text)
                                          : fmt::format("there is no {} named '{}'", what, name.text));
-    if (std::string near = nearest(name.text, names); !near.empty())
+    if (std::string near = suggestion(name.text, names); !near.empty())
       diagnostic.with_help(fmt::format("did you mean '{}'?", near))
           .fix(fmt::format("write '{}'", near), name.span, near);
+    else if (!what.empty() && !names.empty())
+      diagnostic.with_help(names_it_has(names));
   }
 
   const Instance& instance_;

@@ -222,7 +222,9 @@ bool Radl2Tokens::mistake_of_block(const Token& found) {
                        : before_last_ == RADL2_INPUT     ? "input"
                        : before_last_ == RADL2_OUTPUT    ? "output"
                                                          : "deploy";
-    error(DiagCode::UnexpectedToken, found.span, in_ticks(word) + " needs a name");
+    Diagnostic& d = error(DiagCode::UnexpectedToken, found.span, in_ticks(word) + " needs a name");
+    if (before_last_ == RADL2_DEPLOY && found.kind == RawKind::Number)
+      d.with_help("the number comes after the name: `deploy worker 2`");
     return true;
   }
   return false;

@@ -122,10 +122,16 @@ Status CloudSet::why_not(const std::string& id) const {
   std::lock_guard guard(made_->mutex);
   if (auto refused = made_->refused.find(id); refused != made_->refused.end()) return refused->second;
   const std::string_view elsewhere = cloud_elsewhere(id);
+  const std::string meant = elsewhere.empty() ? meant_by(id) : "";
   return Status(Code::Unsupported,
                 "there is no cloud '" + id + "'" +
                     (elsewhere.empty() ? "" : ": " + std::string(elsewhere) + " is not among radlc's"))
-      .with_hint(elsewhere.empty() ? "" : clouds_there_are());
+      .with_hint(meant.empty() ? clouds_there_are() : "did you mean " + meant + "?");
+}
+
+std::string CloudSet::meant_by(const std::string& name) const {
+  const std::string called(cloud_called(name));
+  return knows(called) ? called : nearest(name, names());
 }
 
 bool CloudSet::knows(const std::string& name) const {

@@ -54,6 +54,8 @@ class CloudSet {
   // nullptr: there is none; why_not() says why. Thread-safe.
   Cloud* find(const std::string& id) const;
   Status why_not(const std::string& id) const;
+  // The name of a cloud that a mistaken one stands for: "ec2" for "aws" and "EC2"; "": none is near.
+  std::string meant_by(const std::string& name) const;
   // Whether a `deploy` or `--cloud` may say so.
   bool knows(const std::string& name) const;
   std::vector<std::string> names() const;

@@ -16,6 +16,11 @@ namespace {
 struct NamedCloud {
   std::string_view word, cloud;
 };
+constexpr std::array kCalled = {
+    NamedCloud{"aws", "ec2"},         NamedCloud{"amazon", "ec2"},      NamedCloud{"google", "gce"},
+    NamedCloud{"gcp", "gce"},         NamedCloud{"gcloud", "gce"},      NamedCloud{"azr", "azure"},
+    NamedCloud{"az", "azure"},        NamedCloud{"microsoft", "azure"}, NamedCloud{"nova", "openstack"},
+    NamedCloud{"localhost", "local"}, NamedCloud{"ssh", "hosts"},       NamedCloud{"host", "hosts"}};
 // Types of the Infrastructure Manager's auth file, as people name their credentials after them.
 constexpr std::array kNames = {NamedCloud{"opennebula", "OpenNebula"},
                                NamedCloud{"one", "OpenNebula"},
@@ -139,6 +144,8 @@ std::string_view only_elsewhere(const ir::Node& node) {
 }  // namespace
 
 std::string_view cloud_elsewhere(std::string_view name) { return found(kNames, to_lower(name)); }
+
+std::string_view cloud_called(std::string_view name) { return found(kCalled, to_lower(name)); }
 
 std::string_view image_elsewhere(std::string_view url) {
   const size_t end = url.find("://");

@@ -1,5 +1,5 @@
-// Clouds that the Infrastructure Manager knows and radlc does not have: said in one line, and not found out
-// by a plan that fails.
+// Clouds that the Infrastructure Manager knows and radlc does not have, reported in one line before a plan
+// fails; and other names of clouds that radlc has.
 #pragma once
 
 #include <string>
@@ -14,6 +14,8 @@ namespace radl {
 std::string_view cloud_elsewhere(std::string_view name);
 // "OpenNebula" of "one://host/1"; "" of an image's address that is none of these.
 std::string_view image_elsewhere(std::string_view url);
+// "ec2" of "aws" and "amazon": what others call radlc's own clouds; "" of any other name.
+std::string_view cloud_called(std::string_view name);
 // Whether a text may ask for one of them: quick, and true too often.
 bool may_ask_elsewhere(std::string_view text);
 

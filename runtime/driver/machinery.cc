@@ -227,7 +227,7 @@ Result<std::unique_ptr<Machinery>> make_machinery(const Host& host, const Machin
     const std::vector<std::string> names = clouds.names();
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    std::string near = nearest(options.cloud, names);
+    const std::string near = clouds.meant_by(options.cloud);
     return Status(Code::Invalid, "there is no cloud '" + options.cloud + "'; there are: " + list)
         .with_hint(near.empty() ? "" : "did you mean " + near + "?");
   }

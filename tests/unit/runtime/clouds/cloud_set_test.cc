@@ -95,6 +95,19 @@ TEST_F(WhereANodeGoes, ASoftImageDecidesWhereNothingElseDoes) {
   EXPECT_EQ(clouds.name_for(wishes), "ec2");
 }
 
+TEST_F(WhereANodeGoes, AMistakenNameIsAnsweredWithTheOneThatIsMeant) {
+  for (const auto& [written, meant] : {std::pair("aws", "ec2"),
+                                       {"Amazon", "ec2"},
+                                       {"EC2", "ec2"},
+                                       {"gcp", "gce"},
+                                       {"gec", "gce"},
+                                       {"nova", ""},
+                                       {"zzzzzz", ""}})
+    EXPECT_EQ(clouds.meant_by(written), meant) << written;
+  EXPECT_NE(clouds.why_not("aws").hint().find("did you mean ec2?"), std::string::npos);
+  EXPECT_FALSE(clouds.why_not("zzzzzz").hint().empty()) << "which clouds there are";
+}
+
 TEST_F(WhereANodeGoes, CredentialsAreListed) {
   EXPECT_EQ(clouds.with_credentials(), std::vector<std::string>{"gce"});
 }

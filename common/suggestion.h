@@ -1,0 +1,16 @@
+// What somebody most likely meant who wrote a name that does not exist.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl {
+
+// The nearest name (text.h); if none is near, the only one that has `name` among the words that '_', '.' and
+// '-' join: "test_accuracy" for "accuracy". "": there is none.
+std::string suggestion(std::string_view name, const std::vector<std::string>& names);
+// "it has a, b": of more than ten the first ones and their number.
+std::string names_it_has(std::vector<std::string> names);
+
+}  // namespace radl
