@@ -33,6 +33,7 @@ const std::vector<Command>& commands() {
       {"logs", "Inspect", logs_command::add, "radlc logs -f FILE.radl training/cifar"},
       {"queue", "Inspect", queue_command::add, "radlc queue FILE.radl"},
       {"farm", "Inspect", farm_command::add, "radlc farm status FILE.radl --watch"},
+      {"run", "Run", run_command::add, "radlc run FILE.radl train.py -- --epochs 3"},
       {"submit", "Run", submit_command::add, "radlc submit FILE.radl job.sh"},
       {"cancel", "Run", cancel_command::add, "radlc cancel FILE.radl program/train"},
       {"state", "Inspect", state_command::add, "radlc state list FILE.radl"},

@@ -15,6 +15,9 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace queue_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace run_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace farm_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

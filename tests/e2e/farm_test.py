@@ -155,6 +155,31 @@ class Farms(RadlCase):
         self.assertEqual(self.table()["bad"]["attempt"], 4)
         self.destroy()
 
+    def test_a_script_runs_on_existing_nodes(self):
+        self.file = self.write("nodes.radl", FILE.split("use ")[0])
+        self.apply()
+        self.write("count.sh", 'echo "args $*"; echo made > "$RADL_RESULTS/out";')
+        out = self.radlc("run", self.file, "count.sh", "--", "a b", "c")
+        self.assertEqual(out, "args a b c\n")
+        self.assertEqual((self.folder / "count-results" / "run" / "out").read_text(), "made\n")
+        self.assertEqual(self.radlc("run", self.file, "count.sh", "--", "a b", "c"), out)
+        self.write("bad.sh", "echo no; exit 5")
+        self.assertEqual(self.radlc("run", self.file, "bad.sh", code=5), "no\n")
+        self.assertEqual(self.actions(self.file), {})
+        self.destroy()
+
+    def test_a_farm_is_cancelled_as_a_whole(self):
+        self.with_tasks(f"tasks = [ {{ name = 't${{n}}', command = '{GATED}' }} for n in range(3) ]\n  options = {{ grace = 1 }}")
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 2, message="no tasks start")
+        self.radlc("cancel", self.file, "work")
+        process.communicate()
+        self.assertNotEqual(process.returncode, 0)
+        self.assertNotIn("failed", self.counts())
+        self.open_gates_until(self.begin())
+        self.assertEqual(self.counts(), {"finished": 3})
+        self.destroy()
+
     def test_a_running_task_is_cancelled(self):
         self.with_tasks(f"tasks = [ {{ name = 't${{n}}', command = '{GATED}' }} for n in range(3) ]")
         process = self.begin()

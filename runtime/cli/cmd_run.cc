@@ -1,0 +1,181 @@
+// Runs a script as one task on the nodes that exist, without a change of the file (docs/farm.md).
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/base/local_digest.h"
+#include "runtime/base/world.h"
+#include "runtime/cli/node_commands.h"
+#include "runtime/cli/project.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
+#include "runtime/driver/nodes.h"
+#include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/jobs/network.h"
+
+namespace radl::cli::run_command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  ProjectOptions project;
+  std::vector<std::string> words;  // FILE..., SCRIPT, ARG...
+  std::string on, results;
+  double cpu = 1;
+  int gpu = 0;
+};
+
+// A node of the state with its own connection. It must stay where it is: its handle points into it.
+struct Place {
+  std::unique_ptr<Remote> remote;
+  NodeHandle handle;
+};
+
+Result<std::vector<NodeHandle>> places_of(const Nodes& nodes, const std::string& named,
+                                          std::vector<std::unique_ptr<Place>>& places) {
+  std::vector<const ResourceRecord*> chosen;
+  if (!named.empty()) {
+    auto found = nodes_called(nodes.state, named);
+    if (!found.ok()) return std::move(found).status();
+    chosen = std::move(*found);
+  }
+  for (const auto& [address, resource] : nodes.state.resources) {
+    if (named.empty() && resource.is_node()) chosen.push_back(&resource);
+  }
+  if (chosen.empty()) return not_found(nodes.state.name + " has no nodes");
+  std::vector<NodeHandle> handles;
+  for (const ResourceRecord* node : chosen) {
+    auto place = std::make_unique<Place>();
+    place->handle.address = node->address;
+    place->handle.attributes = node->attributes;
+    place->handle.connect = [&nodes, node, own = place.get()]() -> Result<Remote*> {
+      if (own->remote) return own->remote.get();
+      return Status(Code::Lost, node->address + ": the connection is gone");
+    };
+    auto remote = connect_to(nodes, *node);
+    if (!remote.ok()) return std::move(remote).status();
+    place->remote = std::move(*remote);
+    handles.push_back(place->handle);
+    places.push_back(std::move(place));
+  }
+  return handles;
+}
+
+// The script as a program with a farm of one task. The same script with the same arguments is the same job:
+// one that was interrupted is joined.
+Result<ir::Step> step_of(const Options& options, const std::vector<NodeHandle>& nodes) {
+  std::error_code error;
+  const std::string script = options.words[0];
+  if (!fs::is_regular_file(script, error)) return not_found("no script " + script);
+  const std::string path = fs::absolute(script, error);
+  auto digest = local_digest(path);
+  if (!digest) return std::move(digest).status();
+  const std::string file = fs::path(path).filename(), name = fs::path(path).stem();
+  Json arguments = Json::array();
+  const bool python = file.ends_with(".py");
+  if (!python) arguments.push_back("./" + file);
+  for (size_t i = 1; i < options.words.size(); ++i) arguments.push_back(options.words[i]);
+  const Json task = {{"name", "run"}, {"arguments", arguments}};
+  const Json farm = {
+      {"tries", 1}, {"needs", {{"cpu", options.cpu}, {"gpu", options.gpu}}}, {"tasks", Json::array({task})}};
+  ir::Step step;
+  step.id = "program/" + name;
+  step.kind = ir::StepKind::Program;
+  for (const NodeHandle& node : nodes) step.nodes.push_back(node.address);
+  step.program = {{"name", name},
+                  {"main", python ? file : "sh"},
+                  {"source", {{"kind", "file"}, {"path", path}, {"sha256", *digest}}},
+                  {"python", {{"program", "python3"}}},
+                  {"results", options.results.empty() ? fs::absolute(name + "-results", error).string()
+                                                      : fs::absolute(options.results, error).string()},
+                  {"identity", sha256_hex(*digest + arguments.dump())},
+                  {"may_fail", true},
+                  {"farm", farm.dump()}};
+  return step;
+}
+
+// What tells this run from a finished one of the same script: kept until it has ended.
+Result<std::string> token_of(const Session& session, const std::string& folder) {
+  const std::string path = folder + "/run-token";
+  if (auto known = read_file(path); known.ok()) return *known;
+  if (Status made = make_directories(folder, 0700); !made.ok()) return made;
+  const std::string token = random_token(session.host.world->random);
+  Status written = write_file_atomic(path, token, 0600);
+  return written.ok() ? Result<std::string>(token) : written;
+}
+
+// The task's exit status; its output is printed.
+int tell_end(const Session& session, const std::string& results) {
+  auto text = read_file(results + "/table.json");
+  const Json table = text.ok() ? Json::parse(*text, nullptr, false) : Json();
+  if (!table.is_array() || table.empty())
+    return report(session, Status(Code::Corrupt, results + ": no table.json"));
+  const Json& task = table[0];
+  if (auto log = read_file(fmt::format("{}/logs/run.{}.log", results, task.value("attempt", 1))); log.ok())
+    std::fwrite(log->data(), 1, log->size(), stdout);
+  const int status = task.value("status", 0);
+  if (task.value("state", "") == "finished") return kDone;
+  return status > 0 ? status : kWorldError;
+}
+
+int run_script(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  if (options.words.empty())
+    return report(session, invalid("a script is required").with_hint("radlc run SCRIPT -- ARGUMENT..."));
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  auto nodes = load_nodes(session.host, options.project, cancellation.finishing());
+  if (!nodes.ok()) return report(session, nodes.status());
+  std::vector<std::unique_ptr<Place>> places;
+  auto handles = places_of(*nodes, options.on, places);
+  if (!handles) return report(session, handles.status());
+  auto step = step_of(options, *handles);
+  if (!step) return report(session, step.status());
+  Context context;
+  context.infrastructure = nodes->state.name;
+  context.work_directory = nodes->work_directory;
+  context.stop = Stop::when([&] { return cancellation.stop_starting(); });
+  context.environment = nodes->environment;
+  StepContext how;
+  how.context = &context;
+  how.emit = [](const StepEvent& event) {
+    if (event.kind != "task" || !event.data.value("notice", false)) return;
+    std::fprintf(stderr, "%s: %s\n", shown(event.node).c_str(), shown(event.data.value("name", "")).c_str());
+  };
+  const std::string folder = farm::farms_folder(context.work_directory) + "/" + jobs::folder_of(*step);
+  auto token = token_of(session, folder);
+  if (!token) return report(session, token.status());
+  how.job_run = *token;
+  auto outcome = farm::run_farm(how, *step, *handles);
+  if (!outcome) return report(session, outcome.status());
+  std::error_code error;
+  fs::remove_all(folder, error);  // run again, it starts from the beginning
+  return tell_end(session, step->program.at("results"));
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("run", "Run a script on a node that has room, and bring its results");
+  auto options = std::make_shared<Options>();
+  add_state_options(*command, options->project, &options->words);
+  command->add_option("SCRIPT", "local script for the shell or Python (.py), and after -- its arguments");
+  command->add_option("--on", options->on, "a node or system (default: every node)")->type_name("NODE");
+  command->add_option("--cpu", options->cpu, "processors that it needs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--gpu", options->gpu, "GPUs that it needs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--results", options->results, "folder for its results (default: NAME-results)")
+      ->type_name("DIR");
+  return [options, &session] { return run_script(session, *options); };
+}
+
+}  // namespace radl::cli::run_command

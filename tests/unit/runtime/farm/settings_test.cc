@@ -1,0 +1,60 @@
+#include "runtime/farm/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/farm/rehearsal.h"
+
+namespace radl::farm {
+namespace {
+
+TEST(FarmSettings, ATasksNeedReplacesTheFarms) {
+  auto made = parse_farm(
+      R"({"needs": {"cpu": 0.5, "memory": 100}, "tasks": [{"command": "a"}, {"name": "b", "needs": {"memory": 7, "gpu": 2}}]})");
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(made->tasks[0].name, "task-0");
+  EXPECT_EQ(made->tasks[0].needs, (Resources{500, 100, 0, 0}));
+  EXPECT_EQ(made->tasks[1].needs, (Resources{500, 7, 2, 0}));
+  EXPECT_EQ(made->policy.rule, Rule::LeastRent);
+}
+
+TEST(FarmSettings, WrongOnesAreRefused) {
+  for (const char* text : {"", "[]", "{}", R"({"tasks": []})", R"({"tasks": ["x"]})",
+                           R"({"tasks": [{"name": "../x"}]})", R"({"tasks": [{"name": "a"}, {"name": "a"}]})",
+                           R"({"tasks": [{"comand": "x"}]})", R"({"fitness": "best", "tasks": [{}]})",
+                           R"({"tries": 0, "tasks": [{}]})", R"({"search": {"space": {}}})"})
+    EXPECT_EQ(parse_farm(text).status().code(), Code::Invalid) << text;
+}
+
+TEST(FarmRehearsal, TenBatchesOnOneMachineOfDistributoAreFiveRounds) {
+  FarmSettings settings;
+  settings.policy.rule = Rule::Fullest;
+  for (int i = 0; i < 10; ++i)
+    settings.tasks.push_back({"batch-" + std::to_string(i), {1000, 1000, 0, 0}, 0, Json::object()});
+  const Rehearsal played = rehearse(settings, {{2048, 7987, 0, 0}});
+  EXPECT_EQ(played.at_once, 2u);
+  EXPECT_EQ(played.rounds, 5);
+  EXPECT_FALSE(played.known);
+  EXPECT_EQ(played.never, 0u);
+}
+
+TEST(FarmRehearsal, KnownLengthsGiveTheEndAndTheNodeHours) {
+  FarmSettings settings;
+  settings.tasks = {{"long", {1000, 0, 0, 0}, 600, Json::object()},
+                    {"short", {1000, 0, 0, 0}, 60, Json::object()}};
+  const Rehearsal played = rehearse(settings, {{1000, 0, 0, 0}, {1000, 0, 0, 0}});
+  EXPECT_TRUE(played.known);
+  EXPECT_DOUBLE_EQ(played.seconds, 600);
+  EXPECT_DOUBLE_EQ(played.node_seconds, 660);
+}
+
+TEST(FarmRehearsal, ATaskThatNoNodeIsLargeEnoughForIsNamed) {
+  FarmSettings settings;
+  settings.tasks = {{"big", {9000, 0, 0, 0}, 1, Json::object()},
+                    {"small", {1000, 0, 0, 0}, 1, Json::object()}};
+  const Rehearsal played = rehearse(settings, {{2000, 0, 0, 0}});
+  EXPECT_EQ(played.never, 1u);
+  EXPECT_EQ(played.why_never.substr(0, 4), "big ");
+}
+
+}  // namespace
+}  // namespace radl::farm
