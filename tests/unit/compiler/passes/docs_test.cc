@@ -52,7 +52,8 @@ class ReadersFolder {
  public:
   ReadersFolder() : before_(std::filesystem::current_path()) {
     std::filesystem::current_path(folder_.path());
-    std::filesystem::create_directory("src");
+    for (const char* folder : {"src", "photos", "cifar-result/model"})
+      std::filesystem::create_directories(folder);
     std::ofstream("src/train.py") << "print()\n";
     std::ofstream("requirements.lock") << "";
   }
@@ -120,6 +121,7 @@ TEST(Docs, ExamplesOfTheLanguageCompile) {
   expect_examples_compile("language/blocks.md", 3);
   expect_examples_compile("language/modules.md", 3);
 }
+TEST(Docs, ExamplesOfFarmsCompile) { expect_examples_compile("farm.md", 3); }
 TEST(Docs, ExamplesOfTrainingCompile) { expect_examples_compile("training.md", 1); }
 TEST(Docs, ExamplesOfTheComparisonCompile) {
   expect_examples_compile("comparison.md", 1);

@@ -144,6 +144,31 @@ TEST_F(FarmTable, AWaitingTaskSaysWhatItNeeds) {
   EXPECT_NE(farm.why_waiting(task("gpu")).find("1 GPUs"), std::string::npos);
 }
 
+TEST_F(FarmTable, EachTaskHasGpusOfItsOwn) {
+  ASSERT_TRUE(farm.apply(node_event("n", {8000, 0, 3, 0}, 0)).ok());
+  add("a", {1000, 0, 1, 0});
+  add("b", {1000, 0, 2, 0});
+  EXPECT_EQ(step().size(), 2u);
+  EXPECT_EQ(task("a").devices, (std::vector<int>{0}));
+  EXPECT_EQ(task("b").devices, (std::vector<int>{1, 2}));
+  end("a", End::Succeeded);
+  add("c", {1000, 0, 1, 0});
+  EXPECT_EQ(step().size(), 1u);
+  EXPECT_EQ(task("c").devices, (std::vector<int>{0}));
+}
+
+TEST_F(FarmTable, AnOutputThatIsLostBeforeItsCommitIsMadeAgain) {
+  nodes(1);
+  add("t");
+  step();
+  end("t", End::Succeeded);
+  end("t", End::Lost);
+  EXPECT_EQ(task("t").state, State::Waiting);
+  EXPECT_EQ(farm.apply(commit_event("t", 1, now)).code(), Code::Conflict);
+  EXPECT_EQ(step().size(), 1u);
+  EXPECT_EQ(task("t").attempt, 2);
+}
+
 TEST_F(FarmTable, CancelEndsWaitingAndRunningTasks) {
   nodes(1);
   add("a");
