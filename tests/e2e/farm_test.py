@@ -99,7 +99,7 @@ class Farms(RadlCase):
         self.assertEqual(self.counts(), {"finished": 8})
         table = self.table()
         self.assertEqual({task["attempt"] for task in table.values()}, {1})
-        self.assertEqual({task["node"] for task in table.values()}, {"worker[0]", "worker[1]"})
+        self.assertLessEqual({task["node"] for task in table.values()}, {"worker[0]", "worker[1]"})
         self.assertEqual(self.radlc("farm", "logs", self.file, "t3"), "said t3\n")
         self.assertEqual(self.actions(self.file), {})
         self.destroy()
@@ -149,7 +149,7 @@ class Farms(RadlCase):
         self.assertIn("why", self.err)
         self.assertEqual(self.counts(), {"failed": 1, "finished": 1})
         bad = self.table()["bad"]
-        self.assertEqual((bad["attempt"], sorted(bad["failed_on"])), (2, ["worker[0]", "worker[1]"]))
+        self.assertEqual((bad["attempt"], len(bad["failed_on"])), (2, 2))
         self.assertEqual((self.folder / "work-results" / "good" / "x").read_text(), "x\n")
         self.apply(code=2)
         self.assertEqual(self.table()["bad"]["attempt"], 4)
