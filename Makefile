@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-im check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -27,6 +27,7 @@ help:
 	@echo "make check-gce          Google Compute Engine, against a server driven by Google's description of its API"
 	@echo "make check-azure        Azure, against a server driven by Microsoft's descriptions of its API"
 	@echo "make check-clouds       one training file on this computer, EC2, Compute Engine, Azure and OpenStack (skips what cannot be had)"
+	@echo "make check-im           im_client and EC3 from PyPI, unchanged, against radlc serve (skips what cannot be had)"
 	@echo "make check-stores       object stores beside S3: fake-gcs-server, Azurite, Swift's own servers (skips what cannot be had)"
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
@@ -113,6 +114,11 @@ check-clouds: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_CLOUD_TESTS=ON $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train
 	@tools/run-tests $(BUILD) -L clouds
+
+check-im: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_IM_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc
+	@tools/run-tests $(BUILD) -L im
 
 check-stores: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_STORE_TESTS=ON $(CMAKE_FLAGS) >/dev/null
