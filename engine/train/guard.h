@@ -3,7 +3,7 @@
 // The guard sees training batches only. A collapse: the accuracy of several windows of steps in a row is what
 // guessing gets, after an earlier window was well above it. Both must be more than chance: small windows of
 // few images vary. One window is not enough: where gradients are computed on older weights (mode "async"),
-// the accuracy drops to chance when a worker joins at a high learning rate, and recovers within an epoch.
+// the accuracy drops to chance when a worker joins at a high learning rate, and recovers.
 #pragma once
 
 #include <fmt/format.h>
