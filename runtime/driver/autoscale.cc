@@ -16,7 +16,7 @@
 namespace radl::driver {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kOneLook{20}, kAfterFailure{10}, kLongestPause{30};
 // A look of so long is followed by a pause of so many times that: what asks a scheduler may be a whole
@@ -27,9 +27,9 @@ constexpr int kPause = 4;
 struct Watched {
   ElasticRules rules;
   std::unique_ptr<Remote> remote;
-  std::optional<Clock::time_point> fewer_since;  // fewer nodes are wanted than there are
-  Clock::time_point not_before;                  // after a failure
-  std::string said;                              // last, so that it is not said again and again
+  std::optional<SteadyClock::time_point> fewer_since;  // fewer nodes are wanted than there are
+  SteadyClock::time_point not_before;                  // after a failure
+  std::string said;                                    // last, so that it is not said again and again
 };
 
 std::string folder_of(const ElasticRules& rules) {
@@ -138,8 +138,8 @@ bool is_done(const Snapshot& state, const std::string& system, const std::vector
 
 double idle_seconds(Watched& watched, bool fewer) {
   if (!fewer) watched.fewer_since.reset();
-  if (fewer && !watched.fewer_since) watched.fewer_since = Clock::now();
-  return fewer ? std::chrono::duration<double>(Clock::now() - *watched.fewer_since).count() : 0;
+  if (fewer && !watched.fewer_since) watched.fewer_since = SteadyClock::now();
+  return fewer ? std::chrono::duration<double>(SteadyClock::now() - *watched.fewer_since).count() : 0;
 }
 
 }  // namespace
@@ -161,11 +161,11 @@ struct Autoscale::Parts {
   // Finds out what is wanted; choices says so until done().
   void look(Watched& watched, const Stop& stop) {
     choices.erase(&watched);
-    if (Clock::now() < watched.not_before) return;
+    if (SteadyClock::now() < watched.not_before) return;
     auto looked = try_look(watched, stop);
     if (!looked.ok()) {
       say(watched, looked.status().text());
-      watched.not_before = Clock::now() + std::chrono::seconds(1);
+      watched.not_before = SteadyClock::now() + std::chrono::seconds(1);
     }
   }
 
@@ -174,12 +174,12 @@ struct Autoscale::Parts {
     if (!nodes.ok()) return std::move(nodes).status();
     auto wanted = wanted_command(watched.rules, nodes->state, project.compiled.secrets);
     if (!wanted.ok()) return std::move(wanted).status().at(watched.rules.node);
-    const Clock::time_point begin = Clock::now();
+    const SteadyClock::time_point begin = SteadyClock::now();
     auto text = run_on(watched, *nodes, look_script(watched.rules, *wanted), stop);
     if (!text.ok()) return std::move(text).status();
     if (!wanted->empty()) {
-      const Clock::time_point end = Clock::now();
-      watched.not_before = end + std::min<Clock::duration>(kPause * (end - begin), kLongestPause);
+      const SteadyClock::time_point end = SteadyClock::now();
+      watched.not_before = end + std::min<SteadyClock::duration>(kPause * (end - begin), kLongestPause);
     }
     auto look = read_elastic_look(*text);
     if (!look.ok()) return std::move(look).status();
@@ -242,7 +242,7 @@ std::vector<AutoscaleStep> Autoscale::steps() const {
 void Autoscale::done(const AutoscaleStep& step, bool ok) {
   Watched& watched = parts_->watched[step.which];
   parts_->choices.erase(&watched);
-  if (!ok) watched.not_before = Clock::now() + kAfterFailure;
+  if (!ok) watched.not_before = SteadyClock::now() + kAfterFailure;
 }
 
 }  // namespace radl::driver
