@@ -60,7 +60,7 @@ void spell_local_steps(ir::Json& job) {
   sync["mode"] = "allreduce";
   const int steps = sync.value("local_steps", 16);
   sync["local_steps"] = steps;
-  sync["delay"] = sync.value("delay", steps / 4);
+  sync["delay"] = sync.value("delay", std::max(1, steps / 4));
 }
 
 // What makes an old checkpoint useless when it changes: all but what docs/job.md lets a resumption change.
@@ -116,6 +116,9 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   for (const char* key : {"delay", "outer_rate", "outer_momentum"})
     if (!local_steps && given.contains(key))
       return wrong(fmt::format("'{}' needs mode 'local_steps', or 'allreduce' with 'local_steps'", key));
+  if (mode == "local_steps" && given.value("local_steps", 16) < 2)
+    return wrong(
+        "mode 'local_steps' needs at least 2 'local_steps': take mode 'allreduce' to exchange each step");
   if (const int steps = given.value("local_steps", mode == "local_steps" ? 16 : 1);
       given.value("delay", 0) > steps)
     return wrong(fmt::format("'delay' is more than the {} steps of 'local_steps'", steps));

@@ -58,11 +58,11 @@ inline constexpr Property kTraining[] = {
      "In mode `stale`: number of steps that a worker may be ahead of the slowest one.", "sync.staleness"},
     {"local_steps", Integer, false, "", "", 1, 1000000.0,
      "In mode `allreduce` or `local_steps`: steps of a worker between two exchanges. Default: 1, or 16 in "
-     "mode `local_steps`.",
+     "mode `local_steps`, which needs at least 2.",
      "sync.local_steps"},
     {"delay", Integer, false, "", "", 0, 1000000.0,
-     "With `local_steps`: steps that a worker takes while an exchange travels. Default: 0, or a quarter of "
-     "`local_steps` in mode `local_steps`.",
+     "With `local_steps`: steps that a worker takes while an exchange travels. Default: 0, or in mode "
+     "`local_steps` a quarter of `local_steps`, but at least 1.",
      "sync.delay"},
     {"outer_rate", Number, false, "", "", 1e-6, 4,
      "With `local_steps`: factor on the mean change that all workers take.", "sync.outer_rate"},
