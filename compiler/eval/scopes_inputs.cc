@@ -6,6 +6,7 @@
 #include "compiler/eval/properties.h"
 #include "compiler/eval/scope_data.h"
 #include "compiler/eval/secret_access.h"
+#include "compiler/syntax/renamed.h"
 
 namespace radl::passes {
 
@@ -42,8 +43,11 @@ void Scopes::check_given_to_module(const Instance& instance) {
         if (slot.declaration.spec.resource)
           for (const ir::Property& property : slot.declaration.spec.resource->properties)
             names.emplace_back(property.name);
-      std::string near = nearest(feature->name.text, names);
-      if (!near.empty()) diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+      std::string near(renamed_input(instance.use->module->text, feature->name.text));
+      if (!near.empty())
+        diagnostic.with_help(fmt::format("its name is now '{}': `radlc fmt --upgrade FILE` writes it", near));
+      else if (near = nearest(feature->name.text, names); !near.empty())
+        diagnostic.with_help(fmt::format("did you mean '{}'?", near));
       // A computed name is one string that makes several names.
       if (!near.empty() && feature->name.span.size() == feature->name.text.size())
         diagnostic.fix(fmt::format("write '{}'", near), feature->name.span, near);

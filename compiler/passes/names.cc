@@ -7,6 +7,7 @@
 
 #include "common/suggestion.h"
 #include "compiler/passes/build.h"
+#include "compiler/syntax/places.h"
 #include "compiler/syntax/walk.h"
 
 namespace radl::passes {
@@ -18,16 +19,9 @@ struct Declared {
   std::set<std::string_view> names = {"input", "output", "system", "module", "none", "self"};
   bool computed = false;  // a system or module of a computed name: it may be any
 
-  std::set<std::string_view> repeated;  // variables of `each`
-
   void add(const ast::Each& each) {
     names.insert(each.first.text);
     if (each.second) names.insert(each.second.text);
-  }
-  void repeat(const ast::Each& each) {
-    add(each);
-    repeated.insert(each.first.text);
-    if (each.second) repeated.insert(each.second.text);
   }
 };
 
@@ -47,6 +41,7 @@ class Names {
         each_value(block, [&](const ast::Expr& inner) { value(inner); });
       }
     });
+    for (const PlaceWord& found : place_words(tree, instance_.trees)) word(found);
   }
 
  private:
@@ -54,7 +49,7 @@ class Names {
     if (block.name) declared_.names.insert(block.name.text);
     declared_.computed |=
         block.named != nullptr && (block.kind == ast::Kind::System || block.kind == ast::Kind::Use);
-    if (auto* each = ast::as<ast::EachBlock>(&block)) declared_.repeat(each->each);
+    if (auto* each = ast::as<ast::EachBlock>(&block)) declared_.add(each->each);
     if (auto* let = ast::as<ast::Let>(&block))
       for (const ast::Name& parameter : let->parameters) declared_.names.insert(parameter.text);
     if (auto* features = ast::as<ast::FeatureBlock>(&block)) declare(features->body);
@@ -67,14 +62,14 @@ class Names {
 
   void declare(const ast::Features& features) {
     for (const ast::Feature* feature : features.items) {
-      if (feature->each) declared_.repeat(*feature->each);
+      if (feature->each) declared_.add(*feature->each);
       if (feature->group) declare(*feature->group);
     }
   }
 
   void declare(const List<ast::Resource*>& resources) {
     for (const ast::Resource* resource : resources) {
-      if (resource->each) declared_.repeat(*resource->each);
+      if (resource->each) declared_.add(*resource->each);
       declare(resource->body);
       declare(resource->inner);
     }
@@ -82,7 +77,7 @@ class Names {
 
   void declare(const List<ast::Item*>& items) {
     for (const ast::Item* item : items) {
-      if (item->each) declared_.repeat(*item->each);
+      if (item->each) declared_.add(*item->each);
       declare(item->inner);
     }
   }
@@ -101,26 +96,27 @@ class Names {
   void value(const ast::Expr& written) {
     if (auto* reference = ast::as<ast::Reference>(&written); reference && !reference->parts.empty())
       name(*reference);
-    if (auto* text = ast::as<ast::String>(&written); text && text->word) word(*text);
     each_part(written, [&](const ast::Expr& inner) { value(inner); });
   }
 
-  // A word that names a cloud or a zone does not mean the value of the same name, but may mislead a reader.
-  void word(const ast::String& text) {
-    const auto let = std::find_if(instance_.lets.begin(), instance_.lets.end(),
-                                  [&](const auto& one) { return one.second->name.text == text.text; });
-    const bool repeated = declared_.repeated.contains(text.text);
-    if (!repeated && let == instance_.lets.end()) return;
+  // A word that names a cloud or a zone does not mean the value of the same name. For a system it did until
+  // `radl 2` took words there: the user must decide.
+  void word(const PlaceWord& found) {
+    const std::string_view text = found.word->text;
+    const std::string name = fmt::format("'{}'", text), value = fmt::format("'${{{}}}'", text);
     auto& report =
-        diagnostics_
-            .report(DiagCode::CloudWord, text.span,
-                    fmt::format("`{}` is a name here, not {} of the same name", text.text,
-                                repeated ? "the variable of `each`" : "the value of `let`"))
-            .with_help(fmt::format("write '{0}' for the name, or '${{{0}}}' for the value", text.text))
-            .fix(fmt::format("write '{}', the name", text.text), text.span, fmt::format("'{}'", text.text))
-            .fix(fmt::format("write '${{{}}}', the value", text.text), text.span,
-                 fmt::format("'${{{}}}'", text.text));
-    if (!repeated) report.note(let->second->name.span, "the value is declared here");
+        diagnostics_.report(found.of_system ? DiagCode::PlaceValue : DiagCode::CloudWord, found.word->span,
+                            fmt::format("`{}` is read as the name of a cloud or zone, not as {}", text,
+                                        found.of_each ? "the variable of `each`" : "the value of `let`"));
+    report.note(found.declared->span, "the value is declared here")
+        .with_help(found.of_system ? fmt::format("write {} for the value, or {} for the name", value, name)
+                                   : fmt::format("write {} for the name, or {} for the value", name, value));
+    const auto write_value = [&] {
+      report.fix(fmt::format("write {}, the value", value), found.word->span, value);
+    };
+    if (found.of_system) write_value();
+    report.fix(fmt::format("write {}, the name", name), found.word->span, name);
+    if (!found.of_system) write_value();
   }
 
   void name(const ast::Reference& reference) {

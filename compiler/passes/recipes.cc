@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "compiler/eval/datasets.h"
 #include "compiler/eval/expand.h"
+#include "compiler/syntax/renamed.h"
 
 namespace radl::passes {
 
@@ -277,7 +278,8 @@ bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type
                                   fmt::format("a {} has no property '{}'", type.name, feature.name.text));
     std::vector<std::string> names;
     for (const ir::Property& each : type.properties) names.emplace_back(each.name);
-    std::string near = nearest(feature.name.text, names);
+    std::string near(renamed_property(type.name, feature.name.text));
+    if (near.empty()) near = nearest(feature.name.text, names);
     if (!near.empty()) {
       diagnostic.with_help(fmt::format("did you mean '{}'?", near));
       if (feature.named == nullptr)  // else one string makes several names

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/syntax/places.h"
+
 namespace radl {
 
 // ---- blocks
@@ -79,9 +81,12 @@ ast::Expr* Radl2Builder::place_value(ast::Expr* value) {
   }
   const bool computed = name != nullptr || value->kind >= ast::Kind::Unary;
   if (!computed || value->kind == ast::Kind::MapValue || value->kind == ast::Kind::ErrorValue) return value;
-  const std::string quoted = "'${" + std::string(source_.text(value->span)) + "}'";
-  diagnostics_.report(DiagCode::PlaceValue, value->span, "a cloud or zone is a word, or a value in quotes")
-      .fix("write " + quoted, value->span, quoted);
+  auto& report = diagnostics_.report(DiagCode::PlaceValue, value->span,
+                                     "a cloud or zone is a word, or a value in quotes");
+  if (const std::optional<std::string> quoted = quoted_place(*value, tree_))
+    report.fix("write " + *quoted, value->span, *quoted);
+  else
+    report.with_help("give the value a name with `let NAME = ..`, and write '${NAME}' here");
   return value;
 }
 
@@ -296,7 +301,8 @@ void Radl2Builder::refuse_lets(const List<Entry*>& entries) {
   for (const Entry* entry : entries)
     if (entry->each != nullptr && entry->each->let)
       syntax(DiagCode::UnexpectedToken, entry->each->span,
-             "a `let` stands in an `each`, or in the file itself", "move it before this block");
+             "a `let` belongs in an `each`, or at the top level of the file",
+             "move it out of all other blocks, to the top level of the file");
 }
 
 void Radl2Builder::contextualize_items(Place place, Place keyword, ast::Number* time,

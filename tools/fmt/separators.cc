@@ -7,6 +7,7 @@
 
 #include "compiler/syntax/older.h"
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/places.h"
 #include "compiler/syntax/version.h"
 #include "compiler/syntax/walk.h"
 #include "tools/fmt/format.h"
@@ -86,11 +87,15 @@ std::string rewritten(std::string_view text, std::vector<Rewrite> edits, size_t 
 std::string with_quoted_places(const SourceFile& source) {
   Diagnostics found;
   auto tree = parse(source, found);
+  if (tree->syntax_errors) return std::string(source.text());
   std::vector<Rewrite> edits;
   for (const Diagnostic& one : found.all())
-    if (one.code == DiagCode::PlaceValue)
-      for (const TextEdit& edit : one.fixes.at(0).edits)
+    if (one.code == DiagCode::PlaceValue && !one.fixes.empty())
+      for (const TextEdit& edit : one.fixes[0].edits)
         edits.push_back({edit.span.begin, edit.span.end, edit.replacement});
+  for (const PlaceWord& one : place_words(*tree, {tree.get()}))
+    if (one.of_system)
+      edits.push_back({one.word->span.begin, one.word->span.end, "'${" + std::string(one.word->text) + "}'"});
   return rewritten(source.text(), std::move(edits));
 }
 

@@ -15,7 +15,9 @@ namespace radl::formatter {
 // The text with the edits, which may stand in any order; of those that overlap, the first. Begins at `from`.
 std::string rewritten(std::string_view text, std::vector<Rewrite> edits, size_t from = 0);
 
-// The text with `'${ }'` around each cloud and zone that it computes without quotes.
+// The text with `'${ }'` around each cloud and zone that it computes without quotes. That of a system was a
+// value too if it is a single word with the name of a `let` or of a variable of `each`. A text with syntax
+// errors stays.
 std::string with_quoted_places(const SourceFile& source);
 
 // The changes that make line ends and commas of every `and` between two entries of the tree, which was read

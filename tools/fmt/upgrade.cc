@@ -8,6 +8,7 @@
 #include "compiler/syntax/version.h"
 #include "compiler/syntax/walk.h"
 #include "tools/fmt/placeholders.h"
+#include "tools/fmt/renames.h"
 #include "tools/fmt/separators.h"
 
 namespace radl::formatter {
@@ -42,7 +43,6 @@ class Upgrader {
       if (auto* deploy = ast::as<ast::Deploy>(&block); deploy && deploy->count) parentheses(*deploy->count);
       if (auto* configure = ast::as<ast::Configure>(&block)) resources(configure->resources);
       if (auto* use = ast::as<ast::Use>(&block)) empty(use->body);
-      if (auto* use = ast::as<ast::Use>(&block)) inputs_of(*use);
     });
     for (const ast::Block* block : tree_.blocks)
       each_value(*block, [&](const ast::Expr& value) { this->value(value); });
@@ -99,43 +99,10 @@ class Upgrader {
     edits_.push_back({value.span.end, static_cast<uint32_t>(close + 1), ""});
   }
 
-  // Inputs of modules, and properties of a program, that had the name of something of another type.
-  void rename(const ast::Features& body, std::string_view from, std::string_view to) {
-    for (const ast::Feature* feature : body.items) {
-      if (feature->name.text == from) rename(feature->name, to);
-      auto* options = ast::as<ast::MapValue>(feature->value);
-      if (options == nullptr || (feature->name.text != "options" && feature->name.text != "with")) continue;
-      for (const ast::Entry& entry : options->entries)
-        if (entry.name.text == from) rename(entry.name, to);
-    }
-  }
-  void rename(const ast::Name& name, std::string_view to) {
-    edits_.push_back({name.span.begin, name.span.end, std::string(to)});
-  }
-  void inputs_of(const ast::Use& use) {
-    struct Renamed {
-      std::string_view module, from, to;
-    };
-    static constexpr Renamed kRenamed[] = {{"std/training/torch", "workers", "processes"},
-                                           {"std/training/tensorflow", "workers", "processes"},
-                                           {"std/training/ray", "workers", "processes"},
-                                           {"std/training/spark", "workers", "processes"},
-                                           {"std/training/mpi", "workers", "processes"},
-                                           {"std/training/mpi", "packages", "install"},
-                                           {"std/cluster/ray", "options", "start_arguments"},
-                                           {"std/cluster/slurm", "settings", "configuration"},
-                                           {"std/storage/nfs", "options", "mount_options"},
-                                           {"std/storage/minio", "options", "mount_options"}};
-    const std::string_view module = use.module == nullptr ? std::string_view() : use.module->text;
-    for (const Renamed& one : kRenamed)
-      if (one.module == module) rename(use.body, one.from, one.to);
-  }
-
   // package 'git' ()
   void resources(const List<ast::Resource*>& list) {
     for (const ast::Resource* resource : list) {
       empty(resource->body);
-      if (resource->type.text == "program") rename(resource->body, "workers", "processes");
       resources(resource->inner);
     }
   }
@@ -220,6 +187,7 @@ Result<Upgraded> upgrade(const SourceFile& given, Diagnostics& diagnostics, cons
   Upgraded made;
   made.before = separated_by_lines(given).value_or(std::string(given.text()));
   made.before = with_quoted_places(SourceFile(given.id(), given.path(), made.before));
+  made.before = with_present_names(SourceFile(given.id(), given.path(), made.before));
   const SourceFile source(given.id(), given.path(), made.before);
   std::vector<Placeholder> placeholders;
   if (!begins_with_version(source.text())) {

@@ -12,8 +12,9 @@
 namespace radl::formatter {
 
 struct Upgraded {
-  std::string text;                 // laid out
-  std::string before;               // what it must mean: the source, or its like with commas for `and`
+  std::string text;  // laid out
+  // What it must mean: the source, with commas for `and`, quotes around computed clouds and present names.
+  std::string before;
   std::vector<std::string> inputs;  // that @input.NAME@ became, in order
 };
 

@@ -59,6 +59,11 @@ TEST(Upgrade, InputsThatHadTheNameOfAnotherTypeAreRenamed) {
       "use 'std/cluster/ray' as r (head = h, start_arguments = ['-v'])\n"
       "use 'std/storage/nfs' as n (server = h, mount_options = ['ro'])\n"
       "use 'std/cluster/slurm' as c (head = h, configuration = 'X=1')\n");
+  expect_upgrade(
+      "radl 2\n\nuse 'std/cluster/slurm' as c (head = h)\nuse 'x' as d\n"
+      "output o (value = ['${c.nodes}', d.nodes, c.name])\n",
+      "radl 2\n\nuse 'std/cluster/slurm' as c (head = h)\nuse 'x' as d\n"
+      "output o (value = ['${c.node_names}', d.nodes, c.name])\n");
   expect_upgrade("radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', workers = 2))\n",
                  "radl 2\n\nconfigure c (program 'p' (systems = w, main = 'a.py', processes = 2))\n");
 }
@@ -79,8 +84,28 @@ TEST(Upgrade, AComputedCloudOrZoneIsQuoted) {
       "deploy a 1 '${lookup(m, 'a')}'\n");
   expect_upgrade("system a (availability_zone = '@input.zone@')\n",
                  "radl 2\n\ninput zone (type = text)\n\nsystem a (availability_zone = '${input.zone}')\n");
+}
+
+TEST(Upgrade, AWordOfASystemThatWasAValueIsQuoted) {
+  // The word of a `deploy` has always been a cloud.
   expect_upgrade("radl 2\nlet ec2 = 'gce'\nsystem a (cloud = ec2)\ndeploy a 1 ec2\n",
-                 "radl 2\nlet ec2 = 'gce'\nsystem a (cloud = ec2)\ndeploy a 1 ec2\n");
+                 "radl 2\nlet ec2 = 'gce'\nsystem a (cloud = '${ec2}')\ndeploy a 1 ec2\n");
+  // Only where the name is in scope; a function is not a value.
+  const auto text = [](const std::string& p, const std::string& q) {
+    return "radl 2\nlet f(x) = x\n\neach p in ['a'] (\n  system 'n-${p}' (availability_zone = " + p +
+           ")\n)\n\nsystem b (\n  cloud = f\n  availability_zone = p\n  each q in ['x'] (\n    cloud = " + q +
+           "\n  )\n)\n";
+  };
+  expect_upgrade(text("p", "q"), text("'${p}'", "'${q}'"));
+}
+
+TEST(Upgrade, AComputedPlaceOfSeveralLinesIsQuotedOnOne) {
+  expect_upgrade(
+      "radl 2\nsystem a (cloud = lookup({\n  a = 'x'  # one\n  # two\n  b = (1 +\n    2)\n  c = [3,\n 4]\n}, "
+      "'k',\n  'q'\n))\n",
+      "radl 2\nsystem a (cloud = '${lookup({ a = 'x', b = (1 + 2), c = [3, 4] }, 'k', 'q')}')\n");
+  expect_upgrade("radl 2\nsystem a (cloud = if x then 'a' else\n  'os')\n",
+                 "radl 2\nsystem a (cloud = '${if x then 'a' else 'os'}')\n");
 }
 
 TEST(Upgrade, LinesInQuotesBecomeABlockOfTextWhereThatIsTheSame) {
