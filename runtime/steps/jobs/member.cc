@@ -105,7 +105,9 @@ if [ -f run.json ]; then
   r=$(content run.json)
   if [ -n "$r" ]; then
     echo "run $r"
-    if begun=$(date -r run.json +%s 2> /dev/null); then echo "age $(($(date +%s) - begun))"; fi
+    begun=$(date -r run.json +%s 2> /dev/null) || [ ! -e run.json ]
+    now=$(date +%s)
+    echo "age $((now - ${{begun:-$now}}))"
   fi
 fi
 if [ -f cancelled ]; then echo cancelled; fi
