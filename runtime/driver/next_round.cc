@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/json_values.h"
 #include "compiler/resources/resource_schema.h"
 
 namespace radl::driver {
@@ -34,6 +35,7 @@ void NextRound::begin(const Plan& plan, const ir::Program& program, std::functio
   lost_.clear();
   suspects_.clear();
   news_.clear();
+  given_up_.clear();
   replacement_due_.reset();
   retry_due_.reset();
 }
@@ -44,12 +46,12 @@ void NextRound::emit(const Event& event) {
   std::lock_guard guard(mutex_);
   if (event.kind == EventKind::Metric) return take_metric(event);
   const auto found = actions_.find(event.id);
-  if (found != actions_.end()) take_failure(*found->second, event.data.value("code", ""));
+  if (found != actions_.end()) take_failure(*found->second, json::text_of(event.data, "code"));
 }
 
 void NextRound::take_metric(const Event& event) {
-  const std::string what = event.data.value("event", "");
-  if (what == "interruption") lost_[event.node] = event.data.value("time", "");
+  const std::string what = json::text_of(event.data, "event");
+  if (what == "interruption") lost_[event.node] = json::text_of(event.data, "time");
   if (what != "member_lost") return;
   if (lost_.contains(event.node)) return schedule_replacement(event.node);
   suspects_.insert(event.node);
@@ -84,13 +86,17 @@ void NextRound::say(const std::string& node, std::string text) {
   if (attention_) attention_();
 }
 
+void NextRound::give_up(const std::string& node, std::string text) {
+  if (given_up_.insert(node).second) say(node, std::move(text));
+}
+
 void NextRound::schedule_replacement(const std::string& node) {
   if (replacement_due_) return;
   const TimePoint now = clock_.now();
   const auto wait = replacements_.next(now);
   if (!wait)
-    return say(node, fmt::format("was lost {} times in a row: it is not replaced again in this apply",
-                                 replacements_.most_in_a_row + 1));
+    return give_up(node, fmt::format("was lost {} times in a row: it is not replaced again in this apply",
+                                     replacements_.most_in_a_row + 1));
   replacement_due_ = now + *wait;
   if (wait->count() > 0) say(node, fmt::format("is replaced in {} s", wait->count() / 1000));
 }
@@ -99,7 +105,7 @@ void NextRound::schedule_retry(const std::string& node) {
   if (retry_due_) return;
   const TimePoint now = clock_.now();
   const auto wait = refusals_.next(now);
-  if (!wait) return say(node, "was refused again: it is not requested again in this apply");
+  if (!wait) return give_up(node, "was refused again: it is not requested again in this apply");
   retry_due_ = now + *wait;
   say(node, fmt::format("was refused; radlc requests it again in {} s", wait->count() / 1000));
 }

@@ -57,6 +57,7 @@ class NextRound : public EventSink {
   bool restarts_elsewhere(const std::string& job) const;
   std::optional<TimePoint> due() const;
   void say(const std::string& node, std::string text);
+  void give_up(const std::string& node, std::string text);
 
   Clock& clock_;
   mutable std::mutex mutex_;  // of all below
@@ -69,6 +70,7 @@ class NextRound : public EventSink {
   std::set<std::string> suspects_;
   std::optional<TimePoint> replacement_due_, retry_due_;
   std::vector<std::pair<std::string, std::string>> news_;
+  std::set<std::string> given_up_;  // nodes of which the user was told so in this round
 };
 
 }  // namespace radl::driver

@@ -8,7 +8,7 @@
 namespace radl {
 namespace {
 
-constexpr std::chrono::seconds kGather{1}, kAgain{3};
+constexpr std::chrono::seconds kGather{1}, kAgain{3}, kAgainAtEnd{1};
 constexpr size_t kMostUnwrittenBytes = size_t{64} << 20, kPieceBytes = size_t{256} << 10;  // bytes
 
 }  // namespace
@@ -69,7 +69,11 @@ void BucketLog::work() {
     lock.lock();
     status_ = std::move(status);
     written = status_.ok();
-    if (!written && ends && until_.asked()) break;
+    if (written || !ends) continue;
+    lock.unlock();
+    const bool goes_on = stop.sleep(kAgainAtEnd);
+    lock.lock();
+    if (!goes_on) break;
   }
   lock.unlock();
   (void)guarded([&] { return objects_->note_end(run_, last_, until_); });

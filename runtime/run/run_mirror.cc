@@ -4,12 +4,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/files.h"
+#include "common/json_values.h"
 #include "common/text.h"
 
 namespace radl {
@@ -19,8 +18,8 @@ constexpr std::chrono::seconds kListEvery{2}, kForAll{60};
 constexpr int kQuietTurns = 5;  // before it is asked whether the run's process lives
 
 unsigned long long number_of(std::string_view line) {
-  const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
-  return event.is_object() ? event.value("sequence", 0ULL) : 0;
+  const nlohmann::json event = json::parse_json(line), &number = json::member(event, "sequence");
+  return number.is_number_unsigned() ? number.get<unsigned long long>() : 0;
 }
 
 void close_file(int& fd) {
@@ -55,9 +54,13 @@ RunMirror::~RunMirror() {
 Status RunMirror::bring(const Stop& stop) {
   auto runs = objects_->list(stop);
   if (!runs.ok()) return runs.status();
-  for (const auto& [run, listed] : *runs)
-    if (Status brought = bring(run, listed, stop); !brought.ok()) return brought;
-  return {};
+  Status first;  // one run that cannot be brought holds up no other
+  for (const auto& [run, listed] : *runs) {
+    Status brought = bring(run, listed, stop);
+    if (first.ok()) first = std::move(brought);
+    if (stop.asked()) break;
+  }
+  return first;
 }
 
 Status RunMirror::bring(const std::string& run, const RunObjects::Listed& listed, const Stop& stop) {
@@ -73,7 +76,7 @@ Status RunMirror::bring(const std::string& run, const RunObjects::Listed& listed
     if (is_there(piece)) continue;
     auto lines = objects_->read(run, listed.pieces[piece], stop);
     if (!lines.ok()) return lines.status();
-    if (Status written = append(file, *lines); !written.ok()) return written;
+    if (Status written = append(run, file, *lines); !written.ok()) return written;
   }
   file.pieces = listed.pieces.size() - 1;  // the last one may grow
   file.quiet = file.last > before ? 0 : file.quiet + 1;
@@ -89,7 +92,7 @@ Status RunMirror::bring(const std::string& run, const RunObjects::Listed& listed
 
 // False: another process writes it, the run's own or another mirror.
 bool RunMirror::open(const std::string& run, File& file) {
-  const std::string path = folder_ + "/" + run + ".jsonl", hidden = folder_ + "/." + run + ".mirrored";
+  const std::string path = path_of(run), hidden = folder_ + "/." + run + ".mirrored";
   int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   const bool is_new = fd < 0;
   // Under its name only when it is locked: nobody may take a run that goes on for one that has ended.
@@ -99,36 +102,44 @@ bool RunMirror::open(const std::string& run, File& file) {
     close_file(fd);
     return false;
   }
-  auto text = read_file(path);
-  if (!text.ok()) {
-    close_file(fd);
-    return false;
-  }
-  const size_t whole = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
-  if (whole < text->size() && ::ftruncate(fd, static_cast<off_t>(whole)) != 0) {
-    close_file(fd);
-    return false;
-  }
-  const std::string_view lines = std::string_view(*text).substr(0, whole);
-  file.last = 0;
-  if (whole > 0) {
-    const std::string_view without_end = lines.substr(0, whole - 1);
-    const size_t before = without_end.rfind('\n');
-    file.last = number_of(before == without_end.npos ? without_end : without_end.substr(before + 1));
-  }
   file.fd = fd;
-  return true;
+  if (settle(run, file).ok()) return true;
+  close_file(file.fd);
+  return false;
 }
 
-Status RunMirror::append(File& file, const std::string& lines) {
+// Cuts off a line that was not written to its end, and reads the number of the last event.
+Status RunMirror::settle(const std::string& run, File& file) {
+  auto text = read_file(path_of(run));
+  if (!text.ok()) return text.status();
+  const size_t whole = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
+  if (whole < text->size() && ::ftruncate(file.fd, static_cast<off_t>(whole)) != 0)
+    return errno_status(errno, path_of(run));
+  file.last = 0;
+  if (whole > 0) {
+    const std::string_view lines = std::string_view(*text).substr(0, whole - 1);
+    const size_t before = lines.rfind('\n');
+    file.last = number_of(before == lines.npos ? lines : lines.substr(before + 1));
+  }
+  file.settled = true;
+  return {};
+}
+
+Status RunMirror::append(const std::string& run, File& file, const std::string& lines) {
+  if (!file.settled)
+    if (Status settled = settle(run, file); !settled.ok()) return settled;
   std::string news;
+  unsigned long long last = file.last;
   for (std::string_view line : split(lines, '\n')) {
     const unsigned long long number = line.empty() ? 0 : number_of(line);
-    if (number <= file.last) continue;
+    if (number <= last) continue;
     news.append(line).append("\n");
-    file.last = number;
+    last = number;
   }
-  return write_all(file.fd, news, "the events of a run");
+  Status written = write_all(file.fd, news, "the events of a run");
+  file.settled = written.ok();
+  if (written.ok()) file.last = last;
+  return written;
 }
 
 }  // namespace radl

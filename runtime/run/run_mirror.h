@@ -30,13 +30,16 @@ class RunMirror {
     size_t pieces = 0;            // so many are in it as a whole
     int quiet = 0;                // turns in a row without news
     bool over = false;
+    bool settled = false;  // false: a write has failed, so the file may end within a line
   };
   RunMirror(std::unique_ptr<RunObjects> objects, std::string folder)
       : objects_(std::move(objects)), folder_(std::move(folder)) {}
   Status bring(const Stop& stop);
   Status bring(const std::string& run, const RunObjects::Listed& listed, const Stop& stop);
   bool open(const std::string& run, File& file);
-  Status append(File& file, const std::string& lines);
+  Status settle(const std::string& run, File& file);
+  Status append(const std::string& run, File& file, const std::string& lines);
+  std::string path_of(const std::string& run) const { return folder_ + "/" + run + ".jsonl"; }
 
   const std::unique_ptr<RunObjects> objects_;
   const std::string folder_;

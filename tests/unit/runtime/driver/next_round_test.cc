@@ -115,6 +115,33 @@ TEST_F(NextRoundTest, LossesInARowAreWaitedForEachLonger) {
   EXPECT_FALSE(next.take_news().empty()) << "the user is told that it is given up";
 }
 
+TEST_F(NextRoundTest, ThatANodeIsGivenUpIsSaidOnceForEachNode) {
+  const auto lose = [&](const std::string& node) {
+    metric(node, {{"event", "interruption"}, {"time", ""}});
+    metric(node, {{"event", "member_lost"}});
+  };
+  for (lose("w[1]"); next.wait(); lose("w[1]")) {
+    fake.world.clock.sleep(*next.wait());
+    begin();
+  }
+  EXPECT_EQ(next.take_news().size(), 1u);
+  lose("w[1]");
+  failed("program/p", Code::Conflict);
+  EXPECT_TRUE(next.take_news().empty());
+  lose("w[0]");
+  const auto news = next.take_news();
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_EQ(news[0].first, "w[0]");
+}
+
+TEST_F(NextRoundTest, AMetricOfAnotherShapeIsPassedOver) {
+  metric("w[1]", {{"event", 5}});
+  EXPECT_FALSE(next.wait());
+  metric("w[1]", {{"event", "interruption"}, {"time", 12}});
+  failed("program/p", Code::Conflict);
+  EXPECT_TRUE(next.is_due());
+}
+
 TEST_F(NextRoundTest, ARefusedReplacementIsRequestedAgainAFewTimes) {
   failed("w[1]", Code::Quota);
   EXPECT_FALSE(next.wait()) << "it never existed";

@@ -2,7 +2,13 @@
 #include "runtime/run/bucket_log.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+
+#include "common/files.h"
 #include "runtime/run/run_mirror.h"
 #include "runtime/run/subscription.h"
 #include "tests/support/buckets.h"
@@ -64,7 +70,13 @@ struct BucketLogTest : testing::Test {
   }
 
   Buckets buckets;
-  ScriptedServer server{[this](const std::string& request) { return buckets.answer(request); }};
+  ScriptedServer server{[this](const std::string& request) {
+    if (!refuses) return buckets.answer(request);
+    ++refused;
+    return http_answer(403, "", "");
+  }};
+  std::atomic<bool> refuses = false;
+  std::atomic<int> refused = 0;
   TemporaryFolder folder;
   const Environment environment = Buckets::environment(folder.path("home"), server.url(""));
   unsigned long long number = 0;
@@ -111,6 +123,48 @@ TEST_F(BucketLogTest, ARunWithoutASignOfLifeWasInterrupted) {
   auto own = mirror();
   EXPECT_EQ(follow(100), up_to(1));
   EXPECT_EQ(find_run(folder.path("runs"), "")->state, KeptRun::State::Interrupted);
+}
+
+TEST_F(BucketLogTest, LinesThatAreNoEventsOfARunHoldUpNoOther) {
+  const std::string first = "20261122T181141.000Z-apply-aaaaaa";
+  const std::string odd = R"({"event":"log","sequence":"x"})"
+                          "\n[3]\n"
+                          R"({"event":"log","sequence":-1})"
+                          "\n";
+  ASSERT_TRUE(objects()->write(first, 1, odd, Stop()).ok());
+  ASSERT_TRUE(objects()->write(kRun, 1, to_json(event(1)).dump() + "\n", Stop()).ok());
+  auto own = mirror();
+  EXPECT_EQ(follow(1), up_to(1));
+}
+
+TEST_F(BucketLogTest, WhatAFullDiskDidNotTakeIsBroughtOnceItDoes) {
+  ASSERT_TRUE(objects()->write(kRun, 1, to_json(event(1)).dump() + "\n", Stop()).ok());
+  ASSERT_TRUE(objects()->note_alive(kRun, Stop()).ok());
+  auto own = mirror();
+  const std::string path = folder.path("runs") + "/" + kRun + ".jsonl";
+  // A write beyond this size fails, in the midst of a line.
+  const auto size = static_cast<rlim_t>(std::filesystem::file_size(path)) + 10;
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit small{size, usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::string more;
+  for (unsigned long long i = 1; i <= 3; ++i) more += to_json(event(i)).dump() + "\n";
+  EXPECT_TRUE(objects()->write(kRun, 1, more, Stop()).ok());
+  while (std::filesystem::file_size(path) < size) Stop().sleep(std::chrono::milliseconds(20));
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(follow(3), up_to(3));
+}
+
+TEST_F(BucketLogTest, ABucketThatRefusesIsNotAskedWithoutAPauseAtTheEnd) {
+  auto own = log();
+  refuses = true;
+  write_until(*own, 1);
+  EXPECT_FALSE(own->end(Stop().within(std::chrono::seconds(3))).ok());
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, 20);
 }
 
 TEST_F(BucketLogTest, OfARunWithoutEventsNothingIsWritten) {
