@@ -11,6 +11,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_values.h"
 #include "common/lines.h"
 #include "common/process/process.h"
 #include "runtime/ansible/callback_plugin.h"
@@ -288,9 +289,9 @@ class AnsibleRun {
     if (!line.starts_with("@radl ")) return log_.output(line + "\n");
     Json event = Json::parse(line.substr(6), nullptr, false);
     if (!event.is_object()) return log_.output(line + "\n");
-    std::string state = event.value("state", ""), task = log_.mask(event.value("task", "")),
-                text = log_.mask(event.value("text", ""));
-    if (event.value("action", "") == "gather_facts" && state == "ok") return;
+    std::string state = json::text_of(event, "state"), task = log_.mask(json::text_of(event, "task")),
+                text = log_.mask(json::text_of(event, "text"));
+    if (json::text_of(event, "action") == "gather_facts" && state == "ok") return;
     ++tasks_;
     log_.line(fmt::format("{}: {}{}{}", task, state, text.empty() ? "" : "\n", text));
     context_.emit({step_.id,
@@ -298,16 +299,19 @@ class AnsibleRun {
                    "task",
                    {{"name", task},
                     {"state", state == "ignored" || state == "skipped" ? "ok" : state},
-                    {"seconds", event.value("seconds", 0.0)}}});
+                    {"seconds", json::number_of(event, "seconds")}}});
     if (state == "changed")
       outcome_.changes.push_back({fmt::format("task '{}'", task), check_ ? "would change" : "changed",
-                                  nullptr, nullptr, log_.mask(event.value("diff", ""))});
-    bool mine = event.value("host", "") == host_name(node_);
+                                  nullptr, nullptr, log_.mask(json::text_of(event, "diff"))});
+    bool mine = json::text_of(event, "host") == host_name(node_);
     if ((state == "failed" || state == "unreachable") && mine && !failure_) {
-      std::string command = event.value("command", ""), path = event.value("path", ""), head;
-      if (!command.empty())
-        head = fmt::format("command: {}\nexit status: {}\n", log_.mask(command), event.value("rc", 0));
-      text = log_.mask(event.value("short", text));
+      std::string command = json::text_of(event, "command"), path = json::text_of(event, "path"), head;
+      if (!command.empty()) head = fmt::format("command: {}\n", log_.mask(command));
+      // What a module of a user's returns need not be a number.
+      if (const Json& rc = json::member(event, "rc"); !command.empty() && !rc.is_null())
+        head +=
+            fmt::format("exit status: {}\n", log_.mask(rc.is_string() ? rc.get<std::string>() : rc.dump()));
+      if (event.contains("short")) text = log_.mask(json::text_of(event, "short"));
       if (!path.empty()) text += "\nat " + path;
       failure_ = TaskFailure{task, head, text, state == "unreachable"};
     }

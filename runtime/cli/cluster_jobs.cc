@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/json_values.h"
 #include "common/shell_quote.h"
 #include "common/text.h"
 #include "runtime/cli/slurm_head.h"
@@ -18,10 +19,7 @@ constexpr const char* kRayPort = "8265";
 constexpr const char* kSparkPort = "8080";
 constexpr int kAnswerSeconds = 10;
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
+using json::text_of;
 
 double begun(const Json& job) {
   for (const char* key : {"start_time", "starttime"})
@@ -143,7 +141,7 @@ Result<std::vector<ClusterJob>> read_spark_jobs(std::string_view text) {
     return invalid("Spark's master does not list its applications");
   std::vector<std::pair<double, ClusterJob>> jobs;
   for (const char* list : {"activedrivers", "completeddrivers", "activeapps", "completedapps"}) {
-    for (const Json& one : answer.value(list, Json::array())) {
+    for (const Json& one : json::list_of(answer, list)) {
       if (!one.is_object()) return invalid("Spark's master lists an application that is not an object");
       ClusterJob job;
       job.id = text_of(one, "id");

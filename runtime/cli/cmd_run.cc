@@ -7,6 +7,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_values.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/base/world.h"
 #include "runtime/cli/node_commands.h"
@@ -116,10 +117,12 @@ int tell_end(const Session& session, const std::string& results) {
   if (!table.is_array() || table.empty())
     return report(session, Status(Code::Corrupt, results + ": no table.json"));
   const Json& task = table[0];
-  if (auto log = read_file(fmt::format("{}/logs/run.{}.log", results, task.value("attempt", 1))); log.ok())
+  if (auto log =
+          read_file(fmt::format("{}/logs/run.{:.0f}.log", results, json::number_of(task, "attempt", 1)));
+      log.ok())
     std::fwrite(log->data(), 1, log->size(), stdout);
-  const int status = task.value("status", 0);
-  if (task.value("state", "") == "finished") return kDone;
+  const int status = static_cast<int>(std::clamp(json::number_of(task, "status"), -1.0, 255.0));
+  if (json::text_of(task, "state") == "finished") return kDone;
   return status > 0 ? status : kWorldError;
 }
 

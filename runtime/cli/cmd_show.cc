@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/json_values.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/mirrored.h"
@@ -34,8 +35,11 @@ std::string progress_of_runs(const std::string& folder) {
     if (!*event) break;
     const EventKind kind = (*event)->kind;
     Progress& run = runs[(*event)->run];
-    if (kind == EventKind::RunStarted && (*event)->data.is_object())
-      run = {(*event)->data.value("command", ""), (*event)->data.value("actions", 0ULL), 0};
+    if (kind == EventKind::RunStarted) {
+      const Json& actions = json::member((*event)->data, "actions");
+      run = {json::text_of((*event)->data, "command"),
+             actions.is_number_unsigned() ? actions.get<unsigned long long>() : 0, 0};
+    }
     run.over += kind == EventKind::ActionFinished || kind == EventKind::ActionFailed ||
                 kind == EventKind::ActionSkipped;
   }

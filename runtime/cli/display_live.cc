@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "common/json_values.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/event_lines.h"
 #include "runtime/cli/shown.h"
@@ -55,7 +56,7 @@ class LiveDisplay : public Display {
       above_.push_back(event.id + " " + event.message);
     if (std::string notice = notice_text(event); !notice.empty()) above_.push_back(std::move(notice));
     if (event.kind == EventKind::Cancelled) {
-      above_.push_back(event.data.value("level", 1) >= 2
+      above_.push_back(json::number_of(event.data, "level", 1) >= 2
                            ? "stopping now"
                            : "stopping: what is under way is finished and saved; Ctrl-C again stops at once");
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/human.h"
+#include "common/json_values.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/plan/render.h"
@@ -24,17 +25,16 @@ std::string of_item(const Event& event) {
 
 // "worker[0] | step 3: loss 0.21", of programs alone: what a step's commands print is in its log.
 std::string output_text(const Event& event) {
-  if (!event.data.is_object() || !event.data.value("program", false)) return "";
-  return fmt::format("{} | {}", event.node, event.data.value("line", ""));
+  if (!json::flag_of(event.data, "program")) return "";
+  return fmt::format("{} | {}", event.node, json::text_of(event.data, "line"));
 }
 
 }  // namespace
 
 std::string notice_text(const Event& event) {
-  if (event.kind != EventKind::Task || !event.data.is_object() || !event.data.value("notice", false))
-    return "";
+  if (event.kind != EventKind::Task || !json::flag_of(event.data, "notice")) return "";
   return fmt::format("{}: {}{}{}", event.id, event.node, event.node.empty() ? "" : ": ",
-                     event.data.value("name", ""));
+                     json::text_of(event.data, "name"));
 }
 
 std::string EventLines::line(const Event& event) {
@@ -44,23 +44,25 @@ std::string EventLines::line(const Event& event) {
 }
 
 std::string EventLines::text_of(const Event& event) {
-  double seconds = event.data.is_object() ? event.data.value("seconds", 0.0) : 0.0;
+  const double seconds = json::number_of(event.data, "seconds");
   switch (event.kind) {
     case EventKind::Recovered:
-      return fmt::format("{}: left by an interrupted run: {}", event.id, event.data.value("outcome", ""));
+      return fmt::format("{}: left by an interrupted run: {}", event.id,
+                         json::text_of(event.data, "outcome"));
     case EventKind::ActionStarted:
-      return event.data.value("attempt", 1) > 1 ? "" : fmt::format("{}: {} ...", event.id, event.verb);
+      return json::number_of(event.data, "attempt", 1) > 1 ? ""
+                                                           : fmt::format("{}: {} ...", event.id, event.verb);
     case EventKind::ActionFinished: {
-      int changes = event.data.value("changes", -1);
+      const double changes = json::number_of(event.data, "changes", -1);
       std::string what = event.verb == "run" && changes >= 0
-                             ? fmt::format(", {} change{}", changes, changes == 1 ? "" : "s")
+                             ? fmt::format(", {:.0f} change{}", changes, changes == 1 ? "" : "s")
                              : "";
       return fmt::format("{}: {}done{} ({}{})", event.id, style_.green(), style_.off(),
                          duration_text(seconds), what);
     }
     case EventKind::ActionRetry:
       return fmt::format("{}; trying again in {}", of_item(event),
-                         duration_text(event.data.value("wait_seconds", 0.0)));
+                         duration_text(json::number_of(event.data, "wait_seconds")));
     case EventKind::ActionFailed:
       return fmt::format("{}: {}failed{} after {}{}", event.id, style_.red(), style_.off(),
                          duration_text(seconds), alone_ ? ": " + event.message : "");
@@ -75,7 +77,7 @@ std::string EventLines::text_of(const Event& event) {
     case EventKind::Log:
       return event.message;
     case EventKind::Cancelled:
-      return event.data.value("level", 1) >= 2
+      return json::number_of(event.data, "level", 1) >= 2
                  ? "stopping now"
                  : "stopping: what is under way is finished and saved; once more stops at once";
     case EventKind::Unowned:
@@ -89,16 +91,15 @@ std::string EventLines::text_of(const Event& event) {
 
 // A line every few seconds, and always for an evaluation, a lost peer or a note; never the same line again.
 std::string EventLines::metric(const Event& event) {
-  std::string what = event.data.is_object() ? event.data.value("event", "") : "";
+  const std::string what = json::text_of(event.data, "event"), said = json::text_of(event.data, "peer"),
+                    peer = said.empty() ? "?" : said;
   auto found = progress_.trainings().find(event.id);
   if (found == progress_.trainings().end()) return "";
   const TrainingProgress& training = found->second;
-  if (what == "peer_lost")
-    return fmt::format("{}: lost {}, going on with the others", event.id, event.data.value("peer", "?"));
-  if (what == "peer_joined" && training.started)
-    return fmt::format("{}: {} has joined", event.id, event.data.value("peer", "?"));
+  if (what == "peer_lost") return fmt::format("{}: lost {}, going on with the others", event.id, peer);
+  if (what == "peer_joined" && training.started) return fmt::format("{}: {} has joined", event.id, peer);
   if (what == "warning" || what == "strategy")
-    return fmt::format("{}: {}", event.id, event.data.value("message", ""));
+    return fmt::format("{}: {}", event.id, json::text_of(event.data, "message"));
   if (what == "dataset" && !training.dataset_note.empty())
     return fmt::format("{}: {}", event.id, training.dataset_note);
   bool over = what == "finished" && training.finished;
@@ -120,18 +121,18 @@ std::string EventLines::frame_of(const Event& event) const {
   };
   switch (event.kind) {
     case EventKind::RunStarted:
-      return fmt::format("{} of {}: {} actions", data.value("command", ""), data.value("infrastructure", ""),
-                         count("actions"));
+      return fmt::format("{} of {}: {} actions", json::text_of(data, "command"),
+                         json::text_of(data, "infrastructure"), count("actions"));
     case EventKind::OutputValue:
       return fmt::format(
           "output {} = {}", event.id,
-          data.value("sensitive", false) ? "(sensitive)" : render_value(data.value("value", Json())));
+          json::flag_of(data, "sensitive") ? "(sensitive)" : render_value(json::member(data, "value")));
     case EventKind::RunFinished: {
-      const bool ok = data.value("ok", false);
+      const bool ok = json::flag_of(data, "ok");
       return fmt::format("{}{}{} in {}: {} done, {} failed, {} skipped{}", ok ? style_.green() : style_.red(),
-                         ok ? "done" : "failed", style_.off(), duration_text(data.value("seconds", 0.0)),
-                         count("done"), count("failed"), count("skipped"),
-                         event.message.empty() ? "" : "; " + event.message);
+                         ok ? "done" : "failed", style_.off(),
+                         duration_text(json::number_of(data, "seconds")), count("done"), count("failed"),
+                         count("skipped"), event.message.empty() ? "" : "; " + event.message);
     }
     case EventKind::EventsLost:
       return fmt::format("events {} to {} are missing", count("from"), count("to"));

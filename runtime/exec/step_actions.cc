@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <set>
@@ -5,6 +6,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_values.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/job_folders.h"
 #include "runtime/exec/names.h"
@@ -146,8 +148,8 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     shared.job_run = job->run;
     shared.may_run = &job->may_run;
     shared.emit = [emit = shared.emit, job](const StepEvent& event) {
-      if (event.data.is_object() && event.data.value("event", "") == "exited")
-        job->exit = event.data.value("status", 0);
+      if (json::text_of(event.data, "event") == "exited")
+        job->exit = static_cast<int>(std::clamp(json::number_of(event.data, "status"), -1.0, 255.0));
       emit(event);
     };
     shared.lets_go = [&session, job] {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/json_values.h"
 #include "common/text.h"
 #include "runtime/run/event_log.h"
 
@@ -40,8 +41,8 @@ void take_outcome(KeptRun& run, const nlohmann::json& data, const std::string& m
     auto found = data.find(name);
     return found != data.end() && found->is_number_unsigned() ? found->get<size_t>() : 0;
   };
-  run.state = data.value("ok", false) ? KeptRun::State::Done : KeptRun::State::Failed;
-  run.code = data.value("code", "");
+  run.state = json::flag_of(data, "ok") ? KeptRun::State::Done : KeptRun::State::Failed;
+  run.code = json::text_of(data, "code");
   run.why = message;
   run.done = count("done");
   run.failed = count("failed");

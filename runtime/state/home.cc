@@ -95,10 +95,13 @@ Result<std::optional<Home>> recorded_home(Database& db) {
   Result<std::string> text = read_meta(db, kHome);
   if (!text.ok()) return text.status();
   const Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_object()) return std::optional<Home>();
-  return std::optional<Home>(Home{json.value("machine", ""), json.value("host", ""), json.value("folder", ""),
-                                  json.value("url", ""), json.value("inode", 0ULL),
-                                  json.value("hardware", std::set<std::string>())});
+  try {
+    return std::optional<Home>(Home{
+        json.value("machine", ""), json.value("host", ""), json.value("folder", ""), json.value("url", ""),
+        json.value("inode", 0ULL), json.value("hardware", std::set<std::string>())});
+  } catch (const Json::exception&) {
+    return std::optional<Home>();
+  }
 }
 
 Result<std::string> tag_in(Database& db) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/json_values.h"
 #include "runtime/base/job_folder.h"
 #include "runtime/state/snapshot.h"
 
@@ -21,13 +22,14 @@ Json folders_of(const Statement& row) {
   const Json& job = definition[kind];
   if (!job.is_object() || !job.contains("identity")) return {};
   JobFolder folder;
-  folder.name = job_folder_name(job.value("name", ""), job.value("identity", ""));
+  folder.name = job_folder_name(json::text_of(job, "name"), json::text_of(job, "identity"));
   for (const auto& [address, id] : nodes.items()) {
     folder.nodes[address] = id.is_string() ? id.get<std::string>() : "";
     if (row.text(4) == step_status_name(StepStatus::Interrupted)) folder.may_run.push_back(address);
   }
-  folder.signal = job.value("stop_signal", folder.signal);
-  folder.grace_seconds = job.value("grace_seconds", folder.grace_seconds);
+  if (std::string signal = json::text_of(job, "stop_signal"); !signal.empty())
+    folder.signal = std::move(signal);
+  folder.grace_seconds = json::number_of(job, "grace_seconds", folder.grace_seconds);
   return Json::array({folder});
 }
 

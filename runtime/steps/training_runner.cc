@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "common/digest.h"
+#include "common/json_values.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -205,32 +206,32 @@ class TrainingRun {
   }
 
   void on_line(size_t node, const std::string& line) {
-    Json json = Json::parse(line, nullptr, false);
-    std::string event = json.value("event", ""), task = json.value("task", "");
+    Json news = Json::parse(line, nullptr, false);
+    const std::string event = json::text_of(news, "event"), task = json::text_of(news, "task");
     {
       std::lock_guard lock(state_);
       if (event == "finished" &&
-          (task == layout_.tasks[layout_.chief].name() || json.contains("test_accuracy")))
-        facts_.finished = json;
+          (task == layout_.tasks[layout_.chief].name() || news.contains("test_accuracy")))
+        facts_.finished = news;
       for (const char* key : {"message", "note"})
-        if (auto said = json.find(key); said != json.end() && said->is_string())
+        if (auto said = news.find(key); said != news.end() && said->is_string())
           *said = in_properties(said->get<std::string>());
-      if (event == "failed") failures_[task] = json.value("message", "");
-      if ((event == "step" || event == "finished") && json.contains("sent_bytes_per_step"))
+      if (event == "failed") failures_[task] = json::text_of(news, "message");
+      if ((event == "step" || event == "finished") && news.contains("sent_bytes_per_step"))
         for (const char* key : {"sent_bytes_per_step", "received_bytes_per_step", "round_trip_seconds",
                                 "link_bytes_per_second"})
-          if (json.contains(key) && json[key].is_number()) facts_.exchange[key] = json[key];
-      if (event == "dataset") facts_.dataset_note = json.value("note", "");
+          if (news.contains(key) && news[key].is_number()) facts_.exchange[key] = news[key];
+      if (event == "dataset") facts_.dataset_note = json::text_of(news, "note");
       // Of a training that was joined the steps are reported again: they say nothing about this apply.
       if (event == "step" && !facts_.first_step && !joined_)
         facts_.first_step = seconds_since(context_.run_begun);
     }
     if (event == "checkpoint" || event == "evaluated") keeping_->news();
-    if (event == "interruption") taken_back(node, json);
-    if (event == "peer_lost") restarts_->lost(json.value("peer", ""));
-    if (event == "peer_joined") restarts_->joined(json.value("peer", ""));
+    if (event == "interruption") taken_back(node, news);
+    if (event == "peer_lost") restarts_->lost(json::text_of(news, "peer"));
+    if (event == "peer_joined") restarts_->joined(json::text_of(news, "peer"));
     std::lock_guard lock(emit_);
-    context_.emit({step_.id, nodes_[node].address, "metric", json});
+    context_.emit({step_.id, nodes_[node].address, "metric", news});
   }
 
   // The cloud says that it takes the node back soon. All end with a checkpoint while there is time, and
@@ -238,7 +239,7 @@ class TrainingRun {
   void taken_back(size_t node, const Json& said) {
     std::lock_guard lock(state_);
     if (!taken_back_.empty()) return;
-    const std::string when = said.value("time", "");  // not every cloud says it
+    const std::string when = json::text_of(said, "time");  // not every cloud says it
     taken_back_ = fmt::format("{} is taken back by its cloud {}", nodes_[node].address,
                               when.empty() ? "in a moment" : "at " + when);
     log_.line(taken_back_ + ": a checkpoint is written");
@@ -289,9 +290,9 @@ class TrainingRun {
     rules.before = "progress-";
     rules.behind = ".jsonl";
     rules.whose = [](const std::string& line) -> std::optional<std::string> {
-      const Json json = Json::parse(line, nullptr, false);
-      if (!json.is_object()) return std::nullopt;
-      return json.value("task", "");
+      const Json news = Json::parse(line, nullptr, false);
+      if (!news.is_object()) return std::nullopt;
+      return json::text_of(news, "task");
     };
     rules.on_line = [this](size_t node, const std::string& line) { on_line(node, line); };
     rules.again = [this](const Process& process, int exit) { return on_end(process, exit); };

@@ -24,16 +24,20 @@ Result<Record> parse_record(const std::string& path) {
   auto text = read_file(path, 1 << 20);
   if (!text) return text.status();
   json held = json::parse(*text, nullptr, false);
-  if (!held.is_object() || held.value("version", 0) != 1)
-    return Status(Code::Corrupt, path + ": damaged, or of a newer version");
-  const json way = held.value("way", json::object());
-  return Record{held.value("id", ""),
-                held.value("type", ""),
-                held.value("address", ""),
-                held.value("token", ""),
-                held.value("spec", json::object()),
-                {way.value("host", ""), way.value("port", 22), way.value("user", ""),
-                 way.value("host_key", ""), way.value("ssh_config", "")}};
+  const Status damaged(Code::Corrupt, path + ": damaged, or of a newer version");
+  try {
+    if (held.value("version", 0) != 1) return damaged;
+    const json way = held.value("way", json::object());
+    return Record{held.value("id", ""),
+                  held.value("type", ""),
+                  held.value("address", ""),
+                  held.value("token", ""),
+                  held.value("spec", json::object()),
+                  {way.value("host", ""), way.value("port", 22), way.value("user", ""),
+                   way.value("host_key", ""), way.value("ssh_config", "")}};
+  } catch (const json::exception&) {
+    return damaged;
+  }
 }
 
 }  // namespace

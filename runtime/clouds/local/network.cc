@@ -225,10 +225,14 @@ Result<std::optional<Network>> load_network(const std::string& work_directory) {
     return text.status();
   }
   json j = json::parse(*text, nullptr, false);
-  if (!j.is_object() || j.value("version", 0) != 1)
-    return Status(Code::Corrupt, record_path(work_directory) + ": damaged, or of a newer version");
-  return std::optional<Network>(
-      {j.value("name", ""), j.value("subnet", ""), j.value("egress", true) ? Egress::Open : Egress::Closed});
+  const Status damaged(Code::Corrupt, record_path(work_directory) + ": damaged, or of a newer version");
+  try {
+    if (j.value("version", 0) != 1) return damaged;
+    return std::optional<Network>({j.value("name", ""), j.value("subnet", ""),
+                                   j.value("egress", true) ? Egress::Open : Egress::Closed});
+  } catch (const json::exception&) {
+    return damaged;
+  }
 }
 
 Status save_network(const std::string& work_directory, const Network& network) {

@@ -122,24 +122,28 @@ Result<Record> NodeDirectory::load() const {
   auto text = read_file(path("node.json"), 1 << 20);
   if (!text) return text.status();
   json j = json::parse(*text, nullptr, false);
-  if (!j.is_object() || j.value("version", 0) != 1)
-    return Status(Code::Corrupt, path("node.json") + ": damaged, or of a newer version");
-  Record r;
-  r.id = j.value("id", "");
-  r.token = j.value("token", "");
-  r.infrastructure = j.value("infrastructure", "");
-  r.address = j.value("address", "");
-  r.host = j.value("host", "");
-  r.port = j.value("port", 0);
-  r.user = j.value("user", "");
-  r.host_key = j.value("host_key", "");
-  r.hostname = j.value("hostname", "");
-  r.isolated = j.value("isolated", false);
-  r.network = j.value("network", "");
-  r.egress = j.value("egress", true);
-  r.whole = j.value("whole", false);
-  r.spec = j.value("spec", json::object());
-  return r;
+  const Status damaged(Code::Corrupt, path("node.json") + ": damaged, or of a newer version");
+  try {
+    if (j.value("version", 0) != 1) return damaged;
+    Record r;
+    r.id = j.value("id", "");
+    r.token = j.value("token", "");
+    r.infrastructure = j.value("infrastructure", "");
+    r.address = j.value("address", "");
+    r.host = j.value("host", "");
+    r.port = j.value("port", 0);
+    r.user = j.value("user", "");
+    r.host_key = j.value("host_key", "");
+    r.hostname = j.value("hostname", "");
+    r.isolated = j.value("isolated", false);
+    r.network = j.value("network", "");
+    r.egress = j.value("egress", true);
+    r.whole = j.value("whole", false);
+    r.spec = j.value("spec", json::object());
+    return r;
+  } catch (const json::exception&) {
+    return damaged;
+  }
 }
 
 Status NodeDirectory::write_configuration(Record& record, const std::string& public_key,

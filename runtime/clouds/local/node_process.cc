@@ -44,8 +44,11 @@ struct Started {
 Started load_started(const NodeDirectory& node) {
   auto text = read_file(node.path("run/process.json"), 4096);
   json j = text ? json::parse(*text, nullptr, false) : json();
-  if (!j.is_object()) return {};
-  return {j.value("pid", 0), j.value("start_time", 0ULL), j.value("boot", "")};
+  try {
+    return {j.value("pid", 0), j.value("start_time", 0ULL), j.value("boot", "")};
+  } catch (const json::exception&) {  // damaged: it names no process
+    return {};
+  }
 }
 
 bool same_process(const Started& started) {

@@ -21,15 +21,19 @@ Result<SharedRecord> parse_shared(const std::string& path, const std::string& id
   auto text = read_file(path, 1 << 20);
   if (!text) return text.status();
   auto held = nlohmann::json::parse(*text, nullptr, false);
-  if (!held.is_object() || held.value("version", 0) != 1)
-    return Status(Code::Corrupt, path + ": damaged, or of a newer version");
-  SharedRecord record;
-  record.id = id;
-  record.type = held.value("type", "");
-  record.address = held.value("address", "");
-  record.token = held.value("token", "");
-  record.spec = held.value("spec", nlohmann::json::object());
-  return record;
+  const Status damaged(Code::Corrupt, path + ": damaged, or of a newer version");
+  try {
+    if (held.value("version", 0) != 1) return damaged;
+    SharedRecord record;
+    record.id = id;
+    record.type = held.value("type", "");
+    record.address = held.value("address", "");
+    record.token = held.value("token", "");
+    record.spec = held.value("spec", nlohmann::json::object());
+    return record;
+  } catch (const nlohmann::json::exception&) {
+    return damaged;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "common/json_values.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
@@ -69,7 +70,9 @@ Status Starting::join(const Looks& looks, const std::set<size_t>& arriving) {
   const Json all = Json::parse(*text, nullptr, false);
   if (!all.is_array() || all.size() != nodes_.size())
     return {Code::Corrupt, nodes_[0].address + ": does not say where its members listen"};
-  for (const Json& place : all) places_.push_back({place.value("host", ""), place.value("port", 0)});
+  for (const Json& place : all)
+    places_.push_back({json::text_of(place, "host"),
+                       static_cast<int>(std::clamp(json::number_of(place, "port"), 0.0, 65535.0))});
   if (arriving.empty()) return {};
   for (size_t node : arriving) places_[node] = choose_place(node);
   return members_[0]->put_bytes(places_text(), kPlaces, context_.stop, 0600);

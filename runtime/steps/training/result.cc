@@ -5,6 +5,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_values.h"
 #include "runtime/steps/training/result_folder.h"
 
 namespace radl::training {
@@ -60,17 +61,17 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, c
   if (!std::filesystem::exists(result + weights, error)) weights = "/model";
   auto digest = sha256_file(result + weights);
   auto seconds = facts.phases.find("training");
-  const double accuracy = facts.finished.value("test_accuracy", 0.0);
-  Json output = {
-      {"model_path", shown + weights},
-      {"model_sha256", digest ? Json(*digest) : Json()},
-      {"test_accuracy", accuracy},
-      {"test_accuracy_tta", facts.finished.value("test_accuracy_tta", accuracy)},
-      {"images_per_second", facts.finished.value("images_per_second", 0.0)},
-      {"seconds", facts.finished.value("seconds", seconds == facts.phases.end() ? 0 : seconds->second)},
-      {"events_path", shown + "/events"},
-      {"report_path", shown + "/report.json"},
-      {"phases", facts.phases}};
+  const double accuracy = json::number_of(facts.finished, "test_accuracy");
+  Json output = {{"model_path", shown + weights},
+                 {"model_sha256", digest ? Json(*digest) : Json()},
+                 {"test_accuracy", accuracy},
+                 {"test_accuracy_tta", json::number_of(facts.finished, "test_accuracy_tta", accuracy)},
+                 {"images_per_second", json::number_of(facts.finished, "images_per_second")},
+                 {"seconds", json::number_of(facts.finished, "seconds",
+                                             seconds == facts.phases.end() ? 0 : seconds->second)},
+                 {"events_path", shown + "/events"},
+                 {"report_path", shown + "/report.json"},
+                 {"phases", facts.phases}};
   if (!facts.exchange.empty()) output["exchange"] = facts.exchange;
   if (!facts.dataset_note.empty()) output["dataset_note"] = facts.dataset_note;
   if (facts.first_step) output["first_step_seconds"] = *facts.first_step;
