@@ -4,6 +4,8 @@
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/check/document.h"
 #include "compiler/check/features.h"
@@ -38,6 +40,10 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
 // without a name, or that a string or recipe without end swallowed? It was reported already; that nothing
 // defines the name would be a second message about the same mistake.
 bool may_be_defined(const Document& document, std::string_view keyword, std::string_view name);
+
+// "systems: front, worker": adds the names that exist, the first ten, as help for an unknown one. Nothing if
+// there are none. `what`: "system".
+void help_with_names(Diagnostic& diagnostic, std::string_view what, std::vector<std::string_view> names);
 
 // Type, operator, value and unit of one feature, at each place where it is written. True when it is right.
 bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,

@@ -1,4 +1,7 @@
 // The passes of the document check; systems are in check_systems.cc, networks in check_networks.cc.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -20,6 +23,8 @@ void unknown(const Document::Named<T>& named, DiagCode code, std::string_view wh
   if (auto near = nearest_name(name.text, names)) {
     d.labelled("did you mean `" + std::string(*near) + "`?");
     d.fix("write `" + std::string(*near) + "`", name.span, std::string(*near));
+  } else {
+    help_with_names(d, what, names);
   }
 }
 
@@ -69,6 +74,15 @@ bool defined_in(std::string_view text, std::string_view keyword, std::string_vie
 }
 
 }  // namespace
+
+void help_with_names(Diagnostic& diagnostic, std::string_view what, std::vector<std::string_view> names) {
+  constexpr size_t kMostShown = 10;
+  if (names.empty()) return;
+  const std::string more =
+      names.size() > kMostShown ? fmt::format(" and {} more", names.size() - kMostShown) : "";
+  names.resize(std::min(names.size(), kMostShown));
+  diagnostic.with_help(fmt::format("{}s: {}{}", what, fmt::join(names, ", "), more));
+}
 
 bool may_be_defined(const Document& document, std::string_view keyword, std::string_view name) {
   if (std::any_of(document.broken.begin(), document.broken.end(),

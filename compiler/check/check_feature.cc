@@ -93,6 +93,8 @@ bool unknown_name(const At& at, DiagCode code, const Text& value, std::string_vi
   if (auto near = nearest_name(value.text, names)) {
     d.labelled("did you mean '" + std::string(*near) + "'?");
     d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
+  } else {
+    help_with_names(d, what, names);
   }
   return false;
 }

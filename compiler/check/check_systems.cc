@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "compiler/check/check.h"
 
@@ -39,6 +40,7 @@ class SystemCheck {
   void run(const FeatureSet& features, Span whole, int depth = 0) {
     disks_.clear();
     interfaces_.clear();
+    features_ = &features;
     for (const Merged& item : features.items) feature(item);
     check_indices("disk", disks_, whole);
     check_indices("net_interface", interfaces_, whole);
@@ -53,9 +55,12 @@ class SystemCheck {
     if (!name.kind.empty() && !name.valid) {
       Span at = item.first->name_span;
       at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
-      diagnostics_.report(DiagCode::IndexExpected, at,
-                          "a number was expected behind `" + std::string(name.kind) + ".`, as in `" +
-                              std::string(name.kind) + ".0`");
+      const std::string kind(name.kind), first = "0." + std::string(item.name().substr(kind.size() + 1));
+      Diagnostic& d = diagnostics_.report(
+          DiagCode::IndexExpected, at, "a number was expected after `" + kind + ".`, as in `" + kind + ".0`");
+      // `disk.size`: whoever names no disk means the first, unless the system says that of it as well.
+      if (find_feature(Scope::System, kind + "." + first) != nullptr && !is_said(kind + "." + first))
+        d.fix("write `" + kind + "." + first + "`", at, first);
       return;
     }
     const FeatureSpec* spec = find_feature(Scope::System, item.name(), name);
@@ -68,6 +73,11 @@ class SystemCheck {
     Numbered& kind = name.kind == "disk" ? disks_ : interfaces_;
     kind.uses.push_back({name.number, item.first});
     if (name.rest == "connection") kind.connected.push_back(name.number);
+  }
+
+  bool is_said(std::string_view name) const {
+    return std::any_of(features_->items.begin(), features_->items.end(),
+                       [&](const Merged& item) { return item.name() == name; });
   }
 
   void check_indices(std::string_view kind, Numbered& parts, Span whole) {
@@ -103,6 +113,7 @@ class SystemCheck {
   Diagnostics& diagnostics_;
   const CheckOptions& options_;
   Numbered disks_, interfaces_;
+  const FeatureSet* features_ = nullptr;  // that run() is at
 };
 
 // A disk is mounted only if device, fstype and mount_path are all there.
