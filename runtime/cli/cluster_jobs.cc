@@ -94,7 +94,7 @@ std::vector<Head> heads_of(const Snapshot& state) {
 }
 
 // By the node's own curl or Python: the heads listen there.
-Result<std::string> ask(const driver::Nodes& nodes, const Head& head) {
+Result<std::string> ask(const driver::Nodes& nodes, const Head& head, const Stop& stop) {
   auto remote = driver::connect_to(nodes, *head.node);
   if (!remote.ok()) return std::move(remote).status();
   const std::string url = shell_quote(head.url);
@@ -105,7 +105,7 @@ Result<std::string> ask(const driver::Nodes& nodes, const Head& head) {
                   "print(r.build_opener(r.ProxyHandler({{}})).open(sys.argv[1], "
                   "timeout={0}).read().decode())' {1}; fi",
                   kAnswerSeconds, url),
-      "", {});
+      "", stop);
 }
 
 Json json_of(const Head& head, const ClusterJob& job) {
@@ -154,10 +154,10 @@ Result<std::vector<ClusterJob>> read_spark_jobs(std::string_view text) {
   return shown_jobs(std::move(jobs));
 }
 
-void add_cluster_jobs(const driver::Nodes& nodes, Json& all) {
+void add_cluster_jobs(const driver::Nodes& nodes, Json& all, const Stop& stop) {
   for (const Head& head : heads_of(nodes.state)) {
     auto jobs = [&]() -> Result<std::vector<ClusterJob>> {
-      auto text = ask(nodes, head);
+      auto text = ask(nodes, head, stop);
       return text.ok() ? head.read(*text) : Result<std::vector<ClusterJob>>(text.status());
     }();
     if (!jobs.ok()) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/stop.h"
 #include "runtime/driver/nodes.h"
 
 namespace radl::cli {
@@ -24,6 +25,6 @@ Result<std::vector<ClusterJob>> read_spark_jobs(std::string_view text);
 
 // Adds the jobs of every such head of the infrastructure, as `radlc queue --json` shows them; a head that
 // does not answer is one entry that says why.
-void add_cluster_jobs(const driver::Nodes& nodes, Json& all);
+void add_cluster_jobs(const driver::Nodes& nodes, Json& all, const Stop& stop);
 
 }  // namespace radl::cli

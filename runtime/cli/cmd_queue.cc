@@ -12,6 +12,7 @@
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
 #include "runtime/cli/slurm_head.h"
 #include "runtime/driver/jobs.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -112,13 +113,13 @@ Json json_of(const QueuedTask& task, const Snapshot& state) {
 }
 
 // Adds the jobs that were given to Slurm, where there is one.
-void add_slurm(const Nodes& nodes, Json& all) {
+void add_slurm(const Nodes& nodes, Json& all, const Stop& stop) {
   const ResourceRecord* head = slurm_head(nodes.state);
   if (!head) return;
   auto tasks = [&]() -> Result<std::vector<QueuedTask>> {
     auto remote = connect_to(nodes, *head);
     if (!remote.ok()) return std::move(remote).status();
-    return slurm_queue(**remote, "", {});
+    return slurm_queue(**remote, "", stop);
   }();
   if (!tasks.ok()) {
     all.push_back({{"id", "slurm"},
@@ -156,12 +157,15 @@ void print(const Json& job) {
 
 int run_queue(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  auto nodes = load_nodes(session.host, options.project);
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  const Stop stop = cancellation.finishing();
+  auto nodes = load_nodes(session.host, options.project, stop);
   if (!nodes.ok()) return report(session, nodes.status());
   const std::string logs = (std::filesystem::path(nodes->work_directory).parent_path() / "logs").string();
   Json all = Json::array();
   for (const StepRecord* job : jobs_of(nodes->state)) {
-    for (const JobView& view : look_at_job(*nodes, *job, {})) {
+    for (const JobView& view : look_at_job(*nodes, *job, stop)) {
       // Of an earlier version only what runs, or cannot be asked, is of interest.
       const bool shows = !view.earlier || view.runs() ||
                          std::any_of(view.nodes.begin(), view.nodes.end(),
@@ -171,8 +175,9 @@ int run_queue(const Session& session, Options& options) {
       if (shows) all.push_back(json_of(view, supervised ? by->second : "", logs));
     }
   }
-  add_slurm(*nodes, all);
-  add_cluster_jobs(*nodes, all);
+  add_slurm(*nodes, all, stop);
+  add_cluster_jobs(*nodes, all, stop);
+  if (Status stopped = stop.check(); !stopped.ok()) return report(session, stopped);
   if (options.json) {
     std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return kDone;

@@ -25,8 +25,8 @@ struct ModelFacts {
   double activations = 0;                   // numbers that its layers give for one image
 };
 // `model`: a name or a text; `shape`: "32x32x3". Kept in the user's cache, for this engine. NotFound: this
-// computer has no engine; Invalid: no such model, or not for such images.
-// Cancelled: `stop`.
+// computer has no engine; Invalid: no such model, or not for such images, or it has an input that no dataset
+// can feed. Cancelled: `stop`.
 Result<ModelFacts> look_at_model(const std::string& model, const std::string& shape, int classes,
                                  const Environment& environment, const Stop& stop = {});
 

@@ -127,6 +127,17 @@ TEST_F(EventLogTest, AFolderThatCannotBeWrittenIsSaidAndStopsNothing) {
   EXPECT_FALSE(log.status().ok());
 }
 
+TEST_F(EventLogTest, AnEndOfAnotherShapeIsReadAsAFailure) {
+  ASSERT_TRUE(make_directories(runs).ok());
+  std::ofstream(path("a")) << R"({"event":"run_finished","data":{"ok":"yes","code":5,"done":-1}})"
+                           << "\n";
+  auto kept = kept_runs(runs);
+  ASSERT_TRUE(kept.ok());
+  ASSERT_EQ(kept->size(), 1u);
+  EXPECT_EQ(kept->front().state, KeptRun::State::Failed);
+  EXPECT_EQ(kept->front().code, "");
+}
+
 TEST_F(EventLogTest, TheNewestRunsAreKept) {
   for (size_t i = 0; i < kMostKeptRuns + 5; ++i) EventLog(runs, std::to_string(1000 + i)).emit(numbered(1));
   auto kept = kept_runs(runs);
