@@ -12,12 +12,14 @@
 #include <sstream>
 #include <thread>
 
+#include "common/files.h"
 #include "common/process/process.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/clouds/local/shared_record.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_nodes.h"
 #include "tests/support/test_target.h"
 #include "tests/support/wait_until.h"
@@ -28,6 +30,21 @@ namespace {
 using test::contains;
 using test::TestNodes;
 using test::wait_until;
+
+TEST(LocalRecords, OneOfAnotherShapeIsDamaged) {
+  test::TemporaryFolder work;
+  const auto put = [&](const std::string& below, const std::string& text) {
+    const std::string path = work.path(below);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    EXPECT_TRUE(write_file_atomic(path, text, 0600).ok());
+  };
+  put("network.json", R"({"version": 1, "name": 5})");
+  put("shared/a.json", R"({"version": "1"})");
+  put("nodes/n/node.json", R"({"version": 1, "port": "22"})");
+  EXPECT_EQ(local::load_network(work.path()).status().code(), Code::Corrupt);
+  EXPECT_EQ(local::load_shared(work.path()).status().code(), Code::Corrupt);
+  EXPECT_EQ(local::NodeDirectory(work.path(), "n").load().status().code(), Code::Corrupt);
+}
 
 class LocalTest : public testing::TestWithParam<local::Isolation> {
  protected:
