@@ -8,6 +8,7 @@
 #include "common/client_certificate.h"
 #include "common/files.h"
 #include "common/http/url.h"
+#include "common/machine_identity.h"
 #include "common/text.h"
 #include "common/user_text.h"
 
@@ -99,6 +100,7 @@ Result<Credential> of_variables(const Lookup& environment) {
 
 Credential of_managed_identity(const Lookup& environment) {
   Credential made;
+  if (!machine_identity_is_open(environment)) return made;
   made.client_id = first_set(environment, {"AZURE_CLIENT_ID"});
   made.endpoint = first_set(environment, {"IDENTITY_ENDPOINT"});
   made.header = environment("IDENTITY_HEADER");

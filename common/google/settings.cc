@@ -5,6 +5,7 @@
 #include "common/files.h"
 #include "common/http/url.h"
 #include "common/ini.h"
+#include "common/machine_identity.h"
 #include "common/text.h"
 #include "common/user_text.h"
 
@@ -35,6 +36,7 @@ std::vector<IniSection> properties(const Lookup& environment) {
 
 // The firmware of Google's machines says so (Google's libraries look there too).
 bool is_on_google(const Lookup& environment) {
+  if (!machine_identity_is_open(environment)) return false;
   if (!environment("GCE_METADATA_HOST").empty()) return true;
   auto name = read_file("/sys/class/dmi/id/product_name", 4096);
   return name.ok() && (trim(*name) == "Google" || trim(*name) == "Google Compute Engine");

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <optional>
 
 #include "common/files.h"
+#include "common/http/closed_address.h"
 #include "common/http/failed_transfer.h"
 #include "common/http/proxy.h"
 #include "common/http/rate.h"
@@ -166,6 +168,16 @@ int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_
   return 0;
 }
 
+// Of a confined client: checks the address that is connected to, whatever name led to it.
+curl_socket_t open_checked(void* context, curlsocktype, curl_sockaddr* address) {
+  if (is_closed_address(&address->addr)) {
+    static_cast<Exchange*>(context)->failure =
+        Status(Code::Auth, "this service makes no requests to that address for its users");
+    return CURL_SOCKET_BAD;
+  }
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 // Of answers that may be large: libcurl's own 16 KiB would be a call of the kernel each.
 constexpr long kSinkBuffer = 256L << 10;
 
@@ -228,6 +240,28 @@ void set_proxy(CURL* c, const Request& r, const Environment& environment) {
   curl_easy_setopt(c, CURLOPT_NOPROXY, none ? "*" : no_proxy_of(environment).c_str());
 }
 
+bool goes_through_proxy(const Request& r, const Environment& environment) {
+  return !r.direct && !proxy_of(r.url, environment).empty() &&
+         !needs_no_proxy(r.url, no_proxy_of(environment));
+}
+
+// A proxy connects by itself, so what it is asked for is checked by name, and it follows no redirect.
+Status check_confined(const Request& r, const Environment& environment) {
+  if (!is_confined(environment) || !goes_through_proxy(r, environment)) return {};
+  Status open = check_open_host(r.url);
+  return open.code() == Code::Auth ? open : Status();  // names that only the proxy knows are its own
+}
+
+void set_confined(CURL* c, const Request& r, const Environment& environment, Exchange& x) {
+  if (!is_confined(environment)) return;
+  if (goes_through_proxy(r, environment)) {
+    curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+  } else {
+    curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_checked);
+    curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, &x);
+  }
+}
+
 void set_common(CURL* c, const Request& r, const Environment& environment, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
   curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
@@ -251,6 +285,7 @@ void set_common(CURL* c, const Request& r, const Environment& environment, Excha
   // What is signed is sent as it is: "a/../b" is a key of S3 like any other.
   if (r.signing) curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
   set_proxy(c, r, environment);
+  set_confined(c, r, environment, x);
   const std::string trusted = r.ca_file.empty() ? trusted_certificates(environment) : r.ca_file;
   if (!trusted.empty()) curl_easy_setopt(c, CURLOPT_CAINFO, trusted.c_str());
 }
@@ -332,6 +367,7 @@ Result<Response> Client::send(const Request& r) {
       return std::move(turn).at(r.method + " " + printable_url(r.url));
   }
   if (Status s = r.stop.check(); !s.ok()) return std::move(s).at(r.method + " " + printable_url(r.url));
+  if (Status open = check_confined(r, environment_); !open.ok()) return open;
   auto headers = header_list(r);
   if (!headers.ok()) return headers.status();
   Easy easy = impl_->take();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/files.h"
+#include "common/machine_identity.h"
 #include "common/openstack/settings.h"
 #include "common/text.h"
 #include "common/user_text.h"
@@ -73,9 +74,10 @@ class FileReader {
   explicit FileReader(const Lookup& environment) : environment_(environment) {
     std::string config = environment_("XDG_CONFIG_HOME");
     if (config.empty() && !environment_("HOME").empty()) config = environment_("HOME") + "/.config";
-    folders_ = {"."};
+    const bool open = machine_identity_is_open(environment_);
+    if (open) folders_ = {"."};
     if (!config.empty()) folders_.push_back(config + "/openstack");
-    folders_.push_back("/etc/openstack");
+    if (open) folders_.push_back("/etc/openstack");
   }
 
   Status read(Configuration& configuration) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/http/closed_address.h"
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
 #include "runtime/auth/azure_lines.h"
@@ -23,10 +24,12 @@
 namespace radl::driver {
 namespace {
 
-// Every cloud that there is.
+// Every cloud that there is one of.
 std::vector<std::unique_ptr<Cloud>> all_clouds(const Environment& environment, ssh::Connections& connections,
                                                const Stop& stop) {
   std::vector<std::unique_ptr<Cloud>> clouds;
+  // Nodes of `local` run as the user of this process, and `hosts` logs in with that user's keys.
+  if (http::is_confined(environment)) return clouds;
   local::Options here = local::options_of(environment);
   here.stop = stop;
   clouds.push_back(local::make_cloud(here));

@@ -35,6 +35,7 @@ Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body, co
   if (!accounts.ok())
     return call->failed(accounts.status().code() == Code::Auth ? 403 : 400, accounts.status().text());
   call->accounts = std::move(*accounts);
+  call->by = parts_.registry.settings_of(caller);
   return route(*call);
 }
 
@@ -88,13 +89,13 @@ Answer ImApi::create(ImCall& call) {
                                 " infrastructures, which is the limit of this service.");
   auto inf = parts_.registry.create(call.caller.user);
   if (!inf.ok()) return call.failed(inf.status());
-  auto change = (*inf)->start(*document, call.accounts);
+  auto change = (*inf)->start(*document, call.order());
   Status done = change.ok() ? Status() : change.status();
   if (change.ok() && !*async) done = wait_for(change->launched);
   if (done.code() == Code::Timeout) return call.failed(504, done.text());
   if (done.ok()) return infrastructure_uri(call, **inf);
   // None of its machines exists: nothing of it stays.
-  if (change.ok() && !wait_for((*inf)->destroy(call.accounts)).ok()) return call.failed(400, done.text());
+  if (change.ok() && !wait_for((*inf)->destroy(call.order())).ok()) return call.failed(400, done.text());
   (void)parts_.registry.remove((*inf)->id());
   return change.ok() ? call.failed(400, done.text()) : call.failed(done);
 }

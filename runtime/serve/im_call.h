@@ -8,6 +8,7 @@
 #include "runtime/serve/caller.h"
 #include "runtime/serve/document.h"
 #include "runtime/serve/im_header.h"
+#include "runtime/serve/settings.h"
 #include "runtime/state/snapshot.h"
 
 namespace radl::serve {
@@ -23,12 +24,14 @@ struct ImCall {
   std::vector<std::pair<std::string, std::string>> parameters;
   Caller caller;
   std::string accounts;  // of clouds, as the request's Authorization has them (ImAuthorization)
+  Settings by;           // the caller's (Users::of())
   std::string doing;     // "Getting Inf. info", of the text of an error
 
   // NotFound: a path that nothing has. Invalid: a query that cannot be read.
   static Result<ImCall> read(const httpd::RequestHead& head, const std::string& body,
                              const std::string& scheme, const Caller& caller);
 
+  Order order() const { return {by, accounts}; }
   std::string parameter(std::string_view name) const;  // ""; not given
   Result<bool> flag(std::string_view name, bool otherwise) const;
   // The body by its Content-Type. Unsupported: a type that no description has.

@@ -72,11 +72,11 @@ Answer add(ImCall& call, Infrastructure& inf) {
   if (!document.ok()) return call.failed(document.status());
   if (!document->tosca().empty())
     return call.failed(400, "additions in TOSCA are not supported: send the new machines in RADL");
-  auto change = inf.add(*document, call.accounts);
+  auto change = inf.add(*document, call.order());
   if (!change.ok()) return call.failed(change.status());
   if (const Status done = wait_for(change->launched); !done.ok()) {
     if (done.code() == Code::Timeout) return call.failed(504, done.text());
-    auto undone = inf.undo(*change, call.accounts);  // whoever asks again must not get these as well
+    auto undone = inf.undo(*change, call.order());  // whoever asks again must not get these as well
     if (undone.ok()) (void)wait_for(undone->over);
     return call.failed(400, done.text());
   }
@@ -96,7 +96,7 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
     if (!document.ok()) return call.failed(document.status());
     more = std::move(*document);
   }
-  auto change = inf.reconfigure(more ? &*more : nullptr, call.accounts);
+  auto change = inf.reconfigure(more ? &*more : nullptr, call.order());
   if (!change.ok()) return call.failed(change.status());
   Answer answer = call.empty();
   answer.headers.emplace_back("InfID", inf.id());
@@ -105,7 +105,7 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
 
 Answer power(ImCall& call, Infrastructure& inf, PowerChange change) {
   call.doing = change == PowerChange::Stop ? "Stopping Inf." : "Starting Inf.";
-  const Status done = wait_for(inf.change_power(inf.machines(), change, call.accounts));
+  const Status done = wait_for(inf.change_power(inf.machines(), change, call.order()));
   return done.ok() ? call.empty() : call.failed(done.code() == Code::Timeout ? 504 : 400, done.text());
 }
 
@@ -134,7 +134,7 @@ Answer destroy(ImCall& call, const ImParts& parts, const std::shared_ptr<Infrast
   if (!force.ok() || !async.ok()) return call.unprocessable("force and async are yes or no");
   if (!*force && !inf->may_be_destroyed().ok())
     return call.failed(409, "Invalid State to perform this operation.");
-  const auto over = inf->destroy(call.accounts);
+  const auto over = inf->destroy(call.order());
   if (*async) {
     parts.registry.remove_after(inf, over);
     return call.empty();
@@ -162,6 +162,11 @@ Answer with_infrastructure(ImCall& call, const ImParts& parts, const std::shared
   if (!inf->is_touched_by(call.caller)) return call.failed(403, "Access to this infrastructure not granted.");
   if (method != "GET" && !call.caller.may(Scope::Apply))
     return call.failed(403, "The token's scope does not include apply.");
+  if (method != "GET" && !call.by.trusted && inf->is_here())
+    return call.failed(
+        403,
+        "It has nodes on the computer of this service, which does not trust its users with them: "
+        "an administrator can change it.");
   if (path.size() == 2) {
     if (method == "GET") return machine_uris(call, *inf, inf->machines());
     if (method == "POST") return add(call, *inf);

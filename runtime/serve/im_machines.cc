@@ -28,9 +28,14 @@ std::string value_text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The private key is for those who may change the machine.
+// The private key is for those who may change the machine. That of a node on the service's computer opens a
+// shell as the service's user.
+bool may_log_in(const ImCall& call, const Infrastructure& inf) {
+  return call.caller.may(Scope::Apply) && (call.by.trusted || !inf.is_here());
+}
+
 Answer info(ImCall& call, const Infrastructure& inf, const Machine& machine) {
-  auto radl = inf.describe(machine, call.caller.may(Scope::Apply));
+  auto radl = inf.describe(machine, may_log_in(call, inf));
   if (!radl.ok()) return call.failed(radl.status());
   auto text = radl_text(*radl);
   if (!text.ok()) return call.failed(text.status());
@@ -43,7 +48,7 @@ Answer property(ImCall& call, const Infrastructure& inf, const Machine& machine,
     const std::string log = inf.log_of(machine);
     return call.answer("text/plain", log, {{name, log}});
   }
-  auto radl = inf.describe(machine, call.caller.may(Scope::Apply));
+  auto radl = inf.describe(machine, may_log_in(call, inf));
   if (!radl.ok()) return call.failed(radl.status());
   for (const Json& part : *radl) {
     const auto value = part.find(name);
@@ -61,7 +66,7 @@ Answer remove(ImCall& call, Infrastructure& inf) {
     if (!machine) return call.failed(404, "Invalid VM ID");
     if (std::ranges::find(numbers, machine->number) == numbers.end()) numbers.push_back(machine->number);
   }
-  auto change = inf.remove(numbers, call.accounts);
+  auto change = inf.remove(numbers, call.order());
   if (!change.ok()) return call.failed(change.status());
   if (const Status done = wait_for(change->over); !done.ok()) return call.failed(400, done.text());
   return call.empty();
@@ -71,11 +76,11 @@ Answer alter(ImCall& call, Infrastructure& inf, const Machine& machine) {
   call.doing = "Altering VM";
   auto document = call.document();
   if (!document.ok()) return call.failed(document.status());
-  auto change = inf.alter(machine, *document, call.accounts);
+  auto change = inf.alter(machine, *document, call.order());
   if (!change.ok()) return call.failed(400, change.status().text());
   if (const Status done = wait_for(change->over); !done.ok()) {
     if (done.code() == Code::Timeout) return call.failed(504, done.text());
-    auto undone = inf.undo(*change, call.accounts);
+    auto undone = inf.undo(*change, call.order());
     if (undone.ok()) (void)wait_for(undone->over);
     return call.failed(400, done.text());
   }
@@ -87,7 +92,7 @@ Answer power(ImCall& call, Infrastructure& inf, const Machine& machine, const st
                       : operation == "start" ? PowerChange::Start
                                              : PowerChange::Reboot;
   call.doing = operation == "stop" ? "Stopping VM" : operation == "start" ? "Starting VM" : "Rebooting VM";
-  const Status done = wait_for(inf.change_power({machine}, change, call.accounts));
+  const Status done = wait_for(inf.change_power({machine}, change, call.order()));
   return done.ok() ? call.empty() : call.failed(done.code() == Code::Timeout ? 504 : 400, done.text());
 }
 
@@ -101,7 +106,7 @@ Answer snapshot(ImCall& call, Infrastructure& inf, const Machine& machine) {
   if (*removed_later) return call.failed(400, "auto_delete is not supported: delete the image yourself");
   if (call.path[5] != "0") return call.failed(400, "only disk 0 can be an image");
   auto address = std::make_shared<std::string>();
-  const Status done = wait_for(inf.make_image(machine, name, call.accounts, address));
+  const Status done = wait_for(inf.make_image(machine, name, call.order(), address));
   return done.ok() ? call.answer("text/plain", *address, {{"snapshot", *address}})
                    : call.failed(400, done.text());
 }

@@ -26,8 +26,8 @@ std::optional<Json> attribute_of(const Snapshot& state, const std::string& syste
 
 }  // namespace
 
-Infrastructure::Infrastructure(const Settings& settings, std::string folder, std::string id)
-    : settings_(settings), folder_(std::move(folder)), id_(std::move(id)) {}
+Infrastructure::Infrastructure(const driver::Host& host, std::string folder, std::string id)
+    : host_(host), folder_(std::move(folder)), id_(std::move(id)) {}
 
 Infrastructure::~Infrastructure() { stop(); }
 
@@ -40,20 +40,19 @@ void Infrastructure::stop() {
   changed_.notify_all();
 }
 
-Result<std::shared_ptr<Infrastructure>> Infrastructure::create(const Settings& settings,
-                                                               const std::string& folder,
+Result<std::shared_ptr<Infrastructure>> Infrastructure::create(const Users& users, const std::string& folder,
                                                                const std::string& id,
                                                                const std::string& owner) {
   if (Status made = make_directories(folder, 0700); !made.ok()) return made;
-  std::shared_ptr<Infrastructure> made(new Infrastructure(settings, folder, id));
-  made->created_ = settings.host->world->clock.wall_seconds();
+  std::shared_ptr<Infrastructure> made(new Infrastructure(*users.own().host, folder, id));
+  made->created_ = users.own().host->world->clock.wall_seconds();
   std::lock_guard lock(made->mutex_);
   made->owners_ = {owner};
   if (Status saved = made->save_locked(); !saved.ok()) return saved;
   return made;
 }
 
-Result<std::shared_ptr<Infrastructure>> Infrastructure::open(Users& users, const std::string& folder,
+Result<std::shared_ptr<Infrastructure>> Infrastructure::open(const Users& users, const std::string& folder,
                                                              const std::string& id) {
   auto text = read_file(folder + "/infrastructure.json");
   if (!text.ok()) return text.status();
@@ -66,13 +65,16 @@ Result<std::shared_ptr<Infrastructure>> Infrastructure::open(Users& users, const
   if (auto tosca = read_file(folder + "/program.tosca"); tosca.ok()) document->set_tosca(std::move(*tosca));
   auto owners = json.value("owners", std::vector<std::string>());
   if (owners.empty()) owners = {users.owner()};  // of a service that had one user
-  std::shared_ptr<Infrastructure> found(new Infrastructure(users.of(owners.front()), folder, id));
+  std::shared_ptr<Infrastructure> found(new Infrastructure(*users.own().host, folder, id));
   found->document_ = std::move(*document);
   found->created_ = json.value("created", 0.0);
   found->failed_ = json.value("failed", "");
   found->owners_ = std::move(owners);
   for (const Json& one : json.value("machines", Json::array()))
     found->machines_.push_back({one.value("number", 0), one.value("address", ""), one.value("gone", false)});
+  for (size_t i = 0; i < found->machines_.size(); ++i)  // numbers are indices
+    if (found->machines_[i].number != int(i))
+      return Status(Code::Corrupt, folder + ": its machines are not numbered from 0 on");
   return found;
 }
 
@@ -129,7 +131,7 @@ std::string Infrastructure::tosca() const {
 
 Result<Snapshot> Infrastructure::snapshot() const {
   const driver::ProjectOptions options = project_options();
-  return driver::read_snapshot(*settings_.host, options.state, options.name);
+  return driver::read_snapshot(host_, options.state, options.name);
 }
 
 MachineState Infrastructure::state_of(const Machine& machine) const {
@@ -174,7 +176,7 @@ std::string Infrastructure::log_of(const Machine& machine) const {
 }
 
 Result<Json> Infrastructure::describe(const Machine& machine, bool with_key) const {
-  auto nodes = driver::load_nodes(*settings_.host, state_options());
+  auto nodes = driver::load_nodes(host_, state_options());
   Snapshot now;
   std::string key;
   if (nodes.ok()) {
@@ -195,6 +197,14 @@ std::vector<std::string> Infrastructure::owners() const {
 bool Infrastructure::is_touched_by(const Caller& caller) const {
   std::lock_guard lock(mutex_);
   return caller.scope == Scope::Admin || std::ranges::find(owners_, caller.user) != owners_.end();
+}
+
+bool Infrastructure::is_here() const {
+  auto now = snapshot();
+  if (!now.ok()) return now.status().code() != Code::NotFound;
+  return std::ranges::any_of(now->resources, [](const auto& one) {
+    return is_on_this_computer(one.second.cloud.substr(0, one.second.cloud.find_first_of(":/")));
+  });
 }
 
 Status Infrastructure::add_owner(const std::string& user, bool alone) {

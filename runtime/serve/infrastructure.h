@@ -8,7 +8,8 @@
 //     state/                radlc's own state of it (runtime/state/store.h)
 //
 // Runs follow one another in a thread of the infrastructure; a run that was interrupted is picked up by the
-// next (driver::Apply::begin). A client's accounts are held in memory as long as its run.
+// next (driver::Apply::begin). Each is done with the settings and
+// the accounts of the caller who asked for it, which are held in memory as long as the run.
 #pragma once
 
 #include <condition_variable>
@@ -48,14 +49,16 @@ Result<ir::Program> compile_document(const Settings& settings, const std::string
 class Infrastructure {
  public:
   // A new one, with nothing in it. Errors: of making the folder and its files.
-  static Result<std::shared_ptr<Infrastructure>> create(const Settings& settings, const std::string& folder,
+  static Result<std::shared_ptr<Infrastructure>> create(const Users& users, const std::string& folder,
                                                         const std::string& id, const std::string& owner);
   // That of a folder. NotFound, Corrupt.
-  static Result<std::shared_ptr<Infrastructure>> open(Users& users, const std::string& folder,
+  static Result<std::shared_ptr<Infrastructure>> open(const Users& users, const std::string& folder,
                                                       const std::string& id);
-  // What exported() gave, in a folder that does not exist yet. Invalid: it is something else.
-  static Result<std::shared_ptr<Infrastructure>> import(Users& users, const std::string& folder,
-                                                        const Json& exported, const std::string& owner);
+  // What exported() gave. It is written to the new folder `fresh`, which becomes `folder` once all of it is
+  // right; neither exists yet, and `fresh` may be left after an error. Invalid: it is something else.
+  static Result<std::shared_ptr<Infrastructure>> import(const Users& users, const std::string& fresh,
+                                                        const std::string& folder, const Json& exported,
+                                                        const std::string& owner);
   ~Infrastructure();  // as stop(), and waits
   // Ends what goes on: what is under way is finished and recorded, and nothing more begins.
   void stop();
@@ -81,6 +84,8 @@ class Infrastructure {
   // The users whose it is.
   std::vector<std::string> owners() const;
   bool is_touched_by(const Caller& caller) const;
+  // Whether it has nodes on the service's computer (is_on_this_computer()), or that cannot be known.
+  bool is_here() const;
   // Adds an owner, or leaves it to that one alone.
   Status add_owner(const std::string& user, bool alone);
 
@@ -92,46 +97,45 @@ class Infrastructure {
     std::shared_future<Status> launched, over;
     Document before;  // what undo() brings back
   };
-  Result<Change> start(const Document& document, const std::string& accounts);
-  Result<Change> add(const Document& more, const std::string& accounts);
+  Result<Change> start(const Document& document, const Order& order);
+  Result<Change> add(const Document& more, const Order& order);
   // After an addition of which nothing exists: the document is as before, and what was made of it goes.
-  Result<Change> undo(const Change& change, const std::string& accounts);
-  Result<Change> remove(const std::vector<int>& numbers, const std::string& accounts);
-  Result<Change> reconfigure(const Document* more, const std::string& accounts);
+  Result<Change> undo(const Change& change, const Order& order);
+  Result<Change> remove(const std::vector<int>& numbers, const Order& order);
+  Result<Change> reconfigure(const Document* more, const Order& order);
   // The features of the first system of `more` replace those of the machine's system. Conflict: the system
   // has more machines, which share its features.
-  Result<Change> alter(const Machine& machine, const Document& more, const std::string& accounts);
+  Result<Change> alter(const Machine& machine, const Document& more, const Order& order);
   // Stops, starts or reboots machines. The text of a failure has a line for each machine that failed.
   std::shared_future<Status> change_power(const std::vector<Machine>& machines, PowerChange change,
-                                          const std::string& accounts);
+                                          const Order& order);
   // An image of the machine's root disk; *address is the image's.
-  std::shared_future<Status> make_image(const Machine& machine, const std::string& name,
-                                        const std::string& accounts, std::shared_ptr<std::string> address);
+  std::shared_future<Status> make_image(const Machine& machine, const std::string& name, const Order& order,
+                                        std::shared_ptr<std::string> address);
   // Destroys everything. After it succeeded the folder may be removed.
-  std::shared_future<Status> destroy(const std::string& accounts);
+  std::shared_future<Status> destroy(const Order& order);
   // Conflict: machines are being added.
   Status may_be_destroyed() const;
 
  private:
   struct Job;
-  Infrastructure(const Settings& settings, std::string folder, std::string id);
+  Infrastructure(const driver::Host& host, std::string folder, std::string id);
   driver::ProjectOptions project_options() const;
   driver::ProjectOptions state_options() const;  // without the program
   Json json_locked() const;
   Status save_locked() const;
-  Result<Change> change_locked(Document next, std::vector<driver::ScaleRequest> scales,
-                               const std::string& accounts);
+  Result<Change> change_locked(Document next, std::vector<driver::ScaleRequest> scales, const Order& order);
   void enqueue_locked(Job job);
   void end_run_locked();
   void work();
   Status run_apply(const Job& job, Cancellation& cancellation);
-  Status run_destroy(const std::string& accounts, Cancellation& cancellation);
+  Status run_destroy(const Order& order, Cancellation& cancellation);
   std::shared_future<Status> enqueue_work(std::function<Status(Cancellation&)> work);
-  driver::PowerRequest power_request(const std::string& accounts, const std::string& file) const;
+  driver::PowerRequest power_request(const Order& order, const std::string& file) const;
   std::vector<int> ordinals_of(const std::string& system) const;
   std::vector<driver::ScaleRequest> scales_of(const std::set<std::string>& systems) const;
 
-  const Settings settings_;
+  const driver::Host& host_;  // of the service: reads the state; what changes it is done by the caller's
   const std::string folder_, id_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,6 +6,7 @@
 
 #include "common/files.h"
 #include "compiler/diag/render.h"
+#include "runtime/clouds/wishes.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/serve/infrastructure_job.h"
 
@@ -17,6 +18,24 @@ Status untrusted(const std::string& what) {
   return Status(Code::Auth,
                 what + " run on the computer of this service, which does not trust its users with that")
       .with_hint("ask its administrator to start it with --trust-users");
+}
+
+// What is refused before anything of it is done; driver::Machinery has no such clouds either.
+Status check_untrusted(const ir::Program& program, const Settings& settings) {
+  for (const ir::Step& step : program.steps) {
+    if (step.kind == ir::StepKind::Ansible) return untrusted("recipes of Ansible");
+    if (step.kind == ir::StepKind::Training || step.kind == ir::StepKind::Program)
+      return untrusted("trainings and programs");
+  }
+  for (const ir::Node& node : program.nodes) {
+    const bool nowhere =
+        node.cloud.empty() && settings.cloud.empty() && image_urls(node).empty() && node.softs.empty();
+    if (nowhere)
+      return Status(Code::Auth, node.address + ": names no cloud, and the default is this service's computer")
+          .with_hint("name one of your cloud accounts in its deploy: deploy NAME 1 ACCOUNT");
+    if (is_on_this_computer(node.cloud)) return untrusted("nodes of the cloud '" + node.cloud + "'");
+  }
+  return {};
 }
 
 }  // namespace
@@ -36,8 +55,7 @@ Result<ir::Program> compile_document(const Settings& settings, const std::string
   std::filesystem::remove(options.files.front(), ignored);
   if (!loaded.ok()) return loaded.message().empty() ? Status(Code::Invalid, findings_of(project)) : loaded;
   if (!settings.trusted)
-    for (const ir::Step& step : project.compiled.program.steps)
-      if (step.kind == ir::StepKind::Ansible) return untrusted("recipes of Ansible");
+    if (Status kept = check_untrusted(project.compiled.program, settings); !kept.ok()) return kept;
   return std::move(project.compiled.program);
 }
 
@@ -69,11 +87,11 @@ std::vector<driver::ScaleRequest> Infrastructure::scales_of(const std::set<std::
 // The document is compiled before it takes the place of the other.
 Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
                                                              std::vector<driver::ScaleRequest> scales,
-                                                             const std::string& accounts) {
+                                                             const Order& order) {
   if (deleting_) return Status(Code::Conflict, "the infrastructure is being deleted");
   if (stopping_) return Status(Code::Cancelled, "the service stops");
   const driver::ProjectOptions options = project_options();
-  auto program = compile_document(settings_, folder_, next);
+  auto program = compile_document(order.by, folder_, next);
   if (!program.ok()) return program.status();
 
   Change change;
@@ -117,21 +135,21 @@ Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
     leaving[std::ranges::find(scales, of, &driver::ScaleRequest::system) != scales.end() ? of : ""].push_back(
         machine.number);
   }
-  if (whole) enqueue_locked({Job::Kind::Apply, accounts, {}, progress, leaving[""]});
+  if (whole) enqueue_locked({Job::Kind::Apply, order, {}, progress, leaving[""]});
   for (driver::ScaleRequest& scale : scales) {
     std::vector<int> its = leaving[scale.system];
-    enqueue_locked({Job::Kind::Apply, accounts, std::move(scale), progress, std::move(its)});
+    enqueue_locked({Job::Kind::Apply, order, std::move(scale), progress, std::move(its)});
   }
   adding_ = adding_ || !wanted.empty();
   return change;
 }
 
-Result<Infrastructure::Change> Infrastructure::start(const Document& document, const std::string& accounts) {
+Result<Infrastructure::Change> Infrastructure::start(const Document& document, const Order& order) {
   std::lock_guard lock(mutex_);
-  return change_locked(document, {}, accounts);
+  return change_locked(document, {}, order);
 }
 
-Result<Infrastructure::Change> Infrastructure::add(const Document& more, const std::string& accounts) {
+Result<Infrastructure::Change> Infrastructure::add(const Document& more, const Order& order) {
   std::lock_guard lock(mutex_);
   Document next = document_;
   auto deploys = next.add(more);
@@ -155,11 +173,10 @@ Result<Infrastructure::Change> Infrastructure::add(const Document& more, const s
     for (int i = 0; i < deploy.count; ++i) scale.exactly->push_back(first + i);
     scales.push_back(std::move(scale));
   }
-  return change_locked(std::move(next), std::move(scales), accounts);
+  return change_locked(std::move(next), std::move(scales), order);
 }
 
-Result<Infrastructure::Change> Infrastructure::remove(const std::vector<int>& numbers,
-                                                      const std::string& accounts) {
+Result<Infrastructure::Change> Infrastructure::remove(const std::vector<int>& numbers, const Order& order) {
   std::lock_guard lock(mutex_);
   const std::vector<Machine> before = machines_;
   std::set<std::string> systems;
@@ -172,12 +189,12 @@ Result<Infrastructure::Change> Infrastructure::remove(const std::vector<int>& nu
     machine.leaving = true;
     systems.insert(of);
   }
-  auto change = change_locked(document_, scales_of(systems), accounts);
+  auto change = change_locked(document_, scales_of(systems), order);
   if (!change.ok()) machines_ = before;
   return change;
 }
 
-Result<Infrastructure::Change> Infrastructure::undo(const Change& change, const std::string& accounts) {
+Result<Infrastructure::Change> Infrastructure::undo(const Change& change, const Order& order) {
   std::lock_guard lock(mutex_);
   const std::vector<Machine> before = machines_;
   std::set<std::string> systems;
@@ -186,22 +203,21 @@ Result<Infrastructure::Change> Infrastructure::undo(const Change& change, const 
     const std::string of = machine.address.substr(0, machine.address.rfind('['));
     if (change.before.has_deploy(of)) systems.insert(of);
   }
-  auto undone = change_locked(change.before, scales_of(systems), accounts);
+  auto undone = change_locked(change.before, scales_of(systems), order);
   if (!undone.ok()) machines_ = before;
   return undone;
 }
 
-Result<Infrastructure::Change> Infrastructure::reconfigure(const Document* more,
-                                                           const std::string& accounts) {
+Result<Infrastructure::Change> Infrastructure::reconfigure(const Document* more, const Order& order) {
   std::lock_guard lock(mutex_);
   Document next = document_;
   if (more)
     if (Status redefined = next.reconfigure(*more); !redefined.ok()) return redefined;
-  return change_locked(std::move(next), {}, accounts);
+  return change_locked(std::move(next), {}, order);
 }
 
 Result<Infrastructure::Change> Infrastructure::alter(const Machine& machine, const Document& more,
-                                                     const std::string& accounts) {
+                                                     const Order& order) {
   std::lock_guard lock(mutex_);
   const std::string system = machine.address.substr(0, machine.address.rfind('['));
   if (const size_t count = ordinals_of(system).size(); count != 1)
@@ -210,10 +226,10 @@ Result<Infrastructure::Change> Infrastructure::alter(const Machine& machine, con
         .with_hint("deploy each machine that is to be altered from a system of its own");
   Document next = document_;
   if (Status altered = next.alter(system, more); !altered.ok()) return altered;
-  return change_locked(std::move(next), {}, accounts);
+  return change_locked(std::move(next), {}, order);
 }
 
-std::shared_future<Status> Infrastructure::destroy(const std::string& accounts) {
+std::shared_future<Status> Infrastructure::destroy(const Order& order) {
   std::lock_guard lock(mutex_);
   if (deleting_) return destroyed_;
   deleting_ = true;
@@ -225,7 +241,7 @@ std::shared_future<Status> Infrastructure::destroy(const std::string& accounts) 
     waiting.progress->job_ended(Status(Code::Cancelled, "the infrastructure is deleted"));
   jobs_.clear();
   end_run_locked();
-  enqueue_locked({Job::Kind::Destroy, accounts, {}, progress});
+  enqueue_locked({Job::Kind::Destroy, order, {}, progress});
   return destroyed_;
 }
 

@@ -71,29 +71,38 @@ Result<std::string> Infrastructure::exported(bool closing) {
   return json.dump();
 }
 
-Result<std::shared_ptr<Infrastructure>> Infrastructure::import(Users& users, const std::string& folder,
+Result<std::shared_ptr<Infrastructure>> Infrastructure::import(const Users& users, const std::string& fresh,
+                                                               const std::string& folder,
                                                                const Json& exported,
                                                                const std::string& owner) {
-  const Json state = exported.value("state", Json());
-  if (exported.value("radlc", 0) != 1 || !state.is_object() || !exported.contains("radl"))
-    return Status(Code::Invalid, "the body is not an exported infrastructure");
-  if (Status made = make_directories(folder, 0700); !made.ok()) return made;
+  const Status wrong(Code::Invalid, "the body is not an exported infrastructure");
+  const auto version = exported.find("radlc"), radl = exported.find("radl"), state = exported.find("state");
+  const bool whole = version != exported.end() && *version == 1 && radl != exported.end() &&
+                     radl->is_string() && state != exported.end() && state->is_object();
+  if (!whole) return wrong;
+  if (Status made = make_directories(fresh, 0700); !made.ok()) return made;
   Json record = exported;
   record["owners"] = {owner};
   record.erase("state");
   record.erase("radl");
-  if (Status written = write_files(folder + "/state", state); !written.ok()) return written;
-  if (Status saved = write_file_atomic(folder + "/program.radl", exported.value("radl", ""), 0600);
+  if (Status written = write_files(fresh + "/state", *state); !written.ok()) return written;
+  if (Status saved = write_file_atomic(fresh + "/program.radl", radl->get<std::string>(), 0600); !saved.ok())
+    return saved;
+  if (Status saved = write_file_atomic(fresh + "/infrastructure.json", record.dump(1) + "\n", 0600);
       !saved.ok())
     return saved;
-  if (Status saved = write_file_atomic(folder + "/infrastructure.json", record.dump(1) + "\n", 0600);
-      !saved.ok())
-    return saved;
-  auto taken = open(users, folder, exported.value("id", ""));
-  if (!taken.ok() || state.empty()) return taken;
+  auto taken = open(users, fresh, exported.value("id", ""));
+  if (!taken.ok()) return taken.status().code() == Code::Corrupt ? wrong : taken;
+  std::error_code error;
+  fs::rename(fresh, folder, error);
+  if (error) return Status(Code::Invalid, folder + ": " + error.message());
+  taken = open(users, folder, exported.value("id", ""));
+  if (!taken.ok() || state->empty()) return taken;
   const driver::ProjectOptions options = (*taken)->project_options();
-  if (Status here = driver::take_over_state(*users.own().host, options.state, options.name); !here.ok())
+  if (Status here = driver::take_over_state(*users.own().host, options.state, options.name); !here.ok()) {
+    fs::remove_all(folder, error);
     return here;
+  }
   return taken;
 }
 

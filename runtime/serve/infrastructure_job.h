@@ -55,7 +55,7 @@ struct Infrastructure::Job {
   };
 
   enum class Kind { Apply, Destroy, Work } kind = Kind::Apply;
-  std::string accounts;
+  Order order;
   std::optional<driver::ScaleRequest> scale;
   std::shared_ptr<Progress> progress;
   std::vector<int> leaving = {};                   // numbers of the machines that it removes

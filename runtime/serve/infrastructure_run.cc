@@ -88,7 +88,7 @@ void Infrastructure::work() {
     at_work_ = true;
     lock.unlock();
     const Status done = guarded([&] {
-      return job.kind == Job::Kind::Destroy ? run_destroy(job.accounts, cancellation)
+      return job.kind == Job::Kind::Destroy ? run_destroy(job.order, cancellation)
              : job.kind == Job::Kind::Work  ? job.work(cancellation)
                                             : run_apply(job, cancellation);
     });
@@ -112,15 +112,15 @@ void Infrastructure::work() {
 }
 
 Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
-  const AccountsFile accounts(job.accounts);
+  const AccountsFile accounts(job.order.accounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::ApplyRequest request;
   request.project = project_options();
-  request.machinery.cloud = settings_.cloud;
-  request.machinery.auth = job.accounts.empty() ? settings_.auth : accounts.path();
+  request.machinery.cloud = job.order.by.cloud;
+  request.machinery.auth = job.order.accounts.empty() ? job.order.by.auth : accounts.path();
   request.scale = job.scale;
   request.lock_timeout = kLockSeconds;
-  driver::Apply apply(*settings_.host, std::move(request), cancellation, [](const driver::Notice&) {});
+  driver::Apply apply(*job.order.by.host, std::move(request), cancellation, [](const driver::Notice&) {});
   if (Status loaded = apply.load({}); !loaded.ok())
     return loaded.message().empty() ? Status(Code::Invalid, findings_of(apply.project())) : loaded;
   if (Status begun = apply.begin(); !begun.ok()) return begun;
@@ -144,16 +144,16 @@ Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
   return done;
 }
 
-Status Infrastructure::run_destroy(const std::string& with, Cancellation& cancellation) {
-  const AccountsFile accounts(with);
+Status Infrastructure::run_destroy(const Order& order, Cancellation& cancellation) {
+  const AccountsFile accounts(order.accounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::DestroyRequest request;
   request.project = project_options();
   request.project.files.clear();
-  request.machinery.cloud = settings_.cloud;
-  request.machinery.auth = with.empty() ? settings_.auth : accounts.path();
+  request.machinery.cloud = order.by.cloud;
+  request.machinery.auth = order.accounts.empty() ? order.by.auth : accounts.path();
   request.lock_timeout = kLockSeconds;
-  driver::Destroy destroy(*settings_.host, std::move(request), cancellation, [](const driver::Notice&) {});
+  driver::Destroy destroy(*order.by.host, std::move(request), cancellation, [](const driver::Notice&) {});
   if (Status found = destroy.find(); !found.ok()) return found.code() == Code::NotFound ? Status() : found;
   if (Status made = destroy.make_machinery(); !made.ok()) return made;
   if (Status begun = destroy.begin({}); !begun.ok()) return begun;
@@ -180,14 +180,14 @@ std::shared_future<Status> Infrastructure::enqueue_work(std::function<Status(Can
 }
 
 std::shared_future<Status> Infrastructure::change_power(const std::vector<Machine>& machines,
-                                                        PowerChange change, const std::string& accounts) {
+                                                        PowerChange change, const Order& order) {
   std::vector<std::string> addresses;
   for (const Machine& machine : machines) addresses.push_back(machine.address);
-  return enqueue_work([this, addresses, change, accounts](Cancellation& cancellation) -> Status {
-    const AccountsFile file(accounts);
+  return enqueue_work([this, addresses, change, order](Cancellation& cancellation) -> Status {
+    const AccountsFile file(order.accounts);
     if (!file.status().ok()) return file.status();
-    auto outcomes = driver::change_power(*settings_.host, power_request(accounts, file.path()), addresses,
-                                         change, cancellation, [](const driver::Notice&) {});
+    auto outcomes = driver::change_power(*order.by.host, power_request(order, file.path()), addresses, change,
+                                         cancellation, [](const driver::Notice&) {});
     if (!outcomes.ok()) return outcomes.status();
     Status worst;
     for (const PowerOutcome& one : *outcomes)
@@ -199,25 +199,24 @@ std::shared_future<Status> Infrastructure::change_power(const std::vector<Machin
 }
 
 std::shared_future<Status> Infrastructure::make_image(const Machine& machine, const std::string& name,
-                                                      const std::string& accounts,
+                                                      const Order& order,
                                                       std::shared_ptr<std::string> address) {
-  return enqueue_work([this, machine, name, accounts, address](Cancellation& cancellation) -> Status {
-    const AccountsFile file(accounts);
+  return enqueue_work([this, machine, name, order, address](Cancellation& cancellation) -> Status {
+    const AccountsFile file(order.accounts);
     if (!file.status().ok()) return file.status();
-    auto made = driver::make_image(*settings_.host, power_request(accounts, file.path()), machine.address,
-                                   name, cancellation, [](const driver::Notice&) {});
+    auto made = driver::make_image(*order.by.host, power_request(order, file.path()), machine.address, name,
+                                   cancellation, [](const driver::Notice&) {});
     if (made.ok()) *address = *made;
     return made.status();
   });
 }
 
-driver::PowerRequest Infrastructure::power_request(const std::string& accounts,
-                                                   const std::string& file) const {
+driver::PowerRequest Infrastructure::power_request(const Order& order, const std::string& file) const {
   driver::PowerRequest request;
   request.project = project_options();
   request.project.files.clear();
-  request.machinery.cloud = settings_.cloud;
-  request.machinery.auth = accounts.empty() ? settings_.auth : file;
+  request.machinery.cloud = order.by.cloud;
+  request.machinery.auth = order.accounts.empty() ? order.by.auth : file;
   request.lock_timeout = kLockSeconds;
   return request;
 }

@@ -112,7 +112,7 @@ Result<std::shared_ptr<Infrastructure>> Registry::find(const std::string& id) co
 
 Result<std::shared_ptr<Infrastructure>> Registry::create(const std::string& owner) {
   const std::string id = new_id(*settings_.host->world);
-  auto made = Infrastructure::create(users_.of(owner), folder_of(id), id, owner);
+  auto made = Infrastructure::create(users_, folder_of(id), id, owner);
   if (!made.ok()) return made;
   std::lock_guard lock(mutex_);
   if (stopping_) {
@@ -126,16 +126,26 @@ Result<std::shared_ptr<Infrastructure>> Registry::create(const std::string& owne
 Result<std::shared_ptr<Infrastructure>> Registry::take(const std::string& exported,
                                                        const std::string& owner) {
   const Json json = Json::parse(exported, nullptr, false);
-  const std::string id = json.is_object() ? json.value("id", "") : "";
+  const bool named = json.is_object() && json.contains("id") && json["id"].is_string();
+  const std::string id = named ? json["id"].get<std::string>() : "";
   if (!is_id(id)) return Status(Code::Invalid, "the body is not an exported infrastructure");
   std::lock_guard lock(mutex_);
   if (stopping_) return Status(Code::Cancelled, "the service stops");
   if (std::ranges::find(all_, id, &Infrastructure::id) != all_.end())
     return Status(Code::Conflict, "infrastructure " + id + " is here already");
-  auto taken = Infrastructure::import(users_, folder_of(id), json, owner);
-  if (!taken.ok()) {
-    (void)settings_.host->world->files.remove_tree(folder_of(id));
-    return taken;
+  std::error_code error;
+  if (std::filesystem::exists(folder_of(id), error) || error)
+    return Status(Code::Conflict, folder_of(id) + " exists, and its infrastructure could not be opened");
+  const std::string fresh = folder_ + "/../checks/" + random_token(settings_.host->world->random);
+  Result<std::shared_ptr<Infrastructure>> taken =
+      Status(Code::Invalid, "the body is not an exported infrastructure");
+  const Status done = guarded([&]() -> Status {
+    taken = Infrastructure::import(users_, fresh, folder_of(id), json, owner);
+    return taken.status();
+  });
+  if (!done.ok()) {
+    (void)settings_.host->world->files.remove_tree(fresh);
+    return taken.ok() ? done : taken.status();
   }
   std::erase(removed_, id);
   all_.push_back(*taken);

@@ -45,6 +45,7 @@ class Registry {
   Result<std::string> accounts(const Caller& caller, const std::string& sent) const {
     return users_.accounts(caller, sent);
   }
+  Settings settings_of(const Caller& caller) const { return users_.of(caller.user); }
   // Forgets it, and removes its folder.
   Status remove(const std::string& id);
   // The same once `over` has succeeded; meanwhile it is here, and it stays if that fails.

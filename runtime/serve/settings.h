@@ -10,9 +10,16 @@ namespace radl::serve {
 struct Settings {
   const driver::Host* host = nullptr;  // outlives the service
   std::string cloud, auth;             // where a client sends no accounts: as --cloud and --auth
-  // Whether the user's programs may do what the service's own user may: recipes of Ansible run on the
-  // service's computer, and functions of `radl 2` read its files and environment.
+  // Whether the user's programs may do what the service's own user may: recipes of Ansible and nodes of
+  // `local` run on the service's computer, and functions of `radl 2` read its files and environment.
   bool trusted = true;
+};
+
+// For whom, and with which accounts, a change is made: always those of the caller who asks for it, whoever
+// else owns the infrastructure.
+struct Order {
+  Settings by;
+  std::string accounts;  // as Users::accounts() gave them; "": those of `by`
 };
 
 }  // namespace radl::serve

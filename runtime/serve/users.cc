@@ -1,14 +1,11 @@
 #include "runtime/serve/users.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-
-#include <cstring>
-
 #include "common/files.h"
-#include "common/http/url.h"
+#include "common/http/closed_address.h"
+#include "common/machine_identity.h"
 #include "common/text.h"
 #include "runtime/auth/auth_file.h"
+#include "runtime/auth/google_lines.h"
 
 namespace radl::serve {
 namespace {
@@ -30,44 +27,23 @@ constexpr const char* kKept[] = {"PATH",
                                  "RADL_LOCAL_ISOLATION",
                                  "RADL_LOCAL_NETWORK"};
 
-// `bytes`: of an address in network order.
-bool is_closed(int family, const unsigned char* bytes) {
-  if (family == AF_INET)
-    return bytes[0] == 127 || bytes[0] == 0 || (bytes[0] == 169 && bytes[1] == 254) || bytes[0] >= 224;
-  constexpr unsigned char kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  if (std::memcmp(bytes, kMapped, sizeof kMapped) == 0) return is_closed(AF_INET, bytes + 12);
-  bool low = true;  // :: and ::1
-  for (int i = 0; i < 15; ++i) low = low && bytes[i] == 0;
-  const bool link_local = bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
-  // The address of EC2's metadata service: fd00:ec2::254.
-  const bool metadata = bytes[0] == 0xfd && bytes[1] == 0 && bytes[2] == 0x0e && bytes[3] == 0xc2;
-  return (low && bytes[15] <= 1) || link_local || metadata || bytes[0] == 0xff;
+// The keys whose values are addresses that a cloud's client sends requests to. What they lead to, redirects
+// and catalogs, the HTTP client of a confined user checks with each connection; this says it at once.
+bool is_address(const AuthLine& line, const std::string& key) {
+  if (line.type == "EGI") return false;  // its host is the name of a site
+  return key == "host" || key == "endpoint" || key.ends_with("_url") || key.ends_with("_host");
+}
+
+// A key of Google's may name a file of this computer, or an address and headers, to take its token from.
+Status check_google(const AuthFile& file, const AuthLine& line) {
+  auto settings = google_settings(file, line, {});
+  if (!settings.ok() || settings->credential.kind == google::Credential::Kind::ServiceAccount) return {};
+  return Status(Code::Auth, line.id + ": this service takes only keys of service accounts from its users");
 }
 
 }  // namespace
 
-Status check_host_of_user(const std::string& url) {
-  auto parsed = http::parse_url(url.find("://") == url.npos ? "https://" + url : url);
-  if (!parsed.ok()) return parsed.status();
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  std::string host = parsed->host;
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0)
-    return Status(Code::Invalid, host + ": the name is unknown");
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
-  for (const addrinfo* one = all.get(); one; one = one->ai_next) {
-    const unsigned char* bytes = one->ai_family == AF_INET
-                                     ? reinterpret_cast<const unsigned char*>(
-                                           &reinterpret_cast<const sockaddr_in*>(one->ai_addr)->sin_addr)
-                                     : reinterpret_cast<const unsigned char*>(
-                                           &reinterpret_cast<const sockaddr_in6*>(one->ai_addr)->sin6_addr);
-    if (is_closed(one->ai_family, bytes))
-      return Status(Code::Auth, host + ": this service makes no requests to that address for its users");
-  }
-  return {};
-}
+bool is_on_this_computer(const std::string& cloud) { return cloud == "local" || cloud == "hosts"; }
 
 Settings Users::of(const std::string& user) {
   if (user == owner_ || user.empty()) return own_;
@@ -83,11 +59,17 @@ Settings Users::of(const std::string& user) {
     variables["HOME"] = home;
     // Without credentials of the user's own, none of this computer are taken.
     variables["AWS_EC2_METADATA_DISABLED"] = "true";
+    variables[kMachineIdentity] = "off";
+    if (!trusts(user)) variables[http::kConfined] = "yes";
     place.reset(new Place{{.folder = home, .principal = user, .world = nullptr},
                           {world.clock, world.files, world.random, Environment(std::move(variables))}});
     place->host.world = &place->world;
   }
-  return {.host = &place->host, .cloud = own_.cloud, .auth = {}, .trusted = trusts(user)};
+  const bool trusted = trusts(user);
+  return {.host = &place->host,
+          .cloud = trusted || !is_on_this_computer(own_.cloud) ? own_.cloud : std::string(),
+          .auth = {},
+          .trusted = trusted};
 }
 
 Result<std::string> Users::accounts(const Caller& caller, const std::string& sent) {
@@ -100,13 +82,15 @@ Result<std::string> Users::accounts(const Caller& caller, const std::string& sen
   if (accounts.empty() || trusts(caller.user)) return accounts;
   auto file = parse_auth(accounts, {});
   if (!file.ok()) return file.status();
-  for (const AuthLine& line : file->lines)
-    for (const char* key : {"host", "auth_url", "endpoint", "proxy_host"}) {
-      const auto found = line.values.find(key);
-      if (found == line.values.end() || trim(found->second).empty()) continue;
-      if (Status open = check_host_of_user(std::string(trim(found->second))); !open.ok())
-        return std::move(open).at(line.id);
+  for (const AuthLine& line : file->lines) {
+    if (line.type == "GCE")
+      if (Status key = check_google(*file, line); !key.ok()) return key;
+    for (const auto& [key, value] : line.values) {
+      if (!is_address(line, key) || trim(value).empty()) continue;
+      if (Status open = http::check_open_host(std::string(trim(value))); !open.ok())
+        return std::move(open).at(line.id + ": " + key);
     }
+  }
   return accounts;
 }
 

@@ -1,7 +1,9 @@
 // What the service gives to the work of each of its users: an environment, a home, and credentials.
 //
-// The service's own user has all that its process has. Another user has an empty environment and a folder of
-// their own, FOLDER/users/NAME; what their programs may do beyond that, Settings::trusted says.
+// The service's own user has all that its process has. Another user has an empty environment, a folder of
+// their own, FOLDER/users/NAME, and no credentials of the computer (common/machine_identity.h). A user who is
+// not trusted (Settings::trusted) is also confined: no requests to closed addresses
+// (common/http/closed_address.h), no nodes on this computer.
 #pragma once
 
 #include <map>
@@ -50,9 +52,8 @@ class Users {
   std::map<std::string, std::unique_ptr<Place>> places_;
 };
 
-// Why requests to this host are not made for a user who is not trusted: it is this computer, or a link-local
-// address such as a cloud's metadata service (169.254.169.254). `url`: a URL or HOST[:PORT]. Names are
-// resolved. Invalid: nothing is found there.
-Status check_host_of_user(const std::string& url);
+// Clouds whose nodes are on the service's computer, or are reached with the keys of its user: only trusted
+// users have nodes there.
+bool is_on_this_computer(const std::string& cloud);
 
 }  // namespace radl::serve
