@@ -48,7 +48,7 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
   if (!service.ok()) return report(session, service.status());
   for (const std::string& note : (*service)->notes())
     std::fprintf(stderr, "warning: %s\n", shown(note).c_str());
-  std::printf("The REST API is on %s; its token is in %s\n", (*service)->url().c_str(),
+  std::printf("The service is on %s; its token is in %s\n", (*service)->url().c_str(),
               shown((*service)->token_file()).c_str());
   std::fflush(stdout);
   if (open) show_link(session, (*service)->one_time_link());
@@ -62,7 +62,8 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("serve", "Serve the Infrastructure Manager's REST API");
+  CLI::App* command = app.add_subcommand(
+      "serve", "Serve a page, an API of its own and the Infrastructure Manager's REST API");
   auto open = std::make_shared<bool>(false);
   auto chosen = std::make_shared<std::function<int()>>();
   auto options = std::make_shared<serve::ServiceOptions>();

@@ -15,6 +15,19 @@ namespace {
 
 constexpr double kSessionSeconds = 30 * 24 * 3600;
 
+// Browsers leave the default port of a scheme out.
+std::string without_default_port(const std::string& authority) {
+  for (const std::string_view port : {":443", ":80"})
+    if (authority.ends_with(port)) return authority.substr(0, authority.size() - port.size());
+  return authority;
+}
+
+Refusal refused_link(const Status& why) {
+  return {401, why.code() == Code::NotFound
+                   ? "This link was used already, or has expired. Run `radlc serve --open` again."
+                   : why.message()};
+}
+
 bool is_safe(const std::string& method) { return method == "GET" || method == "HEAD"; }
 
 }  // namespace
@@ -45,8 +58,8 @@ std::string Access::cookie_name(const std::string& folder) {
 }
 
 std::optional<Refusal> Access::foreign(const httpd::RequestHead& head) const {
-  const std::string host(head.header("host").value_or(""));
-  if (std::ranges::find(hosts_, host) == hosts_.end())
+  const std::string host = without_default_port(std::string(head.header("host").value_or("")));
+  if (std::ranges::find(hosts_, host, without_default_port) == hosts_.end())
     return Refusal{403, "Host is not an address of this service"};
   const auto site = head.header("sec-fetch-site");
   if (site && *site != "same-origin" && *site != "none")
@@ -111,8 +124,7 @@ std::variant<Caller, Refusal> Access::admit(const httpd::RequestHead& head) {
   return *caller;
 }
 
-std::optional<std::variant<httpd::Answer, Refusal>> Access::opened(const httpd::RequestHead& head) {
-  if (head.path != kOpenPath) return {};
+std::variant<std::string, Refusal> Access::opening(const httpd::RequestHead& head) {
   if (auto refused = foreign(head)) return *refused;
   if (head.method != "GET") return Refusal{405, "Method Not Allowed"};
   auto parameters = head.parameters();
@@ -120,11 +132,13 @@ std::optional<std::variant<httpd::Answer, Refusal>> Access::opened(const httpd::
   std::string code;
   for (const auto& [name, value] : *parameters)
     if (name == "code") code = value;
+  if (Status known = tokens_.check_link(code); !known.ok()) return refused_link(known);
+  return code;
+}
+
+std::variant<httpd::Answer, Refusal> Access::opened(const std::string& code) {
   auto session = tokens_.exchange(code, kSessionSeconds);
-  if (!session.ok())
-    return Refusal{401, session.status().code() == Code::NotFound
-                            ? "This link was used already, or has expired. Run `radlc serve --open` again."
-                            : session.status().message()};
+  if (!session.ok()) return refused_link(session.status());
   httpd::Answer answer{.status = 303, .body = {}, .type = "text/plain"};
   answer.headers.emplace_back("Location", std::string(kPagePath));
   answer.headers.emplace_back(

@@ -38,14 +38,18 @@ class Access {
   static Result<std::unique_ptr<Access>> open(const std::string& folder, const std::string& owner,
                                               World& world);
 
-  // Names of this service in Host: "127.0.0.1:8899". Requests with any other are refused.
+  // Names of this service in Host: "127.0.0.1:8899". Requests with any other are refused. A name's port may
+  // be left out if it is 80 or 443.
   void set_hosts(std::vector<std::string> hosts) { hosts_ = std::move(hosts); }
   // Sessions are only sent over TLS.
   void set_secure(bool secure) { secure_ = secure; }
 
   std::variant<Caller, Refusal> admit(const httpd::RequestHead& head);
-  // Answers GET /open?code=CODE: a session cookie, and a redirect to the page. Nothing: another request.
-  std::optional<std::variant<httpd::Answer, Refusal>> opened(const httpd::RequestHead& head);
+  // The code of GET kOpenPath?code=CODE if it opens a session. Quick: anybody may send such a request.
+  std::variant<std::string, Refusal> opening(const httpd::RequestHead& head);
+  // A session for that code, which is used up: its cookie, and a redirect to the page. May wait for another
+  // process's turn.
+  std::variant<httpd::Answer, Refusal> opened(const std::string& code);
   // The answer that ends a session: its cookie expires.
   httpd::Answer closed(const Caller& caller);
 

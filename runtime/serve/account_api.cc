@@ -60,7 +60,7 @@ Answer AccountApi::answer(const httpd::RequestHead& head, const Caller& caller, 
   const std::string& what = (*path)[1];
   const std::string id = path->size() == 3 ? (*path)[2] : "";
   if (what == "tokens") return tokens(head.method, caller, id, body);
-  if (!id.empty()) return failed(404, "Not Found");
+  if (!id.empty() && !(what == "audit" && id == "refused")) return failed(404, "Not Found");
   if (what == "me" && head.method == "GET")
     return of(200, {{"user", caller.user},
                     {"scope", scope_name(caller.scope)},
@@ -70,7 +70,8 @@ Answer AccountApi::answer(const httpd::RequestHead& head, const Caller& caller, 
   if (what == "credentials") return credentials(head.method, caller, body);
   if (what == "audit" && head.method == "GET") {
     if (!caller.may(Scope::Admin)) return failed(403, "The token's scope does not include admin.");
-    return {.body = audit_.last(kAuditShown), .type = "application/x-ndjson"};
+    const bool refused = id == "refused";
+    return {.body = audit_.last(kAuditShown, refused), .type = "application/x-ndjson"};
   }
   return failed(405, "Method Not Allowed");
 }

@@ -1,5 +1,7 @@
-// Who asked the service for what: FOLDER/audit.jsonl, a line for each request that changes something or was
-// refused. It is never larger than 16 MiB: the older half is in audit.jsonl.1.
+// Who asked the service for what: FOLDER/audit.jsonl, two lines for each request that changes something, when
+// it begins (status null) and when it is answered, and one for each that was refused. Requests without a
+// valid token are in FOLDER/refused.jsonl: whoever sends many of them does not push other lines out. Neither
+// is ever larger than 16 MiB: the older half is in NAME.1.
 //
 //   {"time": "2026-01-31T09:00:00Z", "user": "ana", "token": "t-3f9c01ab", "peer": "127.0.0.1",
 //    "method": "POST", "path": "/infrastructures", "status": 200}
@@ -20,19 +22,25 @@ namespace radl::serve {
 
 class Audit {
  public:
-  Audit(std::string folder, Clock& clock) : path_(std::move(folder) + "/audit.jsonl"), clock_(clock) {}
-  // `caller`: nullptr for a request that was not admitted. What cannot be written is dropped: a full disk
-  // stops no request.
-  void note(const httpd::RequestHead& head, const Caller* caller, int status);
-  // The last lines, at most `bytes` of them.
-  std::string last(size_t bytes);
+  Audit(const std::string& folder, Clock& clock)
+      : admitted_{folder + "/audit.jsonl"}, refused_{folder + "/refused.jsonl"}, clock_(clock) {}
+  // `caller`: nullptr for a request that was not admitted. `status`: nothing when a request begins. What
+  // cannot be written is dropped: a full disk stops no request.
+  void note(const httpd::RequestHead& head, const Caller* caller, std::optional<int> status);
+  // The last lines, at most `bytes` of them; `refused`: of requests that were not admitted.
+  std::string last(size_t bytes, bool refused = false);
 
  private:
-  const std::string path_;
-  Clock& clock_;
+  struct Log {
+    void add(const std::string& text);
+    std::string path;
+    std::optional<Fd> file = {};
+    size_t size = 0;
+  };
+
   std::mutex mutex_;
-  std::optional<Fd> file_;
-  size_t size_ = 0;
+  Log admitted_, refused_;
+  Clock& clock_;
 };
 
 }  // namespace radl::serve

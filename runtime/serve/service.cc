@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <utility>
 
 #include "common/files.h"
 #include "common/program_folder.h"
@@ -32,23 +33,23 @@ std::string authority(const std::string& address, uint16_t port) {
 class Service::Requests : public httpd::Handler {
  public:
   Requests(Access& access, Users& users, Audit& audit, const std::vector<std::unique_ptr<Part>>& parts,
-           const ServiceLimits& limits, Clock& clock, OwnApi& counts)
+           const ServiceLimits& limits, Clock& clock)
       : access_(access),
         users_(users),
         audit_(audit),
         parts_(parts),
-        rate_(limits.requests_per_second, 10 * limits.requests_per_second, clock),
-        counts_(counts) {}
+        rate_(limits.requests_per_second, 10 * limits.requests_per_second, clock) {}
 
-  // The port, and with it the names of this service, are known once it listens.
-  void open() { open_ = true; }
+  // It listens before its parts are there, so that what was cut off is continued by a service that has its
+  // port. `counts` is told of each answer.
+  void open(OwnApi& counts) {
+    counts_ = &counts;
+    open_ = true;
+  }
 
   Begun begin(const httpd::RequestHead& head) override {
-    if (!open_) return refuse(503, "The service begins.");
-    if (auto session = access_.opened(head)) {
-      if (auto* refusal = std::get_if<Refusal>(&*session)) return refused(head, *refusal);
-      return secured(std::move(std::get<Answer>(*session)));
-    }
+    if (!open_) return refuse(503, "The service is starting.");
+    if (head.path == kOpenPath) return open_session(head);
     const auto admitted = access_.admit(head);
     if (const auto* refusal = std::get_if<Refusal>(&admitted)) return refused(head, *refusal);
     const Caller& caller = std::get<Caller>(admitted);
@@ -56,6 +57,9 @@ class Service::Requests : public httpd::Handler {
     const auto part = std::ranges::find_if(parts_, [&](const auto& one) { return one->takes(head); });
     if (part == parts_.end()) return refused(head, {404, "Not Found"}, &caller);
     const bool changes = head.method != "GET" && head.method != "HEAD";
+    // An export has the keys of machines, and may remove the infrastructure.
+    const bool audited =
+        changes || (head.path.starts_with("/infrastructures/") && head.path.ends_with("/data"));
     if (changes && (*part)->runs_programs() && !users_.trusts(caller.user))
       return refused(head,
                      {403,
@@ -64,18 +68,31 @@ class Service::Requests : public httpd::Handler {
                      &caller);
     Begun begun = (*part)->begin(head, caller);
     if (auto* answer = std::get_if<Answer>(&begun)) {
-      if (changes) audit_.note(head, &caller, answer->status);
+      if (audited) audit_.note(head, &caller, answer->status);
       return secured(std::move(*answer));
     }
+    if (audited) audit_.note(head, &caller, {});
     return std::make_unique<Admitted>(std::move(std::get<std::unique_ptr<httpd::Exchange>>(begun)), head,
-                                      caller, changes ? &audit_ : nullptr);
+                                      caller, audited ? &audit_ : nullptr);
   }
   Answer refuse(int status, const std::string& why) override {
     return secured({.status = status, .body = why, .type = "text/plain"});
   }
-  void answered(const httpd::RequestHead&, int status, double) override { counts_.count(status); }
+  void answered(const httpd::RequestHead&, int status, double) override {
+    if (open_) counts_->count(status);
+  }
 
  private:
+  Begun open_session(const httpd::RequestHead& head) {
+    const auto code = access_.opening(head);
+    if (const auto* refusal = std::get_if<Refusal>(&code)) return refused(head, *refusal);
+    return with_body(head, 0, [this, head, code = std::get<std::string>(code)](const std::string&) {
+      auto session = access_.opened(code);
+      if (const auto* refusal = std::get_if<Refusal>(&session)) return refused(head, *refusal);
+      return secured(std::move(std::get<Answer>(session)));
+    });
+  }
+
   Answer refused(const httpd::RequestHead& head, const Refusal& refusal, const Caller* caller = nullptr) {
     audit_.note(head, caller, refusal.status);
     return secured(error_answer(head, refusal.status, refusal.why));
@@ -97,6 +114,10 @@ class Service::Requests : public httpd::Handler {
   struct Admitted : httpd::Exchange {
     Admitted(std::unique_ptr<httpd::Exchange> e, const httpd::RequestHead& h, const Caller& c, Audit* a)
         : exchange(std::move(e)), head(h), caller(c), audit(a) {}
+    // Its connection broke, or it found no room in the queue: 499 as proxies write it.
+    ~Admitted() override {
+      if (audit) audit->note(head, &caller, 499);
+    }
     std::optional<Answer> receive(std::string_view part) override {
       auto answer = exchange->receive(part);
       if (answer) return noted(std::move(*answer));
@@ -104,14 +125,14 @@ class Service::Requests : public httpd::Handler {
     }
     Answer finish() override { return noted(exchange->finish()); }
     Answer noted(Answer answer) {
-      if (audit) audit->note(head, &caller, answer.status);
+      if (audit) std::exchange(audit, nullptr)->note(head, &caller, answer.status);
       return secured(std::move(answer));
     }
 
     const std::unique_ptr<httpd::Exchange> exchange;
     const httpd::RequestHead head;
     const Caller caller;
-    Audit* const audit;  // nullptr: it changes nothing
+    Audit* audit;  // nullptr: it changes nothing, or was noted
   };
 
   Access& access_;
@@ -119,7 +140,7 @@ class Service::Requests : public httpd::Handler {
   Audit& audit_;
   const std::vector<std::unique_ptr<Part>>& parts_;
   Rate rate_;
-  OwnApi& counts_;
+  OwnApi* counts_ = nullptr;
   std::atomic<bool> open_{false};
 };
 
@@ -137,7 +158,6 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   if (!turn.ok()) return turn.status();
   std::unique_ptr<Service> service(new Service(std::move(*turn)));
   service->folder_ = o.folder;
-  service->address_ = o.address;
   service->scheme_ = o.certificate.empty() ? "http" : "https";
 
   httpd::ServerOptions http{.address = o.address, .port = o.port};
@@ -154,6 +174,22 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   service->access_ = std::move(*access);
   service->audit_ = std::make_unique<Audit>(o.folder, world.clock);
   service->users_ = std::make_unique<Users>(o.settings, o.folder, o.owner, o.trust_users);
+  service->requests_ = std::make_unique<Requests>(*service->access_, *service->users_, *service->audit_,
+                                                  service->parts_, o.limits, world.clock);
+  // A request may wait for machines; those that only look find a worker all the same.
+  http.workers = 32;
+  auto server = httpd::Server::start(*service->requests_, http);
+  if (!server.ok()) return server.status();
+  service->server_ = std::move(*server);
+  // A certificate is of a name.
+  service->host_ = o.certificate.empty() || o.host_names.empty()
+                       ? authority(o.address, service->server_->port())
+                       : o.host_names.front();
+  std::vector<std::string> hosts = {authority(o.address, service->server_->port())};
+  if (is_loopback(o.address)) hosts.push_back(authority("localhost", service->server_->port()));
+  hosts.insert(hosts.end(), o.host_names.begin(), o.host_names.end());
+  service->access_->set_hosts(std::move(hosts));
+  service->access_->set_secure(!o.certificate.empty());
   auto registry = Registry::open(*service->users_, o.folder, service->notes_);
   if (!registry.ok()) return registry.status();
   service->registry_ = std::move(*registry);
@@ -169,21 +205,9 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   service->parts_.push_back(std::make_unique<Page>(program_folder() + "/../share/radlc/page"));
   service->parts_.push_back(std::make_unique<ImApi>(*service->access_, *service->registry_, service->scheme_,
                                                     ImLimits{.infrastructures = o.limits.infrastructures}));
-  service->requests_ = std::make_unique<Requests>(*service->access_, *service->users_, *service->audit_,
-                                                  service->parts_, o.limits, world.clock, counts);
-  // A request may wait for machines; those that only look find a worker all the same.
-  http.workers = 32;
-  auto server = httpd::Server::start(*service->requests_, http);
-  if (!server.ok()) return server.status();
-  service->server_ = std::move(*server);
-  std::vector<std::string> hosts = {authority(o.address, service->server_->port())};
-  if (is_loopback(o.address)) hosts.push_back(authority("localhost", service->server_->port()));
-  hosts.insert(hosts.end(), o.host_names.begin(), o.host_names.end());
-  service->access_->set_hosts(std::move(hosts));
-  service->access_->set_secure(!o.certificate.empty());
   if (Status kept = write_file_atomic(o.folder + "/url", service->url() + "\n", 0600); !kept.ok())
     return kept;
-  service->requests_->open();
+  service->requests_->open(counts);
   return service;
 }
 
@@ -222,6 +246,6 @@ Result<std::string> one_time_link(const std::string& folder, const std::string& 
   return link_to(std::string(trim(*url)), **access);
 }
 
-std::string Service::url() const { return scheme_ + "://" + authority(address_, server_->port()); }
+std::string Service::url() const { return scheme_ + "://" + host_; }
 
 }  // namespace radl::serve

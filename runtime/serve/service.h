@@ -57,7 +57,7 @@ class Service {
   explicit Service(FileTurn turn);
 
   FileTurn turn_;
-  std::string folder_, scheme_, address_;
+  std::string folder_, scheme_, host_;
   std::vector<std::string> notes_;
   std::unique_ptr<Access> access_;
   std::unique_ptr<Audit> audit_;

@@ -105,10 +105,7 @@ Status Tokens::changed(Change change) {
   if (Status read = read_locked(); !read.ok()) return read;
   std::erase_if(tokens_,
                 [&](const Kept& kept) { return kept.token.expires != 0 && kept.token.expires <= now(); });
-  if (Status done = change(); !done.ok()) {
-    version_.clear();
-    return done;
-  }
+  if (Status done = change(); !done.ok()) return done;
   return write_locked();
 }
 
@@ -169,17 +166,25 @@ Result<std::vector<Token>> Tokens::list(const Caller& caller) {
   return tokens;
 }
 
+std::set<std::string> Tokens::family_locked(const std::string& id) const {
+  std::set<std::string> family = {id};
+  for (size_t before = 0; before != family.size();) {
+    before = family.size();
+    for (const Kept& kept : tokens_)
+      if (family.contains(kept.token.maker)) family.insert(kept.token.id);
+  }
+  return family;
+}
+
 Status Tokens::revoke(const Caller& caller, const std::string& id) {
   return changed([&]() -> Status {
     const auto found = std::ranges::find(tokens_, id, [](const Kept& kept) { return kept.token.id; });
     if (found == tokens_.end() || !caller.may_touch(found->token.user))
       return Status(Code::NotFound, id + ": no such token");
-    std::set<std::string> gone = {id};
-    for (size_t before = 0; before != gone.size();) {
-      before = gone.size();
-      for (const Kept& kept : tokens_)
-        if (gone.contains(kept.token.maker)) gone.insert(kept.token.id);
-    }
+    if (!caller.may(found->token.scope) && !family_locked(caller.token).contains(id))
+      return Status(Code::Auth, fmt::format("a token with scope {} cannot revoke one with scope {}",
+                                            scope_name(caller.scope), scope_name(found->token.scope)));
+    const std::set<std::string> gone = family_locked(id);
     std::erase_if(tokens_, [&](const Kept& kept) { return gone.contains(kept.token.id); });
     return {};
   });
@@ -195,6 +200,17 @@ Result<Token> Tokens::find(const std::string& secret) {
         (kept.token.expires == 0 || kept.token.expires > now()))
       return kept.token;
   return Status(Code::NotFound, "unknown token");
+}
+
+Status Tokens::check_link(const std::string& code) {
+  std::lock_guard lock(mutex_);
+  if (Status read = read_locked(); !read.ok()) return read;
+  const std::string hash = sha256_hex(code);
+  for (const Kept& kept : tokens_)
+    if (kept.hash == hash && kept.token.kind == Token::Kind::OneTime &&
+        (kept.token.expires == 0 || kept.token.expires > now()))
+      return {};
+  return Status(Code::NotFound, "the link was used already, or has expired");
 }
 
 Result<IssuedToken> Tokens::exchange(const std::string& code, double lifetime) {

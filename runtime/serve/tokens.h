@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,11 +56,15 @@ class Tokens {
   Result<IssuedToken> add(const Caller& maker, const TokenRequest& request);
   // Those that the caller may see: their own; Scope::Admin: of all users. No sessions that have expired.
   Result<std::vector<Token>> list(const Caller& caller);
-  // With all that it made. NotFound: the caller may see no such token.
+  // With all that it made. A token revokes itself and those it made, and others of the caller's whose scope
+  // is not above its own. NotFound: the caller may see no such token. Auth: its scope is above the caller's.
   Status revoke(const Caller& caller, const std::string& id);
 
   // The token with this secret, unless it is a one-time code. NotFound: there is none, or it has expired.
   Result<Token> find(const std::string& secret);
+  // Whether exchange() would take the code; changes nothing and waits for no other process. NotFound: as
+  // above.
+  Status check_link(const std::string& code);
   // A session in place of a one-time code, which is used up. NotFound: as above.
   Result<IssuedToken> exchange(const std::string& code, double lifetime);
 
@@ -71,9 +76,11 @@ class Tokens {
   std::string path() const { return folder_ + "/tokens.json"; }
   Status read_locked();
   Status write_locked();
-  // Reads, lets `change` do its work, and writes if that is ok; under the file's lock.
+  // Reads, lets `change` do its work, and writes if that is ok; under the file's lock. A change that fails
+  // has changed nothing.
   template <class Change>
   Status changed(Change change);
+  std::set<std::string> family_locked(const std::string& id) const;  // and all that it made
   IssuedToken issue_locked(Token token);
   double now() const { return world_.clock.wall_seconds(); }
 

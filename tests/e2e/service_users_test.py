@@ -149,14 +149,36 @@ class ServiceUsersTest(ServiceCase):
         status, body, _ = create(DOCUMENT, query="?dry_run=1")
         self.assertEqual(status, 200, body)
 
+    def test_rights_are_those_of_the_caller(self):
+        bob = self.issue("bob", "apply")
+        for document in ("", " local", " hosts"):
+            self.assertEqual(self.as_user(bob, "POST", "/infrastructures", f"network n ()\nsystem s (net_interface.0.connection = 'n')\ndeploy s 1{document}\n")[0], 403)
+        path = self.path(self.ask("POST", "/infrastructures", EMPTY)[1])
+        self.assertEqual(self.ask("POST", path + "/authorization", json.dumps({"token": bob}))[0], 200)
+        self.assertEqual(self.as_user(bob, "POST", path, DOCUMENT)[0], 403)
+        self.stop()
+        self.serve(port=self.port)
+        self.assertEqual(self.as_user(bob, "POST", path, DOCUMENT)[0], 403)
+        # Nodes on the service's computer: he sees them, without the key that logs in there, and changes nothing.
+        uris = self.ask("POST", path, "network m ()\nsystem t (net_interface.0.connection = 'm')\ndeploy t 1 local\n")
+        self.assertEqual(uris[0], 200, uris[1])
+        self.assertIn("PRIVATE KEY", self.ask("GET", path + "/vms/0")[1])
+        status, shown, _ = self.as_user(bob, "GET", path + "/vms/0")
+        self.assertEqual(status, 200, shown)
+        self.assertNotIn("PRIVATE KEY", shown)
+        for method, end in (("POST", ""), ("PUT", "/reconfigure"), ("PUT", "/stop"), ("DELETE", "/vms/0"), ("DELETE", "")):
+            self.assertEqual(self.as_user(bob, method, path + end)[0], 403, (method, end))
+
     def test_the_audit_log_says_who_did_what(self):
         ana = self.issue("ana", "apply")
         path = self.path(self.as_user(ana, "POST", "/infrastructures", EMPTY)[1])
         self.as_user("wrong" * 10, "GET", "/infrastructures")
         self.as_user(ana, "DELETE", path)
-        lines = [json.loads(line) for line in self.ask("GET", "/api/audit")[1].splitlines()]
-        self.assertEqual([(line["method"], line["path"], line["status"], line.get("user")) for line in lines][-3:],
-                         [("POST", "/infrastructures", 200, "ana"), ("GET", "/infrastructures", 401, None), ("DELETE", path, 200, "ana")])
+        lines = lambda end="": [json.loads(line) for line in self.ask("GET", "/api/audit" + end)[1].splitlines()]
+        self.assertEqual([(line["method"], line["path"], line["status"], line.get("user")) for line in lines()][-4:],
+                         [("POST", "/infrastructures", None, "ana"), ("POST", "/infrastructures", 200, "ana"), ("DELETE", path, None, "ana"), ("DELETE", path, 200, "ana")])
+        self.assertEqual([(line["method"], line["path"], line["status"], line.get("user")) for line in lines("/refused")][-1:],
+                         [("GET", "/infrastructures", 401, None)])
         self.assertEqual(self.as_user(ana, "GET", "/api/audit")[0], 403)
         self.assertNotIn(ana, (self.folder / "service/audit.jsonl").read_text())
 
