@@ -6,7 +6,6 @@
 
 #include "common/files.h"
 #include "compiler/diag/render.h"
-#include "runtime/clouds/wishes.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/serve/infrastructure_job.h"
 
@@ -28,8 +27,9 @@ Status check_untrusted(const ir::Program& program, const Settings& settings) {
       return untrusted("trainings and programs");
   }
   for (const ir::Node& node : program.nodes) {
-    const bool nowhere =
-        node.cloud.empty() && settings.cloud.empty() && image_urls(node).empty() && node.softs.empty();
+    // Images name clouds, too; those that name none are refused when the run finds no cloud for the node.
+    const bool has_image = !node.disks.empty() && !node.disks.front().image_urls.empty();
+    const bool nowhere = node.cloud.empty() && settings.cloud.empty() && !has_image && node.softs.empty();
     if (nowhere)
       return Status(Code::Auth, node.address + ": names no cloud, and the default is this service's computer")
           .with_hint("name one of your cloud accounts in its deploy: deploy NAME 1 ACCOUNT");
