@@ -10,7 +10,7 @@ namespace radl::driver {
 
 struct Host {
   std::string folder;      // absolute; relative places of states begin here
-  std::string principal;   // the user who asks; locks and the history name it. "": the user of this process
+  std::string principal;   // requesting user, named in locks and history; "": the user of this process
   World* world = nullptr;  // clock, files, randomness, environment; outlives every run
 
   // Credentials, homes and proxies come from here.

@@ -22,7 +22,7 @@ class Powering {
       Asked asked = change == PowerChange::Start  ? (*cloud)->ask_update(context, order)
                     : change == PowerChange::Stop ? (*cloud)->ask_power(context, order, Power::Stop)
                                                   : (*cloud)->ask_power(context, order, Power::Reboot);
-      // Accepted so far: it is still at what was asked for before.
+      // The cloud still works on an earlier request.
       if (asked.answer == Asked::Answer::Accepted && asked.again) {
         auto settled =
             wait(**cloud, record, [](ResourcePhase phase) { return phase != ResourcePhase::Pending; });
@@ -33,7 +33,7 @@ class Powering {
     });
   }
 
-  // Until its cloud shows what was asked for; then its record is as the cloud shows it.
+  // Waits until the cloud shows the requested state, and records what it shows.
   Status finish(const std::string& address, PowerChange change) {
     auto cloud = find(address);
     if (!cloud.ok()) return cloud.status();

@@ -125,7 +125,8 @@ struct Job {
   std::function<Status()> take_back;
 };
 
-// A program with `lost = 'alone'` goes on without members other than its chief.
+// Whether the program continues without its member on this node: with `lost = 'alone'`, unless it is the
+// chief.
 bool is_missed_alone(const ir::Step& step, const std::string& address) {
   return step.kind == ir::StepKind::Program && step.program.value("lost", "all") == "alone" &&
          address != step.nodes.front();

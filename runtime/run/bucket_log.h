@@ -24,7 +24,7 @@ class BucketLog : public EventSink {
 
   // Never waits for the bucket: a thread of its own writes, from the first event on.
   void emit(const Event& event) override;
-  // Writes what is left, and that the run has ended, until `stop`. Why something could not be written.
+  // Writes the remaining events and the end of the run, until `stop`. Returns why a write failed.
   Status end(const Stop& stop);
 
  private:

@@ -34,8 +34,7 @@ struct RunStart {
   // How long the lock is waited for while another run holds it; `waiting` hears once who that is.
   std::chrono::milliseconds lock_timeout{0};
   std::function<void(const LockInfo& holder)> waiting = {};
-  std::string principal =
-      {};  // the user who asks; the lock and the history name it. "": that of this process
+  std::string principal = {};  // requesting user; "": that of this process
 };
 
 // Opens the state and takes its lock. If the run that it waited for has removed the state, it opens the new

@@ -1,4 +1,4 @@
-// What a document asks of clouds, and what is asked of a cloud itself.
+// Dry runs of a document, and requests about a cloud itself.
 #pragma once
 
 #include "runtime/serve/im_call.h"

@@ -36,7 +36,7 @@ class Rate {
   const double per_second_, burst_;
   Clock& clock_;
   std::mutex mutex_;
-  std::map<std::string, Bucket> buckets_;  // one for each user who has a token
+  std::map<std::string, Bucket> buckets_;  // by user
 };
 
 }  // namespace radl::serve

@@ -15,8 +15,7 @@ struct Settings {
   bool trusted = true;
 };
 
-// For whom, and with which accounts, a change is made: always those of the caller who asks for it, whoever
-// else owns the infrastructure.
+// The rights and accounts of a change: those of the caller, whoever else owns the infrastructure.
 struct Order {
   Settings by;
   std::string accounts;  // as Users::accounts() gave them; "": those of `by`

@@ -1,4 +1,4 @@
-// What is left of a program on its nodes when a run joins it, and small parts of following it.
+// Finds the members of a program on its nodes when a run joins it; helpers for following them.
 #pragma once
 
 #include <atomic>
