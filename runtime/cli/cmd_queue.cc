@@ -54,22 +54,23 @@ std::map<std::string, std::string> last_lines(const StepRecord& job, const std::
 }
 
 // Of the processes that run on a node; a node that does not say so has no figures.
-std::map<std::string, jobs::Usage> usages_of(JobNode& node) {
+std::map<std::string, jobs::Usage> usages_of(JobNode& node, const Stop& stop) {
   std::vector<std::string> names;
   for (const auto& [name, process] : node.look.processes) {
     if (process.phase == jobs::ProcessState::Phase::Running) names.push_back(name);
   }
   if (names.empty()) return {};
-  auto usages = node.member->usage(names);
+  auto usages = node.member->usage(names, stop);
   return usages.ok() ? *usages : std::map<std::string, jobs::Usage>();
 }
 
 // `supervisor`: who follows it; "": nobody.
-Json json_of(const JobView& job, const std::string& supervisor, const std::string& log_directory) {
+Json json_of(const JobView& job, const std::string& supervisor, const std::string& log_directory,
+             const Stop& stop) {
   const auto& nodes = job.nodes;
   std::vector<std::map<std::string, jobs::Usage>> usages(nodes.size());
   (void)jobs::for_all(nodes.size(), [&](size_t i) -> Status {
-    usages[i] = usages_of(*nodes[i]);
+    usages[i] = usages_of(*nodes[i], stop);
     return {};
   });
   const auto lines =
@@ -172,7 +173,7 @@ int run_queue(const Session& session, Options& options) {
                                      [](const auto& node) { return !node->status.ok(); });
       auto by = nodes->state.supervised.find(job->id);
       const bool supervised = by != nodes->state.supervised.end() && !view.earlier;
-      if (shows) all.push_back(json_of(view, supervised ? by->second : "", logs));
+      if (shows) all.push_back(json_of(view, supervised ? by->second : "", logs, stop));
     }
   }
   add_slurm(*nodes, all, stop);

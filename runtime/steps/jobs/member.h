@@ -151,7 +151,7 @@ class Member {
   // Follows lines and ends of processes until `stop`. Lost when the node cannot be reached any more.
   Status follow(const std::vector<std::string>& names, const Follower& follower);
   // What each process uses now, from two looks half a second apart.
-  Result<std::map<std::string, Usage>> usage(const std::vector<std::string>& names);
+  Result<std::map<std::string, Usage>> usage(const std::vector<std::string>& names, const Stop& stop);
   Result<std::string> log_tail(const std::string& name, int lines);
   // Runs a command of ours whose output is data. A stop of the context does not end it: a cancelled job has
   // still to be ended.

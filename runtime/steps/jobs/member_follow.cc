@@ -288,10 +288,11 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
   return {};
 }
 
-Result<std::map<std::string, Usage>> Member::usage(const std::vector<std::string>& names) {
+Result<std::map<std::string, Usage>> Member::usage(const std::vector<std::string>& names, const Stop& stop) {
   const std::string all = fmt::format("for n in {}; do usage $n; done\n", fmt::join(names, " "));
   auto result = exec(fmt::format("cd {} || exit 1\n{}{}{}sleep 0.5\n{}", shell_path(folder()), kProcessScript,
-                                 kUsageScript, all, all));
+                                 kUsageScript, all, all),
+                     stop);
   if (!result) return result.status();
   if (result->exit_status != 0) return std::move(ssh::command_failure(*result, folder())).at(address());
   std::map<std::string, Usage> usages;

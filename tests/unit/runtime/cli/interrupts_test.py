@@ -237,7 +237,7 @@ class Interrupts(unittest.TestCase):
         mark, folder = self.at / "asked", self.at / "stand-ins"
         folder.mkdir(exist_ok=True)
         for name in names:
-            (folder / name).write_text(f"#!/bin/sh\n{before}\ntouch {mark}\nexec sleep 600\n")
+            (folder / name).write_text(f"#!/bin/sh\n{before}\ntouch {mark}\nexec /bin/sleep 600\n")
             (folder / name).chmod(0o755)
         (login,) = self.at.rglob("etc/login")
         login.write_text(login.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\nexport PATH={folder}:$PATH\n"))
@@ -318,6 +318,9 @@ class Interrupts(unittest.TestCase):
         mark = self.stand_ins("awk")
         self.each([("cancel", "program.radl"), ("queue", "program.radl"), ("plan", "--refresh", "program.radl")], self.leaves(mark))
         (self.at / "stand-ins/awk").unlink()
+        mark = self.stand_ins("sleep")  # between the two looks at what a process uses
+        self.each([("queue", "program.radl")], self.leaves(mark))
+        (self.at / "stand-ins/sleep").unlink()
         self.assertTrue(os.path.exists(f"/proc/{pid}"), "the program was ended")
         self.well("cancel", "program.radl")
         self.well("destroy", "-y", "program.radl")
