@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -90,8 +91,9 @@ class Wire {
 
 double loss = 0;  // share of the packets
 
-void read_all(int from, Wire& wire, Direction& link, Clock::duration delay) {
-  std::minstd_rand random(7);
+// `seed`: of the losses, another one for each connection and direction.
+void read_all(int from, Wire& wire, Direction& link, Clock::duration delay, uint32_t seed) {
+  std::minstd_rand random(seed);
   std::uniform_real_distribution<double> uniform;
   for (;;) {
     std::vector<char> bytes(kChunk);
@@ -135,16 +137,16 @@ void at_once(int socket) {
 }
 
 // A connection is over for the one who asked when the target does not answer: as if nobody listened there.
-void serve(int client, int target_port, Direction& in, Direction& out, Clock::duration delay) {
+void serve(int client, int target_port, Direction& in, Direction& out, Clock::duration delay, uint32_t seed) {
   const int target = socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in address = loopback(target_port);
   if (connect(target, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     at_once(client);
     at_once(target);
     Wire there, back;
-    std::thread threads[] = {std::thread(read_all, client, std::ref(there), std::ref(in), delay),
+    std::thread threads[] = {std::thread(read_all, client, std::ref(there), std::ref(in), delay, seed),
                              std::thread(write_all, target, std::ref(there)),
-                             std::thread(read_all, target, std::ref(back), std::ref(out), delay),
+                             std::thread(read_all, target, std::ref(back), std::ref(out), delay, seed + 1),
                              std::thread(write_all, client, std::ref(back))};
     for (std::thread& thread : threads) thread.join();
   }
@@ -154,10 +156,11 @@ void serve(int client, int target_port, Direction& in, Direction& out, Clock::du
 
 void listen_at(int listener, int target_port, double bits_per_second, Clock::duration delay) {
   Direction in(bits_per_second), out(bits_per_second);
-  for (;;) {
+  for (uint32_t connection = 0;; ++connection) {
     const int client = accept(listener, nullptr, nullptr);
     if (client < 0) return;
-    std::thread(serve, client, target_port, std::ref(in), std::ref(out), delay).detach();
+    const uint32_t seed = 1 + 2 * connection + 10007 * static_cast<uint32_t>(target_port);
+    std::thread(serve, client, target_port, std::ref(in), std::ref(out), delay, seed).detach();
   }
 }
 
