@@ -170,7 +170,9 @@ inline constexpr Property kTraining[] = {
      "Repeat the last evaluation with images shifted by this many pixels, reported separately.",
      "evaluate.translate"},
     {"peer_timeout", Duration, false, "10", "", 1, 3600,
-     "A member that sends nothing for this long counts as lost.", "peer_timeout_seconds"},
+     "A member that sends nothing for this long counts as lost. One whose machine is unreachable counts as "
+     "lost after a quarter of this, but at least 2.5 s.",
+     "peer_timeout_seconds"},
     {"result", Output, false, "", "", 0, 0,
      "Place for the model, events and report: a folder of this computer, which may be missing, or "
      "`s3://BUCKET/PREFIX`, `gs://..`, `az://..`, `swift://..`. Default: `NAME-run` beside the source file.",

@@ -8,12 +8,13 @@
 namespace radl::engine::cluster {
 namespace {
 
-// How long a machine may acknowledge nothing, and how often something is sent to it at least.
-constexpr Milliseconds kUnreachable{2500}, kLongestBeat{1000};
+constexpr Milliseconds kUnreachable{2500}, kLongestBeat{1000};  // a heartbeat is sent at least so often
 
 int64_t now_ms() { return std::chrono::duration_cast<Milliseconds>(Clock::now().time_since_epoch()).count(); }
 
 }  // namespace
+
+Milliseconds unreachable_after(Milliseconds peer_timeout) { return std::max(kUnreachable, peer_timeout / 4); }
 
 Session::Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost, size_t inbox)
     : link_(std::move(link)),
@@ -87,7 +88,7 @@ void Session::beat() {
     if (!health_.ok()) return;
     const int64_t now = now_ms(), waited = link_->unacknowledged().count();
     unanswered = waited == 0 ? std::nullopt : std::optional(std::max(unanswered.value_or(now), now - waited));
-    if (unanswered && now - *unanswered >= kUnreachable.count()) {
+    if (unanswered && now - *unanswered >= unreachable_after(timeout_).count()) {
       lock.unlock();
       return end({Code::Lost, fmt::format("{}: its machine cannot be reached", link_->name())});
     }

@@ -18,9 +18,13 @@
 
 namespace radl::engine::cluster {
 
+// How long a machine may leave what was sent to it unacknowledged: a quarter of peer_timeout, at least 2.5 s.
+Milliseconds unreachable_after(Milliseconds peer_timeout);
+
 class Session {
  public:
-  // A peer that is silent for peer_timeout is lost. `lost` is called once, from one of the session's threads,
+  // A peer that is silent for peer_timeout is lost, and so is one whose machine acknowledges nothing for
+  // unreachable_after(). `lost` is called once, from one of the session's threads,
   // with the reason and how long the peer had been silent; not for one that said Leave, nor after close().
   using LostCall = std::function<void(const Status&, double silent_seconds)>;
   // `inbox`: messages that are taken off the link before anybody asked for them.

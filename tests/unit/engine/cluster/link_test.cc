@@ -181,6 +181,12 @@ TEST_P(LinkTest, ASessionKeepsAQuietPeerAndHandsMessagesOver) {
   EXPECT_EQ(m.type, MessageType::Fetch);
 }
 
+TEST(SessionTest, ALongerPeerTimeoutAllowsLongerCutsOfTheNetwork) {
+  EXPECT_EQ(unreachable_after(1s), 2500ms);
+  EXPECT_EQ(unreachable_after(10s), 2500ms);
+  EXPECT_EQ(unreachable_after(60s), 15s);
+}
+
 TEST_P(LinkTest, ASessionGivesUpAPeerThatIsFrozen) {
   Ends e = ends();
   std::promise<std::string> lost;
