@@ -104,6 +104,10 @@ class LinkedParty : public Party {
     return notes;
   }
 
+  void drop_residue() override {
+    if (ring_) ring_->drop_residue();
+  }
+
   Status wait_for_end() override {
     std::unique_lock lock(mutex_);
     while (!ended_ && !finished_ && !attendance_.frozen()) {

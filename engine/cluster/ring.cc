@@ -49,6 +49,8 @@ class LinkedRing : public Ring {
     return notes_;
   }
 
+  void drop_residue() override { residue_.clear(); }
+
   Traffic traffic() const override {
     return previous_ ? together(previous_->traffic(), next_->traffic()) : Traffic();
   }

@@ -44,6 +44,8 @@ class Ring {
   // for which somebody ended the job.
   virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
                                             RingNote own) = 0;
+  // Drops what rounding has left out of earlier sums: the next ones are of other numbers.
+  virtual void drop_residue() = 0;
   // With both neighbors.
   virtual Traffic traffic() const = 0;
   // Ends the job for all, with this reason.

@@ -40,6 +40,8 @@ struct Trainee {
   Optimizer& optimizer;
   WeightAverage& average;
 
+  // Vectors of the optimizer in a state: those after them belong to a strategy (a velocity).
+  size_t vectors() const { return weights.empty() ? 0 : optimizer.state().size() / weights.size(); }
   // All but which batches are done. `version` is the optimizer's steps.
   TrainingState capture() const;
   // Corrupt when a size does not fit; then nothing is changed.

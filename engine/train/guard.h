@@ -52,7 +52,7 @@ class DivergenceGuard {
 
  private:
   static constexpr double kDeviations = 4;  // further from chance than this many standard deviations
-  static constexpr int kLasting = 4;        // windows in a row that make a collapse: an epoch
+  static constexpr int kLasting = 4;  // windows in a row that make a collapse: an epoch of 80 batches or more
 
   struct Window {
     uint64_t correct = 0, images = 0;

@@ -341,6 +341,12 @@ void check_all(const Job& job, Problems& problems) {
     problems.add("sync.local_steps", "must be above 1 for delay, outer_rate and outer_momentum");
   if (job.sync.gradients == Encoding::Int8 && !without_servers(job.sync.mode))
     problems.add("sync.gradients", "\"int8\" needs mode \"allreduce\" or \"auto\"");
+  if (job.sync.gradients == Encoding::Int8 && job.sync.local_steps > 1 && job.sync.delay == 0 &&
+      job.optimizer.name == "adamw")
+    problems.add(
+        "sync.gradients",
+        "\"int8\" is too coarse for the mean squares of \"adamw\", which travel with local_steps and no "
+        "delay; set sync.delay, or gradients to \"bf16\"");
   if (job.sync.weights == Encoding::Int8) problems.add("sync.weights", "must be fp32, bf16 or fp16");
   if (job.sync.weights != Encoding::Fp32 && without_servers(job.sync.mode)) {
     problems.add("sync.weights",

@@ -117,9 +117,9 @@ class JobOverseer : public Overseer {
     return done < setup_.length.total && crossed(last_evaluated_, done, job_.evaluate.every_epochs);
   }
 
-  Status evaluate(uint64_t done, std::span<const float> average) override {
+  Status evaluate(uint64_t done, const EvaluatedWeights& weights) override {
     auto begin = SteadyClock::now();
-    Result<Evaluation> result = run_evaluation(average, false);
+    Result<Evaluation> result = run_evaluation(weights, false);
     if (!result) return std::move(result).status();
     evaluation_seconds_ += seconds_since(begin);
     return record(done, *result);
@@ -168,15 +168,15 @@ class JobOverseer : public Overseer {
 
   void note(const char* key, double value) override { notes_[key] = value; }
 
-  Result<RunSummary> finish(uint64_t done, std::span<const float> average,
+  Result<RunSummary> finish(uint64_t done, const EvaluatedWeights& weights,
                             const std::function<Result<TrainingState>()>& last) override {
     double train_seconds = seconds_since(begin_);
     if (sums_.steps > line_sums_.steps) write_line(done);
-    Result<Evaluation> result = run_evaluation(average, true);
+    Result<Evaluation> result = run_evaluation(weights, true);
     if (Status kept = keep_last(done, result, last); !kept.ok()) return kept;
     RunSummary summary = summarise(done, *result, train_seconds);
-    if (!average.empty()) {
-      std::copy(average.begin(), average.end(), setup_.network->parameters().begin());
+    if (!weights.instead.empty()) {
+      std::copy(weights.instead.begin(), weights.instead.end(), setup_.network->parameters().begin());
       setup_.network->parameters_changed();
     }
     Status saved = settle();
@@ -277,22 +277,18 @@ class JobOverseer : public Overseer {
     last_line_ = SteadyClock::now();
   }
 
-  // Whether the weights are a mean of several members' after steps of their own.
-  bool evaluates_means() const {
-    return (job_.sync.local_steps > 1 || job_.sync.mode == SyncMode::Auto) && !job_.pace.given();
-  }
-
-  Result<Evaluation> run_evaluation(std::span<const float> average, bool last) {
+  Result<Evaluation> run_evaluation(const EvaluatedWeights& weights, bool last) {
     Network& network = *setup_.network;
     std::vector<float> kept;
-    if (!average.empty()) {
+    if (!weights.instead.empty()) {
       kept.assign(network.parameters().begin(), network.parameters().end());
-      std::copy(average.begin(), average.end(), network.parameters().begin());
+      std::copy(weights.instead.begin(), weights.instead.end(), network.parameters().begin());
       network.parameters_changed();
     }
     const std::span<float> statistics = network.statistics();
     const std::vector<float> running(statistics.begin(), statistics.end());
-    const Status made = evaluates_means() ? recompute_statistics(setup_, job_, hooks_.stop) : Status();
+    const bool recomputes = weights.mean && !job_.pace.given();
+    const Status made = recomputes ? recompute_statistics(setup_, job_, hooks_.stop) : Status();
     EvaluateOptions options;
     options.batch_size = setup_.batch;
     if (last) {

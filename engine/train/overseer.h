@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "engine/train/checkpoint.h"
@@ -25,6 +26,12 @@ struct TrainSums {
   double waited = 0;  // seconds in which this process waited for exchanges
 };
 
+// What is evaluated and exported.
+struct EvaluatedWeights {
+  std::span<const float> instead;  // of the network's present weights; empty: those
+  bool mean = false;  // of several members' weights: the network's running statistics do not fit them
+};
+
 class Overseer {
  public:
   // `start`: when the program's run began (for "seconds").
@@ -39,9 +46,9 @@ class Overseer {
   // `done` batches of the run are done. Writes a step line now and then; Invalid when training has diverged.
   virtual Status step(uint64_t done, const TrainSums& sums) = 0;
   virtual bool evaluation_due(uint64_t done) const = 0;
-  // Evaluates the network's present weights and records the result. `average`: evaluate these weights
-  // instead. Invalid if the loss is not finite: the training has diverged.
-  virtual Status evaluate(uint64_t done, std::span<const float> average) = 0;
+  // Evaluates the weights and records the result. Invalid if the loss is not finite: the training has
+  // diverged.
+  virtual Status evaluate(uint64_t done, const EvaluatedWeights& weights) = 0;
   // Never at the run's end: finish() writes that one.
   virtual bool checkpoint_due(uint64_t done) const = 0;
   // Writes it in the background, with the job's and the run's part; waits for the one before. `stalled`:
@@ -51,7 +58,7 @@ class Overseer {
   // Training is over: final evaluation, last checkpoint, model, report. The network holds the final weights.
   // `last` gives the state, with which more epochs resume; it is called once at most, after an
   // evaluation that has not diverged.
-  virtual Result<RunSummary> finish(uint64_t done, std::span<const float> average,
+  virtual Result<RunSummary> finish(uint64_t done, const EvaluatedWeights& weights,
                                     const std::function<Result<TrainingState>()>& last) = 0;
   // For the report.
   virtual void note(const char* key, double value) = 0;

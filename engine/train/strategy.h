@@ -79,6 +79,8 @@ class Strategy {
   virtual void store(TrainingState& out) const { (void)out; }
   // At a border: the weights that all members share, if this member's network is ahead of them; else empty.
   virtual std::span<const float> shared_weights() const { return {}; }
+  // At a border: whether the weights are a mean of several members', each after steps of its own.
+  virtual bool holds_mean() const { return false; }
   // Tells the others why this member ends; Ok: there is nothing left to do.
   virtual void end(const Status& why) { (void)why; }
   virtual cluster::Traffic traffic() const { return {}; }

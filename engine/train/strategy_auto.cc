@@ -26,13 +26,17 @@ class Auto : public Strategy {
 
   Status begin(TrainingState& state) override {
     Status begun = active_->begin(state);
-    reset(state);
+    reset();
     return begun;
   }
   Status rejoin(TrainingState& state) override {
-    activate({});
+    if (choice_.delayed()) {
+      activate({});
+      state = context_.learner.places().capture();
+      active_->store(state);
+    }
     Status joined = active_->rejoin(state);
-    reset(state);
+    reset();
     return joined;
   }
 
@@ -51,8 +55,11 @@ class Auto : public Strategy {
   }
   void applied(const Update& update) override {
     active_->applied(update);
-    if (update.border) choose();
+    if (!update.border) return;
+    holds_mean_ = active_->holds_mean();
+    choose();
   }
+  bool holds_mean() const override { return holds_mean_; }
 
   bool broken() const override { return active_->broken(); }
   std::vector<cluster::PeerChange> take_changes() override { return active_->take_changes(); }
@@ -65,10 +72,7 @@ class Auto : public Strategy {
 
  private:
   // A new view begins with synchronous steps, of which a joiner knows everything.
-  void reset(TrainingState& state) {
-    const size_t n = context_.learner.network.parameters().size(),
-                 own = n == 0 ? 0 : context_.learner.optimizer->state().size() / n;
-    state.optimizer.resize(std::min(own, state.optimizer.size()));
+  void reset() {
     exchanges_.clear();
     seen_ = 0;
     slow_.clear();
@@ -77,7 +81,8 @@ class Auto : public Strategy {
 
   void choose() {
     const LinkMeasure last = active_->measured();
-    if (++seen_ <= 1) return;  // the first one has measured no exchange yet
+    // The first exchange of a view or a choice carries no time of one before it.
+    if (++seen_ <= 1 || last.exchange_seconds <= 0) return;
     exchanges_.push_back(last.exchange_seconds);
     if (exchanges_.size() > kSmooth) exchanges_.erase(exchanges_.begin());
     if (seen_ < kFirst) return;
@@ -93,6 +98,7 @@ class Auto : public Strategy {
   void activate(const SyncChoice& choice) {
     if (choice.rule == choice_.rule) return;
     if (choice_.delayed()) active_->undo();  // this member's steps since the border are computed again
+    if (choice_.delayed() && !choice.delayed()) forget_optimizer();
     past_seconds_ += active_->exchange_seconds();
     std::unique_ptr<RingStrategy> next = choice.delayed() ? local_steps_over(context_, choice.rule, party_)
                                                           : all_reduce_over(context_, party_);
@@ -101,6 +107,13 @@ class Auto : public Strategy {
     active_ = std::move(next);
     choice_ = choice;
     exchanges_.clear();
+  }
+
+  // A delayed phase leaves each member with momenta of its own. With synchronous steps, they would drive the
+  // members' weights apart, so all begin with the same: none.
+  void forget_optimizer() {
+    std::ranges::fill(context_.learner.optimizer->state(), 0.0f);
+    context_.learner.optimizer->set_steps(0);
   }
 
   // Once for each member in a view.
@@ -138,6 +151,7 @@ class Auto : public Strategy {
   std::shared_ptr<cluster::Party> party_;
   std::unique_ptr<RingStrategy> active_;
   SyncChoice choice_;
+  bool holds_mean_ = false;        // at the last border
   std::set<int> slow_;             // ranks that were named in this view
   int seen_ = 0;                   // exchanges of this view
   std::vector<double> exchanges_;  // what the last of them took, under this choice
@@ -150,7 +164,11 @@ class Auto : public Strategy {
 StrategyResult make_auto(const StrategyContext& context) {
   Result<std::unique_ptr<cluster::Party>> party = join_party(context);
   if (!party) return std::move(party).status();
-  return StrategyResult(std::make_unique<Auto>(context, std::move(*party)));
+  return StrategyResult(auto_over(context, std::move(*party)));
+}
+
+std::unique_ptr<Strategy> auto_over(const StrategyContext& context, std::shared_ptr<cluster::Party> party) {
+  return std::make_unique<Auto>(context, std::move(party));
 }
 
 }  // namespace radl::engine

@@ -15,18 +15,22 @@ namespace {
 
 class LocalSteps : public RingStrategy {
  public:
-  LocalSteps(const StrategyContext& c, const OuterRule& rule, std::shared_ptr<cluster::Party> party)
-      : RingStrategy(c, std::move(party)), rule_(rule) {}
+  LocalSteps(const StrategyContext& c, const std::optional<OuterRule>& rule,
+             std::shared_ptr<cluster::Party> party)
+      : RingStrategy(c, std::move(party)),
+        sync_(c.job.sync),
+        given_(rule),
+        rule_(rule.value_or(OuterRule())) {}
 
   Status begin(TrainingState& state) override {
     Status begun = RingStrategy::begin(state);
-    take_velocity(state);
+    begin_view(state);
     return begun;
   }
 
   Status rejoin(TrainingState& state) override {
     Status joined = RingStrategy::rejoin(state);
-    take_velocity(state);
+    begin_view(state);
     anchor_.clear();
     return joined;
   }
@@ -100,12 +104,15 @@ class LocalSteps : public RingStrategy {
     if (!velocity_.empty()) out.optimizer.push_back(velocity_);
     if (anchor_.empty()) return;
     std::copy_n(anchor_.begin(), out.weights.size(), out.weights.begin());
-    out.statistics = before_;
+    // At the end, the network has the statistics with which the model is evaluated and exported.
+    if (done_ < total_) out.statistics = before_;
   }
 
   std::span<const float> shared_weights() const override {
     return std::span(anchor_).first(std::min(anchor_.size(), network_.parameters().size()));
   }
+
+  bool holds_mean() const override { return size_ > 1; }
 
  private:
   // From a border: what the network holds is what all share.
@@ -156,16 +163,18 @@ class LocalSteps : public RingStrategy {
 
   void reset_velocity() { velocity_.assign(rule_.momentum > 0 ? network_.parameters().size() : 0, 0.0f); }
 
-  // The velocity travels behind the optimizer's own vectors.
-  void take_velocity(TrainingState& state) {
-    const size_t n = network_.parameters().size(), own = n == 0 ? 0 : learner_.optimizer->state().size() / n;
+  // The velocity travels after the optimizer's own vectors; the caller drops it from the state.
+  void begin_view(TrainingState& state) {
+    if (!given_) rule_ = outer_rule(sync_, size_);
     reset_velocity();
-    if (state.optimizer.size() <= own) return;
-    if (state.optimizer.back().size() == velocity_.size()) velocity_ = std::move(state.optimizer.back());
-    state.optimizer.pop_back();
+    const bool extra = state.optimizer.size() > learner_.places().vectors();
+    if (extra && state.optimizer.back().size() == velocity_.size())
+      velocity_ = std::move(state.optimizer.back());
   }
 
-  const OuterRule rule_;
+  const SyncSpec& sync_;
+  const std::optional<OuterRule> given_;
+  OuterRule rule_;
   std::vector<float> anchor_;  // weights, and the shared part of the optimizer's state; empty: before start()
   std::vector<float> velocity_;                // empty without momentum
   std::vector<float> sent_, sent_statistics_;  // this worker's own when the exchange began
@@ -179,11 +188,11 @@ class LocalSteps : public RingStrategy {
 StrategyResult make_local_steps(const StrategyContext& context) {
   Result<std::unique_ptr<cluster::Party>> party = join_party(context);
   if (!party) return std::move(party).status();
-  const OuterRule rule = outer_rule(context.job.sync, context.job.cluster.worker.size());
-  return StrategyResult(local_steps_over(context, rule, std::move(*party)));
+  return StrategyResult(local_steps_over(context, std::nullopt, std::move(*party)));
 }
 
-std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context, const OuterRule& rule,
+std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context,
+                                               const std::optional<OuterRule>& rule,
                                                std::shared_ptr<cluster::Party> party) {
   return std::make_unique<LocalSteps>(context, rule, std::move(party));
 }

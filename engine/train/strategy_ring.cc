@@ -127,8 +127,9 @@ void RingStrategy::resume_from(const RingStrategy& other) {
   done_ = other.done_;
   rank_ = other.rank_;
   size_ = other.size_;
-  own_ = other.own_;
+  own_ = {.step_seconds = other.own_.step_seconds};
   at_border_ = true;
+  party_->drop_residue();
 }
 
 Result<Update> RingStrategy::finish_exchange(uint64_t batches) {

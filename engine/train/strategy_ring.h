@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <optional>
 
 #include "engine/cluster/party.h"
 #include "engine/train/choose_sync.h"
@@ -21,7 +22,8 @@ class RingStrategy : public Strategy {
   bool broken() const override { return party_->broken(); }
   Status rejoin(TrainingState& state) override;
   std::vector<cluster::PeerChange> take_changes() override { return party_->take_changes(); }
-  // Takes over at a border, from a strategy that leaves the members there.
+  // Takes over at a border, from a strategy that leaves the members there. What that strategy measured and
+  // rounded does not count any more.
   virtual void resume_from(const RingStrategy& other);
   // From now on the members tell each other with each exchange what a step and an exchange take.
   void measure(double step_seconds) { own_.step_seconds = step_seconds, measures_ = true; }
@@ -92,7 +94,11 @@ Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& contex
 // The strategies themselves, over a party that is there.
 std::unique_ptr<RingStrategy> all_reduce_over(const StrategyContext& context,
                                               std::shared_ptr<cluster::Party> party);
-std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context, const OuterRule& rule,
+// `rule`: nullopt: the job's, with its default momentum by the members of each view. All members know the
+// view alike; the worker list in a member's own job may be longer than the others'.
+std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context,
+                                               const std::optional<OuterRule>& rule,
                                                std::shared_ptr<cluster::Party> party);
+std::unique_ptr<Strategy> auto_over(const StrategyContext& context, std::shared_ptr<cluster::Party> party);
 
 }  // namespace radl::engine

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -58,12 +59,21 @@ class Training {
     }
     if (Status begun = strategy_.begin(state); !begun.ok()) return begun;
     begun_ = true;
+    if (Status fits = restore(state); !fits.ok()) return fits;
+    if (overseer_ != nullptr) tell_begin();
+    return {};
+  }
+
+  // The strategy has taken what belongs to it. A run may also resume with another strategy, which does not
+  // know the vectors after the optimizer's.
+  Status restore(TrainingState& state) {
     if (learner_.optimizer) {
-      if (Status fits = learner_.places().restore(state); !fits.ok()) return fits;
+      const Trainee places = learner_.places();
+      state.optimizer.resize(std::min(state.optimizer.size(), places.vectors()));
+      if (Status fits = places.restore(state); !fits.ok()) return fits;
     }
     learner_.network.parameters_changed();
     done_ = state.done();
-    if (overseer_ != nullptr) tell_begin();
     return {};
   }
 
@@ -118,9 +128,7 @@ class Training {
   Status rejoin() {
     TrainingState state = capture();
     if (Status joined = strategy_.rejoin(state); !joined.ok()) return joined;
-    if (Status fits = learner_.places().restore(state); !fits.ok()) return fits;
-    learner_.network.parameters_changed();
-    done_ = state.done();
+    if (Status fits = restore(state); !fits.ok()) return fits;
     for (const cluster::PeerChange& change : strategy_.take_changes())
       overseer_->peer(change.kind.c_str(), fmt::format("worker/{}", change.index), change.text,
                       change.silent_seconds);
@@ -182,9 +190,9 @@ class Training {
   Status keep() {
     if (overseer_->evaluation_due(done_)) {
       const std::span<const float> average = learner_.average.values();
-      if (Status e = overseer_->evaluate(done_, average.empty() ? strategy_.shared_weights() : average);
-          !e.ok())
-        return e;
+      const EvaluatedWeights weights{average.empty() ? strategy_.shared_weights() : average,
+                                     strategy_.holds_mean()};
+      if (Status e = overseer_->evaluate(done_, weights); !e.ok()) return e;
     }
     return overseer_->checkpoint_due(done_) ? save() : Status();
   }
@@ -216,7 +224,8 @@ class Training {
     overseer_->note("data_wait_seconds", batches_->wait_seconds());
     overseer_->note("skipped_images", static_cast<double>(batches_->skipped()));
     if (!job_.cluster.empty()) overseer_->note("exchange_seconds", strategy_.exchange_seconds());
-    return overseer_->finish(done_, learner_.average.values(), [this] { return capture(); });
+    return overseer_->finish(done_, {learner_.average.values(), strategy_.holds_mean()},
+                             [this] { return capture(); });
   }
 
   Result<RunSummary> finish_member(double seconds) {

@@ -1,4 +1,5 @@
 // The outer step, the choice between it and synchronous steps, and a worker whose exchange takes long.
+#include <algorithm>
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
@@ -60,6 +61,25 @@ TEST(OuterRule, IsRefusedWhereItHasNoMeaning) {
                                 SyncSpec{.mode = ring, .outer_momentum = 0.5}})
     EXPECT_NE(problem(alone).find("sync.local_steps"), std::string::npos);
   EXPECT_NE(problem({.mode = SyncMode::Auto, .local_steps = 4}).find("sync.local_steps"), std::string::npos);
+}
+
+// The mean squares of AdamW would become negative.
+TEST(OuterRule, IsNotSentAsInt8WithMeanSquares) {
+  const auto problem = [](const char* optimizer, const SyncSpec& sync) {
+    Job j;
+    j.dataset.directory = "d";
+    j.optimizer.name = optimizer;
+    j.sync = sync;
+    j.sync.mode = SyncMode::AllReduce;
+    return check_job(j).text();
+  };
+  const Encoding int8 = Encoding::Int8;
+  EXPECT_NE(problem("adamw", {.gradients = int8, .local_steps = 4}).find("sync.gradients"),
+            std::string::npos);
+  EXPECT_EQ(problem("adamw", {.gradients = int8, .local_steps = 4, .delay = 1}), "");
+  EXPECT_EQ(problem("adamw", {.gradients = int8}), "");
+  EXPECT_EQ(problem("adamw", {.gradients = Encoding::Bf16, .local_steps = 4}), "");
+  EXPECT_EQ(problem("sgd", {.gradients = int8, .local_steps = 4}), "");
 }
 
 LinkMeasure measure(double step, double exchange) {
@@ -124,6 +144,7 @@ class HeldParty : public cluster::Party {
     other.rank = 1;
     return std::vector{own, other};
   }
+  void drop_residue() override {}
   bool broken() const override { return fails_; }
   Status wait_for_end() override { return {}; }
   bool finished() const override { return false; }
@@ -156,6 +177,7 @@ class DelayedWorkerTest : public TrainTest {
   void SetUp() override {
     TrainTest::SetUp();
     job_ = job("held");
+    job_.model = "conv 4 stride=8\nbatchnorm\nrelu\nglobalavgpool\nlinear classes\n";
     job_.sync = {.mode = SyncMode::AllReduce, .local_steps = 6, .delay = 3, .outer_momentum = 0};
     setup_ = std::move(*engine::Setup::make(job_, true));
     progress_ = std::move(*Progress::open(job_, hooks_));
@@ -163,11 +185,14 @@ class DelayedWorkerTest : public TrainTest {
     learner_->optimizer =
         std::move(*Optimizer::make(optimizer_config(job_), setup_->network->parameter_layout()));
     party_ = std::make_shared<HeldParty>();
-    const StrategyContext context{job_, hooks_, *setup_, *learner_, *progress_};
-    strategy_ = local_steps_over(context, outer_rule(job_.sync, 2), party_);
+    begin();
+    gradients_.assign(setup_->network->parameters().size(), 1.0f);
+  }
+
+  void begin() {
+    strategy_ = local_steps_over({job_, hooks_, *setup_, *learner_, *progress_}, std::nullopt, party_);
     TrainingState state = learner_->places().capture();
     ASSERT_TRUE(strategy_->begin(state).ok());
-    gradients_.assign(setup_->network->parameters().size(), 1.0f);
   }
 
   // The batches that this worker computes until it needs the sum of the exchange under way.
@@ -247,6 +272,40 @@ TEST_F(DelayedWorkerTest, NoticesAFailedExchangeBeforeItNeedsTheSum) {
   party_->release(true);
   while (!party_->broken() || strategy_->next()->batch) std::this_thread::yield();
   EXPECT_FALSE(strategy_->finish(nullptr).ok());
+}
+
+// A worker that joins may have a longer list of workers in its job than the others have.
+TEST_F(DelayedWorkerTest, TakesItsMomentumFromTheViewAndNotFromItsOwnList) {
+  job_.sync.outer_momentum = SyncSpec().outer_momentum;
+  for (int i = 0; i < 8; ++i) job_.cluster.worker.push_back("127.0.0.1:" + std::to_string(1000 + i));
+  begin();
+  const float before = weight();
+  (void)steps_until_it_waits();
+  party_->release();
+  take_sum();
+  EXPECT_FLOAT_EQ(strategy_->shared_weights()[0], before + 6 + 0.2f * 6);
+}
+
+TEST_F(DelayedWorkerTest, StoresTheStatisticsOfItsBorderAndAtTheEndThoseOfTheModel) {
+  const std::span<float> now = setup_->network->statistics();
+  const std::vector<float> at_border(now.begin(), now.end()), other(now.size(), 3.0f);
+  ASSERT_NE(at_border, other);
+  const auto stored = [&] {
+    TrainingState state = learner_->places().capture();
+    strategy_->store(state);
+    return state.statistics;
+  };
+  (void)steps_until_it_waits();
+  std::ranges::fill(now, 3.0f);
+  EXPECT_EQ(stored(), at_border);
+  party_->release();
+  for (uint64_t done = take_sum().done; done < setup_->length.total; done = take_sum().done) {
+    (void)steps_until_it_waits();
+    party_->release();
+  }
+  EXPECT_TRUE(strategy_->holds_mean());
+  std::ranges::fill(now, 4.0f);  // as recomputed for the evaluation
+  EXPECT_EQ(stored(), std::vector<float>(now.size(), 4.0f));
 }
 
 class StatisticsTest : public TrainTest {};

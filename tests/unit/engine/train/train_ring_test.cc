@@ -167,6 +167,21 @@ TEST_F(RingTrainTest, ADelayedOuterStepResumesFromItsCheckpoint) {
   EXPECT_LT(run->test_loss, 2.32);
 }
 
+// The checkpoint has a velocity, which a process that trains alone does not use.
+TEST_F(RingTrainTest, ADelayedCheckpointResumesInOneProcess) {
+  Job first = delayed(ring_job("a", 2));
+  first.epochs = 1;
+  ASSERT_TRUE(run_ring(first).ok());
+  Job rest = delayed(job("a"));
+  rest.sync.mode = SyncMode::AllReduce;
+  rest.epochs = 2;
+  rest.resume = Resume::Require;
+  Result<RunSummary> run = run_job(rest, {});
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_EQ(run->resumed_from, 40u);
+  EXPECT_EQ(run->steps, 80u);
+}
+
 TEST_F(RingTrainTest, AutoChoosesByWhatStepsAndExchangesTake) {
   Job j = ring_job("far", 2);
   j.sync.mode = SyncMode::Auto;
