@@ -100,16 +100,6 @@ Result<ir::Step> step_of(const Options& options, const std::vector<NodeHandle>& 
   return step;
 }
 
-// What tells this run from a finished one of the same script: kept until it has ended.
-Result<std::string> token_of(const Session& session, const std::string& folder) {
-  const std::string path = folder + "/run-token";
-  if (auto known = read_file(path); known.ok()) return *known;
-  if (Status made = make_directories(folder, 0700); !made.ok()) return made;
-  const std::string token = random_token(session.host.world->random);
-  Status written = write_file_atomic(path, token, 0600);
-  return written.ok() ? Result<std::string>(token) : written;
-}
-
 // The task's exit status; its output is printed.
 int tell_end(const Session& session, const std::string& results) {
   auto text = read_file(results + "/table.json");
@@ -151,9 +141,6 @@ int run_script(const Session& session, Options& options) {
     std::fprintf(stderr, "%s: %s\n", shown(event.node).c_str(), shown(event.data.value("name", "")).c_str());
   };
   const std::string folder = farm::farms_folder(context.work_directory) + "/" + jobs::folder_of(*step);
-  auto token = token_of(session, folder);
-  if (!token) return report(session, token.status());
-  how.job_run = *token;
   auto outcome = farm::run_farm(how, *step, *handles);
   if (!outcome) return report(session, outcome.status());
   std::error_code error;
@@ -168,7 +155,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
       app.add_subcommand("run", "Run a script on a node that has room, and bring its results");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("SCRIPT", "local script for the shell or Python (.py), and after -- its arguments");
+  command->add_option("SCRIPT",
+                      "script of this computer: Python (.py) or shell; its arguments come after --");
   command->add_option("--on", options->on, "a node or system (default: every node)")->type_name("NODE");
   command->add_option("--cpu", options->cpu, "processors that it needs")
       ->check(CLI::PositiveNumber)

@@ -55,38 +55,56 @@ void Farm::set_hosts_open(const std::string& node) {
   }
 }
 
+void Farm::set_waiting(size_t place, bool waits, double at) {
+  const Resources& needs = table_.tasks()[place].task.needs;
+  if (waits && waiting_.insert(place).second) {
+    since_[place] = at;
+    alike_[needs].insert(place);
+  } else if (!waits && waiting_.erase(place) > 0) {
+    since_.erase(place);
+    auto found = alike_.find(needs);
+    found->second.erase(place);
+    if (found->second.empty()) alike_.erase(found);
+  }
+}
+
 Status Farm::apply(const Event& event) {
   const std::string kind = json::text_of(event, "event"), name = json::text_of(event, "task");
-  if (Status applied = table_.apply(event); !applied.ok()) return applied;
   const double at = json::number_of(event, "at");
+  if (const TaskRecord* task = kind == "change" ? table_.find(name) : nullptr) {  // by what it needed before
+    free_room(*task);
+    set_waiting(static_cast<size_t>(task - table_.tasks().data()), false, at);
+  }
+  if (Status applied = table_.apply(event); !applied.ok()) return applied;
   const std::string node = json::text_of(event, "node");
   if (kind == "node" && host(node) == nullptr) {
     const Resources has = table_.nodes().at(node).registered;
     hosts_.push_back({node, has, has, 0, true});
+  } else if (kind == "node") {  // it may be another machine now
+    Host& on = *host(node);
+    on.remaining += table_.nodes().at(node).registered;
+    on.remaining -= on.registered;
+    on.registered = table_.nodes().at(node).registered;
   }
   if (kind == "node" || kind == "gone") set_hosts_open(node);
   if (kind == "quarantine") {
     set_hosts_open(node);
     for (size_t i = 0; i < table_.tasks().size(); ++i) {  // those that failed there alone may run again
-      if (table_.tasks()[i].state == State::Waiting && waiting_.insert(i).second) since_[i] = at;
+      if (table_.tasks()[i].state == State::Waiting) set_waiting(i, true, at);
     }
   }
   const TaskRecord* task = name.empty() ? nullptr : table_.find(name);
   if (task == nullptr) return {};
   const size_t place = static_cast<size_t>(task - table_.tasks().data());
   if (kind == "start") {
-    waiting_.erase(place);
-    since_.erase(place);
+    take_room(*task);
+  } else if (kind == "change" && task->state == State::Running && !task->uncommitted) {
     take_room(*task);
   } else if (kind == "end") {
     free_room(*task);
     if (task->uncommitted && !task->stopping) learn(*task);
   }
-  if (task->state == State::Waiting) {
-    if (waiting_.insert(place).second) since_[place] = at;
-  } else if (waiting_.erase(place) > 0) {
-    since_.erase(place);
-  }
+  set_waiting(place, task->state == State::Waiting, at);
   return {};
 }
 
@@ -141,34 +159,39 @@ std::vector<Event> Farm::next(double now) {
   std::vector<Host> hosts = hosts_;
   const std::string reserved = reserved_host(now);
   for (Host& each : hosts) each.open = each.open && each.name != reserved;
-  std::vector<Resources> too_big;  // what no node has room for now
-  for (size_t place : waiting_) {
+  // Tasks in the order of the file. Once one has no room, neither have those that need the same.
+  std::map<size_t, const std::set<size_t>*>
+      first;  // by its first task that is left: tasks that need the same
+  for (const auto& [needs, places] : alike_) first[*places.begin()] = &places;
+  while (!first.empty()) {
+    const auto [place, places] = *first.begin();
+    first.erase(first.begin());
     const TaskRecord& task = table_.tasks()[place];
     const Resources& needs = task.task.needs;
-    if (std::any_of(too_big.begin(), too_big.end(), [&](const Resources& big) { return big.fits(needs); })) {
-      if (std::none_of(hosts.begin(), hosts.end(), [](const Host& each) {
-            return each.open && (each.remaining.cpu > 0 || each.registered.cpu == 0);
-          }))
-        break;
-      continue;
-    }
     const double seconds = predicted(task.task);
     auto chosen = choose_host(policy_.rule, needs, seconds, now, hosts, task.failed_on);
-    if (!chosen) {
-      too_big.push_back(needs);
-      continue;
-    }
+    if (!chosen) continue;
     Host& on = hosts[*chosen];
     on.remaining -= needs;
     on.until = std::max(on.until, now + seconds);
     events.push_back(
         start_event(task.task.name, task.attempt + 1, on.name, now, free_devices(on, needs.gpu, events)));
+    if (auto after = places->upper_bound(place); after != places->end()) first[*after] = places;
   }
   return events;
 }
 
-std::string Farm::why_waiting(const TaskRecord& task) const {
-  const Resources& needs = task.task.needs;
+bool Farm::fits_nowhere(const Resources& needs) const {
+  return std::none_of(hosts_.begin(), hosts_.end(),
+                      [&](const Host& each) { return each.open && needs.fits(each.registered); });
+}
+
+bool Farm::awaits(const std::string& name, int attempt) const {
+  const TaskRecord* task = table_.find(name);
+  return task && task->attempt == attempt && task->state == State::Running;
+}
+
+std::string Farm::why_waiting(const Resources& needs) const {
   Resources most;
   bool open = false;
   for (const Host& each : hosts_) {

@@ -52,6 +52,7 @@ Status Journal::open(const std::string& path, const std::function<Status(const E
   if (!whole) return std::move(whole).status();
   if (*whole < text->size() && ::ftruncate(file_.get(), static_cast<off_t>(*whole)) != 0)
     return errno_status(errno, path);
+  size_ = *whole;
   return {};
 }
 
@@ -61,11 +62,19 @@ void Journal::add(const Event& event) {
 }
 
 Status Journal::flush() {
-  if (pending_.empty()) return {};
+  if (!failed_.ok() || pending_.empty()) return failed_;
   Status written = write_all(file_.get(), pending_, path_);
   if (written.ok() && ::fdatasync(file_.get()) != 0) written = errno_status(errno, path_);
-  if (written.ok()) pending_.clear();
-  return written;
+  if (!written.ok()) {
+    // Half a line must not stay: another run, or a later flush, would append to it.
+    if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0)
+      written = std::move(written).with_hint(path_ + " may end with an incomplete line");
+    failed_ = written;
+    return failed_;
+  }
+  size_ += pending_.size();
+  pending_.clear();
+  return {};
 }
 
 }  // namespace radl::farm

@@ -3,6 +3,7 @@
 // Pure: no clock, no threads. Times are seconds on any clock that the caller uses throughout.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@ struct Resources {
   bool fits(const Resources& room) const;
   Resources& operator+=(const Resources& more);
   Resources& operator-=(const Resources& less);
-  bool operator==(const Resources&) const = default;
+  auto operator<=>(const Resources&) const = default;
 };
 
 struct Host {

@@ -199,7 +199,10 @@ void Search::observe(const Event& event) {
   if (found == trials_.end()) return;
   Trial& trial = found->second;
   if (kind == "commit") trial.over = true;
-  if (kind == "start") trial.over = false;
+  if (kind == "start") {  // what a lost attempt has reported does not count
+    trial.over = false;
+    trial.value.reset();
+  }
   if (kind != "metric") return;
   const Json& value = json::member(json::member(event, "values"), settings_.metric);
   if (!value.is_number() || !std::isfinite(value.get<double>())) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <set>
 
 #include "common/json_values.h"
@@ -20,6 +21,65 @@ bool is_task_name(const std::string& name) {
          });
 }
 
+// Among the results these are the farm's own.
+bool is_reserved(const std::string& name, const std::string& merge) {
+  return name == "logs" || name == "best" || name == "table.json" || name == "report.json" || name == merge;
+}
+
+constexpr double kMost = 1e15;  // of any number
+
+// Nothing, or a number from 0 to kMost.
+Status check_number(const Json& json, const char* name, const std::string& where, bool whole) {
+  if (!json.contains(name)) return {};
+  const Json& value = json[name];
+  const double number = value.is_number() ? value.get<double>() : -1;
+  if (!(number >= 0 && number <= kMost))
+    return invalid(fmt::format("{}: `{}` must be a number from 0 on, not {}", where, name, value.dump()));
+  if (whole && number != std::floor(number))
+    return invalid(fmt::format("{}: `{}` must be a whole number, not {}", where, name, value.dump()));
+  return {};
+}
+
+Status check_keys(const Json& json, std::initializer_list<std::string_view> keys, const std::string& where) {
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      return invalid(
+          fmt::format("{} has the unknown member '{}'; known: {}", where, key, fmt::join(keys, ", ")));
+  }
+  return {};
+}
+
+Status check_needs(const Json& json, const std::string& where) {
+  if (!json.contains("needs")) return {};
+  const Json& needs = json["needs"];
+  if (!needs.is_object()) return invalid(where + ": `needs` is not a map");
+  Status checked = check_keys(needs, {"cpu", "memory", "gpu", "disk"}, where + ": `needs`");
+  if (checked.ok()) checked = check_number(needs, "cpu", where, false);
+  if (checked.ok()) checked = check_number(needs, "memory", where, false);
+  if (checked.ok()) checked = check_number(needs, "gpu", where, true);
+  return checked.ok() ? check_number(needs, "disk", where, false) : checked;
+}
+
+bool is_word(const Json& value) { return value.is_string() || value.is_number() || value.is_boolean(); }
+
+Status check_spec(const Json& spec, const std::string& where) {
+  if (spec.contains("command") == spec.contains("arguments"))
+    return invalid(where + " needs either `command` or `arguments`")
+        .with_hint("to run `main` without arguments, write arguments = []");
+  if (spec.contains("command") &&
+      (!spec["command"].is_string() || spec["command"].get<std::string>().empty()))
+    return invalid(where + ": `command` is not a text");
+  if (spec.contains("arguments") &&
+      (!spec["arguments"].is_array() ||
+       !std::all_of(spec["arguments"].begin(), spec["arguments"].end(), is_word)))
+    return invalid(where + ": `arguments` is not a list of texts");
+  if (spec.contains("environment") &&
+      (!spec["environment"].is_object() ||
+       !std::all_of(spec["environment"].begin(), spec["environment"].end(), is_word)))
+    return invalid(where + ": `environment` is not a map of texts");
+  return {};
+}
+
 // `defaults`: of the farm; a task's own need replaces it.
 Result<Task> parse_task(const Json& json, const Json& defaults, size_t number) {
   if (!json.is_object()) return invalid(fmt::format("task {} is not a map", number));
@@ -28,17 +88,17 @@ Result<Task> parse_task(const Json& json, const Json& defaults, size_t number) {
   if (!is_task_name(task.name))
     return invalid(
         fmt::format("'{}' is not a name of a task: use letters, digits, '-', '_' and '.'", task.name));
-  for (const auto& [key, value] : json.items()) {
-    constexpr std::string_view kKeys[] = {"name", "command", "arguments", "environment", "needs", "seconds"};
-    if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
-      return invalid(
-          fmt::format("task '{}' has the unknown member '{}'; known: name, command, arguments, "
-                      "environment, needs, seconds",
-                      task.name, key));
-    if (key == "command" || key == "arguments" || key == "environment") task.spec[key] = value;
-  }
+  const std::string where = fmt::format("task '{}'", task.name);
+  for (const char* key : {"command", "arguments", "environment"})
+    if (json.contains(key)) task.spec[key] = json[key];
+  Status checked =
+      check_keys(json, {"name", "command", "arguments", "environment", "needs", "seconds"}, where);
+  if (checked.ok()) checked = check_spec(task.spec, where);
+  if (checked.ok()) checked = check_needs(json, where);
+  if (checked.ok()) checked = check_number(json, "seconds", where, false);
+  if (!checked.ok()) return checked;
   Json needs = defaults;
-  needs.update(json::member(json, "needs").is_object() ? json::member(json, "needs") : Json::object());
+  if (json.contains("needs")) needs.update(json["needs"]);
   task.needs = needs_from(needs);
   task.seconds = json::number_of(json, "seconds");
   return task;
@@ -47,27 +107,35 @@ Result<Task> parse_task(const Json& json, const Json& defaults, size_t number) {
 }  // namespace
 
 Resources needs_from(const Json& json) {
-  auto whole = [&](const char* name, double otherwise) {
-    return static_cast<int64_t>(std::llround(json::number_of(json, name, otherwise)));
-  };
+  auto whole = [&](const char* name) { return std::llround(std::min(kMost, json::number_of(json, name))); };
   Resources needs;
-  needs.cpu = static_cast<int64_t>(std::llround(1000 * json::number_of(json, "cpu", 1)));
-  needs.memory = whole("memory", 0);
-  needs.gpu = whole("gpu", 0);
-  needs.disk = whole("disk", 0);
+  needs.cpu = std::llround(1000 * std::min(kMost, json::number_of(json, "cpu", 1)));
+  needs.memory = whole("memory");
+  needs.gpu = whole("gpu");
+  needs.disk = whole("disk");
   return needs;
 }
 
 Result<FarmSettings> parse_farm(const std::string& text) {
   const Json json = json::parse_json(text);
   if (!json.is_object()) return invalid("`farm` is not a JSON object");
+  Status checked =
+      check_keys(json, {"tasks", "search", "needs", "fitness", "tries", "engine", "merge"}, "`farm`");
+  if (checked.ok()) checked = check_needs(json, "`farm`");
+  if (checked.ok()) checked = check_number(json, "tries", "`farm`", true);
+  if (checked.ok() && json.contains("tasks") && !json["tasks"].is_array())
+    checked = invalid("`tasks` is not a list");
+  if (checked.ok() && json.contains("search") && !json["search"].is_object())
+    checked = invalid("`search` is not a map");
+  if (!checked.ok()) return checked;
   FarmSettings made;
   const std::string rule = json.contains("fitness") ? json::text_of(json, "fitness") : "least_rent";
   auto found = find_rule(rule);
   if (!found) return invalid(fmt::format("'{}' is not a placement; use least_rent, fullest or spread", rule));
   made.policy.rule = *found;
-  made.policy.rules.tries = static_cast<int>(json::number_of(json, "tries", 3));
-  if (made.policy.rules.tries < 1) return invalid("`tries` must be at least 1");
+  const double tries = json::number_of(json, "tries", 3);
+  if (tries < 1 || tries > 1e6) return invalid("`tries` must be from 1 to 1000000");
+  made.policy.rules.tries = static_cast<int>(tries);
   made.engine = json::flag_of(json, "engine");
   made.merge = json::text_of(json, "merge");
   const Json needs = json::member(json, "needs").is_object() ? json::member(json, "needs") : Json::object();
@@ -76,6 +144,14 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   for (const Json& each : json::list_of(json, "tasks")) {
     auto task = parse_task(each, needs, made.tasks.size());
     if (!task) return std::move(task).status();
+    if (is_reserved(task->name, made.merge))
+      return invalid(
+          fmt::format("a task cannot be called '{}': the farm's own results have this name", task->name));
+    if (json.contains("search") && task->name.starts_with("trial-"))
+      return invalid(
+          fmt::format("a task beside a search cannot be called '{}': its trials are called trial-0, "
+                      "trial-1, ..",
+                      task->name));
     if (!names.insert(task->name).second)
       return invalid(fmt::format("two tasks are called '{}'", task->name));
     made.tasks.push_back(std::move(*task));

@@ -11,6 +11,8 @@
 namespace radl::farm {
 namespace {
 
+constexpr int kMostSteps = 100000;
+
 Status wrong(const std::string& name, std::string_view why) {
   return invalid(fmt::format("parameter '{}' {}", name, why));
 }
@@ -43,10 +45,16 @@ Result<Parameter> parse_one(const std::string& name, const Json& json) {
   made.max = json::number_of(json, "max");
   made.log = json::flag_of(json, "log");
   made.integer = json::flag_of(json, "integer");
-  made.steps = static_cast<int>(json::number_of(json, "steps", 3));
+  const double steps = json::number_of(json, "steps", 3);
+  if (steps < 1 || steps > kMostSteps)
+    return wrong(name, fmt::format("needs from 1 to {} steps", kMostSteps));
+  made.steps = static_cast<int>(steps);
   if (made.min > made.max) return wrong(name, "has a `min` above its `max`");
   if (made.log && made.min <= 0) return wrong(name, "has a logarithmic range, so `min` must be above 0");
-  if (made.steps < 1) return wrong(name, "needs at least one step");
+  constexpr double kMostWhole = 1e15;
+  if (made.integer && (std::ceil(made.min) > std::floor(made.max) || std::abs(made.min) > kMostWhole ||
+                       std::abs(made.max) > kMostWhole))
+    return wrong(name, "has a range without a whole number, or beyond 1e15");
   return made;
 }
 

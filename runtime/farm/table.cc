@@ -97,8 +97,24 @@ Event end_event(const std::string& task, int attempt, End end, int status, const
   return event;
 }
 
-Event commit_event(const std::string& task, int attempt, double at) {
-  return task_event("commit", task, attempt, at);
+Event commit_event(const std::string& task, int attempt, double at, bool results,
+                   const std::vector<std::string>& left) {
+  Event event = task_event("commit", task, attempt, at);
+  event["results"] = results;
+  if (!left.empty()) event["left"] = left;
+  return event;
+}
+
+Event change_event(const Task& task, double at) {
+  Event event = add_event(task, at);
+  event["event"] = "change";
+  return event;
+}
+
+Event set_aside_event(const std::string& task, const std::string& why, double at) {
+  Event event = task_event("set_aside", task, 0, at);
+  event["reason"] = why;
+  return event;
 }
 
 Event metric_event(const std::string& task, int attempt, int report, const Json& values, double at) {
@@ -111,7 +127,11 @@ Event metric_event(const std::string& task, int attempt, int report, const Json&
 Event stop_event(const std::string& task, int attempt, double at) {
   return task_event("stop", task, attempt, at);
 }
-Event cancel_event(const std::string& task, double at) { return task_event("cancel", task, 0, at); }
+Event cancel_event(const std::string& task, double at, bool removed) {
+  Event event = task_event("cancel", task, 0, at);
+  if (removed) event["removed"] = true;
+  return event;
+}
 Event retry_event(const std::string& task, double at) { return task_event("retry", task, 0, at); }
 
 Event quarantine_event(const std::string& node, const std::string& why, double at) {
@@ -153,6 +173,7 @@ Status Table::apply(const Event& event) {
   if (kind == "farm") {
     settings_ = event;
     rules_.tries = static_cast<int>(json::number_of(event, "tries", rules_.tries));
+    for (TaskRecord& task : tasks_) task.lost = 0;
     return {};
   }
   auto found = places_.find(json::text_of(event, "task"));
@@ -181,6 +202,7 @@ Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& t
   if (kind == "start") return start(event, task);
   if (kind == "cancel") {
     if (farm::is_over(task.state)) return fenced(task, attempt);
+    task.removed = json::flag_of(event, "removed");
     if (task.state == State::Waiting)
       set(task, State::Cancelled);
     else
@@ -188,10 +210,23 @@ Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& t
     return {};
   }
   if (kind == "retry") {
+    if (task.state == State::Running && task.cancelling) {  // it has not ended yet
+      task.cancelling = task.removed = false;
+      return {};
+    }
     if (task.state != State::Failed && task.state != State::Cancelled) return fenced(task, attempt);
-    task.failed_on.clear();
-    task.cancelling = false;
-    set(task, State::Waiting);
+    again(task);
+    return {};
+  }
+  if (kind == "change") {
+    change(event, task);
+    return {};
+  }
+  if (kind == "set_aside") {
+    if (task.state != State::Waiting) return fenced(task, attempt);
+    task.status = -1;
+    task.reason = json::text_of(event, "reason");
+    set(task, State::Failed);
     return {};
   }
   if (attempt != task.attempt || task.state != State::Running) return fenced(task, attempt);
@@ -210,10 +245,34 @@ Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& t
   if (kind == "commit") {
     if (!task.uncommitted) return fenced(task, attempt);
     task.uncommitted = false;
+    const Json& results = json::member(event, "results");
+    task.results = results.is_boolean() ? std::optional<bool>(results.get<bool>()) : std::nullopt;
+    task.left = json::list_of(event, "left");
     set(task, task.stopping && task.status != 0 ? State::Stopped : State::Finished);
     return {};
   }
   return invalid(fmt::format("unknown event '{}'", kind));
+}
+
+// As if it had never run, but for the number of its attempts.
+void Table::again(TaskRecord& task) {
+  task.failed_on.clear();
+  task.lost = 0;
+  task.uncommitted = task.stopping = task.cancelling = task.removed = false;
+  set(task, State::Waiting);
+}
+
+void Table::change(const Event& event, TaskRecord& task) {
+  task.task.needs = resources_from(json::member(event, "needs"));
+  task.task.seconds = json::number_of(event, "seconds");
+  const Json& spec = json::member(event, "spec");
+  if (spec == task.task.spec) return;
+  task.task.spec = spec;
+  task.reports = 0;
+  task.metrics = Json::object();
+  task.reason.clear();
+  task.status = 0;
+  again(task);
 }
 
 Status Table::start(const Event& event, TaskRecord& task) {
@@ -235,9 +294,12 @@ Status Table::start(const Event& event, TaskRecord& task) {
 
 Status Table::end(const Event& event, TaskRecord& task) {
   const std::string how = json::text_of(event, "how");
-  // Its output may be lost with its node before it is brought.
-  if (task.uncommitted && how != end_name(End::Lost)) return fenced(task, task.attempt);
+  // Its output may be lost with its node before it is brought, or it cannot be brought at all.
+  const bool unbrought = task.uncommitted;
+  if (unbrought && how != end_name(End::Lost) && how != end_name(End::Failed))
+    return fenced(task, task.attempt);
   task.uncommitted = false;
+  if (how != end_name(End::Lost)) task.lost = 0;
   task.ended = json::number_of(event, "at");
   task.status = static_cast<int>(json::number_of(event, "status"));
   task.reason = json::text_of(event, "reason");
@@ -248,7 +310,7 @@ Status Table::end(const Event& event, TaskRecord& task) {
     node.failures.clear();
     ++node.succeeded;
     task.uncommitted = true;
-  } else if (task.stopping || how == end_name(End::Stopped)) {
+  } else if (how == end_name(End::Stopped) || (task.stopping && !unbrought && how == end_name(End::Failed))) {
     task.stopping = task.uncommitted = true;  // what it has written until then is its output
     if (task.status == 0) task.status = 1;    // "stopped" even if it took the signal well
   } else if (how == end_name(End::Failed)) {
@@ -258,7 +320,12 @@ Status Table::end(const Event& event, TaskRecord& task) {
     used_up(task);
   } else {
     ++task.preemptions;
-    set(task, State::Waiting);
+    task.stopping = false;
+    if (how == end_name(End::Lost)) ++task.lost;
+    if (task.lost >= rules_.lost)
+      task.reason =
+          fmt::format("lost {} times in a row, the last time on {}: {}", task.lost, task.node, task.reason);
+    set(task, task.lost >= rules_.lost ? State::Failed : State::Waiting);
   }
   return {};
 }
@@ -311,6 +378,7 @@ Json Table::to_json() const {
     if (task.preemptions > 0) one["preemptions"] = task.preemptions;
     if (!task.metrics.empty()) one["metrics"] = task.metrics;
     if (!task.reason.empty()) one["reason"] = task.reason;
+    if (!task.left.empty()) one["left"] = task.left;
     if (task.ended > 0) one["seconds"] = task.ended - task.started;
     if (task.status != 0) one["status"] = task.status;
     all.push_back(std::move(one));

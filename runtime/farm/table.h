@@ -7,6 +7,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -55,14 +56,18 @@ struct TaskRecord {
   std::string node;    // of the newest attempt
   double started = 0;  // of the newest attempt
   double ended = 0;
-  bool uncommitted = false;            // Running: its process has ended well
+  bool uncommitted = false;            // Running: its process has ended, its output is not brought yet
   bool stopping = false;               // asked to end early
   bool cancelling = false;             // asked to end by the user
+  bool removed = false;                // cancelled because the file no longer has it
+  std::optional<bool> results;         // whether the committed attempt left files; nullopt: not known
+  Json left = Json::array();           // names of links in its output that could not be brought
   int status = 0;                      // exit status of the last attempt that ended
   std::string reason;                  // why it failed or waits; its last lines
   std::vector<int> devices;            // GPUs of its node that the newest attempt has
   std::vector<std::string> failed_on;  // a node for each try that was used up
   int preemptions = 0;
+  int lost = 0;                   // attempts in a row that were lost, in this run of the farm
   int reports = 0;                // of the newest attempt
   Json metrics = Json::object();  // the last value of each, of the newest attempt
 };
@@ -78,6 +83,7 @@ struct NodeRecord {
 struct Rules {
   int tries = 3;       // own failures, each on another node if there is one
   int black_hole = 3;  // a node that fails so many different tasks in a row is quarantined
+  int lost = 5;        // attempts lost in a row; then the task itself may be what takes its nodes down
 };
 
 // One JSON object: "event" and its members. Made by the functions below.
@@ -91,10 +97,17 @@ Event start_event(const std::string& task, int attempt, const std::string& node,
                   const std::vector<int>& devices = {});
 Event end_event(const std::string& task, int attempt, End end, int status, const std::string& reason,
                 double at);
-Event commit_event(const std::string& task, int attempt, double at);
+// `results`: the attempt left files. `left`: names of links that were not brought.
+Event commit_event(const std::string& task, int attempt, double at, bool results = true,
+                   const std::vector<std::string>& left = {});
+// The file has the task with other needs, another length or another spec. With another spec it runs again.
+Event change_event(const Task& task, double at);
+// A waiting task that no node can ever run: it counts as failed.
+Event set_aside_event(const std::string& task, const std::string& why, double at);
 Event metric_event(const std::string& task, int attempt, int report, const Json& values, double at);
 Event stop_event(const std::string& task, int attempt, double at);
-Event cancel_event(const std::string& task, double at);
+// `removed`: the file no longer has the task.
+Event cancel_event(const std::string& task, double at, bool removed = false);
 Event retry_event(const std::string& task, double at);
 Event quarantine_event(const std::string& node, const std::string& why, double at);
 
@@ -117,13 +130,15 @@ class Table {
   bool is_over() const;
   // A node that should be quarantined: it failed several tasks in a row, and another node is no worse.
   std::string black_hole() const;
-  // What whoever compares two tables compares.
+  // The state of every task, for output and for comparisons.
   Json to_json() const;
 
  private:
   Status add(const Event& event);
   Status start(const Event& event, TaskRecord& task);
   Status end(const Event& event, TaskRecord& task);
+  void change(const Event& event, TaskRecord& task);
+  void again(TaskRecord& task);
   Status quarantine(const Event& event);
   Status of_task(const Event& event, const std::string& kind, TaskRecord& task);
   void set(TaskRecord& task, State state);

@@ -56,7 +56,7 @@ void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector
   std::string text = fmt::format("{}: {} tasks, at most {} at a time on {} node{}", step.id, played.tasks,
                                  played.at_once, nodes.size(), nodes.size() == 1 ? "" : "s");
   if (played.known)
-    text += fmt::format("; it runs for about {} ({} to {}), {:.2g} node-hours", duration_text(played.seconds),
+    text += fmt::format("; expected time {} ({} to {}), {:.2g} node-hours", duration_text(played.seconds),
                         duration_text(played.seconds * (1 - kBand)),
                         duration_text(played.seconds * (1 + kBand)), played.node_seconds / 3600);
   else

@@ -32,7 +32,12 @@ else
 fi
 wait $c; r=$?
 while kill -0 $c 2> /dev/null; do wait $c; r=$?; done
-[ -z "$k" ] || while kill -0 $k 2> /dev/null; do wait $k; done
+if [ -n "$k" ]; then
+  # A process that the task has left behind may hold the pipe open for ever.
+  (trap '' TERM INT HUP QUIT USR1 USR2; sleep 5; kill -KILL $k) 2> /dev/null & w=$!
+  while kill -0 $k 2> /dev/null; do wait $k; done
+  kill -KILL $w 2> /dev/null
+fi
 out=
 for f in farm/$id/results/* farm/$id/results/.[!.]*; do
   if [ -e "$f" ]; then out=results; break; fi

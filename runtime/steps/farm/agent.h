@@ -1,5 +1,5 @@
-// What runs on a node of a farm: a shell script that starts tasks as it is told on its standard input, and
-// prints what becomes of them. Tasks outlive it, the connection and radlc.
+// What runs on a node of a farm: a shell script that reads commands on its standard input, starts and ends
+// tasks, and prints their ends. Tasks outlive it, the connection and radlc.
 //
 //   ~/.radl/jobs/<job>/farm/  events  run  logs/<task>.<attempt>.log
 //                             <task>.<attempt>/{script,results,exit}

@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 
+#include "common/digest.h"
 #include "common/files.h"
 #include "common/json_values.h"
 #include "runtime/farm/journal.h"
 #include "runtime/farm/settings.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/inbox.h"
 #include "runtime/steps/farm/outputs.h"
@@ -35,6 +38,9 @@ constexpr std::chrono::seconds kBetweenChecks{5};
 constexpr std::chrono::seconds kBetweenProgress{2};
 constexpr double kYoung = 15;  // seconds in which a started task is not checked
 constexpr int kLastLines = 10;
+constexpr std::chrono::seconds kBetweenFetches{5};
+constexpr int kFetches = 3;       // of an output that cannot be brought; then the attempt has failed
+constexpr int kLostFetches = 20;  // the same if the connection breaks
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -43,6 +49,31 @@ double wall_seconds() {
 Json without_farm(Json program) {
   program.erase("farm");
   return program;
+}
+
+// What decides whether a node's files and tasks are still of use: the program without its tasks and rules,
+// and the journal that knows the tasks' attempts.
+std::string run_of(Json program, const std::string& journal) {
+  for (const char* key :
+       {"members", "results", "retries", "lost", "least", "workers", "grace_seconds", "timeout_seconds",
+        "stop_signal", "collect", "needs", "outputs", "may_fail", "ends"})
+    program.erase(key);
+  if (program.contains("python"))
+    for (const char* place : {"requirements", "wheelhouse"}) program["python"].erase(place);
+  if (program.contains("source") && program["source"].contains("sha256")) program["source"].erase("path");
+  if (program.contains("inputs"))
+    for (Json& input : program["inputs"]) input.erase("path");
+  return sha256_hex(program.dump() + "\n" + journal);
+}
+
+// The finite numbers among the members of a JSON object; empty if there are none.
+Json numbers_of(const std::string& text) {
+  Json numbers = Json::object();
+  const Json values = json::parse_json(text);
+  if (!values.is_object()) return numbers;
+  for (const auto& [name, value] : values.items())
+    if (value.is_number() && std::isfinite(value.get<double>())) numbers[name] = value;
+  return numbers;
 }
 
 class FarmRun {
@@ -62,7 +93,7 @@ class FarmRun {
         pool_(program_, nodes_, *context.context, job_, settings_.engine,
               [this](const std::string& node, const std::string& what) { tell(node, what, "ok"); }) {
     if (settings_.search) search_.emplace(*settings_.search);
-    lost_since_.assign(nodes_.size(), SteadyClock::now());
+    reports_.resize(nodes_.size());
     ready_.assign(nodes_.size(), false);
   }
 
@@ -71,6 +102,7 @@ class FarmRun {
     if (done.ok()) {
       Channels channels(nodes_, pool_.members(), *context_.context, search_.has_value());
       channels_ = &channels;
+      lost_since_.assign(nodes_.size(), SteadyClock::now());
       done = channels.open();
       if (done.ok()) done = loop();
       if (done.code() == Code::Cancelled) end_all();
@@ -116,7 +148,11 @@ class FarmRun {
 
   // The tasks as the program has them now: new ones are added, those that it no longer has are cancelled.
   void take_program() {
-    Json settings = {{"name", program_.value("name", "")}, {"tries", settings_.policy.rules.tries}};
+    journal_id_ = json::text_of(farm_.table().settings(), "journal");
+    if (journal_id_.empty()) journal_id_ = to_hex(random_bytes(16));
+    Json settings = {{"name", program_.value("name", "")},
+                     {"tries", settings_.policy.rules.tries},
+                     {"journal", journal_id_}};
     if (search_) {
       settings["metric"] = search_->settings().metric;
       settings["goal"] = search_->settings().maximize ? "max" : "min";
@@ -131,21 +167,42 @@ class FarmRun {
     std::set<std::string> known;
     for (const Task& task : settings_.tasks) {
       known.insert(task.name);
-      if (farm_.table().find(task.name) == nullptr) record(add_event(task, now()));
+      const TaskRecord* before = farm_.table().find(task.name);
+      if (before == nullptr) {
+        record(add_event(task, now()));
+        continue;
+      }
+      if (before->task.spec != task.spec || before->task.needs != task.needs ||
+          before->task.seconds != task.seconds)
+        record(change_event(task, now()));
+      // The file has it again.
+      if (before->removed && (before->state == State::Cancelled || before->cancelling))
+        record(retry_event(task.name, now()));
     }
     for (const TaskRecord& task : std::vector<TaskRecord>(farm_.table().tasks())) {
       const bool added = json::flag_of(task.task.spec, "added") || task.task.spec.contains("parameters");
-      if (!added && !known.contains(task.task.name)) record(cancel_event(task.task.name, now()));
-      // Whoever applies again after a failure wants another try.
+      if (!added && !known.contains(task.task.name)) record(cancel_event(task.task.name, now(), true));
+      // Applying again after a failure retries what failed.
       if (closed_ && task.state == State::Failed) record(retry_event(task.task.name, now()));
     }
   }
 
   Status prepare() {
     // Checkpoints of an interrupted farm stay.
-    auto joined = pool_.prepare(run_id_, farm_.table().nodes().empty(), may_run_);
-    if (joined && *joined) tell("", "joining the farm that is under way", "ok");
-    return joined ? Status() : std::move(joined).status();
+    auto left = pool_.prepare(run_of(program_, journal_id_), farm_.table().nodes().empty(), may_run_);
+    if (!left) return std::move(left).status();
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if ((*left)[i] == Pool::Left::Tasks) {
+        tell(nodes_[i].address, "joining its running tasks", "ok");
+        continue;
+      }
+      const bool outputs = (*left)[i] == Pool::Left::Outputs;
+      const size_t before = farm_.running_on(nodes_[i].address).size();
+      lose_tasks_of(nodes_[i].address, "its node was prepared anew", outputs);
+      if (const size_t again = before - farm_.running_on(nodes_[i].address).size(); again > 0)
+        tell(nodes_[i].address, fmt::format("{} of its tasks run again", again), "ok");
+    }
+    return journal_.flush();
   }
 
   // ---- events
@@ -160,11 +217,11 @@ class FarmRun {
     return true;
   }
 
-  const TaskRecord* current(const AgentLine& line) const {
+  // The task of a line about its newest attempt, unless that has ended and its output is kept.
+  const TaskRecord* current(size_t node, const AgentLine& line) const {
+    if (!farm_.awaits(line.task, line.attempt)) return nullptr;
     const TaskRecord* task = farm_.table().find(line.task);
-    return task && task->attempt == line.attempt && task->state == State::Running && !task->uncommitted
-               ? task
-               : nullptr;
+    return task->node == nodes_[node].address ? task : nullptr;
   }
 
   void errand(size_t node, std::function<Status()> what, Errand then) {
@@ -199,15 +256,17 @@ class FarmRun {
         cancelled_ = true;
         return;
       case AgentLine::Kind::Line: {
-        const int report = ++reports_[id_of(line.task, line.attempt)];
-        const Json values = json::parse_json(line.text);
-        if (values.is_object()) record(metric_event(line.task, line.attempt, report, values, now()));
+        const int report = ++reports_[node][id_of(line.task, line.attempt)];
+        const Json values = numbers_of(log_.mask(line.text));
+        if (!values.empty()) record(metric_event(line.task, line.attempt, report, values, now()));
         return;
       }
-      case AgentLine::Kind::Gone:
-        if (current(line))
-          record(end_event(line.task, line.attempt, End::Lost, -1, "its process is gone", now()));
-        return;
+      case AgentLine::Kind::Gone: {
+        const std::string id = id_of(line.task, line.attempt);
+        if (!current(node, line) || ending_.contains(id)) return;
+        record(end_event(line.task, line.attempt, End::Lost, -1, "its process is gone", now()));
+        return channels_->send(node, stop_command(id, "KILL"));  // it may only have started late
+      }
       case AgentLine::Kind::End:
         return ended(node, line);
     }
@@ -217,6 +276,7 @@ class FarmRun {
     const std::string& address = nodes_[node].address;
     ready_[node] = true;
     lost_since_[node].reset();
+    reports_[node].clear();  // the agent tells all lines again
     auto known = farm_.table().nodes().find(address);
     const Resources has = pool_.capacity(node);
     if (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has)
@@ -225,12 +285,20 @@ class FarmRun {
     for (const std::string& name : farm_.running_on(address))
       ids.push_back(id_of(name, farm_.table().find(name)->attempt));
     channels_->send(node, keep_command(ids));
-    for (const std::string& id : ids) channels_->send(node, check_command(id));
+    // Requests that an earlier connection, or an earlier radlc, may not have passed on.
+    for (const std::string& name : farm_.running_on(address)) {
+      const TaskRecord& task = *farm_.table().find(name);
+      const std::string id = id_of(name, task.attempt);
+      if (task.uncommitted || now() - task.started >= kYoung) channels_->send(node, check_command(id));
+      if (!task.uncommitted && (task.cancelling || task.stopping || timed_out_.contains(id))) end_task(task);
+    }
   }
 
   void ended(size_t node, const AgentLine& line) {
-    const TaskRecord* task = current(line);
+    const TaskRecord* task = current(node, line);
     if (task == nullptr || !ending_.insert(id_of(line.task, line.attempt)).second) return;
+    // It had ended before, and nobody brought its output: radlc was killed, or could not bring it.
+    if (task->uncommitted) return bring(node, line.task, line.attempt, line.results);
     if (line.status == 0 || task->stopping) {
       const End how = line.status == 0 ? End::Succeeded : End::Stopped;
       if (record(end_event(line.task, line.attempt, how, line.status, "", now())) &&
@@ -256,9 +324,10 @@ class FarmRun {
     if (cancelled_) return;
     const std::string id = id_of(line.task, line.attempt);
     const std::string reason =
-        timed_out_.contains(id) ? "was not done within its timeout" : log_.last_lines(lines, kLastLines);
-    record(end_event(line.task, line.attempt, End::Failed, line.status, reason, now()));
+        timed_out_.contains(id) ? "exceeded its timeout" : log_.last_lines(lines, kLastLines);
+    if (!record(end_event(line.task, line.attempt, End::Failed, line.status, reason, now()))) return;
     const TaskRecord* task = farm_.table().find(line.task);
+    if (task->state == State::Cancelled) return;
     tell(task->node,
          fmt::format("task {} ended with exit status {}{}", line.task, line.status,
                      task->state == State::Failed ? ": set aside" : ", and is retried"),
@@ -267,39 +336,69 @@ class FarmRun {
 
   // Brings the output of an attempt, and commits it.
   void bring(size_t node, const std::string& task, int attempt, bool results) {
-    if (!results) return commit(task, attempt);
+    if (!results) return static_cast<void>(commit(task, attempt, false, {}));
     const std::string id = id_of(task, attempt), to = outputs_.arriving(task, attempt);
+    auto left = std::make_shared<std::vector<std::string>>();
     errand(
         node,
-        [this, node, id, to]() -> Status {
+        [this, node, id, to, left]() -> Status {
           std::error_code error;
           std::filesystem::remove_all(to, error);
-          auto fetched = pool_.member(node).fetch(fmt::format("farm/{}/results", id), to);
+          if (Status made = make_directories(to, 0700); !made.ok()) return made;
+          const std::string from = fmt::format("farm/{}/results", id);
+          jobs::Beforehand first;
+          first.script = fmt::format("[ -d {} ] || {{ echo 'the node no longer has it' >&2; exit 1; }}",
+                                     shell_path(pool_.member(node).folder() + "/" + from));
+          auto fetched = pool_.member(node).fetch(
+              from, to, [](const std::vector<jobs::Arrival>&) { return Status(); }, first);
+          if (fetched) *left = std::move(fetched->left);
           return fetched ? Status() : std::move(fetched).status();
         },
-        [this, node, task, attempt, id](const Status& fetched) {
-          if (fetched.ok()) {
-            commit(task, attempt);
-            return channels_->send(node, drop_command(id));
-          }
-          tell(nodes_[node].address,
-               fmt::format("the output of task {} could not be brought: {}", task, fetched.text()), "failed");
-          record(end_event(task, attempt, End::Lost, 0, fetched.message(), now()));
+        [this, node, task, attempt, id, left](const Status& fetched) {
+          if (!fetched.ok()) return not_brought(node, task, attempt, fetched);
+          if (!commit(task, attempt, true, *left)) return;
+          for (const std::string& link : *left)
+            tell(nodes_[node].address,
+                 fmt::format("task {}: '{}' in its output is a link to what is neither a file nor within the "
+                             "output, and was not brought",
+                             task, link),
+                 "failed");
+          channels_->send(node, drop_command(id));
         });
   }
 
-  void commit(const std::string& task, int attempt) {
-    if (!record(commit_event(task, attempt, now()))) return;
+  // Tries again soon, or once the node is connected; in the end the attempt has failed.
+  void not_brought(size_t node, const std::string& task, int attempt, const Status& why) {
+    if (why.code() == Code::Quota) {  // no other attempt would find room on this computer
+      if (kept_.ok()) kept_ = why;
+      return;
+    }
+    const std::string id = id_of(task, attempt);
+    ending_.erase(id);
+    if (!ready_[node] || !farm_.awaits(task, attempt)) return;
+    if (++fetches_[id] < (why.code() == Code::Lost ? kLostFetches : kFetches)) {
+      fetch_again_[id] = {node, SteadyClock::now() + kBetweenFetches};
+      return;
+    }
+    const std::string text = "its output could not be brought: " + log_.mask(why.text());
+    tell(nodes_[node].address, fmt::format("task {}: {}", task, text), "failed");
+    record(end_event(task, attempt, End::Failed, -1, text, now()));
+  }
+
+  // False: the attempt is not the newest any more, or its output is not safe (kept_).
+  bool commit(const std::string& task, int attempt, bool results, const std::vector<std::string>& left) {
+    if (!kept_.ok() || !record(commit_event(task, attempt, now(), results, left))) return false;
     // Not before the journal has it.
     kept_ = journal_.flush();
-    if (kept_.ok()) kept_ = outputs_.keep(task, attempt);
+    if (kept_.ok()) kept_ = results ? outputs_.keep(task, attempt) : outputs_.remove(task);
+    return kept_.ok();
   }
 
   // ---- the loop
 
   Status loop() {
     for (;;) {
-      if (context_.context->stop.asked()) return {Code::Cancelled, "cancelled; its tasks were asked to end"};
+      if (context_.context->stop.asked()) return {Code::Cancelled, "cancelled; its running tasks are ended"};
       if (cancelled_) return invalid("was cancelled by `radlc cancel`");
       context_.under_way();
       if (context_.lets_go()) return {kLeftRunning, "left running on its nodes"};
@@ -340,6 +439,7 @@ class FarmRun {
     }
     for (const auto& [id, task] : stops_) record(stop_event(task, farm_.table().find(task)->attempt, now()));
     if (Status kept = journal_.flush(); !kept.ok()) return kept;
+    forget_requests();
     for (const Event& start : starts) send_start(start);
     for (const auto& [id, task] : stops_) end_task(*farm_.table().find(task));
     stops_.clear();
@@ -388,9 +488,25 @@ class FarmRun {
     }
   }
 
-  void lose_tasks_of(const std::string& address, const std::string& why) {
-    for (const std::string& name : farm_.running_on(address))
-      record(end_event(name, farm_.table().find(name)->attempt, End::Lost, -1, why, now()));
+  // `running`: only those that have not ended; the node has the outputs of the others.
+  void lose_tasks_of(const std::string& address, const std::string& why, bool running = false) {
+    for (const std::string& name : farm_.running_on(address)) {
+      const TaskRecord& task = *farm_.table().find(name);
+      if (!running || !task.uncommitted) record(end_event(name, task.attempt, End::Lost, -1, why, now()));
+    }
+  }
+
+  // Tasks that no node will ever run must not keep the farm, and what its nodes cost, going.
+  void set_aside() {
+    if (std::find(ready_.begin(), ready_.end(), false) != ready_.end()) return;
+    for (const TaskRecord& task : std::vector<TaskRecord>(farm_.table().tasks())) {
+      if (task.state != State::Waiting || !farm_.fits_nowhere(task.task.needs)) continue;
+      const std::string why = farm_.why_waiting(task);
+      if (record(set_aside_event(task.task.name, why, now())))
+        tell("", fmt::format("task {} is set aside: {}", task.task.name, why), "failed");
+    }
+    if (kept_.ok() && search_ && farm_.fits_nowhere(settings_.trial_needs) && search_->next())
+      kept_ = invalid("a trial " + farm_.why_waiting(settings_.trial_needs));
   }
 
   // Lost: the executor connects anew, replaces nodes, or reports it.
@@ -407,8 +523,14 @@ class FarmRun {
       if (due) channels_->send(each->second.first, stop_command(each->first, "KILL"));
       each = due ? kills_.erase(each) : std::next(each);
     }
+    for (auto each = fetch_again_.begin(); each != fetch_again_.end();) {
+      const bool due = SteadyClock::now() >= each->second.second;
+      if (due) channels_->send(each->second.first, check_command(each->first));  // it tells its end again
+      each = due ? fetch_again_.erase(each) : std::next(each);
+    }
     if (SteadyClock::now() < next_check_) return;
     next_check_ = SteadyClock::now() + kBetweenChecks;
+    set_aside();
     const double timeout = program_.value("timeout_seconds", 0.0);
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (const std::string& name : farm_.running_on(nodes_[i].address)) {
@@ -424,12 +546,25 @@ class FarmRun {
 
   // Requests of `radlc farm cancel|retry|add`.
   void take_inbox() {
-    for (Event& event : read_inbox(folder_ + kInboxFolder)) {
+    for (Request& request : read_inbox(folder_ + kInboxFolder)) {
+      Event& event = request.event;
+      requests_.push_back(request.path);
+      if (event.is_null()) {
+        tell("", "is not a request to the farm, and is removed: " + request.path, "failed");
+        continue;
+      }
       event["at"] = now();
       if (!record(event)) continue;
       const TaskRecord* task = farm_.table().find(json::text_of(event, "task"));
       if (task && task->cancelling) end_task(*task);
     }
+  }
+
+  // The journal has them now.
+  void forget_requests() {
+    std::error_code error;
+    for (const std::string& path : requests_) std::filesystem::remove(path, error);
+    requests_.clear();
   }
 
   void progress(bool last) {
@@ -461,9 +596,9 @@ class FarmRun {
     const auto until = SteadyClock::now() + grace() + std::chrono::seconds(5);
     while (!running().empty() && SteadyClock::now() < until) {
       for (const Message& message : channels_->take(std::chrono::milliseconds(100))) {
-        if (message.kind != Message::Kind::Line || message.line.kind != AgentLine::Kind::End ||
-            !current(message.line))
-          continue;
+        if (message.kind != Message::Kind::Line || message.line.kind != AgentLine::Kind::End) continue;
+        const TaskRecord* task = current(message.node, message.line);
+        if (task == nullptr || task->uncommitted) continue;
         const auto& line = message.line;
         record(end_event(line.task, line.attempt, End::Preempted, line.status, "interrupted", now()));
       }
@@ -501,8 +636,9 @@ class FarmRun {
     size_t shown = 0;
     for (const TaskRecord& task : farm_.table().tasks()) {
       if (task.state != State::Failed || ++shown > kShown) continue;
-      text +=
-          fmt::format("\n{}: exit status {} on {}\n{}", task.task.name, task.status, task.node, task.reason);
+      text += task.status < 0 ? fmt::format("\n{}: {}", task.task.name, task.reason)
+                              : fmt::format("\n{}: exit status {} on {}\n{}", task.task.name, task.status,
+                                            task.node, task.reason);
     }
     return invalid(text).with_hint("apply again to retry them");
   }
@@ -514,7 +650,7 @@ class FarmRun {
   const FarmSettings settings_;
   StepLog log_;
   const std::string job_, folder_;
-  const std::string run_id_ = context_.job_run.empty() ? step_.digest : context_.job_run;
+  std::string journal_id_;  // of this journal, in its first event
   Farm farm_;
   Journal journal_;
   std::optional<Search> search_;
@@ -525,8 +661,11 @@ class FarmRun {
   std::map<size_t, Errand> errands_;
   std::vector<std::optional<SteadyClock::time_point>> lost_since_;
   std::vector<bool> ready_;
-  std::map<std::string, int> reports_;        // by attempt: lines that it has printed
-  std::set<std::string> ending_, timed_out_;  // attempts
+  std::vector<std::map<std::string, int>> reports_;  // by node and attempt: lines since it is connected
+  std::vector<std::string> requests_;                // files of the inbox that the journal is about to have
+  std::map<std::string, int> fetches_;               // by attempt: how often its output was not brought
+  std::map<std::string, std::pair<size_t, SteadyClock::time_point>> fetch_again_;  // as kills_
+  std::set<std::string> ending_, timed_out_;                                       // attempts
   std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
   std::map<std::string, std::pair<size_t, SteadyClock::time_point>> kills_;  // by attempt: node and time
   SteadyClock::time_point next_check_, next_progress_, begun_ = SteadyClock::now();

@@ -13,21 +13,19 @@ constexpr std::string_view kEnd = ".json";
 
 }  // namespace
 
-std::vector<Event> read_inbox(const std::string& folder) {
+std::vector<Request> read_inbox(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     if (entry.path().extension() == kEnd) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
-  std::vector<Event> events;
+  std::vector<Request> requests;
   for (const std::string& path : paths) {
     auto text = read_file(path);
-    if (!text) continue;
-    Event event = json::parse_json(*text);
-    if (event.is_object()) events.push_back(std::move(event));
-    std::filesystem::remove(path, error);
+    Event event = text ? json::parse_json(*text) : Event();
+    requests.push_back({path, event.is_object() ? std::move(event) : Event()});
   }
-  return events;
+  return requests;
 }
 
 Status put_in_inbox(const std::string& folder, const Event& event, const std::string& name) {

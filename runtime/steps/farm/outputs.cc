@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -34,40 +35,81 @@ Status put_file(training::ResultFolder& folder, const std::string& from, const s
   return of(error, to);
 }
 
+// Also what links to folders lead to, but for folders that hold the link.
+Status add_files(const fs::path& folder, const fs::path& below, std::vector<fs::path> above,
+                 std::vector<std::string>& names) {
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  if (error) return of(error, folder);
+  if (std::find(above.begin(), above.end(), real) != above.end()) return {};
+  above.push_back(real);
+  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+    const fs::path name = below / each->path().filename();
+    std::error_code broken;
+    if (each->is_directory(broken)) {
+      if (Status added = add_files(each->path(), name, above, names); !added.ok()) return added;
+    } else if (each->is_regular_file(broken)) {
+      names.push_back(name);
+    }
+  }
+  return of(error, folder);
+}
+
 // All files below a folder, names sorted; none if there is no folder.
-std::vector<std::string> files_below(const std::string& folder) {
+Result<std::vector<std::string>> files_below(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::recursive_directory_iterator each(folder, error), end; each != end; each.increment(error)) {
-    if (error) break;
-    if (each->is_regular_file(error)) names.push_back(each->path().lexically_relative(folder));
-  }
+  if (!fs::exists(folder, error)) return names;
+  if (Status added = add_files(folder, "", {}, names); !added.ok()) return added;
   std::sort(names.begin(), names.end());
   return names;
 }
 
 Status put_all(training::ResultFolder& folder, const std::string& from, const std::string& below) {
-  for (const std::string& name : files_below(from)) {
+  auto names = files_below(from);
+  if (!names) return std::move(names).status();
+  for (const std::string& name : *names) {
     if (Status put = put_file(folder, from + "/" + name, below + "/" + name); !put.ok()) return put;
   }
   return {};
 }
 
+Status stopped() { return {Code::Cancelled, "stopped while the outputs were written; apply again"}; }
+
 bool has_output(const TaskRecord& task) {
   return task.state == State::Finished || task.state == State::Stopped;
 }
 
-Status put_merged(training::ResultFolder& folder, const ToPublish& what) {
-  std::string all;
+// The kept output of a task; Corrupt if the task left one and it is gone.
+Status put_output(training::ResultFolder& folder, const ToPublish& what, const TaskRecord& task,
+                  const std::string& below) {
+  const std::string from = what.outputs.kept(task.task.name);
+  std::error_code error;
+  if (task.results == true && !fs::exists(from, error))
+    return Status(Code::Corrupt, fmt::format("the output of task {} is missing: {}", task.task.name, from))
+        .with_hint("to run the task again, change its command, or destroy the farm");
+  return put_all(folder, from, below);
+}
+
+// One output at a time: together they may be larger than memory.
+Status put_merged(training::ResultFolder& folder, const ToPublish& what, const Stop& stop) {
+  const std::string whole = what.farm_folder + "/merged";
+  std::ofstream out(whole, std::ios::binary | std::ios::trunc);
   for (const TaskRecord& task : what.table.tasks()) {
     if (task.state != State::Finished) continue;
     auto one = read_file(what.outputs.kept(task.task.name) + "/" + what.merge);
     if (!one && one.status().code() == Code::NotFound) continue;
     if (!one) return std::move(one).status();
-    all += *one;
-    if (!all.empty() && all.back() != '\n') all += '\n';
+    if (stop.asked()) return stopped();
+    out << *one;
+    if (!one->empty() && one->back() != '\n') out << '\n';
   }
-  return folder.write(what.merge, all);
+  out.close();
+  if (!out) return {Code::Quota, whole + ": cannot be written"};
+  Status put = put_file(folder, whole, what.merge);
+  std::error_code error;
+  fs::remove(whole, error);
+  return put;
 }
 
 // The logs of all attempts on the nodes, masked.
@@ -81,7 +123,9 @@ Status put_logs(training::ResultFolder& folder, const ToPublish& what,
     fs::remove_all(arrived, error);
     auto fetched = members[i]->fetch("farm/logs", arrived);
     if (!fetched) return std::move(fetched).status();
-    for (const std::string& name : files_below(arrived)) {
+    auto names = files_below(arrived);
+    if (!names) return std::move(names).status();
+    for (const std::string& name : *names) {
       auto text = read_file(arrived + "/" + name);
       if (!text) return std::move(text).status();
       if (Status put = folder.write("logs/" + name, secrets.mask(*text)); !put.ok()) return put;
@@ -133,9 +177,19 @@ Status Outputs::keep(const std::string& task, int attempt) {
   return of(error, to);
 }
 
+Status Outputs::remove(const std::string& task) {
+  std::error_code error;
+  fs::remove_all(kept(task), error);
+  return of(error, kept(task));
+}
+
 Status Outputs::adopt(const Table& table) {
   for (const TaskRecord& task : table.tasks()) {
     if (!has_output(task)) continue;
+    if (task.results == false) {
+      if (Status removed = remove(task.task.name); !removed.ok()) return removed;
+      continue;
+    }
     if (Status kept = keep(task.task.name, task.attempt); !kept.ok()) return kept;
   }
   std::error_code error;
@@ -155,15 +209,15 @@ Result<Published> publish(const ToPublish& what, const std::vector<std::unique_p
   const std::string local = bucket ? scratch : place;
   Status done = make_directories(local + "/logs");
   for (const TaskRecord& task : what.table.tasks()) {
-    if (done.ok() && has_output(task))
-      done = put_all(*folder, what.outputs.kept(task.task.name), task.task.name);
+    if (done.ok() && context.stop.asked()) done = stopped();
+    if (done.ok() && has_output(task)) done = put_output(*folder, what, task, task.task.name);
   }
-  if (done.ok() && !what.merge.empty()) done = put_merged(*folder, what);
+  if (done.ok() && !what.merge.empty()) done = put_merged(*folder, what, context.stop);
   if (done.ok()) done = put_logs(*folder, what, members, lost, secrets);
   Published published;
   published.output = product_of(what);
   if (done.ok() && published.output.contains("best"))
-    done = put_all(*folder, what.outputs.kept(published.output["best"]["task"]), "best");
+    done = put_output(*folder, what, *what.table.find(published.output["best"]["task"]), "best");
   auto text = [&](const Json& json) {
     return secrets.mask(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
   };

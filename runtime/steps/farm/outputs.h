@@ -22,8 +22,11 @@ class Outputs {
   // Finishes or removes what an earlier run has left.
   Status adopt(const Table& table);
   std::string arriving(const std::string& task, int attempt) const;
-  // The attempt is committed. Without files this does nothing.
+  // The attempt is committed: what it left replaces the task's earlier output. If nothing has arrived, this
+  // does nothing.
   Status keep(const std::string& task, int attempt);
+  // The task's committed attempt left no output.
+  Status remove(const std::string& task);
   std::string kept(const std::string& task) const { return folder_ + "/outputs/" + task; }
 
  private:

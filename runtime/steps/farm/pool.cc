@@ -48,7 +48,7 @@ Status Pool::look() {
   });
 }
 
-Result<bool> Pool::prepare(const std::string& run, bool fresh, jobs::MayRun& may_run) {
+Result<std::vector<Pool::Left>> Pool::prepare(const std::string& run, bool fresh, jobs::MayRun& may_run) {
   Status looked = look();
   if (looked.ok()) {
     may_run.take(looks_);
@@ -56,17 +56,20 @@ Result<bool> Pool::prepare(const std::string& run, bool fresh, jobs::MayRun& may
   }
   if (!looked.ok()) return looked;
   may_run.everywhere();
-  if (std::all_of(looks_.begin(), looks_.end(),
-                  [&](const auto& look) { return look.run == run && !look.cancelled; }))
-    return true;
-  if (Status brought = preparing_.bring(fresh); !brought.ok()) return brought;
+  std::vector<Left> left;
+  for (const auto& look : looks_)
+    left.push_back(fresh || look.run != run ? Left::Nothing : look.cancelled ? Left::Outputs : Left::Tasks);
   Status ready = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-    auto removed = members_[i]->exec(fmt::format("rm -rf {}/farm", shell_path(members_[i]->folder())));
+    if (left[i] == Left::Tasks) return {};
+    if (Status brought = preparing_.bring(i, fresh); !brought.ok()) return brought;
+    const std::string farm = shell_path(members_[i]->folder()) + "/farm";
+    auto removed = members_[i]->exec(left[i] == Left::Nothing ? "rm -rf " + farm : ":");
     if (!removed) return std::move(removed).status();
     if (Status brought = bring_engine(i); !brought.ok()) return brought;
     return members_[i]->write_run(run);
   });
-  return ready.ok() ? Result<bool>(false) : ready;
+  if (!ready.ok()) return ready;
+  return left;
 }
 
 Status Pool::bring_engine(size_t node) const {
@@ -77,17 +80,27 @@ Status Pool::bring_engine(size_t node) const {
   return members_[node]->put_bytes(script, kEngine, context_.stop, 0755);
 }
 
-Resources Pool::capacity(size_t node) const {
-  const program::NodeFacts& facts = preparing_.facts(node);
-  int64_t share = 1;  // local nodes have one computer together
-  if (jobs::is_local(nodes_[node]))
-    share = std::max<int64_t>(1, std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local));
-  constexpr int64_t kAnyDisk = int64_t{1} << 60;  // how much is free is unknown: it bounds no task
-  return {std::max<int64_t>(1000, int64_t{1000} * facts.processors / share),
-          static_cast<int64_t>(facts.memory_bytes) / share, facts.gpus, kAnyDisk};
+std::pair<int64_t, int64_t> Pool::devices_of(size_t node) const {
+  const int64_t all = preparing_.facts(node).gpus;
+  if (!jobs::is_local(nodes_[node])) return {0, all};
+  const auto place = nodes_.begin() + static_cast<std::ptrdiff_t>(node);
+  const int64_t before = std::count_if(nodes_.begin(), place, jobs::is_local);
+  const int64_t share = std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local);
+  return {all * before / share, all * (before + 1) / share};
 }
 
-std::string Pool::script(size_t node, const TaskRecord& task) const {
+Resources Pool::capacity(size_t node) const {
+  const program::NodeFacts& facts = preparing_.facts(node);
+  const int64_t share =
+      jobs::is_local(nodes_[node]) ? std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local) : int64_t{1};
+  const auto [first, end] = devices_of(node);
+  constexpr int64_t kAnyDisk = int64_t{1} << 60;  // how much is free is unknown: it bounds no task
+  return {std::max<int64_t>(1000, int64_t{1000} * facts.processors / share),
+          static_cast<int64_t>(facts.memory_bytes) / share, end - first, kAnyDisk};
+}
+
+std::string Pool::script(size_t node, TaskRecord task) const {
+  for (int& device : task.devices) device += static_cast<int>(devices_of(node).first);
   program::MemberSetting setting;
   setting.index = node;
   setting.home = looks_[node].home;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/farm/table.h"
@@ -23,16 +24,20 @@ class Pool {
   const std::vector<std::unique_ptr<jobs::Member>>& members() const { return members_; }
   jobs::Member& member(size_t node) const { return *members_[node]; }
   std::optional<size_t> find(const std::string& address) const;
-  // Brings the program's files, unless all nodes have them for this run. With `fresh` nothing of an earlier
-  // run stays, otherwise its checkpoints. Returns true if the nodes had them: tasks may run there.
-  Result<bool> prepare(const std::string& run, bool fresh, jobs::MayRun& may_run);
-  // What tasks of a node may use together.
+  // What a node still has of an earlier radlc's run of the farm.
+  enum class Left { Nothing, Outputs, Tasks };  // Outputs: also logs; its tasks were killed. Tasks: all
+  // Brings the program's files to each node that lacks them for this run. With `fresh` nothing of an earlier
+  // run stays, otherwise its checkpoints. Returns what each node has left.
+  Result<std::vector<Left>> prepare(const std::string& run, bool fresh, jobs::MayRun& may_run);
+  // What tasks of a node may use together. Local nodes share one computer's.
   Resources capacity(size_t node) const;
   // The script that becomes the task.
-  std::string script(size_t node, const TaskRecord& task) const;
+  std::string script(size_t node, TaskRecord task) const;
 
  private:
   Status look();
+  // Of a node's GPUs, the numbers of the first and of the one after its last.
+  std::pair<int64_t, int64_t> devices_of(size_t node) const;
   Status bring_engine(size_t node) const;
 
   const Json& program_;

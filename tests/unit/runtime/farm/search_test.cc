@@ -155,11 +155,25 @@ TEST(FarmSearch, SeeingTheJournalAgainDecidesTheSame) {
   }
 }
 
+TEST(FarmSearch, AValueOfALostAttemptDoesNotCount) {
+  Search search(settings({{"trials", 2}, {"space", kLine}}));
+  search.observe(add_event({"t", {}, 0, {{"parameters", {{"x", 0.5}}}}}, 0));
+  search.observe(start_event("t", 1, "n", 0));
+  search.observe(metric_event("t", 1, 1, {{"loss", 0.1}}, 0));
+  search.observe(end_event("t", 1, End::Lost, -1, "", 0));
+  search.observe(start_event("t", 2, "n", 0));
+  search.observe(commit_event("t", 2, 0));
+  EXPECT_FALSE(search.value("t"));
+  EXPECT_EQ(search.best(), "");
+}
+
 TEST(FarmSearch, WrongSpacesAreRefused) {
   for (const Json& space :
        {Json::object(), Json{{"x", 3}}, Json{{"x", Json::array()}}, Json{{"x", {{"min", 1}}}},
         Json{{"x", {{"min", 2}, {"max", 1}}}}, Json{{"x", {{"min", 0}, {"max", 1}, {"log", true}}}},
         Json{{"x", {{"min", 0}, {"max", 1}, {"typo", true}}}},
+        Json{{"x", {{"min", 0.2}, {"max", 0.8}, {"integer", true}}}},
+        Json{{"x", {{"min", 0}, {"max", 1}, {"steps", 1000000000}}}},
         Json{{"x", {{"values", {1}}, {"when", {{"y", 1}}}}}}})
     EXPECT_EQ(parse_search({{"space", space}}).status().code(), Code::Invalid) << space;
   EXPECT_EQ(parse_search({{"space", kLine}, {"strategy", "guess"}}).status().code(), Code::Invalid);

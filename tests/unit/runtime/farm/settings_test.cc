@@ -9,7 +9,7 @@ namespace {
 
 TEST(FarmSettings, ATasksNeedReplacesTheFarms) {
   auto made = parse_farm(
-      R"({"needs": {"cpu": 0.5, "memory": 100}, "tasks": [{"command": "a"}, {"name": "b", "needs": {"memory": 7, "gpu": 2}}]})");
+      R"({"needs": {"cpu": 0.5, "memory": 100}, "tasks": [{"command": "a"}, {"name": "b", "arguments": [], "needs": {"memory": 7, "gpu": 2}}]})");
   ASSERT_TRUE(made.ok()) << made.status().text();
   EXPECT_EQ(made->tasks[0].name, "task-0");
   EXPECT_EQ(made->tasks[0].needs, (Resources{500, 100, 0, 0}));
@@ -23,6 +23,46 @@ TEST(FarmSettings, WrongOnesAreRefused) {
                            R"({"tasks": [{"comand": "x"}]})", R"({"fitness": "best", "tasks": [{}]})",
                            R"({"tries": 0, "tasks": [{}]})", R"({"search": {"space": {}}})"})
     EXPECT_EQ(parse_farm(text).status().code(), Code::Invalid) << text;
+}
+
+TEST(FarmSettings, WrongValuesOfATaskAreRefused) {
+  EXPECT_TRUE(parse_farm(R"({"tasks": [{"arguments": ["a", 1], "environment": {"A": true}}]})").ok());
+  for (const char* task :
+       {R"({})", R"({"command": "a", "arguments": []})", R"({"command": ["a"]})", R"({"command": ""})",
+        R"({"arguments": "a"})", R"({"arguments": [[1]]})", R"({"command": "a", "environment": []})",
+        R"({"command": "a", "needs": 4})", R"({"command": "a", "needs": {"gpus": 1}})",
+        R"({"command": "a", "needs": {"memory": "2 GB"}})", R"({"command": "a", "needs": {"cpu": -4}})",
+        R"({"command": "a", "needs": {"gpu": 0.5}})", R"({"command": "a", "needs": {"cpu": 1e300}})",
+        R"({"command": "a", "seconds": "60"})", R"({"command": "a", "seconds": -1})"})
+    EXPECT_EQ(parse_farm(R"({"tasks": [)" + std::string(task) + "]}").status().code(), Code::Invalid) << task;
+  for (const char* text :
+       {R"({"tasks": [{"command": "a"}], "needs": {"cpu": "1"}})",
+        R"({"tasks": [{"command": "a"}], "nedds": {}})", R"({"tasks": {}})",
+        R"({"tasks": [{"command": "a"}], "search": 1})", R"({"tasks": [{"command": "a"}], "tries": 1.5})"})
+    EXPECT_EQ(parse_farm(text).status().code(), Code::Invalid) << text;
+}
+
+TEST(FarmSettings, NamesOfTheFarmsOwnResultsAreRefused) {
+  for (const char* name : {"logs", "best", "table.json", "report.json", "out.txt"})
+    EXPECT_EQ(parse_farm(R"({"merge": "out.txt", "tasks": [{"command": "a", "name": ")" + std::string(name) +
+                         "\"}]}")
+                  .status()
+                  .code(),
+              Code::Invalid)
+        << name;
+  const std::string tasks = R"("tasks": [{"command": "a", "name": "trial-0"}])";
+  EXPECT_TRUE(parse_farm("{" + tasks + "}").ok());
+  EXPECT_EQ(parse_farm("{" + tasks + R"(, "search": {"space": {"x": [1]}}})").status().code(), Code::Invalid);
+}
+
+// Each end of a task looks at one waiting task of each kind, not at all of them.
+TEST(FarmRehearsal, ManyTasksOnFewGpusOfNodesWithFreeProcessors) {
+  FarmSettings settings;
+  for (int i = 0; i < 2000; ++i)
+    settings.tasks.push_back({"t" + std::to_string(i), {1000, 0, 1, 0}, 10, Json::object()});
+  const Rehearsal played = rehearse(settings, {{64000, 0, 4, 0}});
+  EXPECT_EQ(played.at_once, 4u);
+  EXPECT_DOUBLE_EQ(played.seconds, 5000);
 }
 
 TEST(FarmRehearsal, TenBatchesOnOneMachineOfDistributoAreFiveRounds) {

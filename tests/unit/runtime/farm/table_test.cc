@@ -1,8 +1,10 @@
 #include "runtime/farm/table.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -183,6 +185,141 @@ TEST_F(FarmTable, CancelEndsWaitingAndRunningTasks) {
   EXPECT_EQ(farm.apply(cancel_event("a", now)).code(), Code::Conflict);
 }
 
+// With a node that is lost, or a fetch that fails, nobody is left to bring the output of a stopped trial.
+TEST_F(FarmTable, ATaskThatIsLostWhileItIsAskedToEndRunsAgain) {
+  for (End how : {End::Lost, End::Preempted}) {
+    const std::string name(end_name(how));
+    farm = Farm();
+    nodes(1);
+    add(name);
+    step();
+    ASSERT_TRUE(farm.apply(stop_event(name, 1, now)).ok());
+    end(name, how, -1);
+    EXPECT_EQ(task(name).state, State::Waiting) << name;
+    EXPECT_FALSE(task(name).uncommitted || task(name).stopping) << name;
+    EXPECT_EQ(farm.apply(end_event(name, 1, how, -1, "", now)).code(), Code::Conflict) << name;
+    EXPECT_EQ(step().size(), 1u) << name;
+  }
+}
+
+TEST_F(FarmTable, TheOutputOfAStoppedTaskThatIsLostBeforeItsCommitIsMadeAgain) {
+  nodes(1);
+  add("t");
+  step();
+  ASSERT_TRUE(farm.apply(stop_event("t", 1, now)).ok());
+  end("t", End::Stopped, 143);
+  EXPECT_TRUE(task("t").uncommitted);
+  end("t", End::Lost, -1);
+  EXPECT_EQ(task("t").state, State::Waiting);
+}
+
+TEST_F(FarmTable, AnOutputThatCannotBeBroughtUsesUpATry) {
+  nodes(1);
+  for (bool stops : {false, true}) {
+    const std::string name = stops ? "stopped" : "ended";
+    add(name);
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(step().size(), 1u);
+      if (stops) {
+        ASSERT_TRUE(farm.apply(stop_event(name, task(name).attempt, now)).ok());
+      }
+      end(name, End::Succeeded);
+      end(name, End::Failed, -1);
+    }
+    EXPECT_EQ(task(name).state, State::Failed);
+    EXPECT_FALSE(task(name).uncommitted);
+  }
+}
+
+TEST_F(FarmTable, ATaskThatIsLostFiveTimesInARowIsSetAsideUntilTheNextRun) {
+  nodes(1);
+  add("t");
+  for (int i = 0; i < 4; ++i) {
+    step();
+    end("t", End::Lost, -1);
+  }
+  ASSERT_TRUE(farm.apply(farm_event({{"tries", 3}}, now)).ok());  // another run
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(step().size(), 1u) << i;
+    end("t", End::Lost, -1);
+  }
+  EXPECT_EQ(task("t").state, State::Failed);
+  EXPECT_TRUE(farm.apply(retry_event("t", now)).ok());
+  EXPECT_EQ(task("t").lost, 0);
+}
+
+TEST_F(FarmTable, AChangedCommandRunsAgainAndFreesItsRoom) {
+  nodes(1);
+  add("t");
+  step();
+  ASSERT_TRUE(farm.apply(change_event({"t", kOne, 0, {{"command", "new"}}}, now)).ok());
+  EXPECT_EQ(task("t").state, State::Waiting);
+  EXPECT_FALSE(farm.awaits("t", 1));
+  EXPECT_EQ(step().size(), 1u);
+  EXPECT_TRUE(farm.awaits("t", 2));
+  end("t", End::Succeeded);
+  ASSERT_TRUE(farm.apply(commit_event("t", 2, now)).ok());
+  ASSERT_TRUE(farm.apply(change_event({"t", {500, 0, 0, 0}, 9, {{"command", "new"}}}, now)).ok());
+  EXPECT_EQ(task("t").state, State::Finished);  // it needs something else, its output is the same
+  ASSERT_TRUE(farm.apply(change_event({"t", kOne, 0, {{"command", "newer"}}}, now)).ok());
+  EXPECT_EQ(step().size(), 1u);
+}
+
+TEST_F(FarmTable, OtherNeedsOfARunningTaskChangeItsRoom) {
+  nodes(1, 2000);
+  add("t");
+  step();
+  ASSERT_TRUE(farm.apply(change_event({"t", {2000, 0, 0, 0}, 0, Json::object()}, now)).ok());
+  EXPECT_EQ(task("t").state, State::Running);
+  EXPECT_EQ(farm.hosts()[0].remaining.cpu, 0);
+  end("t", End::Failed, 1);
+  EXPECT_EQ(farm.hosts()[0].remaining.cpu, 2000);
+}
+
+TEST_F(FarmTable, ATaskThatTheFileHasAgainRunsAgain) {
+  nodes(1);
+  add("waiting");
+  add("running");
+  ASSERT_TRUE(farm.apply(cancel_event("waiting", now, true)).ok());
+  EXPECT_TRUE(task("waiting").removed);
+  ASSERT_TRUE(farm.apply(retry_event("waiting", now)).ok());
+  EXPECT_EQ(task("waiting").state, State::Waiting);
+  EXPECT_FALSE(task("waiting").removed);
+  step();
+  ASSERT_TRUE(farm.apply(cancel_event("waiting", now, true)).ok());
+  ASSERT_TRUE(farm.apply(retry_event("waiting", now)).ok());
+  end("waiting", End::Succeeded);
+  EXPECT_TRUE(task("waiting").uncommitted);
+}
+
+TEST_F(FarmTable, ATaskThatNoNodeCanRunIsSetAside) {
+  nodes(1);
+  add("gpu", {1000, 0, 1, 0});
+  EXPECT_TRUE(farm.fits_nowhere(task("gpu").task.needs));
+  EXPECT_FALSE(farm.fits_nowhere(kOne));
+  ASSERT_TRUE(farm.apply(set_aside_event("gpu", farm.why_waiting(task("gpu")), now)).ok());
+  EXPECT_EQ(task("gpu").state, State::Failed);
+  EXPECT_NE(task("gpu").reason.find("1 GPUs"), std::string::npos);
+  EXPECT_TRUE(farm.table().is_over());
+  EXPECT_TRUE(step().empty());
+}
+
+TEST_F(FarmTable, ATaskThatNeedsNoProcessorOvertakesThoseThatDo) {
+  nodes(1);
+  add("first");
+  add("second");
+  add("free", {0, 0, 0, 0});
+  EXPECT_EQ(step(), (std::vector<std::string>{"first@n0", "free@n0"}));
+}
+
+TEST_F(FarmTable, ANodeThatReturnsWithMoreRoomHasIt) {
+  nodes(1);
+  add("t");
+  step();
+  nodes(1, 3000);
+  EXPECT_EQ(farm.hosts()[0].remaining.cpu, 2000);
+}
+
 class FarmJournal : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -225,6 +362,28 @@ TEST_F(FarmJournal, OneRunAtATime) {
   Journal journal, second;
   ASSERT_TRUE(journal.open(path(), [](const Event&) { return Status(); }).ok());
   EXPECT_EQ(second.open(path(), [](const Event&) { return Status(); }).code(), Code::Conflict);
+}
+
+// The file may grow by half a line: as on a full disk.
+TEST_F(FarmJournal, AFlushThatFailsLeavesWholeLinesAndIsFinal) {
+  Journal journal;
+  ASSERT_TRUE(journal.open(path(), [](const Event&) { return Status(); }).ok());
+  journal.add(add_event({"t", kOne, 0, Json::object()}, 1));
+  ASSERT_TRUE(journal.flush().ok());
+  const auto before = std::filesystem::file_size(path());
+  rlimit was{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &was), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = was;
+  small.rlim_cur = before + 10;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  journal.add(cancel_event("t", 2));
+  const Status failed = journal.flush();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &was), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(failed.ok());
+  EXPECT_EQ(journal.flush().code(), failed.code());
+  EXPECT_EQ(std::filesystem::file_size(path()), before);
 }
 
 TEST_F(FarmJournal, AnythingElseIsCorrupt) {
