@@ -368,6 +368,32 @@ Status Table::quarantine(const Event& event) {
   return {};
 }
 
+std::vector<Event> changes_of_file(const std::vector<Task>& tasks, const Table& table, bool closed,
+                                   double at) {
+  std::vector<Event> events;
+  std::set<std::string> known;
+  for (const Task& task : tasks) {
+    known.insert(task.name);
+    const TaskRecord* before = table.find(task.name);
+    if (before == nullptr) {
+      events.push_back(add_event(task, at));
+      continue;
+    }
+    if (before->task.spec != task.spec || before->task.needs != task.needs ||
+        before->task.seconds != task.seconds)
+      events.push_back(change_event(task, at));
+    // The file has it again.
+    if (before->removed && (before->state == State::Cancelled || before->cancelling))
+      events.push_back(retry_event(task.name, at));
+  }
+  for (const TaskRecord& task : table.tasks()) {
+    const bool added = json::flag_of(task.task.spec, "added") || task.task.spec.contains("parameters");
+    if (!added && !known.contains(task.task.name)) events.push_back(cancel_event(task.task.name, at, true));
+    if (closed && task.state == State::Failed) events.push_back(retry_event(task.task.name, at));
+  }
+  return events;
+}
+
 Json Table::to_json() const {
   Json all = Json::array();
   for (const TaskRecord& task : tasks_) {

@@ -152,6 +152,11 @@ class Table {
   size_t counts_[6] = {};
 };
 
+// The events that bring the table to the tasks that the file has now; one that the table refuses changes
+// nothing. `closed`: the last run came to its end; then what failed is retried.
+std::vector<Event> changes_of_file(const std::vector<Task>& tasks, const Table& table, bool closed,
+                                   double at);
+
 Json to_json(const Resources& resources);
 Resources resources_from(const Json& json);
 

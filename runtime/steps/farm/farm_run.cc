@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,8 +16,8 @@
 #include "common/json_values.h"
 #include "runtime/farm/journal.h"
 #include "runtime/farm/settings.h"
-#include "runtime/net/node_path.h"
 #include "runtime/steps/farm/channel.h"
+#include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/inbox.h"
 #include "runtime/steps/farm/outputs.h"
 #include "runtime/steps/farm/pool.h"
@@ -41,40 +40,6 @@ constexpr int kLastLines = 10;
 constexpr std::chrono::seconds kBetweenFetches{5};
 constexpr int kFetches = 3;       // of an output that cannot be brought; then the attempt has failed
 constexpr int kLostFetches = 20;  // the same if the connection breaks
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-Json without_farm(Json program) {
-  program.erase("farm");
-  return program;
-}
-
-// What decides whether a node's files and tasks are still of use: the program without its tasks and rules,
-// and the journal that knows the tasks' attempts.
-std::string run_of(Json program, const std::string& journal) {
-  for (const char* key :
-       {"members", "results", "retries", "lost", "least", "workers", "grace_seconds", "timeout_seconds",
-        "stop_signal", "collect", "needs", "outputs", "may_fail", "ends"})
-    program.erase(key);
-  if (program.contains("python"))
-    for (const char* place : {"requirements", "wheelhouse"}) program["python"].erase(place);
-  if (program.contains("source") && program["source"].contains("sha256")) program["source"].erase("path");
-  if (program.contains("inputs"))
-    for (Json& input : program["inputs"]) input.erase("path");
-  return sha256_hex(program.dump() + "\n" + journal);
-}
-
-// The finite numbers among the members of a JSON object; empty if there are none.
-Json numbers_of(const std::string& text) {
-  Json numbers = Json::object();
-  const Json values = json::parse_json(text);
-  if (!values.is_object()) return numbers;
-  for (const auto& [name, value] : values.items())
-    if (value.is_number() && std::isfinite(value.get<double>())) numbers[name] = value;
-  return numbers;
-}
 
 class FarmRun {
  public:
@@ -150,41 +115,13 @@ class FarmRun {
   void take_program() {
     journal_id_ = json::text_of(farm_.table().settings(), "journal");
     if (journal_id_.empty()) journal_id_ = to_hex(random_bytes(16));
-    Json settings = {{"name", program_.value("name", "")},
-                     {"tries", settings_.policy.rules.tries},
-                     {"journal", journal_id_}};
-    if (search_) {
-      settings["metric"] = search_->settings().metric;
-      settings["goal"] = search_->settings().maximize ? "max" : "min";
-      settings["trials"] = search_->settings().trials;
-    }
-    record(farm_event(std::move(settings), now()));
+    record(farm_event(settings_event(program_, settings_, journal_id_), now()));
     // Nothing starts on a node that this run has not reached.
     for (const auto& [node, known] : std::map<std::string, NodeRecord>(farm_.table().nodes())) {
       if (!known.gone) record(gone_event(node, "not connected yet", now()));
       if (!pool_.find(node)) lose_tasks_of(node, "its node is not part of the farm any more");
     }
-    std::set<std::string> known;
-    for (const Task& task : settings_.tasks) {
-      known.insert(task.name);
-      const TaskRecord* before = farm_.table().find(task.name);
-      if (before == nullptr) {
-        record(add_event(task, now()));
-        continue;
-      }
-      if (before->task.spec != task.spec || before->task.needs != task.needs ||
-          before->task.seconds != task.seconds)
-        record(change_event(task, now()));
-      // The file has it again.
-      if (before->removed && (before->state == State::Cancelled || before->cancelling))
-        record(retry_event(task.name, now()));
-    }
-    for (const TaskRecord& task : std::vector<TaskRecord>(farm_.table().tasks())) {
-      const bool added = json::flag_of(task.task.spec, "added") || task.task.spec.contains("parameters");
-      if (!added && !known.contains(task.task.name)) record(cancel_event(task.task.name, now(), true));
-      // Applying again after a failure retries what failed.
-      if (closed_ && task.state == State::Failed) record(retry_event(task.task.name, now()));
-    }
+    for (const Event& event : changes_of_file(settings_.tasks, farm_.table(), closed_, now())) record(event);
   }
 
   Status prepare() {
@@ -342,15 +279,7 @@ class FarmRun {
     errand(
         node,
         [this, node, id, to, left]() -> Status {
-          std::error_code error;
-          std::filesystem::remove_all(to, error);
-          if (Status made = make_directories(to, 0700); !made.ok()) return made;
-          const std::string from = fmt::format("farm/{}/results", id);
-          jobs::Beforehand first;
-          first.script = fmt::format("[ -d {} ] || {{ echo 'the node no longer has it' >&2; exit 1; }}",
-                                     shell_path(pool_.member(node).folder() + "/" + from));
-          auto fetched = pool_.member(node).fetch(
-              from, to, [](const std::vector<jobs::Arrival>&) { return Status(); }, first);
+          auto fetched = bring_output(pool_.member(node), id, to);
           if (fetched) *left = std::move(fetched->left);
           return fetched ? Status() : std::move(fetched).status();
         },
@@ -570,12 +499,7 @@ class FarmRun {
   void progress(bool last) {
     if (!last && SteadyClock::now() < next_progress_) return;
     next_progress_ = SteadyClock::now() + kBetweenProgress;
-    const Table& table = farm_.table();
-    std::string text = fmt::format(
-        "{} of {} tasks done, {} running", table.count(State::Finished) + table.count(State::Stopped),
-        search_ ? std::max(search_->settings().trials, table.tasks().size()) : table.tasks().size(),
-        table.count(State::Running));
-    if (table.count(State::Failed) > 0) text += fmt::format(", {} failed", table.count(State::Failed));
+    const std::string text = progress_text(farm_.table(), search_ ? search_->settings().trials : 0);
     if (text == progress_) return;
     progress_ = text;
     tell("", text, "ok");
@@ -620,27 +544,12 @@ class FarmRun {
                              pool_.members(), lost, *context_.context, log_.redactor());
     if (!published) return std::move(published).status().at(where());
     for (const std::string& note : published->notes) tell("", note, "ok");
-    if (Status failures = failures_of(); !failures.ok()) return std::move(failures).at(where());
+    if (Status failures = failures_of(farm_.table(), program_); !failures.ok())
+      return std::move(failures).at(where());
     StepOutcome outcome;
     outcome.output = std::move(published->output);
     outcome.changes.push_back({where(), "run", nullptr, outcome.output["tasks"], ""});
     return outcome;
-  }
-
-  Status failures_of() const {
-    constexpr size_t kShown = 3;
-    const size_t count = farm_.table().count(State::Failed);
-    if (count == 0 || program_.value("may_fail", false)) return {};
-    std::string text = fmt::format("{} of {} tasks failed; the others' outputs are in {}", count,
-                                   farm_.table().tasks().size(), program_.at("results").get<std::string>());
-    size_t shown = 0;
-    for (const TaskRecord& task : farm_.table().tasks()) {
-      if (task.state != State::Failed || ++shown > kShown) continue;
-      text += task.status < 0 ? fmt::format("\n{}: {}", task.task.name, task.reason)
-                              : fmt::format("\n{}: exit status {} on {}\n{}", task.task.name, task.status,
-                                            task.node, task.reason);
-    }
-    return invalid(text).with_hint("apply again to retry them");
   }
 
   const StepContext context_;

@@ -292,6 +292,29 @@ TEST_F(FarmTable, ATaskThatTheFileHasAgainRunsAgain) {
   EXPECT_TRUE(task("waiting").uncommitted);
 }
 
+TEST_F(FarmTable, TheFileDecidesWhichTasksThereAre) {
+  nodes(1);
+  auto take = [&](const std::vector<Task>& tasks, bool closed) {
+    for (const Event& event : changes_of_file(tasks, farm.table(), closed, now)) (void)farm.apply(event);
+  };
+  const Task a{"a", kOne, 0, {{"command", "a"}}}, b{"b", kOne, 0, {{"command", "b"}}};
+  take({a, b}, false);
+  EXPECT_EQ(farm.table().count(State::Waiting), 2u);
+  take({a}, false);
+  EXPECT_EQ(task("b").state, State::Cancelled);
+  take({a, b}, false);
+  EXPECT_EQ(task("b").state, State::Waiting);
+  ASSERT_TRUE(farm.apply(cancel_event("b", now)).ok());  // by the user: it stays
+  take({a, b}, true);
+  EXPECT_EQ(task("b").state, State::Cancelled);
+  step();
+  end("a", End::Succeeded);
+  ASSERT_TRUE(farm.apply(commit_event("a", 1, now)).ok());
+  take({{"a", kOne, 0, {{"command", "corrected"}}}, b}, true);
+  EXPECT_EQ(task("a").state, State::Waiting);
+  EXPECT_EQ(task("a").task.spec["command"], "corrected");
+}
+
 TEST_F(FarmTable, ATaskThatNoNodeCanRunIsSetAside) {
   nodes(1);
   add("gpu", {1000, 0, 1, 0});

@@ -1,0 +1,95 @@
+#include "runtime/steps/farm/farm_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/json_values.h"
+#include "runtime/net/node_path.h"
+
+namespace radl::farm {
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Json without_farm(Json program) {
+  program.erase("farm");
+  return program;
+}
+
+Json settings_event(const Json& program, const FarmSettings& settings, const std::string& journal) {
+  Json event = {
+      {"name", program.value("name", "")}, {"tries", settings.policy.rules.tries}, {"journal", journal}};
+  if (settings.search) {
+    event["metric"] = settings.search->metric;
+    event["goal"] = settings.search->maximize ? "max" : "min";
+    event["trials"] = settings.search->trials;
+  }
+  return event;
+}
+
+std::string run_of(Json program, const std::string& journal) {
+  for (const char* key :
+       {"members", "results", "retries", "lost", "least", "workers", "grace_seconds", "timeout_seconds",
+        "stop_signal", "collect", "needs", "outputs", "may_fail", "ends"})
+    program.erase(key);
+  if (program.contains("python"))
+    for (const char* place : {"requirements", "wheelhouse"}) program["python"].erase(place);
+  if (program.contains("source") && program["source"].contains("sha256")) program["source"].erase("path");
+  if (program.contains("inputs"))
+    for (Json& input : program["inputs"]) input.erase("path");
+  return sha256_hex(program.dump() + "\n" + journal);
+}
+
+Json numbers_of(const std::string& text) {
+  Json numbers = Json::object();
+  const Json values = json::parse_json(text);
+  if (!values.is_object()) return numbers;
+  for (const auto& [name, value] : values.items())
+    if (value.is_number() && std::isfinite(value.get<double>())) numbers[name] = value;
+  return numbers;
+}
+
+Result<jobs::Fetched> bring_output(jobs::Member& member, const std::string& id, const std::string& to) {
+  std::error_code error;
+  std::filesystem::remove_all(to, error);
+  if (Status made = make_directories(to, 0700); !made.ok()) return made;
+  const std::string from = fmt::format("farm/{}/results", id);
+  jobs::Beforehand first;
+  first.script = fmt::format("[ -d {} ] || {{ echo 'the node no longer has it' >&2; exit 1; }}",
+                             shell_path(member.folder() + "/" + from));
+  return member.fetch(
+      from, to, [](const std::vector<jobs::Arrival>&) { return Status(); }, first);
+}
+
+std::string progress_text(const Table& table, size_t trials) {
+  std::string text = fmt::format("{} of {} tasks done, {} running",
+                                 table.count(State::Finished) + table.count(State::Stopped),
+                                 std::max(trials, table.tasks().size()), table.count(State::Running));
+  if (table.count(State::Failed) > 0) text += fmt::format(", {} failed", table.count(State::Failed));
+  return text;
+}
+
+Status failures_of(const Table& table, const Json& program) {
+  constexpr size_t kShown = 3;
+  const size_t count = table.count(State::Failed);
+  if (count == 0 || program.value("may_fail", false)) return {};
+  std::string text = fmt::format("{} of {} tasks failed; the others' outputs are in {}", count,
+                                 table.tasks().size(), program.at("results").get<std::string>());
+  size_t shown = 0;
+  for (const TaskRecord& task : table.tasks()) {
+    if (task.state != State::Failed || ++shown > kShown) continue;
+    text += task.status < 0 ? fmt::format("\n{}: {}", task.task.name, task.reason)
+                            : fmt::format("\n{}: exit status {} on {}\n{}", task.task.name, task.status,
+                                          task.node, task.reason);
+  }
+  return invalid(text).with_hint("apply again to retry them");
+}
+
+}  // namespace radl::farm
