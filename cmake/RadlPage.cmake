@@ -11,7 +11,9 @@ set(RADL_PAGE_PACKAGES
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB RADL_PAGE_FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/serve/page/*)
   set(page ${CMAKE_BINARY_DIR}/share/radlc/page)
-  # index.html is written last, and only if all is there: until then each build tries again.
+  # index.html is written last, and only if all is there. A build that could not bring the packages leaves a note, and the next configure
+  # removes it: until then no build waits for the registry again.
+  file(REMOVE ${CMAKE_BINARY_DIR}/page/missing)
   add_custom_command(OUTPUT ${page}/index.html
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR}/runtime/serve/page -DWORK=${CMAKE_BINARY_DIR}/page -DOUT=${page}
             -P ${CMAKE_CURRENT_LIST_FILE}
@@ -20,6 +22,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   configure_file(${CMAKE_SOURCE_DIR}/docs/openapi.json ${CMAKE_BINARY_DIR}/share/radlc/openapi.json COPYONLY)
   install(FILES docs/openapi.json DESTINATION ${CMAKE_INSTALL_DATADIR}/radlc)
   install(DIRECTORY ${page} DESTINATION ${CMAKE_INSTALL_DATADIR}/radlc OPTIONAL)
+  install(CODE "if(NOT EXISTS \"${page}/index.html\")\n  message(WARNING \"radlc serve is installed without its page: npm brought no packages\")\nendif()")
   return()
 endif()
 
@@ -52,6 +55,9 @@ if(NOT NPM)
   set(why "npm is not installed")
 endif()
 file(MAKE_DIRECTORY ${WORK})
+if(EXISTS ${WORK}/missing)
+  file(READ ${WORK}/missing why)
+endif()
 foreach(package ${RADL_PAGE_PACKAGES})
   string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|([^|]*)" head "${package}")
   if(head AND NOT why)
@@ -60,6 +66,7 @@ foreach(package ${RADL_PAGE_PACKAGES})
 endforeach()
 if(why)
   message(STATUS "the page of radlc serve is missing: ${why}")
+  file(WRITE ${WORK}/missing "${why}")
   file(REMOVE_RECURSE ${OUT})
   return()
 endif()

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/serve/own_call.h"
+
 namespace radl::serve {
 namespace {
 
@@ -13,14 +15,10 @@ constexpr size_t kLargestAccountBody = size_t{256} << 10, kAuditShown = size_t{1
 Answer of(int status, const Json& json) {
   return {.status = status, .body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
-Answer failed(int status, const std::string& why) { return of(status, {{"error", why}}); }
-Answer failed(const Status& status) {
-  const int code = status.code() == Code::Auth       ? 403
-                   : status.code() == Code::NotFound ? 404
-                   : status.code() == Code::Quota    ? 429
-                   : status.code() == Code::Invalid  ? 400
-                                                     : 500;
-  return failed(code, status.text());
+Answer failed(const Status& status) { return error_answer(status); }
+Answer not_found_here() { return error_answer(404, "not_found", "there is no such address"); }
+Answer needs(Scope scope) {
+  return error_answer(403, "auth", "this needs the scope " + std::string(scope_name(scope)));
 }
 Answer done() { return {.status = 204, .type = "text/plain"}; }
 
@@ -56,11 +54,11 @@ Begun AccountApi::begin(const httpd::RequestHead& head, const Caller& caller) {
 
 Answer AccountApi::answer(const httpd::RequestHead& head, const Caller& caller, const std::string& body) {
   auto path = head.segments();
-  if (!path.ok() || path->size() < 2 || path->size() > 3) return failed(404, "Not Found");
+  if (!path.ok() || path->size() < 2 || path->size() > 3) return not_found_here();
   const std::string& what = (*path)[1];
   const std::string id = path->size() == 3 ? (*path)[2] : "";
   if (what == "tokens") return tokens(head.method, caller, id, body);
-  if (!id.empty() && !(what == "audit" && id == "refused")) return failed(404, "Not Found");
+  if (!id.empty() && !(what == "audit" && id == "refused")) return not_found_here();
   if (what == "me" && head.method == "GET")
     return of(200, {{"user", caller.user},
                     {"scope", scope_name(caller.scope)},
@@ -69,11 +67,11 @@ Answer AccountApi::answer(const httpd::RequestHead& head, const Caller& caller, 
   if (what == "session" && head.method == "DELETE") return access_.closed(caller);
   if (what == "credentials") return credentials(head.method, caller, body);
   if (what == "audit" && head.method == "GET") {
-    if (!caller.may(Scope::Admin)) return failed(403, "The token's scope does not include admin.");
+    if (!caller.may(Scope::Admin)) return needs(Scope::Admin);
     const bool refused = id == "refused";
     return {.body = audit_.last(kAuditShown, refused), .type = "application/x-ndjson"};
   }
-  return failed(405, "Method Not Allowed");
+  return not_allowed(head.method, what == "session" ? "DELETE" : "GET");
 }
 
 Answer AccountApi::tokens(const std::string& method, const Caller& caller, const std::string& id,
@@ -82,7 +80,7 @@ Answer AccountApi::tokens(const std::string& method, const Caller& caller, const
     const Status revoked = access_.tokens().revoke(caller, id);
     return revoked.ok() ? done() : failed(revoked);
   }
-  if (!id.empty()) return failed(405, "Method Not Allowed");
+  if (!id.empty()) return not_allowed(method, "DELETE");
   if (method == "GET") {
     auto all = access_.tokens().list(caller);
     if (!all.ok()) return failed(all.status());
@@ -90,13 +88,14 @@ Answer AccountApi::tokens(const std::string& method, const Caller& caller, const
     for (const Token& token : *all) list.push_back(shown(token));
     return of(200, {{"tokens", std::move(list)}});
   }
-  if (method != "POST") return failed(405, "Method Not Allowed");
+  if (method != "POST") return not_allowed(method, "GET, POST");
   const Json json = Json::parse(body, nullptr, false);
-  if (!json.is_object()) return failed(400, "The body must be a JSON object.");
+  if (!json.is_object()) return failed(invalid("the body is not a JSON object"));
   const auto scope = scope_named(text_in(json, "scope"));
-  if (!scope) return failed(400, "scope is read, plan, apply or admin");
+  if (!scope) return failed(invalid("'scope' must be read, plan, apply or admin"));
   const auto days = json.find("days");
-  if (days != json.end() && (!days->is_number() || *days < 0)) return failed(400, "days is a number");
+  if (days != json.end() && (!days->is_number() || *days < 0))
+    return failed(invalid("'days' must be a non-negative number"));
   auto issued =
       access_.tokens().add(caller, {.user = text_in(json, "user"),
                                     .scope = *scope,
@@ -109,8 +108,7 @@ Answer AccountApi::tokens(const std::string& method, const Caller& caller, const
 }
 
 Answer AccountApi::credentials(const std::string& method, const Caller& caller, const std::string& body) {
-  if (method != "GET" && !caller.may(Scope::Apply))
-    return failed(403, "The token's scope does not include apply.");
+  if (method != "GET" && !caller.may(Scope::Apply)) return needs(Scope::Apply);
   if (method == "GET") {
     auto names = users_.vault().names(caller.user);
     if (!names.ok()) return failed(names.status());
@@ -126,7 +124,7 @@ Answer AccountApi::credentials(const std::string& method, const Caller& caller, 
     const Status removed = users_.vault().remove(caller.user);
     return removed.ok() ? done() : failed(removed);
   }
-  return failed(405, "Method Not Allowed");
+  return not_allowed(method, "GET, PUT, DELETE");
 }
 
 }  // namespace radl::serve

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/files.h"
 #include "common/program_folder.h"
@@ -73,8 +74,8 @@ const std::vector<OwnApi::Route>& OwnApi::routes() {
   return all;
 }
 
-OwnApi::OwnApi(const Settings& settings, Workspaces& workspaces)
-    : settings_(settings), workspaces_(workspaces) {}
+OwnApi::OwnApi(Users& users, Access& access, Workspaces& workspaces)
+    : users_(users), access_(access), workspaces_(workspaces) {}
 
 Begun OwnApi::begin(const httpd::RequestHead& head, const Caller& caller) {
   auto path = head.segments();
@@ -84,12 +85,14 @@ Begun OwnApi::begin(const httpd::RequestHead& head, const Caller& caller) {
   if (path->size() < 2 || (*path)[1] != "v1")
     return error_answer(404, "not_found", "this service has the version v1 of the API");
   path->erase(path->begin(), path->begin() + 2);
-  bool other_method = false;
+  std::set<std::string> allowed;  // by other methods
   for (const Route& route : routes()) {
     auto held = fits(route.path, *path);
     if (!held) continue;
-    if (route.method != head.method) {
-      other_method = true;
+    // The server sends no body for HEAD.
+    if (route.method != head.method && !(head.method == "HEAD" && route.method == "GET")) {
+      allowed.emplace(route.method);
+      if (route.method == "GET") allowed.insert("HEAD");
       continue;
     }
     if (!caller.may(route.scope))
@@ -104,12 +107,20 @@ Begun OwnApi::begin(const httpd::RequestHead& head, const Caller& caller) {
       return (this->*route.handler)(whole);
     });
   }
-  return other_method ? error_answer(405, "invalid", "this address does not take " + head.method)
-                      : error_answer(404, "not_found", "there is no such address");
+  if (allowed.empty()) return error_answer(404, "not_found", "there is no such address");
+  return not_allowed(head.method, join(std::vector<std::string>(allowed.begin(), allowed.end()), ", "));
 }
 
 Result<std::shared_ptr<Workspace>> OwnApi::find(const OwnCall& call, const std::string& id) const {
-  auto found = workspaces_.find(id);
+  return seen(call, workspaces_.find(id), id);
+}
+
+Result<std::shared_ptr<Workspace>> OwnApi::find_of(const OwnCall& call, const std::string& part) const {
+  return seen(call, workspaces_.find_of(part), part);
+}
+
+Result<std::shared_ptr<Workspace>> OwnApi::seen(const OwnCall& call, Result<std::shared_ptr<Workspace>> found,
+                                                const std::string& id) const {
   if (found.ok() && !call.caller.may_touch((*found)->owner()))
     return not_found("there is no infrastructure " + id);
   return found;

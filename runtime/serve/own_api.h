@@ -8,16 +8,21 @@
 #include <vector>
 
 #include "common/http_server/server.h"
+#include "runtime/serve/access.h"
 #include "runtime/serve/own_call.h"
 #include "runtime/serve/part.h"
+#include "runtime/serve/process_slots.h"
 #include "runtime/serve/run_events.h"
+#include "runtime/serve/uploads.h"
+#include "runtime/serve/users.h"
 #include "runtime/serve/workspaces.h"
 
 namespace radl::serve {
 
 class OwnApi : public Part {
  public:
-  OwnApi(const Settings& settings, Workspaces& workspaces);
+  // All outlive it.
+  OwnApi(Users& users, Access& access, Workspaces& workspaces);
 
   bool takes(const httpd::RequestHead& head) const override { return head.path.starts_with("/api/"); }
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
@@ -32,6 +37,9 @@ class OwnApi : public Part {
   Begun begin_upload(const OwnCall& call);
   // Of the caller, or of anybody if the caller may see that. NotFound.
   Result<std::shared_ptr<Workspace>> find(const OwnCall& call, const std::string& id) const;
+  Result<std::shared_ptr<Workspace>> find_of(const OwnCall& call, const std::string& part) const;
+  Result<std::shared_ptr<Workspace>> seen(const OwnCall& call, Result<std::shared_ptr<Workspace>> found,
+                                          const std::string& id) const;
   std::vector<std::shared_ptr<Workspace>> all(const OwnCall& call) const;
 
   // own_api.cc
@@ -61,17 +69,19 @@ class OwnApi : public Part {
   httpd::Answer get_result(OwnCall& call);
   httpd::Answer predict(OwnCall& call);
   // own_tools.cc
-  httpd::Answer answer_by_command(std::vector<std::string> words, int also_fine = 0);
+  httpd::Answer answer_by_command(const OwnCall& call, std::vector<std::string> words, int also_fine = 0);
   httpd::Answer get_recommend(OwnCall& call);
   httpd::Answer post_recommend(OwnCall& call);
   httpd::Answer rehearse(OwnCall& call);
   httpd::Answer prices(OwnCall& call);
   httpd::Answer costs(OwnCall& call);
 
-  const Settings settings_;
+  Users& users_;
+  Access& access_;
   Workspaces& workspaces_;
   EventStreams streams_;
-  std::atomic<int> commands_{0};           // that go on
+  Uploads uploads_;
+  ProcessSlots processes_;
   std::atomic<uint64_t> answers_[6] = {};  // by the first digit of the status
 };
 

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "runtime/serve/document.h"
+
 namespace radl::serve {
 namespace {
 
@@ -16,7 +18,9 @@ int http_status(Code code) {
     case Code::Auth:
       return 403;
     case Code::Quota:
-      return 507;
+      return 429;
+    case Code::Unsupported:
+      return 422;
     case Code::Retry:
     case Code::Timeout:
       return 503;
@@ -64,12 +68,41 @@ Result<unsigned long long> whole_number(const std::string& name, const std::stri
   return value;
 }
 
+Result<std::vector<std::string>> inputs_in(const Json& body) {
+  const Json inputs = body.value("inputs", Json::object());
+  if (!inputs.is_object()) return invalid("'inputs' is not an object");
+  std::vector<std::string> list;
+  for (const auto& [name, value] : inputs.items())
+    list.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  return list;
+}
+
+Status may_compile(const OwnCall& call, const std::string& program) {
+  if (call.caller.may(Scope::Apply)) return {};
+  const auto document = Document::parse(program);
+  if (document.ok() && !document->is_radl2()) return {};
+  return Status(Code::Auth, "programs of `radl 2` can read files of the service: this needs the scope apply");
+}
+
 httpd::Answer json_answer(const Json& json, int status) {
   return {.status = status, .body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
 httpd::Answer error_answer(const Status& status) {
   return error_answer(http_status(status.code()), code_name(status.code()), status.message(), status.hint());
+}
+
+httpd::Answer too_many_processes() {
+  httpd::Answer answer =
+      error_answer(429, "retry", "too many commands are running", "try again in a few seconds");
+  answer.headers.emplace_back("Retry-After", "2");
+  return answer;
+}
+
+httpd::Answer not_allowed(const std::string& method, const std::string& allowed) {
+  httpd::Answer answer = error_answer(405, "invalid", "this address does not support " + method);
+  answer.headers.emplace_back("Allow", allowed);
+  return answer;
 }
 
 httpd::Answer error_answer(int http, std::string_view code, const std::string& message,

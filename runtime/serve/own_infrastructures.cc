@@ -35,12 +35,12 @@ Result<PlanQuery> query_in(const Json& body) {
   query.max_cost = *max_cost;
   query.system = *system;
   query.count = int(*count);
-  const Json refresh = body.value("refresh", Json(false)), inputs = body.value("inputs", Json::object());
+  const Json refresh = body.value("refresh", Json(false));
   if (!refresh.is_boolean()) return invalid("'refresh' is not true or false");
   query.refresh = refresh;
-  if (!inputs.is_object()) return invalid("'inputs' is not an object");
-  for (const auto& [name, value] : inputs.items())
-    query.inputs.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  auto given = inputs_in(body);
+  if (!given.ok()) return given.status();
+  query.inputs = std::move(*given);
   return query;
 }
 
@@ -90,7 +90,8 @@ Answer OwnApi::get_program(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
   std::string text = (*found)->program();
-  if (text.empty()) return error_answer(404, "not_found", "it has no program yet");
+  if (text.empty())
+    return error_answer(404, "not_found", "infrastructure " + call.path[0] + " has no program yet");
   return {.body = std::move(text), .type = "text/plain; charset=utf-8"};
 }
 
@@ -98,7 +99,9 @@ Answer OwnApi::get_receipt(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
   const auto receipt = (*found)->receipt();
-  return receipt ? json_answer(*receipt) : error_answer(404, "not_found", "it was not destroyed");
+  return receipt ? json_answer(*receipt)
+                 : error_answer(404, "not_found",
+                                "infrastructure " + call.path[0] + " has no receipt: it was not destroyed");
 }
 
 // Trainings and programs, as the states have them.
@@ -131,6 +134,10 @@ Answer OwnApi::make_plan(OwnCall& call) {
   if (id->empty()) return error_answer(invalid("'infrastructure' is missing: create one first"));
   auto found = find(call, *id);
   if (!found.ok()) return error_answer(found.status());
+  if (query->command != "destroy")
+    if (Status may = may_compile(call, query->program.empty() ? (*found)->program() : query->program);
+        !may.ok())
+      return error_answer(may);
   Json findings;
   auto plan = (*found)->plan(*query, findings);
   if (!plan.ok()) return program_refused(plan.status(), std::move(findings));
@@ -140,7 +147,7 @@ Answer OwnApi::make_plan(OwnCall& call) {
 }
 
 Answer OwnApi::get_plan(OwnCall& call) {
-  auto found = find(call, call.path[0]);
+  auto found = find_of(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
   auto plan = (*found)->read_plan(call.path[0]);
   return plan.ok() ? json_answer(*plan) : error_answer(plan.status());

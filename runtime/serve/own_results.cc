@@ -1,14 +1,8 @@
 // Files of the own API: what a user uploads, what a training brings, and a picture that its model is tried
 // on.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
-#include "common/fd.h"
 #include "common/files.h"
 #include "common/process/process.h"
 #include "common/program_folder.h"
@@ -21,7 +15,6 @@ namespace {
 using httpd::Answer;
 namespace fs = std::filesystem;
 
-constexpr uint64_t kSpareBytes = uint64_t{1} << 30;  // an upload leaves as much of the disk
 constexpr size_t kMostFiles = 10000;
 constexpr std::chrono::seconds kPredictSeconds{60};
 
@@ -32,18 +25,6 @@ std::string upload_path(const Workspace& of, const std::string& name) {
 bool is_file_name(const std::string& name) {
   return !name.empty() && name.size() <= 200 && name.front() != '.' && !name.ends_with(".part") &&
          std::ranges::none_of(name, [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < ' '); });
-}
-
-uint64_t size_of(const std::string& path) {
-  struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 ? uint64_t(about.st_size) : 0;
-}
-
-bool has_room(const std::string& folder, uint64_t bytes) {
-  struct statvfs about {};
-  if (::statvfs(folder.c_str(), &about) != 0) return true;
-  const uint64_t room = uint64_t(about.f_bavail) * about.f_frsize;
-  return room >= kSpareBytes && room - kSpareBytes >= bytes;
 }
 
 // Regular files below a folder, by path; names that begin with a dot are radlc's own.
@@ -64,62 +45,53 @@ Json files_below(const std::string& folder) {
 
 }  // namespace
 
-// A part of a file, appended as it arrives. What was received stays if the connection breaks.
+// A part of a file. What was received stays if the connection breaks.
 class OwnApi::Upload : public httpd::Exchange {
  public:
-  Upload(std::string path, uint64_t offset, uint64_t total)
-      : path_(std::move(path)),
-        total_(total),
-        size_(offset),
-        file_(::open((path_ + ".part").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-                     0600)) {}
+  Upload(std::unique_ptr<Uploads::Upload> upload, std::shared_ptr<Workspace> of, bool may_apply)
+      : upload_(std::move(upload)), of_(std::move(of)), may_apply_(may_apply) {}
 
   std::optional<Answer> receive(std::string_view part) override {
-    if (!file_.open()) return error_answer(500, "internal", "the file cannot be written");
-    if (size_ + part.size() > total_)
-      return error_answer(400, "invalid", "the body is longer than 'total' says");
-    if (Status written = write_all(file_.get(), part, "the upload"); !written.ok())
-      return error_answer(written);
-    size_ += part.size();
-    return {};
+    Status written = upload_->write(part);
+    if (written.ok()) return {};
+    return error_answer(written);
   }
   Answer finish() override {
-    if (!file_.open()) return error_answer(500, "internal", "the file cannot be written");
-    const bool complete = size_ == total_;
-    if (complete) {
-      if (::fsync(file_.get()) != 0 || ::rename((path_ + ".part").c_str(), path_.c_str()) != 0)
-        return error_answer(500, "internal", "the file cannot be written");
-    }
-    return json_answer({{"bytes", size_}, {"complete", complete}}, complete ? 201 : 202);
+    // A run or a plan may have begun since.
+    if (Status takes = of_->takes_files(may_apply_); !takes.ok()) return error_answer(takes);
+    auto complete = upload_->finish();
+    if (!complete.ok()) return error_answer(complete.status());
+    return json_answer({{"bytes", upload_->bytes()}, {"complete", *complete}}, *complete ? 201 : 202);
   }
 
  private:
-  const std::string path_;
-  const uint64_t total_;
-  uint64_t size_;
-  Fd file_;
+  const std::unique_ptr<Uploads::Upload> upload_;
+  const std::shared_ptr<Workspace> of_;
+  const bool may_apply_;
 };
 
 // PUT files/NAME?offset=N&total=M: bytes N and what follows. 409 with the offset that is expected.
 Begun OwnApi::begin_upload(const OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  if (!is_file_name(call.path[1])) return error_answer(400, "invalid", "this is not a name for a file");
+  if (!is_file_name(call.path[1])) return error_answer(400, "invalid", "invalid file name");
   auto total = whole_number("total", call.parameter("total"));
   auto offset = whole_number("offset", call.parameters.contains("offset") ? call.parameter("offset") : "0");
   if (!total.ok()) return error_answer(total.status());
   if (!offset.ok()) return error_answer(offset.status());
-  const std::string path = upload_path(**found, call.path[1]);
-  if (*offset == 0) (void)::unlink((path + ".part").c_str());
-  const uint64_t have = size_of(path + ".part");
-  if (have != *offset) {
-    Answer answer = error_answer(409, "conflict", "the upload continues at another offset");
-    answer.headers.emplace_back("Upload-Offset", std::to_string(have));
-    return answer;
-  }
-  if (*offset > *total || !has_room((*found)->folder(), *total - *offset))
-    return error_answer(507, "quota", "the disk of the service has no room for it");
-  return std::make_unique<Upload>(path, have, *total);
+  const bool may_apply = call.caller.may(Scope::Apply);
+  if (Status takes = (*found)->takes_files(may_apply); !takes.ok()) return error_answer(takes);
+  uint64_t used = 0, expected = 0;
+  for (const auto& one : workspaces_.all())
+    if (one->owner() == (*found)->owner()) used += bytes_in(one->folder() + "/files");
+  auto upload =
+      uploads_.begin(upload_path(**found, call.path[1]), (*found)->owner(), used, *offset, *total, expected);
+  if (upload.ok()) return std::make_unique<Upload>(std::move(*upload), *found, may_apply);
+  Answer answer = error_answer(upload.status());
+  if (upload.status().code() == Code::Quota) answer.status = 507;
+  if (upload.status().code() == Code::Conflict)
+    answer.headers.emplace_back("Upload-Offset", std::to_string(expected));
+  return answer;
 }
 
 Answer OwnApi::list_files(OwnCall& call) {
@@ -175,9 +147,12 @@ Answer OwnApi::predict(OwnCall& call) {
   const std::string model = (*found)->folder() + "/result/model";
   std::error_code error;
   if (!fs::exists(model + "/model.json", error))
-    return error_answer(404, "not_found", "there is no trained model yet");
+    return error_answer(404, "not_found", "infrastructure " + call.path[0] + " has no trained model yet");
   if (call.body.empty()) return error_answer(400, "invalid", "the body is not a picture");
-  World& world = *settings_.host->world;
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  const Settings settings = users_.of((*found)->owner());
+  World& world = *settings.host->world;
   const std::string picture = (*found)->folder() + "/try-" + random_token(world.random);
   if (Status kept = world.files.write(picture, call.body, 0600); !kept.ok()) return error_answer(kept);
   ProcessRequest request;
@@ -192,7 +167,7 @@ Answer OwnApi::predict(OwnCall& call) {
                   "--threads",
                   "1"};
   request.deadline = kPredictSeconds;
-  auto done = run_process(settings_.host->environment(), request);
+  auto done = run_process(settings.host->environment(), request);
   fs::remove(picture, error);
   if (!done.ok()) return error_answer(done.status());
   const Json line = Json::parse(done->out, nullptr, false);

@@ -1,4 +1,6 @@
 // Runs of the own API, and their events.
+#include <algorithm>
+
 #include "common/files.h"
 #include "runtime/serve/own_api.h"
 
@@ -22,6 +24,13 @@ Result<WorkspaceRun> run_of(const Workspace& of, const std::string& id) {
   return *run;
 }
 
+// Whether the token of the caller was neither revoked nor expired.
+bool is_valid(Access& access, const Caller& caller) {
+  if (caller.token == access.owner().token) return true;
+  auto tokens = access.tokens().list(caller);
+  return tokens.ok() && std::ranges::find(*tokens, caller.token, &Token::id) != tokens->end();
+}
+
 }  // namespace
 
 Answer OwnApi::start_run(OwnCall& call) {
@@ -29,9 +38,11 @@ Answer OwnApi::start_run(OwnCall& call) {
   if (!body.ok()) return error_answer(body.status());
   auto plan = text_in(*body, "plan");
   if (!plan.ok()) return error_answer(plan.status());
-  auto found = find(call, *plan);
+  auto found = find_of(call, *plan);
   if (!found.ok()) return error_answer(not_found("there is no plan " + *plan));
-  auto run = (*found)->run(*plan, call.caller.user);
+  auto secrets = inputs_in(*body);
+  if (!secrets.ok()) return error_answer(secrets.status());
+  auto run = (*found)->run(*plan, call.caller.user, *secrets);
   if (!run.ok()) return error_answer(run.status());
   Answer answer = json_answer(run_json(**found, *run), 202);
   answer.headers.emplace_back("Location", "/api/v1/runs/" + run->id);
@@ -53,23 +64,24 @@ Answer OwnApi::list_runs(OwnCall& call) {
 }
 
 Answer OwnApi::get_run(OwnCall& call) {
-  auto found = find(call, call.path[0]);
+  auto found = find_of(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
   auto run = run_of(**found, call.path[0]);
   return run.ok() ? json_answer(run_json(**found, *run)) : error_answer(run.status());
 }
 
 Answer OwnApi::stop_run(OwnCall& call) {
-  auto found = find(call, call.path[0]);
+  auto found = find_of(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
   if (auto run = run_of(**found, call.path[0]); !run.ok()) return error_answer(run.status());
-  if (!(*found)->stop_run(call.path[0])) return error_answer(409, "conflict", "the run is over");
+  if (!(*found)->stop_run(call.path[0]))
+    return error_answer(409, "conflict", "the run " + call.path[0] + " is over");
   return json_answer(run_json(**found, *run_of(**found, call.path[0])), 202);
 }
 
 // Server-sent events if Accept asks for them, otherwise those that there are, as JSON.
 Answer OwnApi::get_events(OwnCall& call) {
-  auto found = find(call, call.path[0]);
+  auto found = find_of(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
   if (auto run = run_of(**found, call.path[0]); !run.ok()) return error_answer(run.status());
   unsigned long long from = 1;
@@ -84,8 +96,12 @@ Answer OwnApi::get_events(OwnCall& call) {
     from = *number + 1;
   }
   if (call.head.header("accept").value_or("").find("text/event-stream") != std::string_view::npos) {
+    auto stream =
+        streams_.open(*found, call.path[0], from, call.caller.user,
+                      [&access = access_, caller = call.caller] { return is_valid(access, caller); });
+    if (!stream.ok()) return error_answer(stream.status());
     Answer answer{.type = "text/event-stream"};
-    answer.stream = streams_.open(*found, call.path[0], from);
+    answer.stream = std::move(*stream);
     return answer;
   }
   RunReader reader(*found, call.path[0], from);

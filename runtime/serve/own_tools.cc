@@ -2,6 +2,7 @@
 // and costs. Each runs in a process of its own, whose end, memory and time are its own.
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "common/process/process.h"
 #include "common/program_folder.h"
@@ -14,7 +15,6 @@ namespace {
 using httpd::Answer;
 
 constexpr std::chrono::seconds kCommandSeconds{120};
-constexpr int kMostCommands = 4;  // at once: others find a worker all the same
 constexpr int kMostRehearsals = 1000;
 constexpr int kNothingFits = 3;  // of `radlc recommend`
 
@@ -93,16 +93,11 @@ Result<std::string> program_in(std::map<std::string, std::string>& options) {
 
 }  // namespace
 
-// Its JSON as an answer; 429 while too many go on.
-Answer OwnApi::answer_by_command(std::vector<std::string> words, int also_fine) {
-  if (commands_.fetch_add(1) >= kMostCommands) {
-    commands_.fetch_sub(1);
-    Answer answer = error_answer(429, "retry", "too many commands go on", "try again in a few seconds");
-    answer.headers.emplace_back("Retry-After", "2");
-    return answer;
-  }
-  auto json = command(*settings_.host, std::move(words), also_fine);
-  commands_.fetch_sub(1);
+// Its JSON as an answer; 429 while too many run.
+Answer OwnApi::answer_by_command(const OwnCall& call, std::vector<std::string> words, int also_fine) {
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  auto json = command(*users_.of(call.caller.user).host, std::move(words), also_fine);
   return json.ok() ? json_answer(*json) : error_answer(json.status());
 }
 
@@ -113,7 +108,7 @@ Answer OwnApi::get_recommend(OwnCall& call) {
   options.try_emplace("study", "mnist");
   std::vector<std::string> words = {"recommend", "--json"};
   pass(options, {"study", "batch", "latency", "algorithm", "max_workers"}, words);
-  return answer_by_command(std::move(words));
+  return answer_by_command(call, std::move(words));
 }
 
 Answer OwnApi::post_recommend(OwnCall& call) {
@@ -123,14 +118,15 @@ Answer OwnApi::post_recommend(OwnCall& call) {
   if (!options.ok()) return error_answer(options.status());
   auto program = program_in(*options);
   if (!program.ok()) return error_answer(program.status());
-  const ProgramFolder folder(*settings_.host->world, *program);
+  if (Status may = may_compile(call, *program); !may.ok()) return error_answer(may);
+  const ProgramFolder folder(*users_.own().host->world, *program);
   if (!folder.status().ok()) return error_answer(folder.status());
   std::vector<std::string> words = {"recommend", folder.file(), "--json"};
   pass(*options,
        {"budget", "max_cost", "deadline", "objective", "workers", "max_workers", "types", "server", "latency",
         "images", "batch", "confidence", "training"},
        words);
-  return answer_by_command(std::move(words), kNothingFits);
+  return answer_by_command(call, std::move(words), kNothingFits);
 }
 
 // `radlc test`: the program against simulated clouds that fail.
@@ -145,24 +141,34 @@ Answer OwnApi::rehearse(OwnCall& call) {
   auto runs = whole_number("runs", options->at("runs"));
   if (!runs.ok() || *runs < 2 || *runs > kMostRehearsals)
     return error_answer(invalid("'runs' is a number from 2 to 1000"));
-  const ProgramFolder folder(*settings_.host->world, *program);
+  if (Status may = may_compile(call, *program); !may.ok()) return error_answer(may);
+  const ProgramFolder folder(*users_.own().host->world, *program);
   if (!folder.status().ok()) return error_answer(folder.status());
   std::vector<std::string> words = {"test", folder.file(), "--json", "--jobs=1"};
   pass(*options, {"runs", "seed", "faults"}, words);
   constexpr int kFailed = 2;
-  return answer_by_command(std::move(words), kFailed);
+  return answer_by_command(call, std::move(words), kFailed);
 }
 
 Answer OwnApi::prices(OwnCall& call) {
   std::vector<std::string> words = {"catalog", "list", "--json"};
   pass(call.parameters, {"cloud", "region", "cpu", "memory", "gpu"}, words);
-  return answer_by_command(std::move(words));
+  return answer_by_command(call, std::move(words));
 }
 
 // What the runs of these infrastructures took and cost, and what exists now.
 Answer OwnApi::costs(OwnCall& call) {
-  auto history = command(*settings_.host, {"history", "--json", "--newest=100000"});
-  if (!history.ok()) return error_answer(history.status());
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  std::set<std::string> owners;  // each has a history
+  for (const auto& one : all(call)) owners.insert(one->owner());
+  std::vector<Json> history;
+  for (const std::string& owner : owners) {
+    auto its = command(*users_.of(owner).host, {"history", "--json", "--newest=100000"});
+    if (!its.ok()) return error_answer(its.status());
+    for (Json& run : *its) history.push_back(std::move(run));
+  }
+  std::ranges::stable_sort(history, {}, [](const Json& run) { return run.value("time", 0.0); });
   std::map<std::string, std::string> ids, names;  // by the folder of the state
   MoneySum now;
   for (const auto& one : all(call)) {
@@ -172,7 +178,7 @@ Answer OwnApi::costs(OwnCall& call) {
       now.add(amount.get<Money>());
   }
   Json runs = Json::array();
-  for (const Json& run : *history) {
+  for (const Json& run : history) {
     const std::string directory = run.value("directory", "");
     const auto found = ids.find(directory);
     if (found == ids.end()) continue;

@@ -68,7 +68,11 @@ Answer Page::answer(const File& file, const httpd::RequestHead& head) const {
 }
 
 Begun Page::begin(const httpd::RequestHead& head, const Caller&) {
-  if (head.method != "GET") return Answer{.status = 405, .body = "Method Not Allowed", .type = "text/plain"};
+  if (head.method != "GET" && head.method != "HEAD") {
+    Answer answer{.status = 405, .body = "Method Not Allowed", .type = "text/plain"};
+    answer.headers.emplace_back("Allow", "GET, HEAD");
+    return answer;
+  }
   if (!head.path.starts_with(kFolder)) {
     Answer answer{.status = 303, .type = "text/plain"};
     answer.headers.emplace_back("Location", std::string(kFolder));

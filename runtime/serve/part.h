@@ -26,6 +26,11 @@ class Part {
   virtual Begun begin(const httpd::RequestHead& head, const Caller& caller) = 0;
 };
 
+// An error in the form of the path: below /api/ that of the own API (own_call.h), elsewhere IM's (im_call.h),
+// which has no hint.
+httpd::Answer refusal(const httpd::RequestHead& head, int status, const std::string& why,
+                      const std::string& hint = {});
+
 // An exchange that reads the whole body, at most `most` bytes, and then answers. 413 for a longer one.
 Begun with_body(const httpd::RequestHead& head, size_t most,
                 std::function<httpd::Answer(const std::string& body)> answer);

@@ -2,15 +2,20 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <utility>
+
+#include "common/clock.h"
 
 namespace radl::serve {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{50};
+constexpr std::chrono::seconds kAskEvery{5};  // whether the token is valid
 constexpr size_t kAtOnce = size_t{64} << 10;
+constexpr size_t kMostStreams = 64;  // of one user
 
 }  // namespace
 
@@ -67,9 +72,13 @@ uint64_t RunReader::size() const {
 
 // Shared by a stream and the thread that watches.
 struct EventStreams::Watched {
-  Watched(std::shared_ptr<const Workspace> workspace, const std::string& run, unsigned long long from)
-      : reader(workspace, run, from) {}
+  Watched(std::shared_ptr<const Workspace> workspace, const std::string& run, unsigned long long from,
+          std::string u, std::function<bool()> m)
+      : reader(workspace, run, from), user(std::move(u)), may(std::move(m)) {}
   RunReader reader;
+  const std::string user;
+  const std::function<bool()> may;
+  std::atomic<bool> refused{false};
   std::mutex mutex;
   std::function<void()> more;
   std::atomic<bool> gone{false};
@@ -82,7 +91,7 @@ class EventStreams::Source : public httpd::StreamSource {
   ~Source() override { watched_->gone = true; }
 
   std::optional<std::string> next() override {
-    if (ended_) return {};
+    if (ended_ || watched_->refused) return {};
     watched_->seen = watched_->reader.size();
     std::string text;
     while (text.size() < kAtOnce) {
@@ -117,17 +126,27 @@ EventStreams::~EventStreams() {
   changed_.notify_all();
 }
 
-std::unique_ptr<httpd::StreamSource> EventStreams::open(std::shared_ptr<const Workspace> workspace,
-                                                        const std::string& run, unsigned long long from) {
-  auto watched = std::make_shared<Watched>(std::move(workspace), run, from);
+Result<std::unique_ptr<httpd::StreamSource>> EventStreams::open(std::shared_ptr<const Workspace> workspace,
+                                                                const std::string& run,
+                                                                unsigned long long from,
+                                                                const std::string& user,
+                                                                std::function<bool()> may) {
+  auto watched = std::make_shared<Watched>(std::move(workspace), run, from, user, std::move(may));
   std::lock_guard lock(mutex_);
+  watched_.remove_if([](const auto& one) { return one->gone.load(); });
+  if (size_t(std::ranges::count_if(watched_, [&](const auto& one) { return one->user == user; })) >=
+      kMostStreams)
+    return Status(Code::Quota, "you have too many event streams open")
+        .with_hint("close one, or read without a stream");
   watched_.push_back(watched);
   changed_.notify_all();
-  return std::make_unique<Source>(std::move(watched));
+  std::unique_ptr<httpd::StreamSource> source = std::make_unique<Source>(std::move(watched));
+  return source;
 }
 
 void EventStreams::watch() {
   std::unique_lock lock(mutex_);
+  auto asked = SteadyClock::now();
   while (!stopping_) {
     if (watched_.empty()) {
       changed_.wait(lock);
@@ -137,8 +156,12 @@ void EventStreams::watch() {
     watched_.remove_if([](const auto& one) { return one->gone.load(); });
     const std::vector<std::shared_ptr<Watched>> all(watched_.begin(), watched_.end());
     lock.unlock();
+    const auto now = SteadyClock::now();
+    const bool ask = now - asked >= kAskEvery;
+    if (ask) asked = now;
     for (const auto& one : all) {
-      if (one->reader.size() == one->seen) continue;
+      if (ask && !one->may()) one->refused = true;
+      if (!one->refused && one->reader.size() == one->seen) continue;
       std::lock_guard held(one->mutex);
       if (one->more) one->more();
     }

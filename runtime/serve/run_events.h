@@ -50,8 +50,11 @@ class EventStreams {
  public:
   EventStreams();
   ~EventStreams();
-  std::unique_ptr<httpd::StreamSource> open(std::shared_ptr<const Workspace> workspace,
-                                            const std::string& run, unsigned long long from);
+  // `may`: whether its user may still read it; asked now and then, the stream ends when it says no. Quota:
+  // the user has too many streams.
+  Result<std::unique_ptr<httpd::StreamSource>> open(std::shared_ptr<const Workspace> workspace,
+                                                    const std::string& run, unsigned long long from,
+                                                    const std::string& user, std::function<bool()> may);
 
  private:
   struct Watched;

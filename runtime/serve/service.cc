@@ -28,6 +28,24 @@ std::string authority(const std::string& address, uint16_t port) {
   return (six ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
+// IM's export of an infrastructure: /infrastructures/ID/data.
+bool exports(const httpd::RequestHead& head) {
+  auto path = head.segments();
+  return path.ok() && path->size() == 3 && (*path)[0] == "infrastructures" && (*path)[2] == "data";
+}
+
+// With ?delete=yes, a GET of it ends the management of the infrastructure.
+bool deletes(const httpd::RequestHead& head) {
+  auto parameters = head.parameters();
+  return exports(head) && parameters.ok() &&
+         std::ranges::any_of(*parameters, [](const auto& one) { return one.first == "delete"; });
+}
+
+Answer refusal_of(const httpd::RequestHead& head, const Refusal& of) {
+  return refusal(head, of.status, of.why,
+                 of.status == 401 ? "Run `radlc serve --open` for a link that opens the page." : "");
+}
+
 }  // namespace
 
 class Service::Requests : public httpd::Handler {
@@ -56,16 +74,18 @@ class Service::Requests : public httpd::Handler {
     if (!rate_.take(caller.user)) return refused(head, {429, "You send too many requests."}, &caller);
     const auto part = std::ranges::find_if(parts_, [&](const auto& one) { return one->takes(head); });
     if (part == parts_.end()) return refused(head, {404, "Not Found"}, &caller);
-    const bool changes = head.method != "GET" && head.method != "HEAD";
-    // An export has the keys of machines, and may remove the infrastructure.
-    const bool audited =
-        changes || (head.path.starts_with("/infrastructures/") && head.path.ends_with("/data"));
+    const bool changes = (head.method != "GET" && head.method != "HEAD") || deletes(head);
+    // An export has the keys of machines.
+    const bool audited = changes || exports(head);
     if (changes && (*part)->runs_programs() && !users_.trusts(caller.user))
       return refused(head,
                      {403,
                       "Programs run on the computer of this service, which does not trust its users "
                       "with that. Ask its administrator to start it with --trust-users."},
                      &caller);
+    // A link that is opened in a browser, from wherever, deletes nothing.
+    if (caller.in_browser && deletes(head))
+      return refused(head, {403, "This request deletes: send it with a token, not with a session."}, &caller);
     Begun begun = (*part)->begin(head, caller);
     if (auto* answer = std::get_if<Answer>(&begun)) {
       if (audited) audit_.note(head, &caller, answer->status);
@@ -76,7 +96,11 @@ class Service::Requests : public httpd::Handler {
                                       caller, audited ? &audit_ : nullptr);
   }
   Answer refuse(int status, const std::string& why) override {
-    return secured({.status = status, .body = why, .type = "text/plain"});
+    return secured(error_answer(status,
+                                status == 429 || status == 503 ? "retry"
+                                : status == 500                ? "internal"
+                                                               : "invalid",
+                                why));
   }
   void answered(const httpd::RequestHead&, int status, double) override {
     if (open_) counts_->count(status);
@@ -95,7 +119,7 @@ class Service::Requests : public httpd::Handler {
 
   Answer refused(const httpd::RequestHead& head, const Refusal& refusal, const Caller* caller = nullptr) {
     audit_.note(head, caller, refusal.status);
-    return secured(error_answer(head, refusal.status, refusal.why));
+    return secured(refusal_of(head, refusal));
   }
 
   // A browser runs nothing of an answer that does not say what it may run.
@@ -154,7 +178,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   if (Status made = make_directories(o.folder, 0700); !made.ok()) return made;
   auto turn = FileTurn::take(o.folder + "/lock", Stop().within(std::chrono::milliseconds(200)));
   if (turn.status().code() == Code::Timeout)
-    return Status(Code::Conflict, o.folder + ": another service has this folder");
+    return Status(Code::Conflict, o.folder + ": another service uses this folder");
   if (!turn.ok()) return turn.status();
   std::unique_ptr<Service> service(new Service(std::move(*turn)));
   service->folder_ = o.folder;
@@ -178,6 +202,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
                                                   service->parts_, o.limits, world.clock);
   // A request may wait for machines; those that only look find a worker all the same.
   http.workers = 32;
+  http.connections.body_step = size_t{64} << 10;  // uploads are large
   auto server = httpd::Server::start(*service->requests_, http);
   if (!server.ok()) return server.status();
   service->server_ = std::move(*server);
@@ -194,12 +219,12 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   if (!registry.ok()) return registry.status();
   service->registry_ = std::move(*registry);
   // In the order in which they are asked for a request.
-  auto workspaces = Workspaces::open(o.settings, o.folder, service->notes_);
+  auto workspaces = Workspaces::open(*service->users_, o.folder, o.limits.infrastructures, service->notes_);
   if (!workspaces.ok()) return workspaces.status();
   service->workspaces_ = std::move(*workspaces);
   service->parts_.push_back(
       std::make_unique<AccountApi>(*service->access_, *service->users_, *service->audit_));
-  auto own = std::make_unique<OwnApi>(o.settings, *service->workspaces_);
+  auto own = std::make_unique<OwnApi>(*service->users_, *service->access_, *service->workspaces_);
   OwnApi& counts = *own;
   service->parts_.push_back(std::move(own));
   service->parts_.push_back(std::make_unique<Page>(program_folder() + "/../share/radlc/page"));
@@ -208,6 +233,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   if (Status kept = write_file_atomic(o.folder + "/url", service->url() + "\n", 0600); !kept.ok())
     return kept;
   service->requests_->open(counts);
+  service->workspaces_->recover();
   return service;
 }
 

@@ -42,9 +42,9 @@ struct ServiceOptions {
 class Service {
  public:
   // Listens when it returns. Invalid: another address than loopback without TLS. Conflict: another service
-  // has the folder or the address.
+  // uses the folder or the address.
   static Result<std::unique_ptr<Service>> start(const ServiceOptions& options);
-  // Ends what goes on well, and closes.
+  // Finishes the current actions and shuts down.
   ~Service();
   std::string url() const;
   // An address that opens the page in a browser, once, within ten minutes.

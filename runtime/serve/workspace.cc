@@ -10,6 +10,7 @@
 #include "common/guarded.h"
 #include "runtime/base/world.h"
 #include "runtime/run/event_log.h"
+#include "runtime/serve/workspace_run.h"
 
 namespace radl::serve {
 namespace {
@@ -39,6 +40,7 @@ WorkspaceRun run_from(const Json& json) {
   run.by = json.at("by");
   run.state = state_of(json.at("state"));
   run.recovered = json.at("recovered");
+  run.stop_asked = json.value("stop_asked", false);
   run.asked = json.at("asked");
   run.begun = json.at("begun");
   run.ended = json.at("ended");
@@ -99,6 +101,7 @@ Json to_json(const WorkspaceRun& run) {
           {"by", run.by},
           {"state", state_name(run.state)},
           {"recovered", run.recovered},
+          {"stop_asked", run.stop_asked},
           {"asked", run.asked},
           {"begun", run.begun},
           {"ended", run.ended},
@@ -109,37 +112,40 @@ Json to_json(const WorkspaceRun& run) {
           {"notes", run.notes}};
 }
 
-Workspace::Workspace(const Settings& settings, std::string folder, std::string id)
-    : settings_(settings), folder_(std::move(folder)), id_(std::move(id)) {}
+Workspace::Workspace(Users& users, std::string folder, std::string id, std::string owner)
+    : users_(users),
+      settings_(users.of(owner)),
+      folder_(std::move(folder)),
+      id_(std::move(id)),
+      owner_(std::move(owner)) {}
 
 Workspace::~Workspace() {
   stop();
   if (thread_.joinable()) thread_.join();
 }
 
-Result<std::shared_ptr<Workspace>> Workspace::create(const Settings& settings, const std::string& folder,
+Result<std::shared_ptr<Workspace>> Workspace::create(Users& users, const std::string& folder,
                                                      const std::string& id, const std::string& name,
                                                      const std::string& owner) {
   for (const char* part : {"", "/plans", "/files", "/runs"})
     if (Status made = make_directories(folder + part, 0700); !made.ok()) return made;
-  std::shared_ptr<Workspace> one(new Workspace(settings, folder, id));
+  std::shared_ptr<Workspace> one(new Workspace(users, folder, id, owner));
   one->name_ = name;
-  one->owner_ = owner;
-  one->created_ = settings.host->world->clock.wall_seconds();
+  one->created_ = one->settings_.host->world->clock.wall_seconds();
   std::lock_guard lock(one->mutex_);
   if (Status saved = one->save_locked(); !saved.ok()) return saved;
   return one;
 }
 
-Result<std::shared_ptr<Workspace>> Workspace::open(const Settings& settings, const std::string& folder,
+Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::string& folder,
                                                    const std::string& id) {
   auto text = read_file(folder + "/about.json", kLargestAbout);
   if (!text.ok()) return text.status();
-  std::shared_ptr<Workspace> one(new Workspace(settings, folder, id));
+  std::shared_ptr<Workspace> one;
   const Status read = guarded([&]() -> Status {
     const Json about = Json::parse(*text);
+    one.reset(new Workspace(users, folder, id, about.at("owner")));
     one->name_ = about.at("name");
-    one->owner_ = about.at("owner");
     one->created_ = about.at("created");
     for (const Json& run : about.at("runs")) one->runs_.push_back(run_from(run));
     return {};
@@ -148,12 +154,23 @@ Result<std::shared_ptr<Workspace>> Workspace::open(const Settings& settings, con
   std::lock_guard lock(one->mutex_);
   for (WorkspaceRun& run : one->runs_) {
     if (run.over()) continue;
+    if (run.stop_asked) {
+      run.state = State::Stopped;
+      run.code = code_name(Code::Cancelled);
+      run.why = "the run was asked to stop, and the service ended meanwhile";
+      run.ended = one->settings_.host->world->clock.wall_seconds();
+      continue;
+    }
     run.recovered |= run.state == State::Running;
     run.state = State::Queued;
     one->queue_.push_back(run.id);
   }
-  if (!one->queue_.empty()) one->start_locked();
   return one;
+}
+
+void Workspace::recover() {
+  std::lock_guard lock(mutex_);
+  if (!queue_.empty()) start_locked();
 }
 
 Status Workspace::save_locked() const {
@@ -172,10 +189,10 @@ driver::ProjectOptions Workspace::project_options() const {
   return options;
 }
 
-driver::MachineryOptions Workspace::machinery_options() const {
+driver::MachineryOptions Workspace::machinery_options(const MemoryFile& accounts) const {
   driver::MachineryOptions options;
   options.cloud = settings_.cloud;
-  options.auth = settings_.auth;
+  options.auth = accounts.path().empty() ? settings_.auth : accounts.path();
   return options;
 }
 
@@ -205,6 +222,47 @@ WorkspaceRun* Workspace::find_locked(const std::string& run) {
 bool Workspace::busy() const {
   std::lock_guard lock(mutex_);
   return working_ || !queue_.empty();
+}
+
+Status Workspace::takes_files(bool may_apply) const {
+  std::lock_guard lock(mutex_);
+  if (removed_) return not_found("there is no infrastructure " + id_);
+  if (working_ || !queue_.empty())
+    return Status(Code::Conflict, "a run of " + id_ + " is in progress, which may read its files")
+        .with_hint("stop the run, or wait until it ends");
+  std::error_code error;
+  if (!may_apply && (planning_ || !std::filesystem::is_empty(folder_ + "/plans", error)))
+    return Status(Code::Auth,
+                  "a plan of " + id_ + " may name its files: to change them needs the scope apply");
+  return {};
+}
+
+Status Workspace::close_for_removal() {
+  {
+    std::lock_guard lock(mutex_);
+    if (removed_) return not_found("there is no infrastructure " + id_);
+    if (working_ || !queue_.empty())
+      return Status(Code::Conflict, "a run of " + id_ + " is in progress").with_hint("stop it first");
+    if (planning_) return Status(Code::Conflict, "a plan of " + id_ + " is being made");
+    removed_ = true;  // no run begins while the state is read
+  }
+  auto now = snapshot();
+  Status closed = now.status();
+  if (now.ok() && !now->resources.empty())
+    closed = Status(Code::Conflict, "resources of " + id_ + " exist")
+                 .with_hint("destroy the infrastructure first");
+  else if (now.ok() && now->interrupted())
+    closed = Status(Code::Conflict, "a run of " + id_ + " was interrupted: what it created may exist")
+                 .with_hint("destroy the infrastructure first");
+  std::lock_guard lock(mutex_);
+  removed_ = closed.ok();
+  return closed;
+}
+
+bool Workspace::untouched() const {
+  std::error_code error;
+  return runs().empty() && std::filesystem::is_empty(folder_ + "/plans", error) &&
+         std::filesystem::is_empty(folder_ + "/files", error) && program().empty() && !error;
 }
 
 Result<Snapshot> Workspace::snapshot() const {
@@ -264,11 +322,17 @@ std::optional<Json> Workspace::receipt() const {
 
 // ---- the queue ----
 
-Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& by) {
+Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& by,
+                                    const std::vector<std::string>& secrets) {
   auto shown = read_plan(plan);
   if (!shown.ok()) return shown.status();
+  if (shown->contains("above_budget"))
+    return Status(Code::Invalid, shown->value("above_budget", ""))
+        .with_hint("plan again with a higher max_cost");
+  if (Status all = check_secrets(*shown, secrets); !all.ok()) return all;
   std::lock_guard lock(mutex_);
-  if (stopping_) return Status(Code::Cancelled, "the service stops");
+  if (stopping_) return Status(Code::Cancelled, "the service is shutting down");
+  if (removed_) return not_found("there is no infrastructure " + id_);
   if (std::ranges::find(runs_, plan, &WorkspaceRun::plan) != runs_.end())
     return Status(Code::Conflict, "this plan was run already").with_hint("plan again");
   WorkspaceRun run;
@@ -282,6 +346,7 @@ Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& 
     runs_.pop_back();
     return saved;
   }
+  if (!secrets.empty()) secrets_[run.id] = secrets;
   queue_.push_back(run.id);
   start_locked();
   return run;
@@ -292,13 +357,16 @@ bool Workspace::stop_run(const std::string& id) {
   WorkspaceRun* run = find_locked(id);
   if (!run || run->over()) return false;
   if (id == current_) {
+    run->stop_asked = true;
+    (void)save_locked();
     if (cancellation_) cancellation_->request();
     return true;
   }
+  secrets_.erase(id);
   std::erase(queue_, id);
   run->state = State::Stopped;
   run->code = code_name(Code::Cancelled);
-  run->why = "it was stopped before it began";
+  run->why = "the run was stopped before it started";
   run->ended = settings_.host->world->clock.wall_seconds();
   (void)save_locked();
   return true;
@@ -307,6 +375,7 @@ bool Workspace::stop_run(const std::string& id) {
 void Workspace::stop() {
   std::lock_guard lock(mutex_);
   stopping_ = true;
+  if (planning_) planning_->request();
   if (cancellation_ && !cancellation_->stop_starting()) cancellation_->request();
 }
 
@@ -335,7 +404,8 @@ void Workspace::work() {
     cancellation_ = nullptr;
     run = find_locked(std::exchange(current_, std::string()));
     const bool asked = done.code() == Code::Cancelled;
-    if (asked && stopping_) break;  // the next service continues it
+    if (asked && stopping_ && !run->stop_asked) break;  // the next service continues it
+    secrets_.erase(run->id);
     run->state = done.ok() ? State::Done : asked ? State::Stopped : State::Failed;
     run->ended = settings_.host->world->clock.wall_seconds();
     if (!done.ok()) {

@@ -2,7 +2,8 @@
 //
 //   FOLDER/about.json      name, owner and runs
 //   FOLDER/program.radl    the program that was planned last
-//   FOLDER/plans/ID.json   a plan as it was shown; ID.plan: the saved plan that an apply takes
+//   FOLDER/plans/ID.json   a plan as it was shown; ID.plan: the saved plan that an apply takes; the newest of
+//                          them, and those of runs that are not over
 //   FOLDER/files/          uploads
 //   FOLDER/state/NAME/     the state (runtime/state/store.h)
 //   FOLDER/runs/           events of runs; those of the state go with it
@@ -10,7 +11,7 @@
 //   FOLDER/receipt.json    of a destroy
 //
 // Only what a plan has shown is done. Runs go one after the other, in a thread that exists while there are
-// any. A run that the service's end cut off is continued when the folder is opened.
+// any. A run that the service's end cut off is continued by recover().
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +26,8 @@
 
 #include "common/stop.h"
 #include "runtime/driver/driver.h"
-#include "runtime/serve/settings.h"
+#include "runtime/serve/memory_file.h"
+#include "runtime/serve/users.h"
 
 namespace radl::serve {
 
@@ -37,6 +39,7 @@ struct WorkspaceRun {
   std::string by;       // who asked
   State state = State::Queued;
   bool recovered = false;                  // the service ended meanwhile: the plan is made again
+  bool stop_asked = false;                 // somebody has asked that it ends: no service continues it
   double asked = 0, begun = 0, ended = 0;  // wall seconds; 0: not yet
   std::string code, why, hint;             // of a failure
   std::vector<std::string> logs;   // ids of the runs of the driver (runtime/run/event_log.h), the first first
@@ -58,15 +61,17 @@ struct PlanQuery {
 
 class Workspace {
  public:
-  // A new one, with nothing in it. Errors: of making the folder and its files.
-  static Result<std::shared_ptr<Workspace>> create(const Settings& settings, const std::string& folder,
+  // A new one, with nothing in it. Errors: of making the folder and its files. `users` outlives it.
+  static Result<std::shared_ptr<Workspace>> create(Users& users, const std::string& folder,
                                                    const std::string& id, const std::string& name,
                                                    const std::string& owner);
-  // That of a folder; continues runs that were cut off. NotFound, Corrupt.
-  static Result<std::shared_ptr<Workspace>> open(const Settings& settings, const std::string& folder,
+  // That of a folder. NotFound, Corrupt.
+  static Result<std::shared_ptr<Workspace>> open(Users& users, const std::string& folder,
                                                  const std::string& id);
+  // Continues the runs that were cut off.
+  void recover();
   ~Workspace();  // as stop(), and waits
-  // Ends what goes on: what is under way is finished and recorded. It is continued by the next service.
+  // Ends plans and runs: actions that have begun are finished and recorded. The next service continues runs.
   void stop();
 
   const std::string& id() const { return id_; }
@@ -79,16 +84,26 @@ class Workspace {
 
   // The plan, as JSON (docs/plan.md) with "id" and "infrastructure"; nothing is changed but the program.
   // Invalid: the program does not compile; the findings are in the message and, as JSON, in `findings`.
-  // Conflict: a run goes on, and the program is another one.
+  // Conflict: another plan is being made, or a run is in progress and the program is another one. Auth: it is
+  // of a user who is not trusted (any more).
   Result<Json> plan(const PlanQuery& query, Json& findings);
   Result<Json> read_plan(const std::string& plan) const;  // NotFound
-  // Queues a run of the plan. NotFound; Conflict: it was run already.
-  Result<WorkspaceRun> run(const std::string& plan, const std::string& by);
+  // Queues a run of the plan. `secrets`: "name=value" of its secret inputs, held in memory alone. NotFound;
+  // Conflict: it was run already; Invalid: it costs more than its max_cost, or a secret input is missing.
+  Result<WorkspaceRun> run(const std::string& plan, const std::string& by,
+                           const std::vector<std::string>& secrets = {});
   std::vector<WorkspaceRun> runs() const;  // the oldest first
   std::optional<WorkspaceRun> find_run(const std::string& run) const;
   // Asks once that the run ends well; a second time, that it ends now. False: it is over.
   bool stop_run(const std::string& run);
   bool busy() const;
+  // Whether files may be uploaded now. Conflict: a run is in progress, which may read them. Auth: `may_apply`
+  // is false, and a plan that somebody may have approved names them.
+  Status takes_files(bool may_apply) const;
+  // From now on it takes no plan, run or file. Conflict: one is being made, or resources exist or may exist.
+  Status close_for_removal();
+  // Nothing was planned or uploaded.
+  bool untouched() const;
 
   Result<Snapshot> snapshot() const;
   // {"id","name","state","nodes","price_per_hour",...}: a row of the list. Reads the state if it changed.
@@ -100,44 +115,49 @@ class Workspace {
     std::string stamp;  // of the state's files
     Json row;
   };
-  Workspace(const Settings& settings, std::string folder, std::string id);
+  Workspace(Users& users, std::string folder, std::string id, std::string owner);
   driver::ProjectOptions project_options() const;
-  driver::MachineryOptions machinery_options() const;
+  // The accounts that the owner has stored; "": none.
+  Result<std::string> accounts() const { return users_.vault().get(owner_); }
+  driver::MachineryOptions machinery_options(const MemoryFile& accounts) const;
+  void prune_plans() const;
   std::string plan_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".json"; }
   std::string saved_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".plan"; }
   Status save_locked() const;
   Status write_program(const std::string& text);
   Status compile(const PlanQuery& query, driver::Project& project, Json& findings) const;
-  Result<Json> plan_apply(const PlanQuery& query, Json& findings);
-  Result<Json> plan_destroy();
-  Json keep_plan(const PlanQuery& query, const driver::Preview& preview, const std::string& saved,
-                 Status& kept);
+  Result<Json> plan_apply(const PlanQuery& query, Cancellation& cancellation, Json& findings);
+  Result<Json> plan_destroy(Cancellation& cancellation);
+  Json shown(const PlanQuery& query, const driver::Preview& preview) const;
+  Status keep_plan(const Json& plan, const std::string& saved) const;
   void start_locked();
   void work();
   Status execute(const WorkspaceRun& run, Cancellation& cancellation);
   Status run_apply(const WorkspaceRun& run, Cancellation& cancellation);
   Status run_destroy(const WorkspaceRun& run, Cancellation& cancellation);
   Status write_receipt(const WorkspaceRun& run, const Snapshot& before, const driver::Destroyed& done,
-                       const driver::DestroyLeft& left, const MoneySum& cost) const;
+                       const driver::DestroyLeft* left, const MoneySum& cost) const;
   void begun(const std::string& run, const std::string& log);
   void keep_log(const std::string& log) const;
   driver::Tell notes_of(const std::string& run);
   WorkspaceRun* find_locked(const std::string& run);
 
-  const Settings settings_;
-  const std::string folder_, id_;
-  std::string name_, owner_;
+  Users& users_;
+  const Settings settings_;  // of its owner
+  const std::string folder_, id_, owner_;
+  std::string name_;
   double created_ = 0;
   mutable std::mutex mutex_;
   std::vector<WorkspaceRun> runs_;
   std::deque<std::string> queue_;
-  bool stopping_ = false, working_ = false;
-  std::string current_;                   // id of the run that goes on
+  std::map<std::string, std::vector<std::string>> secrets_;  // inputs of runs that are not over, by run
+  bool stopping_ = false, working_ = false, removed_ = false;
+  std::string current_;                   // id of the run that is in progress
   Cancellation* cancellation_ = nullptr;  // of it
   std::jthread thread_;
   mutable std::mutex facts_mutex_;
   mutable Facts facts_;
-  std::mutex planning_;  // one plan at a time: the program is in a file
+  Cancellation* planning_ = nullptr;  // of the plan that is being made: one at a time
 };
 
 }  // namespace radl::serve

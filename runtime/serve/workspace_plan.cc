@@ -1,8 +1,11 @@
 // The plans of a workspace: made, kept, and compared with what a run would do.
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <set>
 
 #include "common/files.h"
+#include "common/guarded.h"
 #include "compiler/diag/render.h"
 #include "runtime/plan/forecast.h"
 #include "runtime/plan/render.h"
@@ -13,6 +16,7 @@ namespace radl::serve {
 namespace {
 
 constexpr size_t kLargestPlan = size_t{64} << 20;
+constexpr size_t kKeptPlans = 20;  // of one infrastructure
 
 bool is_plan_id(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
@@ -22,15 +26,27 @@ bool is_plan_id(const std::string& text) {
 }  // namespace
 
 Status stays_within(const Json& shown, const Plan& now) {
-  std::set<std::pair<std::string, std::string>> approved;
+  const Json of = shown.value("of", Json::object());
+  // A run that was interrupted may have made the state, and with it its lineage.
+  const std::string lineage = of.value("lineage", "");
+  if (of.value("source_digest", "") != now.source_digest)
+    return Status(Code::Conflict, "the program, its files or its inputs are not those of the plan")
+        .with_hint("plan again");
+  if (!lineage.empty() && lineage != now.lineage)
+    return Status(Code::Conflict, "the infrastructure was destroyed and created again since the plan")
+        .with_hint("plan again");
+  std::map<std::string, std::set<std::string>> approved;  // verbs, by action
   for (const Json& action : shown.value("actions", Json::array()))
-    approved.emplace(action.value("id", ""), action.value("verb", ""));
+    approved[action.value("id", "")].insert(action.value("verb", ""));
   for (const Action& action : now.actions) {
-    const bool harmless = action.verb == Verb::Create || action.verb == Verb::Run;
-    if (approved.contains({action.id, std::string(verb_name(action.verb))})) continue;
-    // After an interruption, what was to be created may exist already, or must be created again.
-    if (harmless && std::ranges::any_of(approved, [&](const auto& one) { return one.first == action.id; }))
-      continue;
+    const auto its = approved.find(action.id);
+    if (its != approved.end()) {
+      const std::string verb(verb_name(action.verb));
+      if (its->second.contains(verb)) continue;
+      // After an interruption, what was to be created may exist already, or must be created again.
+      const bool made = action.verb == Verb::Create || action.verb == Verb::Run;
+      if (made && !its->second.contains("delete") && !its->second.contains("forget")) continue;
+    }
     return Status(Code::Conflict, std::string(verb_name(action.verb)) + " " + action.id +
                                       " is not in the plan that was shown: " + action.why)
         .with_hint("plan again");
@@ -38,10 +54,24 @@ Status stays_within(const Json& shown, const Plan& now) {
   return {};
 }
 
+Status check_secrets(const Json& shown, const std::vector<std::string>& secrets) {
+  const auto names = shown.value("secret_inputs", std::vector<std::string>());
+  std::set<std::string> missing(names.begin(), names.end());
+  for (const std::string& one : secrets) {
+    const std::string name = one.substr(0, one.find('='));
+    if (std::ranges::find(names, name) == names.end())
+      return invalid("'" + name + "' is not a secret input of the plan: other inputs are part of it");
+    missing.erase(name);
+  }
+  if (missing.empty()) return {};
+  return invalid("the secret input '" + *missing.begin() + "' is missing")
+      .with_hint("a plan holds no secrets: send 'inputs' with the run");
+}
+
 Status Workspace::write_program(const std::string& text) {
   if (text == program()) return {};
   if (busy())
-    return Status(Code::Conflict, "a run of this infrastructure goes on")
+    return Status(Code::Conflict, "a run of " + id_ + " is in progress")
         .with_hint("stop it, or wait until it ends, before you change the program");
   return write_file_atomic(folder_ + "/program.radl", text, 0600);
 }
@@ -62,42 +92,90 @@ Status Workspace::compile(const PlanQuery& query, driver::Project& project, Json
 }
 
 Result<Json> Workspace::plan(const PlanQuery& query, Json& findings) {
-  std::lock_guard one_at_a_time(planning_);
-  if (query.command == "destroy") return plan_destroy();
-  if (!query.program.empty())
-    if (Status written = write_program(query.program); !written.ok()) return written;
-  return plan_apply(query, findings);
+  Cancellation cancellation;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return Status(Code::Cancelled, "the service is shutting down");
+    if (removed_) return not_found("there is no infrastructure " + id_);
+    if (planning_)
+      return Status(Code::Conflict, "another plan of " + id_ + " is being made")
+          .with_hint("try again when it is ready");
+    planning_ = &cancellation;
+  }
+  auto made = [&]() -> Result<Json> {
+    Status written =
+        query.command == "destroy" || query.program.empty() ? Status() : write_program(query.program);
+    if (!written.ok()) return written;
+    Result<Json> plan = Status(Code::Internal, "no plan was made");
+    const Status done = guarded([&] {
+      plan =
+          query.command == "destroy" ? plan_destroy(cancellation) : plan_apply(query, cancellation, findings);
+      return plan.status();
+    });
+    if (!done.ok()) return done;
+    return plan;
+  }();
+  std::lock_guard lock(mutex_);
+  planning_ = nullptr;
+  return made;
 }
 
-Json Workspace::keep_plan(const PlanQuery& query, const driver::Preview& preview, const std::string& saved,
-                          Status& kept) {
+Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) const {
   Json json = radl::to_json(preview.plan);
   json["id"] = id_ + "-" + random_token(settings_.host->world->random).substr(0, 8);
   json["infrastructure"] = id_;
   json["name"] = name_;
   json["command"] = query.command;
   json["made"] = settings_.host->world->clock.wall_seconds();
-  json["inputs"] = query.inputs;
   json["summary"] = summary_line(preview.plan);
   json["forecasts"] = Json::array();
   for (const PlanForecast& forecast : preview.forecasts) json["forecasts"].push_back(radl::to_json(forecast));
   if (query.command == "scale") json["scale"] = {{"system", query.system}, {"count", query.count}};
-  const std::string id = json["id"];
-  if (!saved.empty()) kept = write_file_atomic(saved_path(id), saved, 0600);
-  if (kept.ok())
-    kept = write_file_atomic(plan_path(id), json.dump(1, ' ', false, Json::error_handler_t::replace), 0600);
   return json;
 }
 
-Result<Json> Workspace::plan_apply(const PlanQuery& query, Json& findings) {
+Status Workspace::keep_plan(const Json& plan, const std::string& saved) const {
+  const std::string id = plan.at("id");
+  if (!saved.empty())
+    if (Status kept = write_file_atomic(saved_path(id), saved, 0600); !kept.ok()) return kept;
+  prune_plans();
+  return write_file_atomic(plan_path(id), plan.dump(1, ' ', false, Json::error_handler_t::replace), 0600);
+}
+
+// Plans of runs that are not over stay, beside the newest ones.
+void Workspace::prune_plans() const {
+  namespace fs = std::filesystem;
+  std::vector<std::pair<fs::file_time_type, std::string>> plans;  // by age
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_ + "/plans", error))
+    if (entry.path().extension() == ".json")
+      plans.emplace_back(entry.last_write_time(error), entry.path().stem());
+  if (plans.size() < kKeptPlans) return;
+  std::ranges::sort(plans);
+  plans.resize(plans.size() - kKeptPlans + 1);
+  std::lock_guard lock(mutex_);
+  for (const auto& [age, plan] : plans) {
+    if (std::ranges::any_of(runs_, [&](const WorkspaceRun& run) { return run.plan == plan && !run.over(); }))
+      continue;
+    fs::remove(plan_path(plan), error);
+    fs::remove(saved_path(plan), error);
+  }
+}
+
+Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancellation, Json& findings) {
+  if (!users_.trusts(owner_))
+    return Status(Code::Auth, "programs of " + owner_ + " run on this computer only with --trust-users");
+  auto stored = accounts();
+  if (!stored.ok()) return stored.status();
+  const MemoryFile file(*stored, "the accounts of " + owner_);
+  if (!file.status().ok()) return file.status();
   driver::Project project;
   if (Status compiled = compile(query, project, findings); !compiled.ok()) return compiled;
   driver::PreviewRequest request;
-  request.machinery = machinery_options();
+  request.machinery = machinery_options(file);
   request.plan.refresh = query.refresh;
   request.plan.max_cost = query.max_cost;
   driver::Preview preview;
-  Cancellation cancellation;
   std::vector<std::string> notes;
   const auto tell = [&](const driver::Notice& notice) {
     if (notice.kind != driver::Notice::Kind::Progress) notes.push_back(notice.text);
@@ -108,31 +186,42 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Json& findings) {
           Json::parse(render_json(project.refused->diagnostics, project.refused->sources), nullptr, false);
     return made;
   }
-  Status kept;
-  Json json = keep_plan(query, preview,
-                        query.command == "apply" ? driver::saved_plan_of(project, preview.plan) : "", kept);
-  if (!kept.ok()) return kept;
+  Json json = shown(query, preview);
+  json["inputs"] = Json::array();
+  for (const std::string& input : query.inputs) {
+    const std::string name = input.substr(0, input.find('='));
+    const auto found = project.compiled.program.inputs.find(name);
+    if (found != project.compiled.program.inputs.end() && ir::is_secret(found->second))
+      json["secret_inputs"].push_back(name);
+    else
+      json["inputs"].push_back(input);
+  }
   for (std::string& note : notes) json["notes"].push_back(std::move(note));
+  if (!query.max_cost.empty()) json["max_cost"] = query.max_cost;
   if (const Status within = driver::within_max_cost(request.plan, preview.plan); !within.ok())
     json["above_budget"] = within.text();
+  const std::string saved = query.command == "apply" ? driver::saved_plan_of(project, preview.plan) : "";
+  if (Status kept = keep_plan(json, saved); !kept.ok()) return kept;
   return json;
 }
 
-Result<Json> Workspace::plan_destroy() {
+Result<Json> Workspace::plan_destroy(Cancellation& cancellation) {
+  auto stored = accounts();
+  if (!stored.ok()) return stored.status();
+  const MemoryFile file(*stored, "the accounts of " + owner_);
+  if (!file.status().ok()) return file.status();
   driver::ProjectOptions options = project_options();
   options.files.clear();
   driver::PreviewRequest request;
-  request.machinery = machinery_options();
-  Cancellation cancellation;
+  request.machinery = machinery_options(file);
   driver::Preview preview;
   if (Status made = driver::preview_destroy(*settings_.host, options, request, cancellation, preview);
       !made.ok())
     return made;
   PlanQuery query;
   query.command = "destroy";
-  Status kept;
-  Json json = keep_plan(query, preview, "", kept);
-  if (!kept.ok()) return kept;
+  Json json = shown(query, preview);
+  if (Status kept = keep_plan(json, ""); !kept.ok()) return kept;
   return json;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "common/files.h"
 #include "compiler/diag/render.h"
 #include "runtime/serve/workspace.h"
@@ -24,16 +26,35 @@ Status failure_of(const RunReport& report) {
 }  // namespace
 
 Status Workspace::execute(const WorkspaceRun& run, Cancellation& cancellation) {
-  return run.command == "destroy" ? run_destroy(run, cancellation) : run_apply(run, cancellation);
+  // The service may have been started again without --trust-users.
+  const bool destroys = run.command == "destroy";  // which runs nothing of the owner's program
+  for (const std::string& user : {run.by, destroys ? run.by : owner_})
+    if (!users_.trusts(user))
+      return Status(Code::Auth, "runs of " + user + " are not allowed: this service does not trust its users")
+          .with_hint("an administrator may start it with --trust-users");
+  return destroys ? run_destroy(run, cancellation) : run_apply(run, cancellation);
 }
 
 Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation) {
   auto shown = read_plan(run.plan);
   if (!shown.ok()) return shown.status();
+  auto stored = accounts();
+  if (!stored.ok()) return stored.status();
+  const MemoryFile file(*stored, "the accounts of " + owner_);
+  if (!file.status().ok()) return file.status();
+  std::vector<std::string> secrets;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto held = secrets_.find(run.id); held != secrets_.end()) secrets = held->second;
+  }
+  if (!check_secrets(*shown, secrets).ok())
+    return Status(Code::Conflict, "the service was restarted, and secret inputs are never stored")
+        .with_hint("plan again, and send them with the run");
   driver::ApplyRequest request;
   request.project = project_options();
   request.project.inputs = shown->value("inputs", std::vector<std::string>());
-  request.machinery = machinery_options();
+  request.machinery = machinery_options(file);
+  request.plan.max_cost = shown->value("max_cost", "");
   request.lock_timeout = kLockSeconds;
   const bool scales = shown->contains("scale");
   if (scales) {
@@ -44,6 +65,7 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
   }
   const bool exactly = !scales && !run.recovered;
   if (exactly) request.project.files = {saved_path(run.plan)}, request.project.inputs.clear();
+  request.project.inputs.insert(request.project.inputs.end(), secrets.begin(), secrets.end());
   driver::Apply apply(*settings_.host, std::move(request), cancellation, notes_of(run.id));
   if (Status loaded = apply.load({}); !loaded.ok()) {
     if (!loaded.message().empty()) return loaded;
@@ -51,6 +73,8 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
   }
   if (Status ready = apply.begin(); !ready.ok()) return ready;
   begun(run.id, apply.run().id());
+  std::error_code ignored;  // of an earlier destroy
+  std::filesystem::remove(folder_ + "/receipt.json", ignored);
   if (Status planned = apply.make_plan(); !planned.ok()) return planned;
   if (!exactly)
     if (Status within = stays_within(*shown, apply.plan()); !within.ok()) return within;
@@ -73,10 +97,14 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
 Status Workspace::run_destroy(const WorkspaceRun& run, Cancellation& cancellation) {
   auto shown = read_plan(run.plan);
   if (!shown.ok()) return shown.status();
+  auto stored = accounts();
+  if (!stored.ok()) return stored.status();
+  const MemoryFile file(*stored, "the accounts of " + owner_);
+  if (!file.status().ok()) return file.status();
   driver::DestroyRequest request;
   request.project = project_options();
   request.project.files.clear();
-  request.machinery = machinery_options();
+  request.machinery = machinery_options(file);
   request.lock_timeout = kLockSeconds;
   driver::Destroy destroy(*settings_.host, std::move(request), cancellation, notes_of(run.id));
   if (Status found = destroy.find(); !found.ok())
@@ -93,15 +121,18 @@ Status Workspace::run_destroy(const WorkspaceRun& run, Cancellation& cancellatio
   destroy.run().close(cancellation.now());
   keep_log(destroy.run().id());
   if (Status failed = failure_of(done.report); !failed.ok()) return failed;
+  const MoneySum cost = figures.life_cost.value_or(MoneySum());
+  // Before the state goes, from which it is made.
+  if (Status written = write_receipt(run, *before, done, nullptr, cost); !written.ok()) return written;
   auto left = destroy.finish();
   if (!left.ok()) return left.status();
-  Status written = write_receipt(run, *before, done, *left, figures.life_cost.value_or(MoneySum()));
+  Status written = write_receipt(run, *before, done, &*left, cost);
   if (!left->exists.empty()) return Status(Code::Exists, fmt::format("{}", fmt::join(left->exists, "\n")));
   return written;
 }
 
 Status Workspace::write_receipt(const WorkspaceRun& run, const Snapshot& before,
-                                const driver::Destroyed& done, const driver::DestroyLeft& left,
+                                const driver::Destroyed& done, const driver::DestroyLeft* left,
                                 const MoneySum& cost) const {
   std::map<std::string, const ActionOutcome*> outcomes;
   for (const ActionOutcome& action : done.report.actions) outcomes[action.id] = &action;
@@ -126,9 +157,10 @@ Status Workspace::write_receipt(const WorkspaceRun& run, const Snapshot& before,
                         {"destroyed", settings_.host->world->clock.wall_seconds()},
                         {"resources", std::move(resources)},
                         {"leftovers", done.report.leftovers},
-                        {"left", left.exists},
+                        {"complete", left != nullptr},
+                        {"left", left ? left->exists : std::vector<std::string>()},
                         {"left_alone", std::move(unowned)},
-                        {"buckets", left.buckets},
+                        {"buckets", left ? left->buckets : std::vector<std::string>()},
                         {"cost", cost}};
   return write_file_atomic(folder_ + "/receipt.json",
                            receipt.dump(1, ' ', false, Json::error_handler_t::replace), 0600);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kIdLength = 12;
 constexpr size_t kLongestName = 40;
-constexpr double kDraftSeconds = 24 * 3600;  // nobody planned to keep it
+constexpr double kDraftSeconds = 24 * 3600;  // of one that nobody has put anything in
 
 bool is_name(const std::string& text) {
   if (text.empty() || text.size() > kLongestName || text.front() == '-' || text.back() == '-') return false;
@@ -21,20 +21,20 @@ bool is_name(const std::string& text) {
 
 }  // namespace
 
-Result<std::unique_ptr<Workspaces>> Workspaces::open(const Settings& settings, const std::string& folder,
+Result<std::unique_ptr<Workspaces>> Workspaces::open(Users& users, const std::string& folder, size_t most,
                                                      std::vector<std::string>& notes) {
-  std::unique_ptr<Workspaces> made(new Workspaces(settings, folder + "/workspaces"));
+  std::unique_ptr<Workspaces> made(new Workspaces(users, folder + "/workspaces", most));
   if (Status ready = make_directories(made->folder_, 0700); !ready.ok()) return ready;
-  World& world = *settings.host->world;
+  World& world = *users.own().host->world;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(made->folder_, error)) {
-    auto found = Workspace::open(settings, entry.path(), entry.path().filename());
+    auto found = Workspace::open(users, entry.path(), entry.path().filename());
     if (!found.ok()) {
       notes.push_back(found.status().text());
       continue;
     }
     const Workspace& one = **found;
-    if (one.runs().empty() && world.clock.wall_seconds() - one.created() > kDraftSeconds)
+    if (one.untouched() && world.clock.wall_seconds() - one.created() > kDraftSeconds)
       (void)world.files.remove_tree(entry.path());
     else
       made->all_.push_back(std::move(*found));
@@ -42,6 +42,10 @@ Result<std::unique_ptr<Workspaces>> Workspaces::open(const Settings& settings, c
   if (error) return Status(Code::Invalid, made->folder_ + ": " + error.message());
   std::ranges::sort(made->all_, {}, [](const auto& one) { return std::pair(one->created(), one->id()); });
   return made;
+}
+
+void Workspaces::recover() {
+  for (const auto& one : all()) one->recover();
 }
 
 void Workspaces::stop() {
@@ -58,21 +62,29 @@ std::vector<std::shared_ptr<Workspace>> Workspaces::all() const {
 }
 
 Result<std::shared_ptr<Workspace>> Workspaces::find(const std::string& id) const {
-  const std::string own = id.substr(0, id.find('-'));
   std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(all_, own, &Workspace::id);
+  const auto found = std::ranges::find(all_, id, &Workspace::id);
   if (found != all_.end()) return *found;
-  return not_found("there is no infrastructure " + own);
+  return not_found("there is no infrastructure " + id);
+}
+
+Result<std::shared_ptr<Workspace>> Workspaces::find_of(const std::string& part) const {
+  return find(part.substr(0, part.find('-')));
 }
 
 Result<std::shared_ptr<Workspace>> Workspaces::create(const std::string& name, const std::string& owner) {
   if (!is_name(name))
     return invalid("the name '" + name + "' is not one of lower-case letters, digits and '-', at most 40");
-  const std::string id = random_token(settings_.host->world->random).substr(0, kIdLength);
-  auto made = Workspace::create(settings_, folder_ + "/" + id, id, name, owner);
+  const auto existing = all();
+  if (size_t(std::ranges::count(existing, owner, &Workspace::owner)) >= most_)
+    return Status(Code::Quota,
+                  "you have " + std::to_string(most_) + " infrastructures, the limit of this service")
+        .with_hint("remove those that you do not need");
+  const std::string id = random_token(users_.own().host->world->random).substr(0, kIdLength);
+  auto made = Workspace::create(users_, folder_ + "/" + id, id, name, owner);
   if (!made.ok()) return made;
   std::lock_guard lock(mutex_);
-  if (stopping_) return Status(Code::Cancelled, "the service stops");
+  if (stopping_) return Status(Code::Cancelled, "the service is shutting down");
   all_.push_back(*made);
   return made;
 }
@@ -81,16 +93,12 @@ Status Workspaces::remove(const std::string& id) {
   auto found = find(id);
   if (!found.ok()) return found.status();
   Workspace& one = **found;
-  if (one.busy()) return Status(Code::Conflict, "a run goes on").with_hint("stop it first");
-  auto now = one.snapshot();
-  if (!now.ok()) return now.status();
-  if (!now->resources.empty())
-    return Status(Code::Conflict, "its resources exist").with_hint("destroy the infrastructure first");
+  if (Status closed = one.close_for_removal(); !closed.ok()) return closed;
   {
     std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const auto& its) { return its->id() == one.id(); });
   }
-  return settings_.host->world->files.remove_tree(one.folder());
+  return users_.own().host->world->files.remove_tree(one.folder());
 }
 
 }  // namespace radl::serve

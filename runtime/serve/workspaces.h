@@ -12,26 +12,32 @@ namespace radl::serve {
 
 class Workspaces {
  public:
-  // FOLDER/workspaces/ID each; those that are there are opened. Notes say what could not be opened.
-  static Result<std::unique_ptr<Workspaces>> open(const Settings& settings, const std::string& folder,
+  // FOLDER/workspaces/ID each; those that are there are opened. Notes say what could not be opened. `most`:
+  // of one user. `users` outlives it.
+  static Result<std::unique_ptr<Workspaces>> open(Users& users, const std::string& folder, size_t most,
                                                   std::vector<std::string>& notes);
+  // Continues the runs that an earlier service's end cut off.
+  void recover();
   // Ends all runs well; none begins afterwards.
   void stop();
 
   std::vector<std::shared_ptr<Workspace>> all() const;  // the oldest first
-  // By its id, or that of one of its runs or plans, which begin with it. NotFound.
+  // By its id. NotFound.
   Result<std::shared_ptr<Workspace>> find(const std::string& id) const;
-  // Invalid: the name is not one of letters, digits and `-`.
+  // By the id of one of its runs or plans: ID-REST. NotFound.
+  Result<std::shared_ptr<Workspace>> find_of(const std::string& part) const;
+  // Invalid: the name is not one of letters, digits and `-`. Quota: the user has as many as allowed.
   Result<std::shared_ptr<Workspace>> create(const std::string& name, const std::string& owner);
-  // Removes it with its results. Conflict: something of it exists, or a run goes on.
+  // Removes it with its results. Conflict: something of it exists, or a run is in progress.
   Status remove(const std::string& id);
 
  private:
-  Workspaces(const Settings& settings, std::string folder)
-      : settings_(settings), folder_(std::move(folder)) {}
+  Workspaces(Users& users, std::string folder, size_t most)
+      : users_(users), folder_(std::move(folder)), most_(most) {}
 
-  const Settings settings_;
+  Users& users_;
   const std::string folder_;
+  const size_t most_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Workspace>> all_;
   bool stopping_ = false;

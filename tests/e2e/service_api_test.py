@@ -183,15 +183,33 @@ class Api(PageCase):
         one = self.create()
         plan = self.plan(infrastructure=one, program=NODE)["id"]
         token = lambda scope: self.radlc("serve", "token", "add", "--user", "ben", "--scope", scope, "--folder", self.folder / "service").strip()
+        self.token = apply = token("apply")
+        its = self.create("of-ben")
+        first = self.plan(infrastructure=its, program=NODE)["id"]
         self.token = token("plan")
         self.assertEqual(self.get("/me"), {"user": "ben", "scope": "plan"})
         for method, path in (("GET", f"/infrastructures/{one}"), ("GET", f"/plans/{plan}"), ("GET", f"/infrastructures/{one}/program"),
                              ("GET", f"/infrastructures/{one}/results"), ("GET", f"/infrastructures/{one}/files")):
             self.assertEqual(self.ask(method, path)[0], 404, path)
         self.assertEqual(self.ask("POST", "/plans", {"infrastructure": one})[0], 404)
-        its = self.create("of-ben")
-        plan = self.plan(infrastructure=its, program=NODE)["id"]
+        # Functions of `radl 2` read files of the service.
+        leak = "radl 2\noutput x (value = file('/etc/hostname'))\n"
+        for path, body in (("/plans", {"infrastructure": its, "program": leak}), ("/plans", {"infrastructure": its}),
+                           ("/rehearsals", {"program": leak}), ("/recommend", {"program": leak})):
+            self.assertEqual(self.ask("POST", path, body)[0], 403, (path, body))
+        # A plan that somebody may have approved names the files.
+        self.assertEqual(self.ask("PUT", f"/infrastructures/{its}/files/train.py?total=1", b"x")[0], 403)
+        its = self.create("old")
+        self.assertEqual(self.ask("PUT", f"/infrastructures/{its}/files/train.py?total=1", b"x")[0], 201)
+        plan = self.plan(infrastructure=its, program="network lan ()\nsystem a (cpu.count >= 1 and net_interface.0.connection = 'lan')\ndeploy a 1\n")["id"]
         self.assertEqual(self.ask("POST", "/runs", {"plan": plan})[0], 403)
+        # What is done for a user is done in that user's place.
+        self.token = apply
+        self.assertEqual(self.ask("POST", "/runs", {"plan": first})[0], 202)
+        self.assertEqual(self.end_of(self.get("/runs")["runs"][0]["id"])["state"], "done")
+        self.assertEqual(len(self.get("/costs")["runs"]), 1)
+        self.token = (self.folder / "service/token").read_text().strip()
+        self.assertFalse((self.folder / "data/radlc/runs.jsonl").exists())
         self.token = token("read")
         self.assertEqual(self.ask("POST", "/infrastructures", {"name": "x"})[0], 403)
         self.assertEqual(self.ask("GET", f"/plans/{plan}")[0], 200)
@@ -205,6 +223,67 @@ class Api(PageCase):
         self.assertEqual(status, 202)
         self.assertEqual((self.end_of(run["id"])["state"], self.end_of(run["id"])["code"]), ("failed", "conflict"))
         self.assertEqual(self.get(f"/infrastructures/{one}")["resources"], 0)
+
+    def test_a_plan_above_its_budget_is_not_run(self):
+        one = self.create()
+        program = NODE.replace("cpu.count >= 1", "instance_type = 'm5.large'").replace("worker 1", "worker 1 ec2")
+        status, plan, _ = self.ask("POST", "/plans", {"infrastructure": one, "program": program, "max_cost": "0.001 USD/h"})
+        if status == 201:  # the price is in the catalogue that radlc was built with
+            self.assertIn("above_budget", plan)
+            self.assertEqual(self.ask("POST", "/runs", {"plan": plan["id"]})[0], 400)
+            self.assertEqual(self.get(f"/plans/{plan['id']}")["max_cost"], "0.001 USD/h")
+
+    def test_secret_inputs_are_sent_with_the_run_and_kept_nowhere(self):
+        one = self.create()
+        program = NODE + "input key (type = string, sensitive = yes)\noutput shown (value = input.key, sensitive = yes)\n"
+        status, plan, _ = self.ask("POST", "/plans", {"infrastructure": one, "program": program, "inputs": {"key": "hush-1234567"}})
+        self.assertEqual(status, 201, plan)
+        self.assertEqual(plan["secret_inputs"], ["key"])
+        self.assertEqual(self.ask("POST", "/runs", {"plan": plan["id"]})[0], 400)
+        self.assertEqual(self.ask("POST", "/runs", {"plan": plan["id"], "inputs": {"key": "hush-1234567", "other": "x"}})[0], 400)
+        status, run, _ = self.ask("POST", "/runs", {"plan": plan["id"], "inputs": {"key": "hush-1234567"}})
+        self.assertEqual(status, 202, run)
+        self.assertEqual(self.end_of(run["id"])["state"], "done")
+        for file in (self.folder / "service/workspaces").rglob("*"):
+            if file.is_file():
+                self.assertNotIn(b"hush-1234567", file.read_bytes(), file)
+
+    def test_only_its_own_id_names_an_infrastructure(self):
+        one = self.create()
+        for method in ("GET", "DELETE"):
+            self.assertEqual(self.ask(method, f"/infrastructures/{one}-3")[0], 404)
+        self.assertEqual(self.ask("GET", f"/infrastructures/{one}")[0], 200)
+
+    def test_a_scale_does_not_run_another_program(self):
+        one = self.create()
+        self.run_plan(infrastructure=one, program=NODE)
+        scale = self.plan(infrastructure=one, command="scale", system="worker", count=2)
+        self.plan(infrastructure=one, program=NODE.replace("cpu.count >= 1", "cpu.count >= 2"))
+        status, run, _ = self.ask("POST", "/runs", {"plan": scale["id"]})
+        self.assertEqual(status, 202, run)
+        self.assertEqual((self.end_of(run["id"])["state"], self.end_of(run["id"])["code"]), ("failed", "conflict"))
+        self.assertEqual(self.get(f"/infrastructures/{one}")["nodes"], 1)
+
+    def test_a_newer_upload_takes_the_file_over(self):
+        one = self.create()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.putrequest("PUT", f"/api/v1/infrastructures/{one}/files/data?total=6")
+        connection.putheader("Authorization", f"Bearer {self.token}")
+        connection.putheader("Content-Length", "6")
+        connection.endheaders(b"old")
+        part = self.folder / f"service/workspaces/{one}/files/data.part"
+        self.wait_until(lambda: part.exists() and part.stat().st_size == 3, 60)
+        self.assertEqual(self.ask("PUT", f"/infrastructures/{one}/files/data?offset=0&total=6", b"new")[0], 202)
+        connection.send(b"old")
+        self.assertEqual(connection.getresponse().status, 409)
+        connection.close()
+        self.assertEqual(self.ask("PUT", f"/infrastructures/{one}/files/data?offset=3&total=6", b"new")[0], 201)
+        self.assertEqual((part.parent / "data").read_bytes(), b"newnew")
+
+    def test_an_address_says_which_methods_it_supports(self):
+        status, _, headers = self.ask("PATCH", "/runs")
+        self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD, POST"))
+        self.assertEqual(self.ask("HEAD", "/metrics")[:2], (200, b""))
 
     def test_an_upload_continues_at_its_offset(self):
         one = self.create()

@@ -101,6 +101,12 @@ class ServiceUsersTest(ServiceCase):
         self.assertEqual(ask("GET", "/infrastructures", Cookie=session, Host="evil.example")[0], 403)
         self.stop()
         self.serve(port=self.port)
+        # A link that somebody opens in this browser deletes nothing.
+        status, uri, _ = self.ask("POST", "/infrastructures", EMPTY)
+        self.assertEqual(status, 200, uri)
+        for end in ("/data?delete=yes", "/d%61ta?delete=1"):
+            self.assertEqual(ask("GET", self.path(uri) + end, Cookie=session)[0], 403, end)
+        self.assertEqual(self.ask("GET", self.path(uri))[0], 200)
         own = {"Cookie": session, "Origin": f"http://127.0.0.1:{self.port}"}
         self.assertEqual(ask("GET", "/api/me", **own)[0], 200)
         self.assertEqual(ask("DELETE", "/api/session", **own)[0], 204)

@@ -1,5 +1,5 @@
 // Infrastructures: the list, one with its nodes and steps, what changes it, and the receipt after its end.
-import {api, Cmd, Copy, Dialog, dur, Empty, Err, Figure, go, Head, hour, html, link, Loading, Plan, Stat, State, sum, time, useEffect, useGet, useState} from './lib.js';
+import {api, Cmd, Copy, Dialog, dur, Empty, enc, Err, Figure, go, Head, hour, html, link, Loading, Plan, Stat, State, sum, time, useEffect, useGet, useState} from './lib.js';
 import {Forecast} from './train.js';
 import {Results} from './run.js';
 
@@ -13,9 +13,9 @@ export function Infrastructures() {
   ${!list ? !error && html`<${Loading} what="Reading states…"/>` : list.length === 0
     ? html`<${Empty} title="Nothing exists" action=${html`<a class="btn primary" href=${link('train', 1)}>Train a model</a>`}>No machine, network or volume of yours is known to this service, and nothing costs money.<//>`
     : html`<dl class="stats"><${Stat} l="Infrastructures" v=${list.length}/><${Stat} l="Nodes" v=${nodes}/><${Stat} l="Failed" v=${list.filter((i) => i.state === 'failed').length}/></dl>
-    <section class="card"><div class="tw"><table class="stack"><caption>Oldest first</caption><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col" class="r">Nodes</th><th scope="col">Age</th><th scope="col" class="r">An hour</th><th scope="col" class="r">So far</th></tr></thead><tbody>
+    <section class="card"><div class="tw"><table class="stack"><caption>Oldest first</caption><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col" class="r">Nodes</th><th scope="col">Age</th><th scope="col" class="r">Per hour</th><th scope="col" class="r">So far</th></tr></thead><tbody>
       ${list.map((i) => html`<tr key=${i.id}><th scope="row" class="full"><a href=${link('infrastructures', i.id)}>${i.name}</a><br/><span class="hint mono">${i.id}</span></th><td><${State} s=${i.state}/></td><td class="r" data-l="Nodes">${i.nodes ?? '–'}</td>
-        <td data-l="Age">${age(i.since)}</td><td class="r" data-l="An hour">${hour(i.price_per_hour)}</td><td class="r" data-l="So far">${sum(i.cost_so_far)}</td></tr>`)}</tbody></table></div></section>`}`;
+        <td data-l="Age">${age(i.since)}</td><td class="r" data-l="Per hour">${hour(i.price_per_hour)}</td><td class="r" data-l="So far">${sum(i.cost_so_far)}</td></tr>`)}</tbody></table></div></section>`}`;
 }
 
 // Networks, nodes and steps that run on several nodes, from the state.
@@ -60,20 +60,20 @@ function Scale({one, then}) {
 }
 
 function One({id}) {
-  const {value: one, error} = useGet(`/infrastructures/${id}`, 2000), [change, setChange] = useState(null);
+  const {value: one, error} = useGet(`/infrastructures/${enc(id)}`, 2000), [change, setChange] = useState(null);
   if (!one) return error ? html`<${Head} title="Infrastructure"/><${Err} error=${error}/>` : html`<${Head} title="Infrastructure"/><${Loading} what="Reading the state…"/>`;
-  const s = one.snapshot, close = () => setChange(null), exists = one.resources > 0, busy = ['working', 'deleting'].includes(one.state);
+  const s = one.snapshot, close = () => setChange(null), exists = one.resources > 0, node = s.resources.find((r) => r.system), busy = ['working', 'deleting'].includes(one.state);
   const query = change && {infrastructure: id, ...change.query};
   return html`<${Head} title=${one.name} sub=${`Created ${time(one.created)} by ${one.owner}`}><${State} s=${one.state}/>
     <button id="plan" disabled=${busy} onClick=${() => setChange({what: 'Apply', query: {command: 'apply', refresh: exists}})}>Plan…</button>
     ${exists && html`<button id="scale" disabled=${busy} onClick=${() => setChange({what: 'Scale'})}>Scale…</button><button id="destroy" class="danger" disabled=${busy} onClick=${() => setChange({what: 'Destroy', query: {command: 'destroy'}})}>Destroy…</button>`}<//>
   ${error && html`<${Err} error=${error}/>`}
   ${one.interrupted && html`<div class="note warn"><b>An earlier run was interrupted.</b><span>The next apply or destroy looks up what it left.</span></div>`}
-  ${one.receipt && html`<div class="note ok"><b>It was destroyed.</b><a href=${link('infrastructures', id, 'receipt')}>Receipt</a></div>`}
+  ${one.receipt && !exists && html`<div class="note ok"><b>${one.name} was destroyed.</b><a href=${link('infrastructures', id, 'receipt')}>Receipt</a></div>`}
   <dl class="stats"><${Stat} l="Nodes" v=${one.nodes} s=${`${one.resources} resources`}/><${Stat} l="Costs now" v=${hour(one.price_per_hour)}/><${Stat} l="So far" v=${sum(one.cost_so_far)} s="of what exists"/><${Stat} l="Age" v=${age(one.since)}/></dl>
   ${exists && html`<div class="grid2"><section class="card"><${Graph} s=${s}/></section>
     <section class="card"><h2>Steps</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Step</th><th scope="col">State</th><th scope="col" class="r">Time</th></tr></thead><tbody>${s.steps.map((step) => html`<tr><th scope="row" class="full mono">${step.id}</th><td><${State} s=${step.status}/></td><td class="r" data-l="Time">${dur(step.seconds)}</td></tr>`)}</tbody></table></div>
-      <h3>In a terminal of the service</h3><${Cmd} c=${`radlc ssh 'worker[0]' --name ${one.name}`}/></section></div>`}
+      ${node && html`<h3>In a terminal of the service</h3><${Cmd} c=${`radlc ssh '${node.address}' --name ${one.name}`}/>`}</section></div>`}
   <${Results} id=${id}/>
   <section class="card"><h2>Runs</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Run</th><th scope="col">State</th><th scope="col">Asked</th></tr></thead><tbody>${one.runs.slice().reverse().map((run) => html`<tr><th scope="row" class="full"><a href=${link('runs', run.id)}>${run.command}</a> <span class="hint mono">${run.id}</span></th><td><${State} s=${run.state}/></td><td>${time(run.asked)}, ${run.by}</td></tr>`)}</tbody></table></div></section>
   <${Program} id=${id}/>
@@ -82,16 +82,16 @@ function One({id}) {
 }
 
 function Program({id}) {
-  const {value} = useGet(`/infrastructures/${id}/program`);
+  const {value} = useGet(`/infrastructures/${enc(id)}/program`);
   return value ? html`<details class="card"><summary>Its program</summary><div class="code"><pre tabindex="0">${value}</pre></div><div class="row"><${Copy} text=${value}/><a class="btn s" href=${link('rehearse', id)}>Rehearse</a></div></details>` : null;
 }
 
 function Receipt({id}) {
-  const {value: r, error} = useGet(`/infrastructures/${id}/receipt`);
+  const {value: r, error} = useGet(`/infrastructures/${enc(id)}/receipt`);
   if (!r) return error ? html`<${Head} title="Receipt"/><${Err} error=${error}/>` : html`<${Head} title="Receipt"/><${Loading} what="Reading the receipt…"/>`;
   const gone = r.resources.filter((one) => one.gone).length, left = r.left.length + r.leftovers.length;
-  return html`<${Head} title=${`Receipt: ${r.name}`} sub=${`Destroyed ${time(r.destroyed)}, asked by ${r.by}`}><a class="btn" download=${r.name + '-receipt.json'} href=${`/api/v1/infrastructures/${id}/receipt`}>Download</a><button onClick=${() => print()}>Print</button><//>
-  ${left === 0 ? html`<div class="note ok" role="status" id="nothing-left"><b>Nothing is left.</b><span>${gone} of ${r.resources.length} resources existed and were deleted. radlc asked each cloud afterwards for everything with the tag ${r.tag}.</span></div>`
+  return html`<${Head} title=${`Receipt: ${r.name}`} sub=${`Destroyed ${time(r.destroyed)}, asked by ${r.by}`}><a class="btn" download=${r.name + '-receipt.json'} href=${`/api/v1/infrastructures/${enc(id)}/receipt`}>Download</a><button onClick=${() => print()}>Print</button><//>
+  ${r.complete === false ? html`<div class="note warn" role="alert"><b>The destroy was interrupted.</b><span>The resources below were deleted, but the last look for leftovers is missing.</span></div>` : left === 0 ? html`<div class="note ok" role="status" id="nothing-left"><b>Nothing is left.</b><span>${gone} of ${r.resources.length} resources existed and were deleted. radlc asked each cloud afterwards for everything with the tag ${r.tag}.</span></div>`
     : html`<div class="note warn" role="alert"><b>Something is left.</b>${[...r.left, ...r.leftovers].map((text) => html`<code>${text}</code>`)}</div>`}
   ${r.left_alone.length > 0 && html`<div class="note warn"><b>Left alone, since nobody asked for its removal</b>${r.left_alone.map((text) => html`<code>${text}</code>`)}</div>`}
   ${r.buckets.length > 0 && html`<div class="note"><b>Kept in buckets</b>${r.buckets.map((text) => html`<code>${text}</code>`)}</div>`}

@@ -10,8 +10,9 @@ export {useEffect, useRef, useState};
 
 export class ApiError extends Error {
   constructor(status, body) {
-    super(body?.error?.message || `The service answered ${status}.`);
-    Object.assign(this, {status, code: body?.error?.code || '', hint: body?.error?.hint || '', findings: body?.findings || []});
+    const away = status === 401;
+    super(away ? 'You have no session, or it has ended.' : body?.error?.message || `The service answered ${status}.`);
+    Object.assign(this, {status, code: body?.error?.code || '', hint: away ? 'Run `radlc serve --open` and open the link that it prints.' : body?.error?.hint || '', findings: body?.findings || []});
   }
 }
 
@@ -62,7 +63,7 @@ export function follow(run, take, end) {
   let source = null, last = 0, over = false, timer = 0;
   const open = () => {
     if (over || source || document.hidden) return;
-    const mine = source = new EventSource(`/api/v1/runs/${run}/events?from=${last + 1}`);
+    const mine = source = new EventSource(`/api/v1/runs/${enc(run)}/events?from=${last + 1}`);
     mine.onmessage = (message) => {
       const event = JSON.parse(message.data);
       last = event.sequence;
@@ -82,6 +83,7 @@ export function follow(run, take, end) {
 
 // ---- addresses ----
 
+export const enc = encodeURIComponent;  // of each part of an address that comes from somewhere else
 export const at = () => location.pathname.replace(/^\/ui\/?/, '').split('/').filter(Boolean).map(decodeURIComponent);
 export const link = (...parts) => '/ui/' + parts.map(encodeURIComponent).join('/');
 export function go(...parts) {

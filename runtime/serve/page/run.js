@@ -1,7 +1,7 @@
 // Runs: the list, and one of them as it happens.
-import {api, Cmd, clock, Dialog, dur, Empty, Err, follow, go, Head, html, Lines, link, Loading, bytes, num, percent, Stat, State, sum, time, useEffect, useGet, useRef, useState} from './lib.js';
+import {api, bytes, clock, Cmd, Dialog, dur, Empty, enc, Err, follow, go, Head, html, Lines, link, Loading, num, percent, Stat, State, sum, time, useEffect, useGet, useRef, useState} from './lib.js';
 
-const MOST_LINES = 2000;
+const MOST_LINES = 2000, MOST_POINTS = 4000;
 
 export function Runs() {
   const {value, error} = useGet('/runs', 2000);
@@ -16,6 +16,12 @@ export function Runs() {
 
 // What the events of a run say, in the order of their numbers.
 const FRESH = () => ({last: 0, steps: [], tests: [], log: [], nodes: {}, jobs: {}, outputs: {}, finished: null});
+// Leaves out every second point of the older half.
+function thin(points) {
+  if (points.length < MOST_POINTS) return;
+  const older = points.splice(0, MOST_POINTS / 2).filter((_, i) => i % 2 === 0);
+  points.unshift(...older);
+}
 const line = (e, text) => `${clock(e.time)} ${text}`;
 function take(live, e) {
   if (e.sequence <= live.last) return;
@@ -35,6 +41,8 @@ function take(live, e) {
     case 'output_value': if (!d.sensitive) live.outputs[e.id] = d.value; break;
     case 'run_finished': live.finished = d; say(d.ok ? `done in ${dur(d.seconds)}` : `ended: ${e.message}`); break;
     case 'metric':
+      thin(live.steps);
+      thin(live.tests);
       if (d.event === 'step') { live.steps.push({...d, time: e.time}); say(`epoch ${d.epoch.toFixed(1)}/${d.epochs}  ${num(Math.round(d.images_per_second))} images/s  loss ${d.loss.toFixed(3)}  accuracy ${percent(d.accuracy)}`); }
       if (d.event === 'evaluated') { live.tests.push(d); say(`epoch ${d.epoch.toFixed(1)}: test accuracy ${percent(d.test_accuracy)}`); }
       if (d.event === 'member') live.members = {...live.members, [e.node]: d};
@@ -78,12 +86,13 @@ export function Training({live, over}) {
 
 function TryImage({id}) {
   const [state, set] = useState({});
+  useEffect(() => () => state.picture && URL.revokeObjectURL(state.picture), [state.picture]);
   const send = async (event) => {
     const file = event.target.files[0];
     if (!file) return;
     set({busy: true, picture: URL.createObjectURL(file), name: file.name});
     try {
-      const {top} = await api('POST', `/infrastructures/${id}/predict`, file);
+      const {top} = await api('POST', `/infrastructures/${enc(id)}/predict`, file);
       set((old) => ({...old, busy: false, top}));
     } catch (error) {
       set((old) => ({...old, busy: false, error}));
@@ -96,9 +105,9 @@ function TryImage({id}) {
 }
 
 export function Results({id}) {
-  const {value} = useGet(`/infrastructures/${id}/results`);
+  const {value} = useGet(`/infrastructures/${enc(id)}/results`);
   if (!value || value.files.length === 0) return null;
-  const address = (path) => `/api/v1/infrastructures/${id}/results/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const address = (path) => `/api/v1/infrastructures/${enc(id)}/results/${path.split('/').map(encodeURIComponent).join('/')}`;
   const model = value.files.find((f) => f.path === 'model/model.safetensors'), metrics = value.report && value.report.metrics;
   return html`<section class="card" id="results"><div class="head"><h2>Results</h2>${model && html`<a class="btn primary" id="download" download="model.safetensors" href=${address(model.path)}>Download the model (${bytes(model.bytes)})</a>`}</div>
   ${metrics && metrics.test_accuracy !== undefined && html`<p>Test accuracy <b>${percent(metrics.test_accuracy)}</b>.</p>`}
@@ -121,11 +130,11 @@ function Resume({run}) {
 }
 
 export function Run({path}) {
-  const id = path[0], {value: run, error, again} = useGet(`/runs/${id}`, 1000), live = useLive(id), [ask, setAsk] = useState(false), log = useRef();
+  const id = path[0], {value: run, error, again} = useGet(`/runs/${enc(id)}`, 1000), live = useLive(id), [ask, setAsk] = useState(false), log = useRef();
   const over = run && !['queued', 'running'].includes(run.state);
   useEffect(() => { if (log.current) log.current.scrollTop = log.current.scrollHeight; }, [live.last]);
   if (!run) return error ? html`<${Head} title="Run"/><${Err} error=${error}/>` : html`<${Head} title="Run"/><${Loading} what="Reading the run…"/>`;
-  const stop = async () => { setAsk(false); try { await api('POST', `/runs/${id}/stop`); } catch { /* it is over */ } again(); };
+  const stop = async () => { setAsk(false); try { await api('POST', `/runs/${enc(id)}/stop`); } catch { /* it is over */ } again(); };
   const state = run.state === 'running' && live.steps.length ? 'training' : run.state;
   return html`<${Head} title=${run.name} sub=${`${run.command}, asked by ${run.by}, ${time(run.asked)}`}><${State} s=${state}/>${!over && html`<button class="danger" id="stop" onClick=${() => setAsk(true)}>Stop…</button>`}<//>
   ${error && html`<${Err} error=${error}/>`}
@@ -138,5 +147,5 @@ export function Run({path}) {
   ${Object.keys(live.jobs).length > 0 && html`<section class="card"><h2>Actions</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Action</th><th scope="col">State</th></tr></thead><tbody>${Object.entries(live.jobs).map(([name, its]) => html`<tr key=${name}><th scope="row" class="mono">${name}</th><td><${State} s=${its}/></td></tr>`)}</tbody></table></div></section>`}
   <section class="card"><h2>Log</h2><pre class="log" id="log" ref=${log} tabindex="0" role="log" aria-label="Log">${live.log.join('\n')}</pre>${run.notes.map((note) => html`<p class="hint">${note}</p>`)}
     <p class="hint">The cluster is <a href=${link('infrastructures', run.infrastructure)}>${run.name}</a>.</p></section>
-  <${Dialog} open=${ask} close=${() => setAsk(false)} title="Stop this run?"><p>What is under way ends well. A training writes a checkpoint, from which you can resume. The nodes stay.</p><div class="row"><button class="danger primary" id="confirm-stop" onClick=${stop}>Stop</button><button autofocus onClick=${() => setAsk(false)}>Let it run</button></div><//>`;
+  <${Dialog} open=${ask} close=${() => setAsk(false)} title="Stop this run?"><p>Actions in progress finish first. A training writes a checkpoint, from which you can resume. The nodes stay.</p><div class="row"><button class="danger primary" id="confirm-stop" onClick=${stop}>Stop</button><button autofocus onClick=${() => setAsk(false)}>Let it run</button></div><//>`;
 }

@@ -1,5 +1,5 @@
 // Train a model, in four steps. Nothing is created before the plan is approved.
-import {api, bytes, Cmd, Copy, Dialog, dur, Empty, Err, go, Head, hour, html, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
+import {api, ApiError, bytes, Cmd, Copy, Dialog, dur, Empty, enc, Err, go, Head, hour, html, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
 import {FRESH, missing, MODELS, write} from './program.js';
 
 const STEPS = ['Code and model', 'Data', 'Resources', 'Review'];
@@ -10,18 +10,22 @@ function load() {
   try { return {...FRESH, ...JSON.parse(sessionStorage.getItem(KEPT) || '{}')}; } catch { return {...FRESH}; }
 }
 
+// Uploads belong to a draft: a new one has none.
+const NO_FILES = {upload: '', script: '', requirements: ''};
+const filed = (c) => c.source === 'script' || c.data === 'upload';
+
 // The draft that uploads and plans belong to.
 async function draft(c, up) {
   if (c.draft) {
     try {
-      const its = await api('GET', `/infrastructures/${c.draft}`);
+      const its = await api('GET', `/infrastructures/${enc(c.draft)}`);
       if (its.state === 'draft' && its.name === c.name) return c.draft;
     } catch (error) {
       if (error.status !== 404) throw error;
     }
   }
   const made = await api('POST', '/infrastructures', {name: c.name});
-  up({draft: made.id});
+  up({draft: made.id, ...NO_FILES});
   return made.id;
 }
 
@@ -59,18 +63,34 @@ function Model({c, up}) {
     <${Field} l="Python" hint="Of the nodes, with PyTorch"><input name="python" value=${c.python} onInput=${(e) => up({python: e.target.value})}/><//></div>`}</section>`;
 }
 
-// In parts of 8 MiB; a broken upload continues where the service says.
+const pause = (ms) => new Promise((then) => setTimeout(then, ms));
+
+// In parts of 8 MiB. If the connection breaks, it asks where the service is and continues there; so does the same file
+// after a reload of the page.
 async function upload(id, file, said) {
-  const part = 8 << 20;
-  for (let offset = 0; ;) {
-    const path = `/api/v1/infrastructures/${id}/files/${encodeURIComponent(file.name)}?offset=${offset}&total=${file.size}`;
-    const answer = await fetch(path, {method: 'PUT', body: file.slice(offset, offset + part), headers: {'Content-Type': 'application/octet-stream'}});
-    const body = await answer.json();
-    if (answer.status === 409 && answer.headers.has('Upload-Offset')) { offset = +answer.headers.get('Upload-Offset'); continue; }
-    if (!answer.ok) throw new Error(body.error.message);
+  const part = 8 << 20, key = ['radlc-upload', id, file.name, file.size, file.lastModified].join('/');
+  let offset = sessionStorage.getItem(key) ? file.size : 0;  // an offset that is not the service's gets the service's
+  sessionStorage.setItem(key, '1');
+  for (let failed = 0; ;) {
+    const path = `/api/v1/infrastructures/${enc(id)}/files/${enc(file.name)}?offset=${offset}&total=${file.size}`;
+    let answer, body;
+    try {
+      answer = await fetch(path, {method: 'PUT', body: file.slice(offset, offset + part), headers: {'Content-Type': 'application/octet-stream'}});
+      body = await answer.json();
+    } catch {
+      if (++failed > 20) throw new Error('The connection to radlc serve is lost. Choose the file again to continue.');
+      said(offset, true);
+      await pause(Math.min(1000 * failed, 10000));
+      offset = file.size;
+      continue;
+    }
+    const there = answer.headers.get('Upload-Offset');
+    if (answer.status === 409 && there !== null && +there !== offset) { offset = +there <= file.size ? +there : 0; continue; }
+    if (!answer.ok) throw new ApiError(answer.status, body);
+    failed = 0;
     offset = body.bytes;
     said(offset);
-    if (body.complete) return;
+    if (body.complete) { sessionStorage.removeItem(key); return; }
   }
 }
 
@@ -83,7 +103,7 @@ function Send({l, name, accept, hint, done, c, up, then}) {
     then('');
     try {
       say('Uploading…');
-      await upload(await draft(c, up), file, (n) => say(`${file.name}: ${Math.round(100 * n / Math.max(file.size, 1))}% of ${bytes(file.size)}`));
+      await upload(await draft(c, up), file, (n, waits) => say(waits ? `${file.name}: waiting for the service…` : `${file.name}: ${Math.round(100 * n / Math.max(file.size, 1))}% of ${bytes(file.size)}`));
       say(`${file.name}: uploaded`);
       then(file.name);
     } catch (error) {
@@ -130,9 +150,9 @@ function Candidates({made, c, up}) {
   const list = made.candidates.filter((one) => one.verdict === 'fits').sort((a, b) => a.seconds.value - b.seconds.value).slice(0, 12);
   if (!list.length) return html`<p role="status">Nothing fits: ${made.reason}</p>`;
   const cost = (one) => ['micros', 'low_micros', 'high_micros'].map((k) => money({micros: one.cost[k], currency: one.cost.currency}));
-  return html`<p role="status">Recommended: <b>${made.chosen || 'none'}</b>. ${made.reason}</p><div class="tw"><table class="stack"><caption>The fastest first; the bands hold four of five runs</caption><thead><tr><th scope="col">Cluster</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col" class="r">An hour</th><th scope="col">Choose</th></tr></thead><tbody>
+  return html`<p role="status">Recommended: <b>${made.chosen || 'none'}</b>. ${made.reason}</p><div class="tw"><table class="stack"><caption>The fastest first. Four of five runs fall within the band</caption><thead><tr><th scope="col">Cluster</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col" class="r">Per hour</th><th scope="col">Choose</th></tr></thead><tbody>
     ${list.map((one) => html`<tr key=${one.name} class=${one.name === made.chosen ? 'sel' : ''}><th scope="row" class="full">${one.name}</th><td data-l="Time">${dur(one.seconds.value)} <span class="hint">${dur(one.seconds.low)} to ${dur(one.seconds.high)}</span></td>
-      <td data-l="Cost">${cost(one)[0]} <span class="hint">${cost(one)[1]} to ${cost(one)[2]}</span></td><td class="r" data-l="An hour">${hour([one.per_hour])}</td>
+      <td data-l="Cost">${cost(one)[0]} <span class="hint">${cost(one)[1]} to ${cost(one)[2]}</span></td><td class="r" data-l="Per hour">${hour([one.per_hour])}</td>
       <td><button class="s" aria-label=${`Choose ${one.name}`} onClick=${() => up({workers: one.workers, type: one.type, servers: one.server ? 1 : 0})}>Choose</button></td></tr>`)}</tbody></table></div>`;
 }
 
@@ -158,7 +178,7 @@ export function Forecast({plan}) {
     <${Stat} l="Expected cost" v=${f.cost ? money(f.cost.value) : t.price_per_hour.length ? 'not known' : '0.00 USD'} s=${f.cost && band(f.cost, money)}/>
     <${Stat} l="While it exists" v=${hour(t.price_per_hour)}/>
     <${Stat} l="Plan" v=${`${t.create} to create`} s=${`${t.run} ${t.run === 1 ? 'step' : 'steps'} to run${t.delete ? `, ${t.delete} to delete` : ''}${t.replace ? `, ${t.replace} to replace` : ''}`}/></dl>
-  ${phases.length > 0 && html`<section class="card"><h2>Time</h2><div class="tw"><table class="stack"><caption>Four of five runs are within the band</caption><thead><tr><th scope="col">Phase</th><th scope="col">Time</th><th scope="col">Band</th><th scope="col">Source</th></tr></thead><tbody>
+  ${phases.length > 0 && html`<section class="card"><h2>Time</h2><div class="tw"><table class="stack"><caption>Four of five runs fall within the band</caption><thead><tr><th scope="col">Phase</th><th scope="col">Time</th><th scope="col">Band</th><th scope="col">Source</th></tr></thead><tbody>
     ${phases.map(([name, b]) => html`<tr key=${name}><th scope="row" class="full">${name.replace(/_/g, ' ')}</th><td data-l="Time">${dur(b.seconds)}</td><td data-l="Band">${band(b, dur)}</td><td data-l="Source"><${Tag}>${b.source}<//></td></tr>`)}</tbody></table></div>${f.outside && html`<p class="hint">${f.outside}</p>`}</section>`}`;
 }
 
@@ -168,6 +188,7 @@ function Review({c, up}) {
     set({busy: true});
     try {
       const infrastructure = await draft(c, up);
+      if (infrastructure !== c.draft && filed(c)) throw new ApiError(0, {error: {code: 'conflict', message: 'The name has changed, and uploads belong to the old one.', hint: 'Upload the files again.'}});
       set({plan: await api('POST', '/plans', {infrastructure, program: write(c)})});
     } catch (error) {
       set({error});
@@ -178,7 +199,7 @@ function Review({c, up}) {
     setAsk(false);
     try {
       const run = await api('POST', '/runs', {plan: state.plan.id});
-      up({draft: ''});
+      up({draft: '', ...NO_FILES});
       go('runs', run.id);
     } catch (error) {
       set({...state, error});

@@ -1,0 +1,67 @@
+// Files that users upload, in parts. NAME.part holds what has arrived until the file is complete.
+//
+// One upload of a file is in progress at a time: a newer one takes the file over, and the older one is
+// refused with its next bytes. So a client whose connection broke can continue at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "common/fd.h"
+#include "common/status.h"
+
+namespace radl::serve {
+
+class Uploads {
+ public:
+  static constexpr uint64_t kOfOneUser = uint64_t{100} << 30;  // bytes that the files of a user may take
+
+  class Upload;
+  // Of the bytes from `offset` on. `used`: bytes of all files of the user. An offset of 0 begins anew.
+  // Conflict: `expected` bytes have arrived, and the upload continues there. Quota: the user's share, or the
+  // disk, has no room.
+  Result<std::unique_ptr<Upload>> begin(const std::string& path, const std::string& user, uint64_t used,
+                                        uint64_t offset, uint64_t total, uint64_t& expected);
+
+ private:
+  struct File {
+    std::mutex mutex;
+    std::string user;
+    uint64_t turn = 0;       // of the upload that may write
+    uint64_t remaining = 0;  // bytes that are still to come
+  };
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<File>> files_;  // by path
+};
+
+class Uploads::Upload {
+ public:
+  Upload(std::string path, std::shared_ptr<File> file, int fd, uint64_t turn, uint64_t offset,
+         uint64_t total);
+  ~Upload();
+  // Conflict: a newer upload has the file. Invalid: more than `total`.
+  Status write(std::string_view part);
+  // Makes the file complete if all of it has arrived: true.
+  Result<bool> finish();
+  uint64_t bytes() const { return size_; }
+
+ private:
+  bool is_newest() const { return file_->turn == turn_; }
+
+  const std::string path_;
+  const std::shared_ptr<File> file_;
+  const Fd fd_;
+  const uint64_t turn_, total_;
+  uint64_t size_;
+};
+
+// Bytes of the regular files directly in a folder.
+uint64_t bytes_in(const std::string& folder);
+
+}  // namespace radl::serve
