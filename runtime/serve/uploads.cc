@@ -67,20 +67,26 @@ Result<std::unique_ptr<Uploads::Upload>> Uploads::begin(const std::string& path,
   if (of_all > UINT64_MAX - more || !has_room(folder, more + of_all))
     return Status(Code::Quota, "the disk of the service has no room for it");
   std::lock_guard lock(file->mutex);
-  Fd fd(::open((path + ".part").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  auto fd = std::make_unique<Fd>(
+      ::open((path + ".part").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   struct stat about {};
-  if (!fd.open() || ::fstat(fd.get(), &about) != 0) return errno_status(errno, "writing the upload");
+  if (!fd->open() || ::fstat(fd->get(), &about) != 0) return errno_status(errno, "writing the upload");
   expected = offset == 0 ? 0 : uint64_t(about.st_size);
   if (expected != offset) return Status(Code::Conflict, "expected offset " + std::to_string(expected));
-  if (offset == 0 && ::ftruncate(fd.get(), 0) != 0) return errno_status(errno, "writing the upload");
+  if (offset == 0 && ::ftruncate(fd->get(), 0) != 0) return errno_status(errno, "writing the upload");
   file->user = user;
   file->remaining = more;
-  return std::make_unique<Upload>(path, file, fd.release(), ++file->turn, offset, total);
+  return std::make_unique<Upload>(path, file, std::move(fd), ++file->turn, offset, total);
 }
 
-Uploads::Upload::Upload(std::string path, std::shared_ptr<File> file, int fd, uint64_t turn, uint64_t offset,
-                        uint64_t total)
-    : path_(std::move(path)), file_(std::move(file)), fd_(fd), turn_(turn), total_(total), size_(offset) {}
+Uploads::Upload::Upload(std::string path, std::shared_ptr<File> file, std::unique_ptr<Fd> fd, uint64_t turn,
+                        uint64_t offset, uint64_t total)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      fd_(std::move(fd)),
+      turn_(turn),
+      total_(total),
+      size_(offset) {}
 
 Uploads::Upload::~Upload() {
   std::lock_guard lock(file_->mutex);
@@ -92,7 +98,7 @@ Status Uploads::Upload::write(std::string_view part) {
   if (!is_newest()) return superseded();
   if (part.size() > total_ - size_) return invalid("the body is longer than 'total' says");
   while (!part.empty()) {
-    const ssize_t wrote = ::pwrite(fd_.get(), part.data(), part.size(), off_t(size_));
+    const ssize_t wrote = ::pwrite(fd_->get(), part.data(), part.size(), off_t(size_));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) return errno_status(errno, "writing the upload");
     size_ += uint64_t(wrote);
@@ -109,11 +115,11 @@ Result<bool> Uploads::Upload::finish() {
   const std::string part = path_ + ".part";
   struct stat mine {
   }, there{};
-  if (::fstat(fd_.get(), &mine) != 0 || ::lstat(part.c_str(), &there) != 0)
+  if (::fstat(fd_->get(), &mine) != 0 || ::lstat(part.c_str(), &there) != 0)
     return errno_status(errno, "completing the upload");
   if (mine.st_ino != there.st_ino || mine.st_dev != there.st_dev || uint64_t(mine.st_size) != total_)
     return Status(Code::Conflict, "the upload was changed meanwhile").with_hint("upload the file again");
-  if (::fsync(fd_.get()) != 0 || ::rename(part.c_str(), path_.c_str()) != 0)
+  if (::fsync(fd_->get()) != 0 || ::rename(part.c_str(), path_.c_str()) != 0)
     return errno_status(errno, "completing the upload");
   return true;
 }

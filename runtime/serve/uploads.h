@@ -42,7 +42,7 @@ class Uploads {
 
 class Uploads::Upload {
  public:
-  Upload(std::string path, std::shared_ptr<File> file, int fd, uint64_t turn, uint64_t offset,
+  Upload(std::string path, std::shared_ptr<File> file, std::unique_ptr<Fd> fd, uint64_t turn, uint64_t offset,
          uint64_t total);
   ~Upload();
   // Conflict: a newer upload has the file. Invalid: more than `total`.
@@ -56,7 +56,7 @@ class Uploads::Upload {
 
   const std::string path_;
   const std::shared_ptr<File> file_;
-  const Fd fd_;
+  const std::unique_ptr<Fd> fd_;
   const uint64_t turn_, total_;
   uint64_t size_;
 };
