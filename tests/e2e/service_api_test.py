@@ -226,12 +226,11 @@ class Api(PageCase):
 
     def test_a_plan_above_its_budget_is_not_run(self):
         one = self.create()
-        program = NODE.replace("cpu.count >= 1", "instance_type = 'm5.large'").replace("worker 1", "worker 1 ec2")
-        status, plan, _ = self.ask("POST", "/plans", {"infrastructure": one, "program": program, "max_cost": "0.001 USD/h"})
-        if status == 201:  # the price is in the catalogue that radlc was built with
-            self.assertIn("above_budget", plan)
-            self.assertEqual(self.ask("POST", "/runs", {"plan": plan["id"]})[0], 400)
-            self.assertEqual(self.get(f"/plans/{plan['id']}")["max_cost"], "0.001 USD/h")
+        program = NODE.replace("cpu.count >= 1", "instance_type = 'm5.large', availability_zone = 'eu-west-1'").replace("worker 1", "worker 1 ec2")
+        plan = self.plan(infrastructure=one, program=program, max_cost="0.001 USD/h")
+        self.assertIn("above_budget", plan)
+        self.assertEqual(self.ask("POST", "/runs", {"plan": plan["id"]})[0], 400)
+        self.assertEqual(self.get(f"/plans/{plan['id']}")["max_cost"], "0.001 USD/h")
 
     def test_secret_inputs_are_sent_with_the_run_and_kept_nowhere(self):
         one = self.create()
