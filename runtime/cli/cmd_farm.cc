@@ -1,5 +1,6 @@
 // Looks at the farms of an infrastructure, and asks them for changes (docs/farm.md).
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -215,36 +216,53 @@ int run_logs(const Session& session, Options& options) {
   auto remote = connect_to(*nodes, **node);
   if (!remote.ok()) return report(session, remote.status());
   ExecOptions how;
-  how.on_output = [](std::string_view piece, bool is_stderr) {
-    std::fwrite(piece.data(), 1, piece.size(), is_stderr ? stderr : stdout);
+  std::string line;  // of a terminal: escape sequences in it must not reach it
+  how.on_output = [&line, terminal = ::isatty(STDOUT_FILENO) != 0](std::string_view piece, bool is_stderr) {
+    if (!terminal || is_stderr) {
+      std::fwrite(piece.data(), 1, piece.size(), is_stderr ? stderr : stdout);
+      return;
+    }
+    line += piece;
+    const size_t end = line.rfind('\n');
+    if (end == std::string::npos) return;
+    std::fputs(shown(std::string_view(line).substr(0, end + 1)).c_str(), stdout);
+    line.erase(0, end + 1);
   };
   const std::string path = fmt::format("~/.radl/jobs/{}/farm/logs/{}.log", known->job,
                                        farm::id_of(task->task.name, task->attempt));
   auto done = (*remote)->exec("cat " + shell_path(path), how);
+  std::fputs(shown(line).c_str(), stdout);
   if (!done.ok()) return report(session, done.status());
   return done->exit_status == 0 ? kDone : kWorldError;
 }
 
-// Events go to the journal, or to the run that works on the farm.
-Status request(const Known& known, const std::vector<Event>& events) {
+// The journal takes the requests, unless a run works on the farm: then that takes them.
+Status take_requests(const Known& known) {
   farm::Journal journal;
   Farm farm;
   Status opened =
       journal.open(known.folder + farm::kJournalFile, [&](const Event& event) { return farm.apply(event); });
-  if (!opened.ok() && opened.code() != Code::Conflict) return opened;
+  if (opened.code() == Code::Conflict) return {};
+  if (!opened.ok()) return opened;
+  const std::vector<farm::Request> requests = farm::read_inbox(known.folder + farm::kInboxFolder);
+  for (const farm::Request& request : requests)
+    if (!request.event.is_null() && farm.apply(request.event).ok()) journal.add(request.event);
+  if (Status kept = journal.flush(); !kept.ok()) return kept;
+  std::error_code error;
+  for (const farm::Request& request : requests) std::filesystem::remove(request.path, error);
+  return {};
+}
+
+// Requests are safe before anybody takes them: a run may end, or begin, at any moment.
+Status request(const Known& known, const std::vector<Event>& events) {
   const auto base = std::chrono::system_clock::now().time_since_epoch();
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(base).count();
   for (size_t i = 0; i < events.size(); ++i) {
-    if (opened.ok()) {
-      if (Status applied = farm.apply(events[i]); !applied.ok()) return applied;
-      journal.add(events[i]);
-    } else {
-      const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(base).count();
-      Status put = farm::put_in_inbox(known.folder + farm::kInboxFolder, events[i],
-                                      fmt::format("{:020}-{:06}", micros, i));
-      if (!put.ok()) return put;
-    }
+    Status put = farm::put_in_inbox(known.folder + farm::kInboxFolder, events[i],
+                                    fmt::format("{:020}-{:06}", micros, i));
+    if (!put.ok()) return put;
   }
-  return opened.ok() ? journal.flush() : Status();
+  return take_requests(known);
 }
 
 int run_request(const Session& session, Options& options, bool retry) {
@@ -269,7 +287,7 @@ int run_request(const Session& session, Options& options, bool retry) {
                                                  retry ? "retried" : "cancelled")));
   }
   if (Status asked = request(*known, events); !asked.ok()) return report(session, asked);
-  std::printf("%zu task%s: asked to %s\n", events.size(), events.size() == 1 ? "" : "s",
+  std::printf("%zu task%s will %s\n", events.size(), events.size() == 1 ? "" : "s",
               retry ? "run again" : "end");
   return kDone;
 }

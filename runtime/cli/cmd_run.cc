@@ -16,6 +16,7 @@
 #include "runtime/cli/signals.h"
 #include "runtime/driver/nodes.h"
 #include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/network.h"
 
 namespace radl::cli::run_command {
@@ -50,6 +51,7 @@ Result<std::vector<NodeHandle>> places_of(const Nodes& nodes, const std::string&
   }
   if (chosen.empty()) return not_found(nodes.state.name + " has no nodes");
   std::vector<NodeHandle> handles;
+  Status lost;
   for (const ResourceRecord* node : chosen) {
     auto place = std::make_unique<Place>();
     place->handle.address = node->address;
@@ -59,11 +61,17 @@ Result<std::vector<NodeHandle>> places_of(const Nodes& nodes, const std::string&
       return Status(Code::Lost, node->address + ": the connection is gone");
     };
     auto remote = connect_to(nodes, *node);
-    if (!remote.ok()) return std::move(remote).status();
+    if (!remote.ok()) {
+      std::fprintf(stderr, "note: %s is left out: %s\n", shown(node->address).c_str(),
+                   shown(remote.status().message()).c_str());
+      lost = remote.status();
+      continue;
+    }
     place->remote = std::move(*remote);
     handles.push_back(place->handle);
     places.push_back(std::move(place));
   }
+  if (handles.empty()) return lost;
   return handles;
 }
 
@@ -145,6 +153,11 @@ int run_script(const Session& session, Options& options) {
   if (!outcome) return report(session, outcome.status());
   std::error_code error;
   fs::remove_all(folder, error);  // run again, it starts from the beginning
+  for (const NodeHandle& node : *handles) {
+    jobs::Member member(node, context, jobs::folder_of(*step));
+    if (Status removed = jobs::remove_job(member); !removed.ok())
+      std::fprintf(stderr, "note: %s: %s\n", shown(node.address).c_str(), shown(removed.text()).c_str());
+  }
   return tell_end(session, step->program.at("results"));
 }
 

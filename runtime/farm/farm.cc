@@ -158,8 +158,9 @@ std::vector<Event> Farm::next(double now) {
   }
   std::vector<Host> hosts = hosts_;
   const std::string reserved = reserved_host(now);
-  for (Host& each : hosts) each.open = each.open && each.name != reserved;
-  // Tasks in the order of the file. Once one has no room, neither have those that need the same.
+  for (Host& each : hosts) each.kept_free = each.name == reserved;
+  // Tasks in the order of the file. Once one has no room, neither have those that need the same; but one that
+  // waits for a node on which it has not failed holds up no other.
   std::map<size_t, const std::set<size_t>*>
       first;  // by its first task that is left: tasks that need the same
   for (const auto& [needs, places] : alike_) first[*places.begin()] = &places;
@@ -170,12 +171,14 @@ std::vector<Event> Farm::next(double now) {
     const Resources& needs = task.task.needs;
     const double seconds = predicted(task.task);
     auto chosen = choose_host(policy_.rule, needs, seconds, now, hosts, task.failed_on);
-    if (!chosen) continue;
-    Host& on = hosts[*chosen];
-    on.remaining -= needs;
-    on.until = std::max(on.until, now + seconds);
-    events.push_back(
-        start_event(task.task.name, task.attempt + 1, on.name, now, free_devices(on, needs.gpu, events)));
+    if (!chosen && task.failed_on.empty()) continue;
+    if (chosen) {
+      Host& on = hosts[*chosen];
+      on.remaining -= needs;
+      on.until = std::max(on.until, now + seconds);
+      events.push_back(
+          start_event(task.task.name, task.attempt + 1, on.name, now, free_devices(on, needs.gpu, events)));
+    }
     if (auto after = places->upper_bound(place); after != places->end()) first[*after] = places;
   }
   return events;

@@ -66,15 +66,20 @@ double fitness(const Resources& needs, const Host& host) {
 
 std::optional<size_t> choose_host(Rule rule, const Resources& needs, double seconds, double now,
                                   const std::vector<Host>& hosts, const std::vector<std::string>& avoid) {
-  using Key = std::tuple<bool, double, double, std::string_view>;  // the smallest is best
+  using Key = std::tuple<double, double, std::string_view>;  // the smallest is best
+  auto avoided = [&](const Host& host) {
+    return std::find(avoid.begin(), avoid.end(), host.name) != avoid.end();
+  };
+  const bool another = !avoid.empty() && std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
+    return host.open && needs.fits(host.registered) && !avoided(host);
+  });
   std::optional<size_t> best;
   Key best_key;
   for (size_t i = 0; i < hosts.size(); ++i) {
     const Host& host = hosts[i];
-    if (!host.open || !needs.fits(host.remaining)) continue;
-    const bool avoided = std::find(avoid.begin(), avoid.end(), host.name) != avoid.end();
+    if (!host.open || host.kept_free || !needs.fits(host.remaining) || (another && avoided(host))) continue;
     const double full = fitness(needs, host);
-    Key key{avoided, rule == Rule::LeastRent ? rent(host, seconds, now) : 0,
+    Key key{rule == Rule::LeastRent ? rent(host, seconds, now) : 0,
             rule == Rule::Spread ? full : -full, host.name};
     if (best && !(key < best_key)) continue;
     best = i;

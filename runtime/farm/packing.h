@@ -29,6 +29,7 @@ struct Host {
   Resources registered, remaining;
   double until = 0;  // when the last of its tasks is expected to end
   bool open = true;  // takes tasks: not quarantined, not leaving, not lost
+  bool kept_free = false;  // open, but reserved for another task
 };
 
 enum class Rule {
@@ -44,7 +45,8 @@ std::string_view rule_name(Rule rule);
 double fitness(const Resources& needs, const Host& host);
 
 // Index of the node that gets the task; nullopt if none has room. `seconds`: predicted length, 0 if unknown.
-// `avoid`: nodes that are taken only if no other has room. Ties go to the smaller name.
+// `avoid`: nodes that get the task only if no other open node is large enough for it: a full one is waited
+// for. Ties go to the smaller name.
 std::optional<size_t> choose_host(Rule rule, const Resources& needs, double seconds, double now,
                                   const std::vector<Host>& hosts, const std::vector<std::string>& avoid = {});
 

@@ -163,6 +163,7 @@ class Farms(RadlCase):
         self.assertEqual(out, "args a b c\n")
         self.assertEqual((self.folder / "count-results" / "run" / "out").read_text(), "made\n")
         self.assertEqual(self.radlc("run", self.file, "count.sh", "--", "a b", "c"), out)
+        self.assertEqual(self.found("home/.radl/jobs/count-*"), [])
         self.write("bad.sh", "echo no; exit 5")
         self.assertEqual(self.radlc("run", self.file, "bad.sh", code=5), "no\n")
         self.assertEqual(self.actions(self.file), {})

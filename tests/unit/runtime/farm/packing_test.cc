@@ -47,9 +47,11 @@ TEST(FarmPacking, SpreadTakesTheEmptiest) {
   EXPECT_EQ(choose_host(Rule::Fullest, {1000, 1000, 0, 0}, 0, 0, hosts), 0u);
 }
 
-TEST(FarmPacking, ATaskReturnsToANodeWhereItFailedOnlyIfNoOtherHasRoom) {
+TEST(FarmPacking, ATaskReturnsToANodeWhereItFailedOnlyIfNoOtherIsLargeEnough) {
   std::vector<Host> hosts = {large("a", 500, 1000), large("b", 0, 0)};
   EXPECT_EQ(choose_host(Rule::Fullest, {1000, 1, 0, 0}, 0, 0, hosts, {"a"}), 1u);
+  hosts[1].remaining = {};
+  EXPECT_FALSE(choose_host(Rule::Fullest, {1000, 1, 0, 0}, 0, 0, hosts, {"a"})) << "b is waited for";
   hosts[1].open = false;
   EXPECT_EQ(choose_host(Rule::Fullest, {1000, 1, 0, 0}, 0, 0, hosts, {"a"}), 0u);
 }
