@@ -79,8 +79,8 @@ std::optional<size_t> choose_host(Rule rule, const Resources& needs, double seco
     const Host& host = hosts[i];
     if (!host.open || host.kept_free || !needs.fits(host.remaining) || (another && avoided(host))) continue;
     const double full = fitness(needs, host);
-    Key key{rule == Rule::LeastRent ? rent(host, seconds, now) : 0,
-            rule == Rule::Spread ? full : -full, host.name};
+    Key key{rule == Rule::LeastRent ? rent(host, seconds, now) : 0, rule == Rule::Spread ? full : -full,
+            host.name};
     if (best && !(key < best_key)) continue;
     best = i;
     best_key = key;

@@ -27,8 +27,8 @@ struct Resources {
 struct Host {
   std::string name;
   Resources registered, remaining;
-  double until = 0;  // when the last of its tasks is expected to end
-  bool open = true;  // takes tasks: not quarantined, not leaving, not lost
+  double until = 0;        // when the last of its tasks is expected to end
+  bool open = true;        // takes tasks: not quarantined, not leaving, not lost
   bool kept_free = false;  // open, but reserved for another task
 };
 
