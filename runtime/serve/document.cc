@@ -13,9 +13,7 @@ namespace radl::serve {
 namespace {
 
 Status refused(const Diagnostics& findings, const SourceMap& sources) {
-  std::string text = render_text(findings, sources, {});
-  while (text.ends_with('\n')) text.pop_back();
-  return Status(Code::Invalid, std::move(text));
+  return Status(Code::Invalid, errors_text(findings, sources));
 }
 
 // A block that only names what is defined elsewhere.
@@ -54,6 +52,15 @@ std::vector<FeatureText> features_of(const std::string& system) {
 }
 
 }  // namespace
+
+std::string errors_text(const Diagnostics& findings, const SourceMap& sources, std::string_view folder) {
+  std::string text;
+  for (const Diagnostic& one : findings.all())
+    if (one.severity == Severity::Error) text += (text.empty() ? "" : "\n") + render_text(one, sources);
+  while (text.ends_with('\n')) text.pop_back();
+  while (!folder.empty() && text.find(folder) != text.npos) text.erase(text.find(folder), folder.size());
+  return text;
+}
 
 Result<Document> Document::parse(std::string_view radl) {
   SourceMap sources;

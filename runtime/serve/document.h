@@ -11,7 +11,15 @@
 
 #include "common/status.h"
 
+namespace radl {
+class Diagnostics;
+class SourceMap;
+}  // namespace radl
+
 namespace radl::serve {
+
+// The errors among the findings, for a client: without warnings, and without `folder` in the names of files.
+std::string errors_text(const Diagnostics& findings, const SourceMap& sources, std::string_view folder = {});
 
 class Document {
  public:

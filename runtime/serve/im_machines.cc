@@ -68,7 +68,12 @@ Answer remove(ImCall& call, Infrastructure& inf) {
   }
   auto change = inf.remove(numbers, call.order());
   if (!change.ok()) return call.failed(change.status());
-  if (const Status done = wait_for(change->over); !done.ok()) return call.failed(400, done.text());
+  if (const Status done = wait_for(change->over); !done.ok()) {
+    // Recipes of the others may fail once these are gone: the state of the infrastructure says so.
+    const auto is_here = [&](int number) { return machine_of(inf, std::to_string(number)).has_value(); };
+    if (done.code() == Code::Timeout || std::ranges::any_of(numbers, is_here))
+      return call.failed(done.code() == Code::Timeout ? 504 : 400, done.text());
+  }
   return call.empty();
 }
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "common/files.h"
-#include "compiler/diag/render.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/serve/infrastructure_job.h"
 
@@ -53,7 +52,8 @@ Result<ir::Program> compile_document(const Settings& settings, const std::string
   const Status loaded = driver::load_project(*settings.host, options, {}, project);
   std::error_code ignored;
   std::filesystem::remove(options.files.front(), ignored);
-  if (!loaded.ok()) return loaded.message().empty() ? Status(Code::Invalid, findings_of(project)) : loaded;
+  if (!loaded.ok())
+    return loaded.message().empty() ? Status(Code::Invalid, findings_of(project, folder)) : loaded;
   if (!settings.trusted)
     if (Status kept = check_untrusted(project.compiled.program, settings); !kept.ok()) return kept;
   return std::move(project.compiled.program);

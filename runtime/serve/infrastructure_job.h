@@ -62,7 +62,7 @@ struct Infrastructure::Job {
   std::function<Status(Cancellation&)> work = {};  // of Kind::Work
 };
 
-// The findings of a project that does not compile, a line each.
-std::string findings_of(const driver::Project& project);
+// The errors of a project that does not compile; `folder` is not named.
+std::string findings_of(const driver::Project& project, const std::string& folder);
 
 }  // namespace radl::serve

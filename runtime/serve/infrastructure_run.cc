@@ -9,7 +9,6 @@
 #include "common/fd.h"
 #include "common/files.h"
 #include "common/guarded.h"
-#include "compiler/diag/render.h"
 #include "runtime/serve/infrastructure_job.h"
 
 namespace radl::serve {
@@ -56,10 +55,8 @@ Status replaces_nothing(const Plan& plan) {
 
 }  // namespace
 
-std::string findings_of(const driver::Project& project) {
-  std::string text = render_text(project.diagnostics, project.sources);
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
+std::string findings_of(const driver::Project& project, const std::string& folder) {
+  return errors_text(project.diagnostics, project.sources, folder + "/");
 }
 
 // ---- the runs ----
@@ -92,14 +89,17 @@ void Infrastructure::work() {
              : job.kind == Job::Kind::Work  ? job.work(cancellation)
                                             : run_apply(job, cancellation);
     });
+    // A run that fails later has nevertheless removed what it was to remove.
+    const Result<Snapshot> now = job.leaving.empty() ? Snapshot() : snapshot();
     lock.lock();
     cancellation_ = nullptr;
     at_work_ = false;
     if (jobs_.empty()) adding_ = false;
     if (job.kind == Job::Kind::Destroy && !done.ok()) deleting_ = false;
     for (const int number : job.leaving) {
-      machines_[size_t(number)].leaving = false;
-      machines_[size_t(number)].gone |= done.ok();
+      Machine& machine = machines_[size_t(number)];
+      machine.leaving = false;
+      machine.gone |= done.ok() || (now.ok() && !now->resources.contains(machine.address));
     }
     if (job.kind != Job::Kind::Work) failed_ = done.ok() || stopping_ ? std::string() : done.text();
     (void)save_locked();  // what is not written is found out anew by the next request
@@ -122,7 +122,7 @@ Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
   request.lock_timeout = kLockSeconds;
   driver::Apply apply(*job.order.by.host, std::move(request), cancellation, [](const driver::Notice&) {});
   if (Status loaded = apply.load({}); !loaded.ok())
-    return loaded.message().empty() ? Status(Code::Invalid, findings_of(apply.project())) : loaded;
+    return loaded.message().empty() ? Status(Code::Invalid, findings_of(apply.project(), folder_)) : loaded;
   if (Status begun = apply.begin(); !begun.ok()) return begun;
   auto listens = apply.run().events().listen(job.progress, {.name = "the service"});
   if (!listens.ok()) return listens.status();

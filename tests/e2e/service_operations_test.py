@@ -32,6 +32,23 @@ topology_template:
 
 
 class ServiceOperationsTest(ServiceCase):
+    def test_failed_recipes_of_others_keep_nothing_from_leaving_or_stopping(self):
+        path = self.create(DOCUMENT.replace("command: echo said-by-ansible", "command: 'false'"))
+        self.wait_for(path, "unconfigured")
+        self.assertEqual(self.ask("DELETE", path + "/vms/1")[0], 200)
+        self.assertEqual(self.states(path)[1], {"0": "unconfigured"})
+        self.assertEqual(self.ask("PUT", path + "/stop")[0], 200)
+        self.assertEqual(self.states(path)[1], {"0": "stopped"})
+
+    def test_what_is_wrong_with_an_addition_names_no_file_of_the_service(self):
+        path = self.create(DOCUMENT.replace("cpu.count >= 1 and", "cpu.count >= 1 and disk.0.os.credentials.password = 'plain' and", 1))
+        status, text, _ = self.ask("POST", path, "deploy nobody 1")
+        self.assertEqual(status, 400)
+        self.assertIn("E0302", text)
+        self.assertNotIn(str(self.folder), text)
+        self.assertNotIn("warning", text)
+        self.wait_for(path, "configured")
+
     def test_machines_stop_start_and_reboot(self):
         path = self.create(MACHINES)
         self.wait_for(path, "configured")
