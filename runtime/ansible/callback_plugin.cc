@@ -17,12 +17,14 @@ description: Writes one line of JSON for each result of a task.
 
 
 def text_of(result, lines=None):
-    """What a result has to say; the last so many lines of each of its parts."""
+    """What a result has to say; so many lines of each of its parts: the first of a message, the last of an output."""
     parts = []
     for key in ("msg", "module_stdout", "stdout", "module_stderr", "stderr"):
         text = str(result.get(key) or "")
         if lines is not None:
-            text = "\n".join(text.strip("\n").splitlines()[-lines:])
+            # Ansible quotes the place below the cause; radlc shows the place itself.
+            text = text.partition("\nThe error appears to be in ")[0].strip("\n").splitlines()
+            text = "\n".join(text[:lines] if key == "msg" else text[-lines:])
         if text and text not in parts:
             parts.append(text)
     for item in result.get("results") or []:

@@ -137,6 +137,13 @@ TEST_F(AnsibleTest, AFailingTaskIsReportedWithEverythingThatHelps) {
   EXPECT_TRUE(contains(*read_file(context.log_path), "make the thing: failed"));
 }
 
+TEST_F(AnsibleTest, TheCauseComesBeforeWhatAnsibleQuotesBelowIt) {
+  auto outcome = run(recipe("undefined", "- tasks:\n  - debug: msg=\"{{ never_set }}\"\n"));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "'never_set' is undefined")) << outcome.status().message();
+  EXPECT_FALSE(contains(outcome.status().message(), "Should be written as"));
+}
+
 TEST_F(AnsibleTest, WhatAModulePrintedIsToldBesideALongTrace) {
   const std::string python = nodes->folder.path("python");
   ASSERT_TRUE(write_file_atomic(python,
