@@ -33,6 +33,7 @@ using namespace recipes;
 
 constexpr int kFailureLines = 100;  // of a task that fails: 20 of each stream and of its module
 constexpr size_t kLongestEvent = size_t{16} << 20;  // of Ansible: it holds a task's whole output
+constexpr size_t kLongestMessage = 4096;  // of a `debug` in events; a longer one is in the log alone
 // The facts of all machines, for recipes that name some; cached between steps.
 constexpr const char* kGatherFacts =
     "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  tasks: []\n";
@@ -294,12 +295,14 @@ class AnsibleRun {
     if (json::text_of(event, "action") == "gather_facts" && state == "ok") return;
     ++tasks_;
     log_.line(fmt::format("{}: {}{}{}", task, state, text.empty() ? "" : "\n", text));
-    context_.emit({step_.id,
-                   node_.address,
-                   "task",
-                   {{"name", task},
-                    {"state", state == "ignored" || state == "skipped" ? "ok" : state},
-                    {"seconds", json::number_of(event, "seconds")}}});
+    Json told = {{"name", task},
+                 {"state", state == "ignored" || state == "skipped" ? "ok" : state},
+                 {"seconds", json::number_of(event, "seconds")}};
+    // A `debug` is there for its message.
+    if (state == "ok" && !text.empty() && text.size() <= kLongestMessage &&
+        json::text_of(event, "action").ends_with("debug"))
+      told.update({{"name", text}, {"notice", true}});
+    context_.emit({step_.id, node_.address, "task", std::move(told)});
     if (state == "changed")
       outcome_.changes.push_back({fmt::format("task '{}'", task), check_ ? "would change" : "changed",
                                   nullptr, nullptr, log_.mask(json::text_of(event, "diff"))});

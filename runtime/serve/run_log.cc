@@ -1,5 +1,6 @@
 #include "runtime/serve/run_log.h"
 
+#include "common/json_values.h"
 #include "runtime/base/world.h"
 #include "runtime/run/event_log.h"
 
@@ -29,7 +30,8 @@ std::string line_of(const Event& event) {
     case EventKind::ActionSkipped:
       return event.id + ": skipped: " + event.message;
     case EventKind::Task:
-      return event.id + ": " + event.data.value("name", "") + ": " + event.data.value("state", "");
+      return event.id + ": " + json::text_of(event.data, "name") +
+             (json::flag_of(event.data, "notice") ? "" : ": " + json::text_of(event.data, "state"));
     case EventKind::Output:
     case EventKind::Log:
       return event.message;

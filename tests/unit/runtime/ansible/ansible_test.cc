@@ -137,6 +137,12 @@ TEST_F(AnsibleTest, AFailingTaskIsReportedWithEverythingThatHelps) {
   EXPECT_TRUE(contains(*read_file(context.log_path), "make the thing: failed"));
 }
 
+TEST_F(AnsibleTest, TheMessageOfADebugIsTold) {
+  ASSERT_TRUE(run(recipe("told", "- tasks:\n  - debug: msg=\"on {{ IM_NODE_HOSTNAME }}\"\n")).ok());
+  EXPECT_EQ(events.back().data.at("name"), "on wn-0");
+  EXPECT_EQ(events.back().data.at("notice"), true);
+}
+
 TEST_F(AnsibleTest, TheCauseComesBeforeWhatAnsibleQuotesBelowIt) {
   auto outcome = run(recipe("undefined", "- tasks:\n  - debug: msg=\"{{ never_set }}\"\n"));
   ASSERT_FALSE(outcome.ok());
