@@ -111,6 +111,17 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
         "'weights' has no meaning in mode '{}', in which no weights travel: 'gradients' has", mode));
   if (!all_reduce && given.value("gradients", "") == "int8")
     return wrong("'gradients' = 'int8' needs mode 'allreduce', 'local_steps' or 'auto'");
+  const int between = given.value("local_steps", mode == "local_steps" ? 16 : 1);  // exchanges
+  const int delay = given.value("delay", mode == "local_steps" ? std::max(1, between / 4) : 0);
+  if (local_steps && delay == 0 && given.value("optimizer", "") == "adamw" &&
+      given.value("gradients", "") == "int8") {
+    build.diagnostics
+        .report(DiagCode::PropertyValue, at,
+                "'gradients' = 'int8' is too coarse for the mean squares of 'adamw', which are exchanged too "
+                "if 'local_steps' have no 'delay'")
+        .with_help("set 'delay' to at least 1, or 'gradients' to 'bf16'");
+    return std::nullopt;
+  }
   if (!local_steps && given.value("local_steps", 1) > 1)
     return wrong("'local_steps' above 1 needs mode 'allreduce' or 'local_steps'");
   for (const char* key : {"delay", "outer_rate", "outer_momentum"})
@@ -119,9 +130,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   if (mode == "local_steps" && given.value("local_steps", 16) < 2)
     return wrong(
         "mode 'local_steps' needs at least 2 'local_steps': take mode 'allreduce' to exchange each step");
-  if (const int steps = given.value("local_steps", mode == "local_steps" ? 16 : 1);
-      given.value("delay", 0) > steps)
-    return wrong(fmt::format("'delay' is more than the {} steps of 'local_steps'", steps));
+  if (delay > between)
+    return wrong(fmt::format("'delay' is more than the {} steps of 'local_steps'", between));
   if (given.value("schedule", "") == "step" && !given.contains("milestones"))
     return wrong("schedule 'step' needs 'milestones'");
 
