@@ -18,7 +18,90 @@ void collect_long_names(const CLI::App& app, std::set<std::string>& names) {
     collect_long_names(*command, names);
 }
 
+// What other tools call a thing, and how it is done here.
+struct Elsewhere {
+  std::string_view name, here;
+};
+
+constexpr Elsewhere kCommandsElsewhere[] = {
+    {"init", "radlc needs no initialization; run `radlc plan FILE.radl`"},
+    {"validate", "run `radlc check FILE.radl`"},
+    {"lint", "run `radlc check FILE.radl`"},
+    {"preview", "run `radlc plan FILE.radl`"},
+    {"diff", "run `radlc plan FILE.radl`"},
+    {"estimate", "`radlc plan FILE.radl` shows costs and a forecast"},
+    {"cost", "`radlc plan FILE.radl` shows costs and a forecast"},
+    {"refresh", "run `radlc plan --refresh FILE.radl`"},
+    {"up", "run `radlc apply FILE.radl`"},
+    {"launch", "run `radlc apply FILE.radl`"},
+    {"create", "run `radlc apply FILE.radl`"},
+    {"deploy", "run `radlc apply FILE.radl`"},
+    {"start", "run `radlc apply FILE.radl`"},
+    {"train", "run `radlc apply FILE.radl`"},
+    {"down", "run `radlc destroy FILE.radl`"},
+    {"delete", "run `radlc destroy FILE.radl`"},
+    {"terminate", "run `radlc destroy FILE.radl`"},
+    {"stop", "run `radlc cancel` to end a job, or `radlc destroy` to remove nodes"},
+    {"status", "run `radlc show` for one infrastructure, or `radlc list` for all"},
+    {"ps", "run `radlc list`, or `radlc queue` for jobs"},
+    {"taint", "run `radlc apply --replace 'NODE[0]' FILE.radl`"},
+    {"untaint", "run `radlc plan FILE.radl` to see what would be replaced"},
+    {"force-unlock", "run `radlc state unlock`"},
+    {"workspace", "use --name to keep several infrastructures of one file"},
+    {"login", "run `radlc check-auth` to see which credentials radlc finds"},
+    {"scp", "run `radlc cp`"},
+    {"rsync", "run `radlc cp`"},
+    {"format", "run `radlc fmt FILE.radl`"},
+    {"bench", "run `radlc profile FILE.radl`, then `radlc recommend FILE.radl`"},
+    {"resize", "run `radlc scale FILE.radl SYSTEM N`"},
+};
+
+constexpr Elsewhere kOptionsElsewhere[] = {
+    {"var", "write --input NAME=VALUE"},
+    {"env", "write --input NAME=VALUE; programs get environment variables from the file"},
+    {"set", "write --input NAME=VALUE"},
+    {"var-file", "write --input-file FILE"},
+    {"values", "write --input-file FILE"},
+    {"yes", "write --auto-approve"},
+    {"dry-run", "run `radlc plan`"},
+    {"dryrun", "run `radlc plan`"},
+    {"check", "run `radlc plan`"},
+    {"infra", "write --cloud CLOUD"},
+    {"region", "set the region of the cloud's tools, such as AWS_REGION, or `availability_zone` in the file"},
+    {"zone", "set `availability_zone` in the file"},
+    {"gpus", "set `gpu.count` and `gpu.model` in the file"},
+    {"use-spot", "set `spot = 'yes'` in the file"},
+    {"spot", "set `spot = 'yes'` in the file"},
+    {"num-nodes", "set the number in `deploy`, or run `radlc scale`"},
+    {"nnodes", "set the number in `deploy`, or run `radlc scale`"},
+    {"workspace", "write --name NAME"},
+    {"detach-run", "write --detach"},
+    {"idle-minutes-to-autostop", "set `stop.idle` in the file"},
+    {"backend-config", "write --state PLACE"},
+    {"refresh-only", "run `radlc plan --refresh`"},
+};
+
+template <size_t N>
+std::string_view meant(const Elsewhere (&table)[N], std::string_view name) {
+  const auto found = std::find_if(std::begin(table), std::end(table),
+                                  [&](const Elsewhere& one) { return one.name == name; });
+  return found == std::end(table) ? std::string_view() : found->here;
+}
+
+// "; did you mean 'plan'?", or what another tool's word is here; "" if neither is known.
+std::string advice(std::string_view here, const std::string& near) {
+  if (!here.empty()) return "; " + std::string(here);
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}
+
 }  // namespace
+
+std::vector<std::string> with_help_option(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.push_back("--help");
+  return arguments;
+}
 
 std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments) {
   std::set<std::string> names;
@@ -74,8 +157,8 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
     for (const std::string& name : names) {
       if (name == argument) return "";
     }
-    std::string near = nearest(argument, names);
-    return "unknown command '" + argument + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
+    return "unknown command '" + argument + "'" +
+           advice(meant(kCommandsElsewhere, argument), nearest(argument, names));
   }
   return "";
 }
@@ -85,11 +168,14 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
   collect_long_names(app, known);  // of other commands nothing was set up: see main.cc
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
-    if (!argument.starts_with("--")) continue;
-    std::string name = argument.substr(2, argument.find('=') - 2);
-    if (known.count(name)) continue;
-    std::string near = nearest(name, {known.begin(), known.end()});
-    return "unknown option '--" + name + "'" + (near.empty() ? "" : "; did you mean '--" + near + "'?");
+    const size_t dashes = argument.find_first_not_of('-');
+    // With one dash, as Terraform's users write: only words that are known elsewhere.
+    if (dashes == 0 || dashes == argument.npos || dashes > 2) continue;
+    const std::string name = argument.substr(dashes, argument.find('=') - dashes);
+    if (known.count(name) || (dashes == 1 && meant(kOptionsElsewhere, name).empty())) continue;
+    const std::string near = nearest(name, {known.begin(), known.end()});
+    return "unknown option '" + argument.substr(0, argument.find('=')) + "'" +
+           advice(meant(kOptionsElsewhere, name), near.empty() ? "" : "--" + near);
   }
   return "";
 }

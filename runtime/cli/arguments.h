@@ -14,7 +14,10 @@ namespace radl::cli {
 // name exists.
 std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments);
 
-// What stands behind `--` as one `--command=LINE`, quoted for the shell; one word is a shell line as it is.
+// `help` as the first word means --help, of the command that follows it if one does.
+std::vector<std::string> with_help_option(std::vector<std::string> arguments);
+
+// What follows `--` as one `--command=LINE`, quoted for the shell; one word is a shell line as it is.
 std::vector<std::string> with_command_line(std::vector<std::string> arguments);
 
 // An option that may be repeated takes one value each time: `apply --input a=1 FILE` names a file.
@@ -24,12 +27,13 @@ void one_value_each(CLI::App& app);
 // set), else "": what was parsed must not be taken for an option that was left out.
 std::string empty_option(const CLI::App& app);
 
-// "unknown command 'plam'; did you mean 'plan'?" where the first word is no command of `app`, which may be a
-// command itself (`templates`), else "".
+// "unknown command 'plam'; did you mean 'plan'?" if the first word is not a command of `app`, which may be a
+// command itself (`templates`), else "". A word of another tool gets this program's: "unknown command 'up';
+// run `radlc apply FILE.radl`".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);
 
 // "unknown option '--jsn'; did you mean '--json'?" for the first option that neither the program nor the
-// command that was given takes, else "".
+// command that was given takes, else "". An option of another tool gets this program's.
 std::string unknown_option(const CLI::App& app, const std::vector<std::string>& arguments);
 
 }  // namespace radl::cli

@@ -53,7 +53,7 @@ int run(int argc, char** argv) {
   bool version = false;
   app.add_flag("-V,--version", version, "print the version and exit");
 
-  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> arguments = with_help_option({argv + 1, argv + argc});
   // Options of other commands are not set up: that would be much of a short run's time. Completions show all.
   const Command* named = named_command(arguments);
   if (named != nullptr && named->name == "completions") named = nullptr;
@@ -75,7 +75,7 @@ int run(int argc, char** argv) {
   arguments = with_double_dashes(app, std::move(arguments));
   if (named && std::string_view(named->name) == "exec") arguments = with_command_line(std::move(arguments));
   if (std::string wrong = unknown_command(app, arguments); !wrong.empty()) {
-    std::fprintf(stderr, "error: %s\n  radlc --help lists the commands\n", wrong.c_str());
+    std::fprintf(stderr, "error: %s\n  run `radlc --help` for the commands\n", wrong.c_str());
     return kUserError;
   }
   try {
@@ -86,7 +86,7 @@ int run(int argc, char** argv) {
     std::string command = named != nullptr ? std::string(named->name) : "";
     if (wrong.empty() && named != nullptr) wrong = unknown_command(*app.get_subcommand(command), arguments);
     if (wrong.empty()) wrong = error.what();
-    std::fprintf(stderr, "error: %s\n  radlc %s--help shows what there is\n", wrong.c_str(),
+    std::fprintf(stderr, "error: %s\n  run `radlc %s--help` for its options\n", wrong.c_str(),
                  command.empty() ? "" : (command + " ").c_str());
     return kUserError;
   }

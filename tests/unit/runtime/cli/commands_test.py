@@ -127,6 +127,11 @@ class Messages(Case):
         for said, arguments in [
                 ("did you mean 'check'?", ("chek",)),
                 ("did you mean '--json'?", ("check", "--jsn", "good.radl")),
+                ("unknown command 'launch'; run `radlc apply FILE.radl`", ("launch", "good.radl")),
+                ("unknown command 'down'; run `radlc destroy FILE.radl`", ("down",)),
+                ("unknown option '-var'; write --input NAME=VALUE", ("plan", "-var", "a=1", "good.radl")),
+                ("unknown option '--yes'; write --auto-approve", ("apply", "--yes", "good.radl")),
+                ("unknown option '--dry-run'; run `radlc plan`", ("apply", "--dry-run", "good.radl")),
                 ("unknown option '--nothing-like-it'", ("plan", "--nothing-like-it")),
                 ("error: unknown command 'lits'; did you mean 'list'?", ("templates", "lits")),
                 ("error: --format: nope", ("check", "--format", "nope", "good.radl")),
@@ -135,13 +140,13 @@ class Messages(Case):
                 ("none.radl", ("doc", "none.radl")),
                 ("E0102", ("doc", "bad.radl")),
                 ("/nowhere/x: ", ("doc", "good.radl", "-o", "/nowhere/x")),
-                ("there is no code E9999", ("explain", "E9999")),
+                ("unknown code E9999", ("explain", "E9999")),
                 ("is radl already", ("convert", "good.radl", "--to", "radl")),
                 ("E0102", ("convert", "bad.radl")),
                 ("no such file", ("templates", "list", "nowhere")),
-                ("no template", ("templates", "show", "nothing")),
+                ("unknown template", ("templates", "show", "nothing")),
                 ("E0102", ("graph", "bad.radl")),
-                ("there is no code", ("check", "-Wnonsense", "good.radl")),
+                ("unknown code", ("check", "-Wnonsense", "good.radl")),
                 ("E0001", ("check", "good.radl", "none.radl")),
                 ("no .radl file", ("fmt", self.at / "empty")),
                 ("tcsh", ("completions", "tcsh")),
@@ -149,6 +154,11 @@ class Messages(Case):
             (self.at / "empty").mkdir(exist_ok=True)
             with self.subTest(arguments=arguments):
                 self.fails(1, said, *arguments)
+
+    def test_help_as_a_word_is_the_option(self):
+        self.assertEqual(self.run_it("help").stdout, self.run_it("--help").stdout)
+        self.assertEqual(self.run_it("help", "plan").stdout, self.run_it("plan", "--help").stdout)
+        self.fails(1, "unknown command 'pla'; did you mean 'plan'?", "help", "pla")
 
     def test_every_command_has_help(self):
         listed = self.run_it("--help").stdout
@@ -381,7 +391,7 @@ deploy wn 0
         self.assertGreaterEqual(len(named), 9)
         for module in named:
             self.assertTrue((source / f"stdlib/{module[4:]}.radl").exists(), module)
-        self.fails(1, "no code E9999", "explain", "E9999")
+        self.fails(1, "unknown code E9999", "explain", "E9999")
 
 
 class Options(Case):
