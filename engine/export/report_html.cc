@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/html.h"
 #include "common/human.h"
+#include "common/page_theme.h"
 #include "engine/export/svg_chart.h"
 
 namespace radl::engine::exporter {
@@ -18,20 +20,16 @@ constexpr size_t kMostClasses = 100;  // for a confusion matrix on one page
 
 constexpr std::string_view kGenerator = "<meta name=\"generator\" content=\"radl-train report\">\n";
 
-constexpr char kStyle[] = R"(<style>
-:root{--bg:#fff;--fg:#1c2024;--soft:#667;--line:#dde1e6;--c0:#2563b8;--c1:#c2521b;--c2:#1f7a4d;--c3:#7a3fa0;--heat:37,99,184}
-@media(prefers-color-scheme:dark){:root{--bg:#15181b;--fg:#e6e8ea;--soft:#99a;--line:#333a41;--c0:#7fb0f0;--c1:#f0a070;--c2:#70c89a;--c3:#c79be6;--heat:127,176,240}}
-body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;max-width:1180px;margin:2em auto;padding:0 1em}
-h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:1em}
-svg{width:100%;height:auto}svg text{font-size:12px;fill:var(--soft)}svg .title{fill:var(--fg);font-weight:600;font-size:13px}
+// What a report adds to the theme: charts and the confusion matrix.
+constexpr std::string_view kStyle = R"(
+:root{--heat:37,84,199}@media screen and (prefers-color-scheme:dark){:root{--heat:147,180,255}}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(420px,100%),1fr));gap:14px}
+svg{width:100%}svg text{font-size:12px;fill:var(--ink2)}svg .title{fill:var(--ink);font-weight:600;font-size:13px}
 .grid{stroke:var(--line)}path{fill:none;stroke-width:2}
-.s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}
-svg .l0{fill:var(--c0)}svg .l1{fill:var(--c1)}svg .l2{fill:var(--c2)}svg .l3{fill:var(--c3)}
-table{border-collapse:collapse}td,th{padding:.25em .7em;text-align:left;border-bottom:1px solid var(--line)}
-.wide{overflow-x:auto}.confusion td,.confusion th{text-align:right;padding:.2em .5em;border:1px solid var(--line);font-size:13px}
-pre{background:rgba(128,128,128,.12);padding:1em;overflow-x:auto;font-size:13px}
-</style>
+.s0{stroke:var(--s1)}.s1{stroke:var(--s2)}.s2{stroke:var(--s3)}.s3{stroke:var(--s4)}
+svg .l0{fill:var(--s1)}svg .l1{fill:var(--s2)}svg .l2{fill:var(--s3)}svg .l3{fill:var(--s4)}
+.doc .facts{width:auto}.doc .facts th{padding-right:28px}
+.doc .confusion td,.doc .confusion th{text-align:right;padding:3px 8px;border:1px solid var(--line);font-size:13px;font-variant-numeric:tabular-nums}
 )";
 
 std::string cell(const Json& v) {
@@ -41,10 +39,13 @@ std::string cell(const Json& v) {
 
 std::string table(const Json& object) {
   if (!object.is_object() || object.empty()) return "";
-  std::string out = "<table>\n";
+  // Numbers are aligned only among numbers.
+  const bool numbers =
+      std::all_of(object.begin(), object.end(), [](const Json& one) { return one.is_number(); });
+  std::string out = "<table class=\"facts\">\n";
   for (const auto& [key, value] : object.items()) {
     if (value.is_null() || (key == "resumed_from" && value == 0) || value == "") continue;
-    out += "<tr><th>" + escape_html(human_label(key)) + "</th><td>" +
+    out += "<tr><th>" + escape_html(human_label(key)) + (numbers ? "</th><td class=\"num\">" : "</th><td>") +
            (value.is_number() ? human_number(key, value.get<double>()) : cell(value)) + "</td></tr>\n";
   }
   return out + "</table>\n";
@@ -72,7 +73,7 @@ std::string charts(const Json& curve) {
        "epoch",
        {series(curve, "training", "train_accuracy", 100), series(curve, "test", "test_accuracy", 100)}});
   out += svg_chart({"Learning rate", "epoch", {series(curve, "rate", "rate")}, true});
-  return out.empty() ? "" : "<h2>Course</h2>\n<div class=\"charts\">\n" + out + "</div>\n";
+  return out.empty() ? "" : "<h2>Curves</h2>\n<div class=\"charts\">\n" + out + "</div>\n";
 }
 
 std::string confusion(const Json& matrix, const Json& names) {
@@ -84,10 +85,11 @@ std::string confusion(const Json& matrix, const Json& names) {
                            : std::to_string(i));
   };
   std::string out =
-      "<h2>Confusion</h2>\n<p>Rows: the true class. Columns: what the model said.</p>\n<div "
+      "<h2>Confusion matrix</h2>\n<p class=\"soft\">Rows: the true class. Columns: the predicted "
+      "class.</p>\n<div "
       "class=\"wide\"><table class=\"confusion\">\n<tr><th></th>";
   for (size_t c = 0; c < n; ++c) out += "<th>" + name(c) + "</th>";
-  out += "<th>right</th></tr>\n";
+  out += "<th>correct</th></tr>\n";
   for (size_t r = 0; r < n; ++r) {
     double total = 0;
     std::vector<double> row;
@@ -113,6 +115,30 @@ Json data_shown(const Json& data) {
   for (const auto& [key, value] : data.items())
     out[key == "train" ? "training images" : key == "test" ? "test images" : key] = value;
   return out;
+}
+
+// The figures that a reader looks for first, on top; the other metrics are a table below.
+constexpr std::string_view kResults[] = {"test_accuracy", "test_loss", "train_accuracy", "images_per_second",
+                                         "seconds"};
+
+std::string result(const Json& metrics) {
+  if (!metrics.is_object()) return "";
+  std::string figures;
+  for (const std::string_view key : kResults) {
+    const auto value = metrics.find(key);
+    if (value == metrics.end() || !value->is_number()) continue;
+    figures += "<div><dt>" + escape_html(human_label(key)) + "</dt><dd>" +
+               human_number(key, value->get<double>()) + "</dd></div>\n";
+  }
+  return figures.empty() ? "" : "<div class=\"result\"><dl class=\"figures\">\n" + figures + "</dl></div>\n";
+}
+
+Json without_results(const Json& metrics) {
+  Json rest = metrics;
+  if (!rest.is_object()) return rest;
+  for (const std::string_view key : kResults)
+    if (const auto value = rest.find(key); value != rest.end() && value->is_number()) rest.erase(value);
+  return rest;
 }
 
 std::string section(const char* title, const std::string& body) {
@@ -148,18 +174,21 @@ Result<std::string> report_html(std::string_view text, const std::string& name) 
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
                     std::string(kGenerator) +
                     "<meta name=\"viewport\" "
-                    "content=\"width=device-width\">\n<title>" +
-                    title + "</title>\n" + kStyle + "</head>\n<body>\n<h1>" + title + "</h1>\n";
-  out += table(part("metrics"));
+                    "content=\"width=device-width, initial-scale=1\">\n<title>" +
+                    title + "</title>\n<style>\n" + std::string(page_theme()) + std::string(kStyle) +
+                    "</style>\n</head>\n<body class=\"doc\">\n<h1>" + title + "</h1>\n";
+  out += result(part("metrics"));
   out += charts(part("curve"));
   out += confusion(part("confusion"), part("class_names"));
+  out += section("Measurements", table(without_results(part("metrics"))));
   out += section("Model", table(part("model")));
   out += section("Data", table(data_shown(part("data"))));
   out += section("Members", peers(part("peers")));
   out += section("Notes", table(part("notes")));
   if (part("job").is_object()) {
-    out += "<h2>Job</h2>\n<pre>" +
-           escape_html(part("job").dump(2, ' ', false, Json::error_handler_t::replace)) + "</pre>\n";
+    out += "<h2>Job</h2>\n<details><summary>The whole job file</summary><pre class=\"sunk\">" +
+           escape_html(part("job").dump(2, ' ', false, Json::error_handler_t::replace)) +
+           "</pre></details>\n";
   }
   return out + "</body>\n</html>\n";
 }

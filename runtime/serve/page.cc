@@ -4,6 +4,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/page_theme.h"
 
 namespace radl::serve {
 namespace {
@@ -25,6 +26,8 @@ std::string type_of(const std::string& name) {
   return "text/plain; charset=utf-8";
 }
 
+std::string tag_of(const std::string& bytes) { return "\"" + sha256_hex(bytes).substr(0, 20) + "\""; }
+
 bool wants_page(const httpd::RequestHead& head) {
   return head.header("accept").value_or("").find("text/html") != std::string_view::npos;
 }
@@ -32,6 +35,8 @@ bool wants_page(const httpd::RequestHead& head) {
 }  // namespace
 
 Page::Page(const std::string& folder) {
+  const std::string theme(page_theme());
+  files_["theme.css"] = {theme, "", type_of("theme.css"), tag_of(theme)};
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
@@ -39,8 +44,7 @@ Page::Page(const std::string& folder) {
     auto bytes = read_file(entry.path(), kLargestFile);
     if (!bytes.ok()) continue;
     auto gzip = read_file(entry.path().string() + ".gz", kLargestFile);
-    files_[name] = {*bytes, gzip.ok() ? *gzip : "", type_of(name),
-                    "\"" + sha256_hex(*bytes).substr(0, 20) + "\""};
+    files_[name] = {*bytes, gzip.ok() ? *gzip : "", type_of(name), tag_of(*bytes)};
   }
 }
 
