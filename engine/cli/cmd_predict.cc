@@ -152,24 +152,24 @@ int run(const Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("predict", "classes for images: files and folders of PNG and JPEG");
+  auto* c = app.add_subcommand("predict", "Classify images: files and folders of PNG and JPEG");
   c->add_option("model", f->model, "folder of the trained model")->required();
   c->add_option("images", f->inputs, "files, and folders to search")->required();
-  c->add_option("--format", f->format, "text, json (a line each) or csv")
+  c->add_option("--format", f->format, "text, json (one line per image) or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  c->add_option("--top", f->top, "how many classes to name")
+  c->add_option("--top", f->top, "number of classes to print")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "images at a time")
+  c->add_option("--batch-size", f->build.batch_size, "images per batch")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
+  c->add_option("--threads", f->build.threads, "number of threads; 0: one per core")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
-  c->add_option("-o,--output", f->output, "write here instead of to standard output");
+  c->add_option("-o,--output", f->output, "file to write (default: standard output)");
   c->add_flag("--force", f->force, kForce);
   c->add_flag("--flip", f->flip, "average with the mirrored image");
-  c->add_flag("--skip-corrupt", f->skip, "leave images that cannot be read out instead of failing");
+  c->add_flag("--skip-corrupt", f->skip, "skip unreadable images instead of failing");
   return [f, &context] { return run(*f, context); };
 }
 

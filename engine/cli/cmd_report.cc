@@ -42,9 +42,10 @@ int run(const std::string& place, std::string output, bool force) {
 
 std::function<int()> add(CLI::App& app, Context&) {
   auto place = std::make_shared<std::string>(), output = std::make_shared<std::string>();
-  auto* c = app.add_subcommand("report", "a finished run as one HTML page with curves and confusion matrix");
+  auto* c = app.add_subcommand("report",
+                               "Write an HTML page about a finished run, with curves and confusion matrix");
   c->add_option("run", *place, "folder of the run or of its model, or its report.json")->required();
-  c->add_option("-o,--output", *output, "default: report.html beside the report");
+  c->add_option("-o,--output", *output, "file to write (default: report.html beside the report)");
   auto force = std::make_shared<bool>(false);
   c->add_flag("--force", *force, kForce);
   return [=] { return run(*place, *output, *force); };

@@ -49,23 +49,24 @@ int run(Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("serve", "predictions over HTTP");
+  auto* c = app.add_subcommand("serve", "Serve predictions over HTTP");
   c->add_option("model", f->model, "folder of the trained model")->required();
   c->add_option("--address", f->server.address, "IP address to listen on")->capture_default_str();
-  c->add_option("--port", f->server.port, "0: any free one, printed")->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "most images in one batch")
+  c->add_option("--port", f->server.port, "port to listen on; 0: any free port, which is printed")
+      ->capture_default_str();
+  c->add_option("--batch-size", f->build.batch_size, "maximum number of images in a batch")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  c->add_option("--batch-wait", f->wait_ms, "milliseconds that a batch waits to fill up")
+  c->add_option("--batch-wait", f->wait_ms, "milliseconds to wait for a batch to fill")
       ->check(CLI::Range(0.0, 10000.0))
       ->capture_default_str();
-  c->add_option("--connections", f->server.connections.most, "most clients at a time")
+  c->add_option("--connections", f->server.connections.most, "maximum number of connected clients")
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
-  c->add_option("--memory", f->memory_mib, "MiB for all requests together; more is answered with 503")
+  c->add_option("--memory", f->memory_mib, "MiB for all requests together; further requests get status 503")
       ->check(CLI::Range(64, 1 << 20))
       ->capture_default_str();
-  c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
+  c->add_option("--threads", f->build.threads, "number of threads; 0: one per core")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_flag("--flip", f->flip, "average with the mirrored image");
   return [f, &context] { return run(*f, context); };

@@ -102,23 +102,24 @@ int run(const Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("train", "run a job file, or a job given by options");
-  c->add_option("job", f->file, "the job file (docs/job.md)");
-  c->add_option("--model", f->model, "name in the zoo, or text of a model (docs/models.md)");
+  auto* c = app.add_subcommand("train", "Train a model as a job file or the options describe");
+  c->add_option("job", f->file, "job file (docs/job.md)");
+  c->add_option("--model", f->model, "name of a built-in model, or text of a model (docs/models.md)");
   c->add_option("--data", f->data, "folder of the dataset");
-  c->add_option("--dataset", f->dataset, "its format: cifar10, cifar100, idx, folder, csv, packed, auto");
-  c->add_option("--epochs", f->epochs, "how often to go through the training part");
-  c->add_option("--batch-size", f->batch, "images in a step");
-  c->add_option("--learning-rate", f->peak, "the schedule's peak");
+  c->add_option("--dataset", f->dataset,
+                "format of the dataset: cifar10, cifar100, idx, folder, csv, packed or auto");
+  c->add_option("--epochs", f->epochs, "number of passes over the training part");
+  c->add_option("--batch-size", f->batch, "images per step");
+  c->add_option("--learning-rate", f->peak, "peak learning rate of the schedule");
   c->add_option("--precision", f->precision, "auto, fp32, bf16");
-  c->add_option("--seed", f->seed, "the same seed, threads and machine type give the same bits");
-  c->add_option("--threads", f->threads, "0: all cores");
-  c->add_option("-o,--output", f->output, "folder for checkpoint, events, model and progress");
-  c->add_flag("--fresh", f->fresh, "do not go on from a checkpoint");
-  c->add_flag("--print-job", f->print_job, "print the whole job as JSON and stop");
+  c->add_option("--seed", f->seed, "seed; with the same threads and machine type, results are bit-identical");
+  c->add_option("--threads", f->threads, "number of threads; 0: one per core");
+  c->add_option("-o,--output", f->output, "folder for checkpoints, events, model and progress");
+  c->add_flag("--fresh", f->fresh, "do not resume from a checkpoint");
+  c->add_flag("--print-job", f->print_job, "print the complete job as JSON and exit");
   c->add_flag("--json", f->json, "progress as JSON lines on standard output");
-  c->add_flag("-q,--quiet", f->quiet, "say nothing but errors");
-  c->footer("Options go before what the job file says. TF_CONFIG, where it is set, gives cluster and task.");
+  c->add_flag("-q,--quiet", f->quiet, "print only errors");
+  c->footer("Options override the job file. If TF_CONFIG is set, it defines cluster and task.");
   return [f, &context] { return run(*f, context); };
 }
 

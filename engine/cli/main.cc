@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
   app.footer(
       "radl-train JOB.json runs a job file (docs/job.md). `radl-train COMMAND --help` shows a command's "
       "options.\n"
-      "Exit status: 0 done, 1 the job, the data or the command line is wrong, 2 the world failed, 130 "
+      "Exit status: 0 done, 1 wrong job, data or command line, 2 a disk, peer or network failed, 130 "
       "interrupted.");
   app.get_formatter()->column_width(36);
   std::function<int()> chosen;

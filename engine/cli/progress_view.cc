@@ -43,7 +43,7 @@ std::string event_text(const std::string& kind, const nlohmann::json& e) {
   if (kind == "peer_lost")
     return fmt::format("lost {} after {:.1f} s", e.value("peer", ""), e.value("after_seconds", 0.0));
   if (kind == "warning" || kind == "note" || kind == "strategy") return e.value("message", "");
-  if (kind == "resumed") return fmt::format("goes on at step {}", e.value("step", uint64_t(0)));
+  if (kind == "resumed") return fmt::format("resumes at step {}", e.value("step", uint64_t(0)));
   return "";
 }
 
