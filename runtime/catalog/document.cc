@@ -132,7 +132,7 @@ Status read_section_head(Document& document, std::string_view line, Section& sec
   if (!section.types) {
     if (kind != "spot" && kind != "on-demand") {
       return fault(document, line,
-                   fmt::format("no section is called '{}'; there are types, on-demand and spot", kind));
+                   fmt::format("unknown section '{}'; sections are types, on-demand and spot", kind));
     }
     if (kind == "spot") section.market = Market::Spot;
     section.region = words.next();

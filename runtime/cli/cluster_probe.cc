@@ -84,30 +84,30 @@ Result<double> epochs_for(const Probe& probe, const Plan& plan, double seconds) 
 }
 
 void show(const Probe& probe, const Plan& plan, const std::vector<PlanForecast>& forecasts) {
-  PlanTextOptions look;
-  look.color = probe.session.terminal.color;
+  PlanTextOptions look = plan_look(probe.session);
   look.forecasts = forecasts;
   std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
-  std::string cost = "its cost is not known";
-  std::string time = "for a time that is not known";
+  std::string cost = "its cost is unknown";
+  std::string time = "for an unknown time";
   for (const PlanForecast& forecast : forecasts) {
     if (forecast.total.known()) time = "for about " + duration_text(forecast.total.value);
     if (forecast.cost)
       cost = forecast.cost->zero() ? "it costs nothing" : "about " + forecast.cost->text() + " in all";
   }
   if (probe.of_program())
-    std::printf("\nA probe: made, run and taken down again; the program runs for at most %s.\n",
-                duration_text(probe.request.seconds).c_str());
+    std::printf(
+        "\nA probe: radlc creates this cluster, runs the program for at most %s, and destroys the cluster.\n",
+        duration_text(probe.request.seconds).c_str());
   else
-    std::printf("\nA probe: made, trained on and taken down again, %s; %s.\n", time.c_str(),
-                shown(cost).c_str());
+    std::printf("\nA probe: radlc creates this cluster, trains %s, and destroys the cluster; %s.\n",
+                time.c_str(), shown(cost).c_str());
   std::fflush(stdout);
 }
 
 Result<bool> approved(const Probe& probe) {
   if (probe.request.run.auto_approve) return true;
   if (!probe.session.terminal.can_ask) return invalid(kCannotConfirm).with_hint("pass --auto-approve");
-  return confirm("\nDo this? Only 'yes' is taken as yes:");
+  return confirm("\nRun this probe? Only 'yes' is accepted:");
 }
 
 // What the probe took, beside what was said before; nothing where it did not train.
@@ -117,15 +117,15 @@ void tell(const Probe& probe, const std::vector<PlanForecast>& forecasts, const 
   const double seconds = record->second.output["seconds"];
   if (probe.of_program()) {
     if (auto run = program_run({}, record->second.output); run.ok())
-      std::printf("Probed: %s; plans and recommendations of it know that.\n",
+      std::printf("Probed: %s. Plans and recommendations use it from now on.\n",
                   shown(probed_text(*run)).c_str());
     return;
   }
   for (const PlanForecast& forecast : forecasts)
     for (const auto& [name, phase] : forecast.phases)
       if (name == "train" && phase.known())
-        std::printf("Probed: %s, predicted %s; the next prediction knows it.\n",
-                    duration_text(seconds).c_str(), duration_text(phase.value).c_str());
+        std::printf("Probed: %s, predicted %s. The next forecast uses it.\n", duration_text(seconds).c_str(),
+                    duration_text(phase.value).c_str());
   const auto exchange = record->second.output.find("exchange");
   if (exchange == record->second.output.end()) return;
   auto line = [&](const char* key, const char* what, auto text) {

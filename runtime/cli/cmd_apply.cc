@@ -46,12 +46,11 @@ Result<bool> approved(const Session& session, const Options& options, const Appl
         .with_hint("pass --auto-approve, or save the plan with `radlc plan" + project_words(apply.options()) +
                    " --out PLAN` and apply it with `radlc apply PLAN`");
   }
-  return confirm("\nDo this? Only 'yes' is taken as yes:");
+  return confirm("\nApply this plan? Only 'yes' is accepted:");
 }
 
 void show(const Session& session, const Apply& apply) {
-  PlanTextOptions look;
-  look.color = session.terminal.color;
+  PlanTextOptions look = plan_look(session);
   look.forecasts = apply.forecasts();
   std::fputs(shown(render_text(apply.plan(), look), look.color).c_str(), stdout);
   std::fflush(stdout);

@@ -85,8 +85,7 @@ Result<Calibration> read_import(const std::string& file) {
     return calibration;
   }
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (!json.is_object())
-    return invalid(file + ": it is no JSON object, as `radlc calibration export` writes one");
+  if (!json.is_object()) return invalid(file + ": not a file that `radlc calibration export` wrote");
   auto calibration = foresight::calibration_from_json(json);
   if (!calibration.ok()) return std::move(calibration).status().at(file);
   return calibration;
@@ -105,14 +104,14 @@ int run_import(const Session& session, const Options& options) {
 
 int run_forget(const Session& session, const Options& options) {
   if (options.what.empty() != options.all)
-    return report(session, invalid("forget what? A family or a study by its name, or --all"));
+    return report(session, invalid("pass the name of a family or a study, or --all"));
   auto store = CalibrationStore::open(session.host.calibration_file());
   if (!store.ok()) return report(session, store.status());
   auto removed = store->forget(options.all ? std::nullopt : std::optional(options.what));
   if (!removed.ok()) return report(session, removed.status());
   if (*removed == 0 && !options.all)
-    return report(
-        session, not_found("nothing is known of '" + options.what + "'").with_hint("radlc calibration show"));
+    return report(session,
+                  not_found("no measurements of '" + options.what + "'").with_hint("radlc calibration show"));
   std::printf("%zu forgotten\n", *removed);
   return kDone;
 }
@@ -130,15 +129,16 @@ std::function<int()> add(CLI::App& app, Session& session) {
     one->callback([=, &session] { *chosen = [=, &session] { return run(session, *options); }; });
     return one;
   };
-  part("show", "Profiles, runs and studies that there are, and their digest", run_show)
+  part("show", "List profiles, runs and studies, and their digest", run_show)
       ->add_flag("--json", options->json, "as JSON");
   add_result_file(
-      *part("export", "All of it as JSON, without names of nodes, people or infrastructures", run_export),
+      *part("export", "Print all measurements as JSON, without names of nodes, people or infrastructures",
+            run_export),
       "FILE", options->out, "file to write (default: standard output)");
-  part("import", "Add what was exported elsewhere, or a study of epoch times", run_import)
+  part("import", "Add an export of another computer, or a study of epoch times", run_import)
       ->add_option("FILE", options->file, "a file of `export`, a .csv of a study, or the built-in anwar-2021")
       ->required();
-  CLI::App* forget = part("forget", "Remove what is known of a family or a study", run_forget);
+  CLI::App* forget = part("forget", "Remove the measurements of a family or a study", run_forget);
   forget->add_option("NAME", options->what,
                      "such as 'resnet20 on cifar10', 'mnist (train.py)' of a program, or mnist");
   forget->add_flag("--all", options->all, "everything");

@@ -98,7 +98,7 @@ Status cancel_slurm(Remote& head, const std::string& job, const Stop& stop) {
   auto before = slurm_queue(head, job, stop);
   if (!before.ok()) return std::move(before).status();
   if (before->empty())
-    return not_found("Slurm knows no job " + job).with_hint("it forgets jobs some minutes after their end");
+    return not_found("Slurm has no job " + job).with_hint("it forgets jobs some minutes after their end");
   auto over = [](const QueuedTask& task) { return task.ended(); };
   if (std::all_of(before->begin(), before->end(), over)) return invalid(kSlurmJobs + job + " does not run");
   if (auto ended = output_of(head, "scancel " + job, "", stop); !ended.ok()) return ended.status();

@@ -248,7 +248,7 @@ int run_show(const Session& session, const Options& options) {
 // ---- update
 
 Status keep(const std::string& path, const std::string& text) {
-  if (path.empty()) return not_found("there is no home folder to keep the catalogue in");
+  if (path.empty()) return not_found("no home folder for the catalog; set HOME");
   if (Status made = make_directories(std::filesystem::path(path).parent_path().string()); !made.ok())
     return made;
   return write_file_atomic(path, text);
@@ -263,12 +263,12 @@ Status take_file(const Host& host, const Options& options, const std::string& pa
   Catalog of_file;
   if (Status added = of_file.add(*text, options.file); !added.ok()) return added;
   if (of_file.clouds().front() != options.cloud)
-    return invalid(options.file + ": it is a catalogue of " + of_file.clouds().front());
+    return invalid(options.file + ": this is a catalog of " + of_file.clouds().front());
   std::string before;
   if (auto kept = read_file(path); kept.ok()) before = std::move(*kept);
   auto with =
       catalog::merged(before, *text, options.file, utc_time(host.world->clock.wall_seconds()).substr(0, 10));
-  if (!with.ok()) return std::move(with).status().with_hint("remove " + path + " to begin anew");
+  if (!with.ok()) return std::move(with).status().with_hint("remove " + path + " to start over");
   return keep(path, *with);
 }
 

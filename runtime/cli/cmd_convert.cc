@@ -45,7 +45,7 @@ std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources
   for (const auto& tree : trees) {
     if (tree->dialect != ast::Dialect::Radl2) continue;
     diagnostics.report(DiagCode::VersionBlock, tree->blocks[0]->span, "RADL-JSON has no form for `radl 2`")
-        .with_help("radlc compile writes what the file comes to, as JSON of its own");
+        .with_help("`radlc compile` writes the compiled form as JSON");
     return std::nullopt;
   }
   sema::JsonOptions look;
@@ -63,8 +63,9 @@ std::optional<std::string> to_radl(const SourceFile& json, Diagnostics& diagnost
   if (formatted.ok()) return std::move(*formatted);
   diagnostics.report(DiagCode::JsonType, json.whole(), "a name in this document cannot be written in RADL")
       .with_help(
-          "names begin with a letter and go on with letters, digits, `_`, `.` and `-`; words of the language "
-          "are none");
+          "a name starts with a letter, followed by letters, digits, `_`, `.` and `-`; a word of the "
+          "language "
+          "cannot be a name");
   return std::nullopt;
 }
 

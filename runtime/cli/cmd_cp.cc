@@ -116,9 +116,7 @@ class Copy {
   // "12 files", and what cannot be copied so.
   std::string text() const {
     std::string text = fmt::format("{} file{}", files_, files_ == 1 ? "" : "s");
-    if (left_out_ > 0)
-      text +=
-          fmt::format("; left out: {} (links to folders, and what is neither file nor folder)", left_out_);
+    if (left_out_ > 0) text += fmt::format("; skipped {} (links to folders, and special files)", left_out_);
     return text;
   }
 
@@ -272,7 +270,7 @@ Result<Job> job_of(const std::vector<std::string>& words) {
     if (from.node.empty() == job.to.node.empty()) {
       return Status(Code::Invalid,
                     from.node.empty() ? "neither side is on a node" : "both sides are on nodes")
-          .with_hint("write NODE:PATH for the one that is: radlc cp data 'worker[0]:'");
+          .with_hint("write the remote side as NODE:PATH: radlc cp data 'worker[0]:'");
     }
   }
   return job;

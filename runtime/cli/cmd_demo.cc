@@ -32,8 +32,8 @@ Result<std::string> example() {
     const fs::path file = here / place / "training.radl";
     if (fs::exists(file, error)) return read_file(file);
   }
-  return Status(Code::NotFound, fmt::format("the example cifar10 is not installed beside {}", here.string()))
-      .with_hint("Install radlc again with its documentation.");
+  return Status(Code::NotFound, fmt::format("the example cifar10 is not installed with {}", here.string()))
+      .with_hint("reinstall radlc with its documentation");
 }
 
 // Writes FOLDER/training.radl; never replaces a file that differs from the example.

@@ -32,17 +32,16 @@ Result<bool> approved(const Session& session, const Options& options, const Dest
   if (!destroy.changes_anything() || options.run.auto_approve) return true;
   const std::string jobs = fmt::format("{}", fmt::join(destroy.ended_jobs(), ", "));
   if (!session.terminal.can_ask) {
-    const std::string runs = jobs.empty() ? "" : "destroy ends what runs (" + jobs + "): ";
+    const std::string runs = jobs.empty() ? "" : "destroy would end running jobs (" + jobs + "): ";
     return Status(Code::Invalid, runs + kCannotConfirm).with_hint("pass --auto-approve");
   }
   if (!jobs.empty()) std::fprintf(stderr, "\nStill running: %s\n", shown(jobs).c_str());
-  return confirm(jobs.empty() ? "\nDestroy all of this? Only 'yes' is taken as yes:"
-                              : "End these jobs and destroy all of this? Only 'yes' is taken as yes:");
+  return confirm(jobs.empty() ? "\nDestroy all of this? Only 'yes' is accepted:"
+                              : "End these jobs and destroy all of this? Only 'yes' is accepted:");
 }
 
 void show(const Session& session, const Plan& plan) {
-  PlanTextOptions look;
-  look.color = session.terminal.color;
+  const PlanTextOptions look = plan_look(session);
   std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
   std::fflush(stdout);
 }
@@ -153,7 +152,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_sudo_option(*command, options->run.ask_sudo_password);
   command
       ->add_option("-i,--input,--input-file", options->unused_inputs,
-                   "accepted as for apply, without effect: the state has what is destroyed")
+                   "accepted as for apply, but ignored: the state lists what to destroy")
       ->type_name("NAME=VALUE");
   command
       ->add_option("--target", options->targets,

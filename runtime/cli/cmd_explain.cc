@@ -28,9 +28,9 @@ int explain_code(const Session& session, const std::string& id) {
   std::vector<std::string> ids;
   for (const CodeInfo& code : all_codes()) ids.emplace_back(code.id);
   std::string near = nearest(id, ids);
-  return report(session, not_found("there is no code " + id)
-                             .with_hint(near.empty() ? "radlc explain --list shows all"
-                                                     : "did you mean " + near + "?"));
+  return report(session,
+                not_found("unknown code " + id)
+                    .with_hint(near.empty() ? "run `radlc explain --list`" : "did you mean " + near + "?"));
 }
 
 bool names_a_file(const std::string& word) {

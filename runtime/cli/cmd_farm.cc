@@ -76,7 +76,7 @@ Result<Known> one_farm(const Nodes& nodes, const std::string& name) {
   if (all->size() == 1) return std::move(all->front());
   std::string names;
   for (const Known& each : *all) names += (names.empty() ? "" : ", ") + each.job;
-  return invalid("which farm? There are " + names).with_hint("name one with --farm");
+  return invalid("several farms: " + names).with_hint("name one with --farm");
 }
 
 std::string reason_of(const Farm& farm, const TaskRecord& task) {

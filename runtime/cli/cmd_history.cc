@@ -57,12 +57,12 @@ void print_run(const RunFigures& run) {
 
 int run_history(const Session& session, const Options& options) {
   const std::string path = session.host.runs_file();
-  if (path.empty()) return report(session, not_found("there is no home folder, and so no record of runs"));
+  if (path.empty()) return report(session, not_found("no home folder, so runs are not recorded; set HOME"));
   size_t left_out = 0;
   auto runs = read_runs(path, &left_out);
   if (!runs.ok()) return report(session, runs.status());
   if (left_out > 0)
-    std::fprintf(stderr, "note: %zu lines of %s are no runs\n", left_out, shown(path).c_str());
+    std::fprintf(stderr, "note: ignored %zu unreadable lines of %s\n", left_out, shown(path).c_str());
   if (!options.infrastructure.empty())
     std::erase_if(*runs, [&](const RunFigures& run) { return run.infrastructure != options.infrastructure; });
   if (runs->size() > options.newest)

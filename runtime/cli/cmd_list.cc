@@ -77,7 +77,7 @@ std::string text_of(const Row& row) {
 int run_list(const Session& session, bool json) {
   const std::string index = session.host.infrastructures_index();
   if (index.empty())
-    return report(session, not_found("there is no home folder, and so no list of infrastructures"));
+    return report(session, not_found("no home folder, so infrastructures are not listed; set HOME"));
   auto states = known_states(index);
   if (!states.ok()) return report(session, states.status());
   (void)tidy_known_states(index);  // a list that cannot be written is as good to read

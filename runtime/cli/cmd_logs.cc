@@ -166,12 +166,11 @@ void follow_logs(const Store& store, const Wanted& wanted, std::vector<LogFile> 
 Status no_logs(const std::string& directory, const Wanted& wanted, const Snapshot& state) {
   std::string others;
   for (const LogFile& log : log_files(directory, {})) others += (others.empty() ? "" : ", ") + log.label;
-  if (others.empty())
-    return not_found("no step and no training has run yet: there are no logs in " + directory);
+  if (others.empty()) return not_found("no logs in " + directory + ": no step or training has run yet");
   const bool is_node = state.resources.count(wanted.name) != 0;
-  return not_found(is_node ? "no step and no training has run on " + wanted.name
+  return not_found(is_node ? "no step or training has run on " + wanted.name
                            : "no logs of '" + wanted.name + "'")
-      .with_hint("there are logs of " + others);
+      .with_hint("available: " + others);
 }
 
 // Whether a run goes on, which may bring what is not there yet.
@@ -195,7 +194,7 @@ void note_unsupervised(const Snapshot& state, const Wanted& wanted) {
   for (const StepRecord* job : jobs_of(state)) {
     if (!has_not_ended(job->status) || state.supervised.count(job->id) || !state.at_work.empty()) continue;
     if (!wanted.name.empty() && !wanted.has(label_of(job->id))) continue;
-    std::fprintf(stderr, "note: nobody follows %s; `radlc wait %s` does\n", shown(job->id).c_str(),
+    std::fprintf(stderr, "note: no radlc follows %s; run `radlc wait %s`\n", shown(job->id).c_str(),
                  shown(job->id).c_str());
   }
 }

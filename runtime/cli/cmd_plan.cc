@@ -39,8 +39,7 @@ void show(const Session& session, const Options& options, const Plan& plan,
   } else if (options.markdown) {
     std::fputs(render_markdown(plan, forecasts).c_str(), stdout);
   } else {
-    PlanTextOptions look;
-    look.color = session.terminal.color;
+    PlanTextOptions look = plan_look(session);
     look.full = options.full;
     look.brief = options.brief;
     look.forecasts = forecasts;

@@ -123,7 +123,7 @@ void measure_rates(ProfilePlace& place, const DatasetFacts& dataset, double seco
     line.insert(line.end(), more.begin(), more.end());
     auto answer = place.ask(line, 2 * seconds);
     if (!answer.ok() && answer.status().code() != Code::Cancelled)
-      std::fprintf(stderr, "note: %s is not known: %s\n", what, shown(answer.status().text()).c_str());
+      std::fprintf(stderr, "note: %s is unknown: %s\n", what, shown(answer.status().text()).c_str());
     return answer;
   };
   if (auto disk = ask("how fast the disk is", {}); disk.ok()) {

@@ -55,17 +55,18 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
   auto made = recommend_within(question, model);
   if (!made.ok()) return report(session, made.status());
   if (!question.currency.empty() && question.currency != made->currency && made->choice.least_rate)
-    return report(session,
-                  invalid(fmt::format("the limits are in {}, the prices in {}: no rate between them is known",
-                                      question.currency, made->currency)));
+    return report(session, invalid(fmt::format(
+                               "limits are in {} but prices are in {}; radlc does not convert currencies",
+                               question.currency, made->currency)));
   const RecommendAnswer answer{question, *made, project.words};
   if (!made->choice.least_rate) {
     const auto forecast = model.forecast(question.input.facts, question.input.workers.front().machine,
                                          question.input.round_trip_seconds);
-    return report(session,
-                  not_found(forecast.unknown.empty() ? least_text(answer) : forecast.unknown)
-                      .with_hint(forecast.memory ? "take a smaller one, or types with more memory"
-                                                 : "a short run tells: radlc profile" + project.words));
+    return report(
+        session,
+        not_found(forecast.unknown.empty() ? least_text(answer) : forecast.unknown)
+            .with_hint(forecast.memory ? "use a smaller model or batch, or types with more memory"
+                                       : "measure it with a short run: radlc profile" + project.words));
   }
   if (!flags.explain.empty()) {
     auto text = explain_text(answer, model, flags.explain);

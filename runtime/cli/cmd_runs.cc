@@ -70,8 +70,8 @@ int code_of(const Session& session, const KeptRun& run) {
     case KeptRun::State::Interrupted:
       break;
   }
-  return report(session, Status(Code::Lost, "the run ended in the midst: its process is gone")
-                             .with_hint("apply or destroy goes on from there"));
+  return report(session, Status(Code::Lost, "the run was interrupted: its process no longer exists")
+                             .with_hint("run `radlc apply` or `radlc destroy` to recover"));
 }
 
 class Printer {

@@ -21,7 +21,7 @@ Status read_count(const std::string& word, ScaleRequest& scale) {
   const size_t sign = word.starts_with('+') || word.starts_with('-') ? 1 : 0;
   const std::string digits = word.substr(sign);
   if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string::npos)
-    return invalid("'" + word + "' is no number of nodes: 4, +2 or -1");
+    return invalid("'" + word + "' is not a number of nodes; write 4, +2 or -1");
   const int count = std::stoi(digits);
   if (count > kMostNodes)
     return invalid("a program may have " + std::to_string(kMostNodes) + " nodes in all");

@@ -54,7 +54,7 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
   if (open) show_link(session, (*service)->one_time_link());
   while (cancellation.finishing().sleep(std::chrono::hours(1))) {
   }
-  std::fprintf(stderr, "Finishing what is under way\n");
+  std::fprintf(stderr, "Stopping after the current requests\n");
   service->reset();
   return kDone;
 }
@@ -63,7 +63,7 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
-      "serve", "Serve a page, an API of its own and the Infrastructure Manager's REST API");
+      "serve", "Serve a web page, its REST API, and the REST API of the Infrastructure Manager");
   auto open = std::make_shared<bool>(false);
   auto chosen = std::make_shared<std::function<int()>>();
   auto options = std::make_shared<serve::ServiceOptions>();

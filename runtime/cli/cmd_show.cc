@@ -115,8 +115,7 @@ int show_plan(const Session& session, const std::string& path, bool json) {
     std::printf("%s\n", to_json(saved->plan).dump(2).c_str());
     return kDone;
   }
-  PlanTextOptions look;
-  look.color = session.terminal.color;
+  const PlanTextOptions look = plan_look(session);
   std::fputs(shown(render_text(saved->plan, look), look.color).c_str(), stdout);
   return kDone;
 }

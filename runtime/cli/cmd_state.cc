@@ -176,11 +176,10 @@ int remove(const Session& session, Options& options) {
       });
   if (done != kDone) return done;
   if (id.empty())
-    std::printf("Removed %s from the state: it runs again\n", shown(address).c_str());
+    std::printf("Removed %s from the state; the next apply runs it again\n", shown(address).c_str());
   else
     std::printf(
-        "Released %s: %s stays as it is, and radlc never touches it again unless `radlc import` takes "
-        "it back\n",
+        "Released %s: %s keeps running, and radlc never touches it again unless `radlc import` adds it\n",
         shown(address).c_str(), shown(id).c_str());
   for (const StillMarked& one : marked)
     std::printf(
@@ -251,28 +250,28 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   auto chosen = std::make_shared<std::function<int()>>();
-  add(*command, "list", "Every resource and step, a line each", options, *chosen,
+  add(*command, "list", "List every resource and step", options, *chosen,
       [=, &session] { return list(session, *options); });
-  CLI::App* one = add(*command, "show", "All that it knows of a resource or a step", options, *chosen,
+  CLI::App* one = add(*command, "show", "Show what the state has about a resource or step", options, *chosen,
                       [=, &session] { return show(session, *options); });
   one->add_option("ADDRESS", "for example 'worker[0]' or 'worker[0]/tools'");
   one->add_flag("--json", options->json, "as JSON");
-  add(*command, "export", "All of it as JSON (docs/state.md), without secrets", options, *chosen,
+  add(*command, "export", "Print the state as JSON (docs/state.md), without secrets", options, *chosen,
       [=, &session] { return write_out(session, *options); });
-  add(*command, "history", "The runs that changed it", options, *chosen,
+  add(*command, "history", "List the runs that changed the state", options, *chosen,
       [=, &session] { return history(session, *options); });
-  CLI::App* forget = add(*command, "rm", "Release a resource, which stays as it is, or forget a step",
-                         options, *chosen, [=, &session] { return remove(session, *options); });
+  CLI::App* forget = add(*command, "rm", "Release a resource, which keeps running, or forget a step", options,
+                         *chosen, [=, &session] { return remove(session, *options); });
   forget->add_option("ADDRESS", "for example 'worker[0]' or 'worker[0]/tools'");
   add_cloud_option(*forget, options->run);
   forget->add_flag("--keep-tags", options->keep_tags,
                    "send no request to the cloud: the resource keeps radlc's tags");
-  CLI::App* rename = add(*command, "mv", "Rename a node, or a system, without making it anew", options,
-                         *chosen, [=, &session] { return move(session, *options); });
+  CLI::App* rename = add(*command, "mv", "Rename a node or a system without replacing it", options, *chosen,
+                         [=, &session] { return move(session, *options); });
   rename->add_option("FROM", "current address or system");
   rename->add_option("TO", "new address or system");
   for (CLI::App* writes : {forget, rename}) add_lock_timeout(*writes, options->lock_timeout);
-  add(*command, "unlock", "Show who holds the lock; with its id, free it", options, *chosen, [=, &session] {
+  add(*command, "unlock", "Show who holds the lock; with its ID, remove it", options, *chosen, [=, &session] {
     return unlock(session, *options);
   })->add_option("ID", "ID of the lock");
   add_state_place_commands(*command, session, chosen);

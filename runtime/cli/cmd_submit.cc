@@ -100,7 +100,7 @@ class Follower {
                         Status(Code::Lost, fmt::format("job {} cannot be followed, its controller does "
                                                        "not answer: {}",
                                                        id_, text.status().message()))
-                            .with_hint("when it is there again, --follow " + id_ + " goes on"));
+                            .with_hint("once it answers again, --follow " + id_ + " continues"));
         continue;
       }
       if (silent_since_) std::fprintf(stderr, "the controller answers again\n");
@@ -119,7 +119,7 @@ class Follower {
     const std::string files = project_words(options_.project);
     std::fprintf(
         stderr,
-        "job %s goes on: `radlc submit%s --follow %s` follows it again, `radlc cancel%s %s` ends it\n",
+        "job %s keeps running: `radlc submit%s --follow %s` follows it again, `radlc cancel%s %s` ends it\n",
         id_.c_str(), files.c_str(), id_.c_str(), files.c_str(), id_.c_str());
     return kInterrupted;
   }
@@ -141,7 +141,7 @@ class Follower {
   // A controller that is killed loses what it was given in its last seconds.
   Status unknown_job() const {
     if (!known_)
-      return not_found("Slurm knows no job " + id_).with_hint("it forgets jobs some minutes after their end");
+      return not_found("Slurm has no job " + id_).with_hint("it forgets jobs some minutes after their end");
     return Status(Code::Lost,
                   fmt::format("Slurm does not know job {} any more: its controller has lost it", id_))
         .with_hint("what its tasks have done is done; send it again");
@@ -258,7 +258,7 @@ class Follower {
     auto nodes = load_nodes(session_.host, options_.project, stop_);
     if (!nodes.ok()) return std::move(nodes).status();
     const ResourceRecord* node = node_of_slurm_host(nodes->state, host);
-    if (!node) return not_found("the state knows no node that Slurm calls " + host);
+    if (!node) return not_found("the state has no node for Slurm's " + host);
     auto remote = connect_to(*nodes, *node);
     if (!remote.ok()) return std::move(remote).status();
     Daemons& daemons = daemons_[host];

@@ -33,7 +33,7 @@ void print_json(const std::vector<Template>& list) {
 Status all_there(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!std::filesystem::exists(path, error)) return not_found(path + ": there is no such file or folder");
+    if (!std::filesystem::exists(path, error)) return not_found(path + ": no such file or folder");
   }
   return {};
 }
@@ -43,7 +43,7 @@ int run_list(const Session& session, const Options& options) {
       list_templates(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
   if (Status there = all_there(options.paths); !there.ok()) return report(session, there);
   if (options.json) return print_json(list), kDone;
-  if (list.empty()) return report(session, not_found("there is no .radl file here"));
+  if (list.empty()) return report(session, not_found("no .radl file here"));
   size_t name = 4, kind = 4;
   for (const Template& each : list) {
     name = std::max(name, each.name.size());
@@ -70,8 +70,8 @@ int run_show(const Session& session, const Options& options) {
     if (!each.content.empty()) std::printf("\n%s\n", shown(each.content).c_str());
     return kDone;
   }
-  return report(
-      session, not_found("there is no template " + options.name).with_hint("radlc templates list shows all"));
+  return report(session,
+                not_found("unknown template " + options.name).with_hint("run `radlc templates list`"));
 }
 
 }  // namespace

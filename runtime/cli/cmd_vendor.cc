@@ -60,7 +60,7 @@ Result<Asked> asked_for(const Session& session, const Options& options) {
   for (const std::string& file : project.files) {
     std::error_code error;
     if (!fs::is_directory(file, error)) {
-      if (!fs::exists(file, error)) return not_found("there is no file " + file);
+      if (!fs::exists(file, error)) return not_found("no such file: " + file);
       asked.files.push_back(file);
       continue;
     }

@@ -58,7 +58,7 @@ class LiveDisplay : public Display {
     if (event.kind == EventKind::Cancelled) {
       above_.push_back(json::number_of(event.data, "level", 1) >= 2
                            ? "stopping now"
-                           : "stopping: what is under way is finished and saved; Ctrl-C again stops at once");
+                           : "stopping after the current actions; press Ctrl-C again to stop now");
     }
   }
 

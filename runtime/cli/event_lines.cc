@@ -79,7 +79,7 @@ std::string EventLines::text_of(const Event& event) {
     case EventKind::Cancelled:
       return json::number_of(event.data, "level", 1) >= 2
                  ? "stopping now"
-                 : "stopping: what is under way is finished and saved; once more stops at once";
+                 : "stopping after the current actions; press Ctrl-C again to stop now";
     case EventKind::Unowned:
       return fmt::format("{}: left alone: {}", event.id, event.message);
     case EventKind::Leftover:
@@ -96,7 +96,7 @@ std::string EventLines::metric(const Event& event) {
   auto found = progress_.trainings().find(event.id);
   if (found == progress_.trainings().end()) return "";
   const TrainingProgress& training = found->second;
-  if (what == "peer_lost") return fmt::format("{}: lost {}, going on with the others", event.id, peer);
+  if (what == "peer_lost") return fmt::format("{}: lost {}, continuing with the others", event.id, peer);
   if (what == "peer_joined" && training.started) return fmt::format("{}: {} has joined", event.id, peer);
   if (what == "warning" || what == "strategy")
     return fmt::format("{}: {}", event.id, json::text_of(event.data, "message"));

@@ -39,8 +39,7 @@ Status reach_clouds(const CloudSet& clouds, const std::string& asked) {
   std::vector<std::string> names =
       asked.empty() ? clouds.with_credentials() : std::vector<std::string>{asked};
   if (names.empty())
-    return invalid("there are no credentials of any cloud")
-        .with_hint("`radlc check-auth` says what is missing");
+    return invalid("no credentials for any cloud").with_hint("run `radlc check-auth` to see what is missing");
   for (const std::string& name : names) {
     ir::Node node;
     node.cloud = name;
@@ -68,7 +67,7 @@ int destroy_all(const Session& session, const RunOptions& options, Run& run, con
   if (!options.auto_approve) {
     if (!session.terminal.can_ask)
       return report(session, invalid(kCannotConfirm).with_hint("pass --auto-approve"));
-    if (!confirm("\nDestroy all of this? Only 'yes' is taken as yes:")) {
+    if (!confirm("\nDestroy all of this? Only 'yes' is accepted:")) {
       std::fputs("Nothing was destroyed.\n", stdout);
       return kUserError;
     }

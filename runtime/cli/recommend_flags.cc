@@ -37,7 +37,7 @@ Result<double> parse_duration(const std::string& text) {
     if (auto found = units.find(unit); found != units.end()) factor = found->second, figure.remove_suffix(1);
   }
   if (!read_number(figure, value) || !(value > 0) || !(value * factor <= kLongest))
-    return invalid("'" + text + "' is no time: seconds, or such as 45m, 3h, 2d");
+    return invalid("'" + text + "' is not a duration; write seconds, or 45m, 3h, 2d");
   return value * factor;
 }
 
@@ -45,7 +45,8 @@ Result<Amount> parse_amount(const std::string& text, bool per_hour) {
   std::string_view figure = trim(text);
   if (figure.ends_with("/h")) {
     if (!per_hour)
-      return invalid("'" + text + "' is an amount an hour; of a whole run it is such as 20 or '20 USD'");
+      return invalid("'" + text +
+                     "' is an hourly amount; write the cost of the whole run, such as 20 or '20 USD'");
     figure = trim(figure.substr(0, figure.size() - 2));
   }
   Amount amount;
@@ -62,7 +63,7 @@ Result<Amount> parse_amount(const std::string& text, bool per_hour) {
                                           [](char c) { return c >= 'A' && c <= 'Z'; }));
   if (!currency || !read_number(figure, value) || !(value > 0) || !Money::parse(value, amount.money.micros) ||
       amount.money.micros <= 0)
-    return invalid("'" + text + "' is no amount above 0: such as " +
+    return invalid("'" + text + "' is not an amount above 0; write " +
                    (per_hour ? "2, 2/h, '2 EUR/h'" : "20, '20 EUR'"));
   return amount;
 }
@@ -78,9 +79,10 @@ Result<foresight::Objective> parse_objective(const std::string& text) {
         objective.time + objective.money > 0)
       return objective;
   }
-  return invalid("'" + text +
-                 "' is no objective: time, cost, or weights:A,B (of an hour, of one unit of money; at least "
-                 "0, not both 0)");
+  return invalid(
+      "'" + text +
+      "' is not an objective; write time, cost, or weights:A,B (the value of an hour and of one unit of "
+      "money; at least 0, not both 0)");
 }
 
 Result<Exchanges> parse_exchanges(const std::string& text) {
@@ -116,7 +118,7 @@ Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int>
     int from = 0, to = 0;
     if (!read_count(given.substr(0, dots), from) || !read_count(given.substr(dots + 2), to) || from < 1 ||
         to < from || to > kMostSize)
-      return invalid("'" + text + "' are no numbers of workers: such as 1..16");
+      return invalid("'" + text + "' is not a range of workers; write 1..16");
     for (int size = from; size <= to; ++size) sizes.push_back(size);
   } else if (given.empty()) {
     for (int size = 1; size <= last; ++size) sizes.push_back(size);
@@ -124,7 +126,7 @@ Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int>
     for (std::string_view piece : split(given, ',')) {
       int size = 0;
       if (!read_count(trim(piece), size) || size < 1 || size > kMostSize)
-        return invalid("'" + text + "' are no numbers of workers: such as 1..16, or 2,4,8");
+        return invalid("'" + text + "' is not a list of workers; write 1..16 or 2,4,8");
       sizes.push_back(size);
     }
   }

@@ -37,7 +37,8 @@ Status check_options(const RecommendFlags& flags) {
                                                  {"--confidence", flags.confidence != kConfidence}};
   for (const auto& [name, given] : others)
     if (given)
-      return invalid(std::string(name) + " is of a training; of a program radlc knows its runs alone")
+      return invalid(std::string(name) +
+                     " applies only to trainings; for programs, radlc uses only their runs")
           .with_hint("its arguments are in the file; ask with --types, --workers, limits and --objective");
   return {};
 }
@@ -79,7 +80,7 @@ void weigh(const foresight::OfferedType& offer, int nodes, const foresight::Prog
   std::string why;
   if (above.quota != nullptr) {
     one.verdict = Verdict::Quota;
-    why = fmt::format("quota {}: {} wanted, {} left", above.quota->name, plain_number(above.need),
+    why = fmt::format("quota {}: {} needed, {} left", above.quota->name, plain_number(above.need),
                       plain_number(above.quota->room));
   } else if (!forecast.run.known() || !offer.per_hour) {
     one.verdict = Verdict::Unknown;
@@ -130,8 +131,8 @@ Status not_known(const std::vector<ProgramRun>& runs, const ir::Step& step, cons
   for (const ProgramRun& run : runs)
     if (run.work == step.program.value("identity", "")) longest = std::max(longest, run.seconds);
   if (longest <= 0)
-    return not_found("no run of " + step.id + " as it is now is known")
-        .with_hint("a short real run tells: " + command);
+    return not_found("no measured run of " + step.id + " in its current form")
+        .with_hint("measure it with a short run: " + command);
   return not_found(fmt::format("{} takes longer than {}, and how long is unknown: it printed no progress",
                                step.id, duration_text(longest)))
       .with_hint(
@@ -208,9 +209,9 @@ int run_program(const Session& session, const RecommendFlags& flags, const Proje
   if (Status chosen = choose_cluster(answer); !chosen.ok()) return report(session, chosen);
   if (!answer.question.currency.empty() && answer.question.currency != answer.currency &&
       answer.choice.least_rate)
-    return report(session,
-                  invalid(fmt::format("the limits are in {}, the prices in {}: no rate between them is known",
-                                      answer.question.currency, answer.currency)));
+    return report(session, invalid(fmt::format(
+                               "limits are in {} but prices are in {}; radlc does not convert currencies",
+                               answer.question.currency, answer.currency)));
   return show(session, flags, project, answer, step);
 }
 

@@ -76,11 +76,11 @@ std::string rejected_lines(const ProgramAnswer& answer) {
 
 std::string least_of_program(const ProgramAnswer& answer) {
   const auto& choice = answer.choice;
-  if (!choice.least_rate) return "of no candidate are time and price known";
-  return fmt::format("the least budget that would do: {}/h, {} for the run; the earliest deadline: {}{}",
+  if (!choice.least_rate) return "no candidate has a known duration and price";
+  return fmt::format("smallest budget that works: {}/h, {} for the run; earliest deadline: {}{}",
                      Money{*choice.least_rate, answer.currency}.text(),
                      cost_text(*choice.least_cost, answer.currency), duration_text(*choice.earliest),
-                     choice.alone ? "" : "; not one of them by itself: the other limits stand against it");
+                     choice.alone ? "" : "; relax at least two limits, one alone is not enough");
 }
 
 std::string program_text(const ProgramAnswer& answer, bool all) {
@@ -92,7 +92,7 @@ std::string program_text(const ProgramAnswer& answer, bool all) {
       text += "  Defaults: at most " + Money{*answer.question.input.bounds.rate, answer.currency}.text() +
               "/h (--budget, --max-cost, --deadline)\n";
     if (const std::string& outside = answer.forecasts[*chosen].outside; !outside.empty())
-      text += fmt::format("  Outside of what was measured, {}. A short run tells more: {}.\n", outside,
+      text += fmt::format("  Outside of what was measured, {}. Measure it with a short run: {}.\n", outside,
                           answer.profile);
     text += "\n";
   }
@@ -146,7 +146,7 @@ Result<std::string> explain_program(const ProgramAnswer& answer, const std::stri
   size_t at = 0;
   while (at < answer.candidates.size() && answer.name(at) != name) ++at;
   if (at == answer.candidates.size())
-    return not_found("there is no candidate " + name).with_hint("a candidate is such as " + answer.name(0));
+    return not_found("unknown candidate " + name).with_hint("for example " + answer.name(0));
   const Candidate& one = answer.candidates[at];
   const auto& type = answer.question.input.workers[answer.clusters[at].type];
   const foresight::ProgramForecast& forecast = answer.forecasts[at];
@@ -178,7 +178,7 @@ Result<std::string> explain_program(const ProgramAnswer& answer, const std::stri
   if (answer.why[at].empty() && one.verdict != Verdict::Fits)
     line("rejected", "by the " + std::string(verdict_name(one.verdict)), "");
   if (!forecast.outside.empty())
-    line("outside", forecast.outside, "a short run tells more: " + answer.profile);
+    line("outside", forecast.outside, "measure it with a short run: " + answer.profile);
   return text;
 }
 

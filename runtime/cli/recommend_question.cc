@@ -100,7 +100,7 @@ Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::
   if (all->empty())
     return Status(
         Code::NotFound,
-        fmt::format("the catalogue has no types of {}: only the machines of the file are there", id));
+        fmt::format("the catalog has no types of {}; only the file's own machines are candidates", id));
   if (!types.empty()) node.requirements.erase("instance_type");
   if (spot) node.requirements["spot"].equals = "yes";
   std::vector<std::string_view> patterns =
@@ -192,13 +192,12 @@ void note_quotas(const RecommendFlags& flags, const std::string& id, const Surve
                  RecommendQuestion& question) {
   const auto survey = surveys.find(id);
   if (survey == surveys.end()) {
-    if (!flags.refresh)
-      question.notes.push_back("the account's quotas are not known: --refresh asks for them");
+    if (!flags.refresh) question.notes.push_back("the account's quotas are unknown; --refresh queries them");
     return;
   }
   const Json& facts = survey->second.facts;
   if (auto why = facts.find("quotas_unknown"); why != facts.end() && why->is_string())
-    question.notes.push_back("the account's quotas are not known: " + why->get<std::string>());
+    question.notes.push_back("the account's quotas are unknown: " + why->get<std::string>());
 }
 
 void note_stale(const Host& host, const std::vector<foresight::OfferedType>& offers,
@@ -209,11 +208,13 @@ void note_stale(const Host& host, const std::vector<foresight::OfferedType>& off
     if (!one.per_hour) ++unknown;
     if (!one.as_of.empty() && (oldest.empty() || one.as_of < oldest)) oldest = one.as_of;
   }
-  if (unknown > 0) question.notes.push_back(fmt::format("of {} types no price is known", unknown));
+  if (unknown > 0)
+    question.notes.push_back(
+        fmt::format("prices of {} instance types are unknown; they were not considered", unknown));
   if (oldest.empty()) return;
   const std::string limit = utc_time(host.world->clock.wall_seconds() - kStaleDays * 86400.0).substr(0, 10);
   question.notes.push_back(
-      oldest < limit ? fmt::format("prices are of {}: `radlc catalog update` brings newer ones", oldest)
+      oldest < limit ? fmt::format("prices date from {}; `radlc catalog update` imports newer ones", oldest)
                      : fmt::format("prices are of {} and later", oldest));
 }
 
@@ -229,17 +230,18 @@ void note_burstable(RecommendQuestion& question) {
 
 void note_gpus(const std::set<std::string>& left_out, RecommendQuestion& question) {
   if (!left_out.empty())
-    question.notes.push_back(fmt::format(
-        "{} with GPUs left out: the native engine trains on CPUs; --types names them all the same",
-        counted(left_out.size(), "type")));
+    question.notes.push_back(
+        fmt::format("{} with GPUs left out, because the native engine trains on CPUs; name them with --types "
+                    "to include them",
+                    counted(left_out.size(), "type")));
   const auto& workers = question.input.workers;
   const auto idle =
       std::count_if(workers.begin(), workers.end(), [](const auto& one) { return one.gpus > 0; });
   if (idle > 0)
-    question.notes.push_back(
-        fmt::format("{} with GPUs judged by their CPU cores: the native engine trains on CPUs; for GPUs use "
-                    "std/training/torch",
-                    counted(static_cast<size_t>(idle), "type")));
+    question.notes.push_back(fmt::format(
+        "{} with GPUs judged by their CPU cores, because the native engine trains on CPUs; for GPUs use "
+        "std/training/torch",
+        counted(static_cast<size_t>(idle), "type")));
 }
 
 void note_bandwidth(RecommendQuestion& question) {
@@ -249,7 +251,7 @@ void note_bandwidth(RecommendQuestion& question) {
   });
   if (unknown > 0)
     question.notes.push_back(
-        fmt::format("the catalogue has no bandwidth of {}: only single machines of them are candidates",
+        fmt::format("the catalog has no bandwidth of {}; they are candidates only as single machines",
                     counted(static_cast<size_t>(unknown), "type")));
 }
 
@@ -262,7 +264,7 @@ Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
     if (!amount.ok()) return std::move(amount).status();
     if (!amount->any_currency && !question.currency.empty() && question.currency != amount->money.currency)
       return invalid("limits in " + question.currency + " and " + amount->money.currency +
-                     ": no rate between them is known");
+                     "; radlc does not convert currencies");
     if (!amount->any_currency) question.currency = amount->money.currency;
     into = amount->money.micros;
     return {};
@@ -354,9 +356,9 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
       return invalid(fmt::format("{}: an integer from 1 to {:.0e}", name, kMostImages));
   }
   if (facts.images <= 0)
-    return invalid("how many images " + dataset_facts(machinery.host().environment(), **training).name +
-                   " has is not known")
-        .with_hint("say --images N");
+    return invalid("the number of images of " +
+                   dataset_facts(machinery.host().environment(), **training).name + " is unknown")
+        .with_hint("pass --images N");
   if (flags.latency_ms) {
     if (!(*flags.latency_ms >= 0) || !std::isfinite(*flags.latency_ms))
       return invalid("--latency: milliseconds, at least 0");
@@ -387,7 +389,7 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   note_bandwidth(question);
   take_place(flags, machinery, surveys, *worker, question);
   if (!flags.latency_ms && !local)
-    question.notes.push_back(fmt::format("a round trip of {:g} ms is guessed; --latency says another",
+    question.notes.push_back(fmt::format("the round-trip time is assumed to be {:g} ms; --latency sets it",
                                          foresight::kGuessedRoundTrip * 1000));
   auto known = load_calibration(machinery.host().calibration_file(), {facts.work.digest, 10000});
   if (!known.ok()) return std::move(known).status();

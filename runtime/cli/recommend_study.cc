@@ -52,10 +52,10 @@ Result<std::vector<foresight::StudyRow>> rows_named(const Host& host, const std:
     return join(std::vector<std::string>(set.begin(), set.end()), ", ");
   };
   if (machines.empty())
-    return not_found("there is no study '" + name + "'").with_hint("there are: " + list(names));
+    return not_found("unknown study '" + name + "'").with_hint("available: " + list(names));
   if (rows.empty())
     return not_found("study '" + name + "' has no rows of a machine like " + types)
-        .with_hint("it has rows of: " + list(machines));
+        .with_hint("it has rows for " + list(machines));
   if (taken.size() > 1)
     return invalid("study '" + name + "' has rows of several machine types: " + list(taken))
         .with_hint("name one: --types '" + *taken.begin() + "'");

@@ -45,12 +45,12 @@ std::string unknown_why(const RecommendAnswer& answer, size_t at) {
   const Option& option = answer.made.options[answer.made.candidates[at].index];
   const auto& worker = input.workers[option.worker];
   const auto* server = option.server >= 0 ? &input.servers[static_cast<size_t>(option.server)] : nullptr;
-  if (!worker.per_hour || (server != nullptr && !server->per_hour)) return "a price that is not known";
+  if (!worker.per_hour || (server != nullptr && !server->per_hour)) return "unknown price";
   const bool exchanges = option.exchange != Exchange::Alone && !worker.machine.shared;
   if (exchanges && (!(worker.machine.bits_per_second > 0) ||
                     (server != nullptr && !(server->machine.bits_per_second > 0))))
-    return "a bandwidth that is not known";
-  return "a time that is not known";
+    return "unknown bandwidth";
+  return "unknown duration";
 }
 
 std::string rejected_why(const RecommendAnswer& answer, size_t at) {
@@ -211,7 +211,7 @@ std::string answer_lines(const RecommendAnswer& answer, const foresight::WorkMod
     text += "  Defaults: " + defaults + "\n";
   if (const std::string why = outside_of(answer, model, at); !why.empty())
     text += "  Outside of what was measured, " + why +
-            ". A short run tells more: " + probe_of(answer, model, at) + ".\n";
+            ". Measure it with a short run: " + probe_of(answer, model, at) + ".\n";
   return text;
 }
 
@@ -259,11 +259,11 @@ std::string reason_text(const RecommendAnswer& answer) {
 
 std::string least_text(const RecommendAnswer& answer) {
   const auto& choice = answer.made.choice;
-  if (!choice.least_rate) return "of no candidate are time and price known";
-  return fmt::format("the least budget that would do: {}/h, {} for the run; the earliest deadline: {}{}",
+  if (!choice.least_rate) return "no candidate has a known duration and price";
+  return fmt::format("smallest budget that works: {}/h, {} for the run; earliest deadline: {}{}",
                      Money{*choice.least_rate, answer.made.currency}.text(),
                      cost_text(*choice.least_cost, answer.made.currency), duration_text(*choice.earliest),
-                     choice.alone ? "" : "; not one of them by itself: the other limits stand against it");
+                     choice.alone ? "" : "; relax at least two limits, one alone is not enough");
 }
 
 std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkModel& model, bool all) {

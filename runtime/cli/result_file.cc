@@ -108,7 +108,7 @@ int put_result(const Session& session, std::string_view text, const ResultFile& 
 
 Status needs_file(const std::string& file, std::string_view option) {
   if (file != "-") return ok_status();
-  return invalid(fmt::format("{} takes the name of a file: standard output is for what is shown", option))
+  return invalid(fmt::format("{} needs the name of a file; standard output shows the result as text", option))
       .with_hint(fmt::format("a file of that name: {} ./-", option));
 }
 

@@ -68,7 +68,7 @@ Status set_service_folder(const Session& session, std::string& folder) {
   if (folder.find("://") != folder.npos)
     return Status(Code::Invalid, "--folder " + folder + ": the service keeps its data in a local folder");
   if (folder.empty()) folder = session.host.data_file("serve");
-  if (folder.empty()) return Status(Code::Invalid, "there is no home folder").with_hint("pass --folder DIR");
+  if (folder.empty()) return Status(Code::Invalid, "no home folder").with_hint("pass --folder DIR");
   return {};
 }
 

@@ -109,7 +109,7 @@ Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std:
     hosts += (hosts.empty() ? "" : ", ") + host_prefix(elastic.system) + std::to_string(ordinal);
   if (!hosts.empty())
     return fmt::format(
-        "Slurm waits for {}, and `radlc autoscale` does not run to create what is missing: start `radlc "
+        "Slurm waits for {}, but `radlc autoscale` is not running to create them; start `radlc "
         "autoscale{}`",
         hosts, files);
   if (service.usable) return std::string();
@@ -118,9 +118,9 @@ Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std:
         "no node takes jobs, and the login of the controller's node cannot read {}: whether "
         "`radlc autoscale` runs is unknown",
         elastic.folder);
-  if (!step) return std::string("no node takes jobs: `sinfo -N -l` on the controller's node says why");
+  if (!step) return std::string("no node takes jobs; run `sinfo -N -l` on the controller's node to see why");
   return service.elastic ? fmt::format(
-                               "no node takes jobs, and `radlc autoscale` does not run to create one: "
+                               "no node takes jobs, and `radlc autoscale` is not running to create one; "
                                "start `radlc autoscale{}`",
                                files)
                          : fmt::format("no node takes jobs: `radlc scale{} {} +1` adds one", files,

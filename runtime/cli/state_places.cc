@@ -134,9 +134,8 @@ void add_state_place_commands(CLI::App& state, Session& session,
           migrate);
   over->add_option("PLACE", options->words, "old and new place")->type_name("FROM TO");
   over->add_option("--name", options->project.name, "name of the infrastructure, if there are several");
-  CLI::App* here =
-      add("adopt", "Say that a state that was copied here is the state now: its original is gone", adopt);
-  CLI::App* copy = add("discard", "Remove a copy of a state; the original and all that it has stay", discard);
+  CLI::App* here = add("adopt", "Use a copied state here, after its original was removed", adopt);
+  CLI::App* copy = add("discard", "Remove a copy of a state; its original and all resources stay", discard);
   for (CLI::App* either : {here, copy}) add_state_options(*either, options->project, &options->words);
   for (CLI::App* writes : {in, over}) add_lock_timeout(*writes, options->lock_timeout);
 }

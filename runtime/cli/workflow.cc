@@ -15,6 +15,13 @@
 
 namespace radl::cli {
 
+PlanTextOptions plan_look(const Session& session) {
+  PlanTextOptions look;
+  look.color = session.terminal.color;
+  look.width = session.terminal.is_terminal ? static_cast<size_t>(session.terminal.width) : 0;
+  return look;
+}
+
 Tell tell_on_stderr() {
   return [](const driver::Notice& notice) {
     const char* kind = notice.kind == driver::Notice::Kind::Note      ? "note: "
@@ -28,7 +35,7 @@ bool was_moved(const Session& session, const Status& refused, const std::string&
                const std::string& name) {
   if (!asks_whether_moved(refused) || !session.terminal.can_ask) return false;
   std::fprintf(stderr, "%s\n", shown(refused.message()).c_str());
-  return confirm("Was the project moved here, and is the original gone? Only 'yes' is taken as yes:") &&
+  return confirm("Was the project moved here, and is the original gone? Only 'yes' is accepted:") &&
          take_over_state(session.host, directory, name).ok();
 }
 
@@ -181,8 +188,7 @@ int report_run(const Session& session, const RunReport& report, bool json) {
                  shown(leftover).c_str());
   }
   if (report.failed() + report.skipped() > report.left_running.size() && !json) {
-    std::fprintf(stderr,
-                 "\n%zu done, %zu failed, %zu skipped. Run the same command again to go on from here.\n",
+    std::fprintf(stderr, "\n%zu done, %zu failed, %zu skipped. Run the same command again to continue.\n",
                  report.done(), report.failed(), report.skipped());
   }
   if (report.status.ok()) return report.leftovers.empty() ? kDone : kWorldError;

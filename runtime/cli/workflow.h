@@ -14,11 +14,15 @@
 #include "runtime/driver/plan_request.h"
 #include "runtime/driver/states.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/render.h"
 #include "runtime/run/run.h"
 #include "runtime/runs/figures.h"
 #include "runtime/state/store.h"
 
 namespace radl::cli {
+
+// How a plan looks on standard output: in color and wrapped if that is a terminal.
+PlanTextOptions plan_look(const Session& session);
 
 // Prints what a run reports outside its events, on standard error.
 Tell tell_on_stderr();

@@ -124,8 +124,8 @@ Status CloudSet::why_not(const std::string& id) const {
   const std::string_view elsewhere = cloud_elsewhere(id);
   const std::string meant = elsewhere.empty() ? meant_by(id) : "";
   return Status(Code::Unsupported,
-                "there is no cloud '" + id + "'" +
-                    (elsewhere.empty() ? "" : ": " + std::string(elsewhere) + " is not among radlc's"))
+                "unknown cloud '" + id + "'" +
+                    (elsewhere.empty() ? "" : ": " + std::string(elsewhere) + " is not supported"))
       .with_hint(meant.empty() ? clouds_there_are() : "did you mean " + meant + "?");
 }
 

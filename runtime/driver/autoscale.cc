@@ -52,8 +52,8 @@ Result<std::string> wanted_command(const ElasticRules& rules, const Snapshot& st
   };
   const Json command = ir::substitute(rules.wanted, unknown_value, secret_value);
   if (!missing.empty())
-    return invalid(fmt::format("`wanted` needs {}, which is not known", missing))
-        .with_hint("`radlc apply` makes it known");
+    return invalid(fmt::format("`wanted` needs {}, which is not known yet", missing))
+        .with_hint("run `radlc apply` first");
   return command.is_string() ? command.get<std::string>() : std::string();
 }
 
@@ -213,7 +213,7 @@ Status Autoscale::begin() {
     parts_->watched.push_back(std::move(watched));
   }
   if (parts_->watched.empty())
-    return Status(Code::Invalid, "the file has no resource `elastic`: nothing says which nodes are wanted")
+    return Status(Code::Invalid, "the file has no resource `elastic`, which defines how to scale")
         .with_hint("docs/scaling.md");
   for (const Watched& watched : parts_->watched)
     parts_->tell(

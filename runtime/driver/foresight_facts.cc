@@ -129,9 +129,9 @@ Result<const ir::Step*> find_job(const std::vector<const ir::Step*>& steps, cons
     if (step->id == name || step->recipe == name || (name.empty() && steps.size() == 1)) return step;
     ids.push_back(step->id);
   }
-  if (ids.empty()) return Status(Code::NotFound, "there is no " + what + " in it");
-  return Status(Code::NotFound, name.empty() ? "there are several " + what + "s in it"
-                                             : "there is no " + what + " '" + name + "'")
+  if (ids.empty()) return Status(Code::NotFound, "the file has no " + what);
+  return Status(Code::NotFound,
+                name.empty() ? "the file has several " + what + "s" : "no " + what + " '" + name + "'")
       .with_hint("name one with --" + what + ": " + join(ids, ", "));
 }
 

@@ -78,9 +78,9 @@ Result<const StepRecord*> job_called(const Snapshot& state, const std::string& n
     found = job;
   }
   if (found) return found;
-  if (all.empty()) return not_found(state.name + " has no trainings and no programs");
-  return name.empty() ? Result<const StepRecord*>(invalid("which job? There are: " + list))
-                      : not_found("no job " + name + " in " + state.name + "; there are: " + list);
+  if (all.empty()) return not_found(state.name + " has neither trainings nor programs");
+  return name.empty() ? Result<const StepRecord*>(invalid("which job? Name one of: " + list))
+                      : not_found("no job " + name + " in " + state.name + "; existing: " + list);
 }
 
 std::vector<const StepRecord*> jobs_of(const Snapshot& state) {

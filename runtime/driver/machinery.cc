@@ -231,7 +231,7 @@ Result<std::unique_ptr<Machinery>> make_machinery(const Host& host, const Machin
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
     const std::string near = clouds.meant_by(options.cloud);
-    return Status(Code::Invalid, "there is no cloud '" + options.cloud + "'; there are: " + list)
+    return Status(Code::Invalid, "unknown cloud '" + options.cloud + "'; supported: " + list)
         .with_hint(near.empty() ? "" : "did you mean " + near + "?");
   }
   return machinery;

@@ -33,7 +33,7 @@ Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, c
   std::sort(of_system.begin(), of_system.end(),
             [](const ResourceRecord* a, const ResourceRecord* b) { return a->ordinal < b->ordinal; });
   if (!of_system.empty()) return of_system;
-  return not_found("no node " + name + " in " + state.name + (list.empty() ? "" : "; there are: " + list));
+  return not_found("no node " + name + " in " + state.name + (list.empty() ? "" : "; existing: " + list));
 }
 
 Result<const ResourceRecord*> node_called(const Snapshot& state, const std::string& name) {
@@ -42,7 +42,7 @@ Result<const ResourceRecord*> node_called(const Snapshot& state, const std::stri
   if (found->size() == 1) return found->front();
   std::string list;
   for (const ResourceRecord* node : *found) list += (list.empty() ? "" : ", ") + node->address;
-  return not_found("no node " + name + " in " + state.name + "; there are: " + list);
+  return not_found("no node " + name + " in " + state.name + "; existing: " + list);
 }
 
 std::string login_key_of(const Nodes& nodes, const std::string& address) {

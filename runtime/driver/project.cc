@@ -99,7 +99,7 @@ Result<std::vector<int>> nodes_now(const Project& project, const std::string& sy
   if (deployed == project.deployed.end()) {
     std::vector<std::string> names;
     for (const auto& [name, count] : project.deployed) names.push_back(name);
-    return not_found("no system '" + system + "' is deployed; there are: " + join(names, ", "));
+    return not_found("no system '" + system + "' is deployed; deployed: " + join(names, ", "));
   }
   std::vector<int> ordinals(static_cast<size_t>(deployed->second));
   std::iota(ordinals.begin(), ordinals.end(), 0);

@@ -108,9 +108,9 @@ Result<std::string> state_option_of(const std::string& file) {
       const auto* text = ast::as<ast::String>(option->value);
       if (text && text->parts.empty()) return std::string(text->text);
       return Status(Code::Invalid, file +
-                                       ": this command does not compile the file, whose option state is "
-                                       "more than a string")
-          .with_hint("say where the state is with --state or RADL_STATE");
+                                       ": this command does not evaluate the file, and its option state is "
+                                       "not a plain string")
+          .with_hint("pass the place of the state with --state or RADL_STATE");
     }
   }
   return std::string();
@@ -167,7 +167,7 @@ Result<StatePlace> find_state(const Host& host, const ProjectOptions& options, c
     if (std::find(names->begin(), names->end(), options.name) != names->end())
       return StatePlace{directory, options.name};
     return not_found("no infrastructure " + options.name + " in " + directory +
-                     (names->empty() ? "" : "; there are: " + join(*names, ", ")));
+                     (names->empty() ? "" : "; existing: " + join(*names, ", ")));
   }
   if (names->empty())
     return Status(Code::NotFound, "nothing has been applied here: " + directory + " holds no state");

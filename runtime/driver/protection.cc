@@ -68,8 +68,9 @@ Status check_files_allow(const Plan& plan, const Snapshot& snapshot, const std::
   if (refused.empty()) return {};
   return Status(Code::Invalid, refused)
       .with_hint(
-          "to destroy it, write prevent_destroy = 'no' there; where the system is no longer in a file, put "
-          "it back so and apply once, or forget the node (`radlc state rm`), which leaves it running");
+          "to destroy it, set prevent_destroy = 'no'. If the system is no longer in a file, add it again "
+          "with "
+          "that setting and apply once, or release the node with `radlc state rm`, which leaves it running");
 }
 
 }  // namespace radl::driver

@@ -45,7 +45,7 @@ Status not_known(const Status& asked, const Status& found) {
   if (asked.ok() && code != Code::Cancelled) code = found.code();
   if (may_work_later(code)) code = Code::Internal;
   std::string text = asked.ok() ? "" : asked.message() + "; ";
-  return Status(code, text + "what became of it is not known: " + found.message())
+  return Status(code, text + "whether it was created is unknown: " + found.message())
       .with_hint(asked.hint().empty() ? found.hint() : asked.hint());
 }
 
@@ -79,7 +79,7 @@ Async<Status> record_made(Session& session, Park& park, const Action& action, co
   Status recorded = writing.take();
   if (!recorded.ok()) {
     co_return std::move(recorded).at(action.id +
-                                     " was made, and the journal knows of it, but it could not be recorded");
+                                     " was created and is in the journal, but could not be recorded");
   }
   (void)session.take_open_creation(action.id);
   session.put(*record);

@@ -38,7 +38,8 @@ Result<bool> is_key_of_cloud(Cloud& cloud, const Context& context, const std::st
   for (const std::string& line : *told) {
     if (line.substr(0, line.find(' ')) != type) continue;
     if (key_only(line) != key_only(shown))
-      return Status(Code::Auth, "HOST KEY MISMATCH: the machine shows another key than its cloud tells");
+      return Status(Code::Auth,
+                    "host key mismatch: the node's key differs from the one that its cloud reports");
     confirmed = true;
   }
   return confirmed;
@@ -54,8 +55,8 @@ Result<bool> confirm_host_key(Session& session, const ResourceRecord& record, co
   if (confirmed.status().code() != Code::Auth) return confirmed;
   return Status(confirmed.status())
       .at(record.address)
-      .with_hint("somebody else answers at " + record.attributes.value("host", "its address") +
-                 ": what was sent to the machine may have been read");
+      .with_hint("another machine may be answering at " + record.attributes.value("host", "its address") +
+                 "; treat what was sent to the node as disclosed");
 }
 
 bool HostKeyCheck::Verdict::is_of(const ResourceRecord& record) const {

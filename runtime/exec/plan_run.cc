@@ -245,7 +245,7 @@ class PlanRun {
                     [](const ActionOutcome& one) { return one.state == ActionOutcome::State::Done; });
     // Asked to stop when everything was begun already, and all of it has come to its end.
     if (whole) return {};
-    if (session_.stop_starting()) return {Code::Cancelled, "stopped; the same command goes on from here"};
+    if (session_.stop_starting()) return {Code::Cancelled, "stopped; run the same command again to continue"};
     for (const ActionOutcome& outcome : report_.actions) {
       if (outcome.state == ActionOutcome::State::Failed) return outcome.told();
     }

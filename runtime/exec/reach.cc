@@ -75,12 +75,11 @@ Status why_silent(const std::string& address, const Sight& sight) {
   if (!sight.status.ok()) return {};
   const std::string detail = sight.seen && !sight.seen->detail.empty() ? ": " + sight.seen->detail : "";
   if (!sight.seen || sight.seen->phase == ResourcePhase::Leaving)
-    return {Code::Conflict,
-            address + " is gone before it became reachable: it was taken back or deleted" + detail};
+    return {Code::Conflict, address + " was preempted or deleted before it became reachable" + detail};
   if (sight.seen->phase == ResourcePhase::Stopped)
     return {Code::Conflict, address + " was stopped before it became reachable" + detail};
   if (sight.seen->phase == ResourcePhase::Broken)
-    return {Code::Conflict, address + " broke before it became reachable" + detail};
+    return {Code::Conflict, address + " failed before it became reachable" + detail};
   return {};
 }
 

@@ -264,8 +264,8 @@ Status Session::learn_host_key(ResourceRecord& record, const std::optional<Resou
     Result<bool> told = is_key_of_cloud(*cloud, context, record.id, *shown);
     if (told.status().code() == Code::Auth)
       return Status(told.status())
-          .with_hint("somebody else answers at " + record.attributes.value("host", "its address"));
-    if (!told.ok()) context.log("the cloud could not be asked for its host key: " + told.status().message());
+          .with_hint("another machine may be answering at " + record.attributes.value("host", "its address"));
+    if (!told.ok()) context.log("cannot get the host key from the cloud: " + told.status().message());
     confirmed = told.ok() && *told;
   }
   record.attributes["host_key"] = shown->substr(0, shown->find(' ', shown->find(' ') + 1));

@@ -173,8 +173,7 @@ void Watcher::tell_waiting(Slot& slot, Scheduler::TimePoint asked_at) {
   slot.told = true;
   auto left = std::chrono::ceil<std::chrono::seconds>(slot.watch.settled_at - asked_at);
   tell(session_, slot.watch.address,
-       "whether it was made is not known yet; looking for it for up to " + std::to_string(left.count()) +
-           " s");
+       "whether it was created is not known yet; searching for up to " + std::to_string(left.count()) + " s");
 }
 
 bool Watcher::is_settled(const Slot& slot) const {

@@ -36,6 +36,8 @@ double unlike(const Work& work, const MeasuredProfile& one) {
          kOtherLayers * std::fabs(work.convolved - one.convolved);
 }
 
+std::string cores_text(double cores) { return fmt::format("{:g} {}", cores, cores == 1 ? "core" : "cores"); }
+
 bool spans(const MeasuredProfile& one, double batch) {
   const auto& points = one.node.steps.points;
   return !points.empty() && batch >= points.front().batch && batch <= points.back().batch;
@@ -116,20 +118,23 @@ std::optional<WorkModel::Scaled> WorkModel::profile_for(const MachineFacts& mach
     for (StepLine::Point& point : scaled.node.steps.points)
       point.seconds /= quicker * std::pow(times, times > 1 ? kCoresHelp : 1);
     scaled.source = Source::Scaled;
-    scaled.from = fmt::format("scaled by cores from {} ({:g}) to {} ({:g})", best->machine, best->cores,
-                              machine.kind, cores);
+    // The profiles that come with radlc are named "one core of ...".
+    const bool says_cores = best->machine.find(" core") != std::string::npos;
+    scaled.from =
+        fmt::format("scaled from {}{} to {} ({})", best->machine,
+                    says_cores ? "" : " (" + cores_text(best->cores) + ")", machine.kind, cores_text(cores));
     scaled.ratio = (same_machine ? kSameKindRatio : kScaledRatio) *
                    std::pow(kDoublingRatio, std::fabs(std::log2(times)));
   }
   if (best->busy_ratio > 1) {
     scaled.ratio = both_ratios(scaled.ratio, best->busy_ratio);
-    scaled.from += ", while that was busy with other work";
+    scaled.from += ", which was busy with other work";
   }
   if (!same) {
     scaled.source = Source::Guessed;
     scaled.ratio = both_ratios(scaled.ratio, kOtherWorkRatio);
-    scaled.from = fmt::format("not measured here: by arithmetic from {}, {}", best->family, scaled.from);
-    scaled.outside = family_ + " was never measured with such images on any machine";
+    scaled.from = fmt::format("not measured here; calculated from {}, {}", best->family, scaled.from);
+    scaled.outside = family_ + " was never measured with images of this shape";
   }
   if (!spans(*best, batch)) {
     scaled.ratio *= std::pow(kDoublingRatio, std::log2(beyond(scaled.node, batch)));

@@ -43,7 +43,7 @@ Result<ElasticLook> read_elastic_look(const std::string& text) {
     const bool wish = kind == "wish" && (second == "add" || second == "remove" || second == "renew");
     if (!number || *number > kMostOrdinals || !rest.empty() ||
         (!wish && (kind != "wanted" || !second.empty())))
-      return invalid(fmt::format("'{}' says neither how many nodes are wanted nor which", line));
+      return invalid(fmt::format("'{}' is neither a number of nodes nor a wish for one", line));
     if (wish)
       look.wishes[*number] = second == "add"      ? ElasticLook::Wish::Add
                              : second == "remove" ? ElasticLook::Wish::Remove
@@ -65,10 +65,11 @@ ElasticChoice choose_elastic(const ElasticRules& rules, const std::vector<int>& 
       if ((wanted == ElasticLook::Wish::Add) != add) continue;
       const bool there = nodes.count(ordinal) != 0;
       if (there != add && (add ? nodes.size() >= most : nodes.size() <= least)) {
-        choice.left_out = add ? fmt::format("{}[{}] is wanted, and there may be {} nodes at most",
-                                            rules.system, ordinal, most)
-                              : fmt::format("{}[{}] is wanted no more, and there must be {} nodes",
-                                            rules.system, ordinal, least);
+        choice.left_out =
+            add ? fmt::format("{}[{}] is requested, but at most {} nodes are allowed", rules.system, ordinal,
+                              most)
+                : fmt::format("{}[{}] is no longer requested, but at least {} nodes are required",
+                              rules.system, ordinal, least);
         continue;
       }
       if (add) nodes.insert(ordinal);

@@ -58,13 +58,13 @@ std::string what_would_fit(const Plan& plan, const Money& limit, int64_t over) {
       hint = fmt::format("with spot = 'yes' it would cost {}/h", total->text());
   }
   if (std::string fewer = fewer_nodes(plan, over); !fewer.empty()) hint += (hint.empty() ? "" : "; ") + fewer;
-  return hint.empty() ? "nothing of what the file asks for fits: ask for smaller machines or fewer" : hint;
+  return hint.empty() ? "no plan of this file fits; request smaller nodes, or fewer" : hint;
 }
 
 Status check_priced(const Plan& plan) {
   for (const ResourceCost& cost : plan.costs) {
     if (cost.priced()) continue;
-    return invalid(fmt::format("--max-cost: the price of {} ({}) is not known", cost.address, cost.machine))
+    return invalid(fmt::format("--max-cost: the price of {} ({}) is unknown", cost.address, cost.machine))
         .with_hint("`radlc catalog update --from-price-list` fetches prices");
   }
   return {};
@@ -75,9 +75,8 @@ Result<Money> total_of(const Plan& plan, const Budget& budget) {
   auto total = plan.totals.price_per_hour.total(budget.per_hour.currency);
   if (!total.ok()) return Status(total.status()).with_hint("--max-cost needs a plan in one currency");
   if (!budget.any_currency && !total->zero() && total->currency != budget.per_hour.currency) {
-    return invalid(
-        fmt::format("--max-cost is in {} and the plan in {}; there is no rate that a plan could know",
-                    budget.per_hour.currency, total->currency));
+    return invalid(fmt::format("--max-cost is in {} and the plan in {}; radlc does not convert currencies",
+                               budget.per_hour.currency, total->currency));
   }
   return total;
 }

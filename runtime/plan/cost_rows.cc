@@ -8,6 +8,7 @@
 
 #include "common/human.h"
 #include "runtime/base/world.h"
+#include "runtime/catalog/burstable.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 
@@ -85,8 +86,7 @@ std::string unpriced_text(const Plan& plan) {
   const auto count = std::count_if(plan.costs.begin(), plan.costs.end(),
                                    [](const ResourceCost& cost) { return !cost.priced(); });
   if (count == 0) return "";
-  return count == 1 ? " and a price that is not known"
-                    : fmt::format(" and {} prices that are not known", count);
+  return count == 1 ? " and an unknown price" : fmt::format(" and {} unknown prices", count);
 }
 
 bool costs_anything(const Plan& plan) {
@@ -122,6 +122,38 @@ std::string other_market_text(const OfferFacts& facts) {
   if (facts.market == "on-demand") return facts.spot ? "spot " + facts.spot->text() : "";
   if (facts.market == "spot") return facts.on_demand ? "on-demand " + facts.on_demand->text() : "";
   return "";
+}
+
+std::string preference_text(const ResourceCost& cost) {
+  const std::vector<Offer>& all = cost.candidates;
+  if (all.size() < 2 || cost.chosen >= all.size()) return "";
+  std::vector<size_t> named;
+  const size_t next = cost.chosen + 1;
+  if (next < all.size()) named.push_back(next);
+  size_t cheapest = cost.chosen;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].facts.priced && all[i].price_per_hour.currency == all[cheapest].price_per_hour.currency &&
+        all[i].price_per_hour.micros < all[cheapest].price_per_hour.micros)
+      cheapest = i;
+  }
+  if (cheapest != cost.chosen && cheapest != next) named.push_back(cheapest);
+  if (named.empty()) named.push_back(0);
+  const std::string cloud = cost.cloud.substr(0, cost.cloud.find(':'));
+  std::vector<std::string> parts;
+  for (const size_t at : named) {
+    const Offer& offer = all[at];
+    const std::string type = offer.name.substr(0, offer.name.find(' '));  // without " in REGION"
+    // The same type in the other market differs by nothing else.
+    const bool other_market = offer.name == all[cost.chosen].name;
+    parts.push_back(offer.name + (other_market ? " " + offer.facts.market : "") + " " +
+                    (offer.facts.priced ? offer.price_per_hour.text() : "without a known price") +
+                    (burstable(cloud, type) != nullptr ? " (burstable)" : ""));
+  }
+  const size_t rest = all.size() - 1 - named.size();
+  if (rest > 0) parts.push_back(counted(rest, "other"));
+  std::string text = "preferred to " + parts[0];
+  for (size_t i = 1; i < parts.size(); ++i) text += (i + 1 < parts.size() ? ", " : " and ") + parts[i];
+  return text;
 }
 
 std::vector<std::string> cost_remarks(const Plan& plan) {

@@ -39,6 +39,10 @@ std::string shape_text(const OfferFacts& facts);
 std::string offer_price_text(const Offer& offer);
 // The price in the market that it is not taken from: "spot 0.0494 USD"; empty where it is not known.
 std::string other_market_text(const OfferFacts& facts);
+// "preferred to m7a.medium 0.0646 USD, t3.small 0.0228 USD (burstable) and 3 others": the next candidate, the
+// cheapest one if it is cheaper than the chosen one, and the number of the rest. Empty if there was no
+// choice.
+std::string preference_text(const ResourceCost& cost);
 // What a reader of the table should know of its figures, one by one.
 std::vector<std::string> cost_remarks(const Plan& plan);
 

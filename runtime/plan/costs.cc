@@ -110,8 +110,9 @@ std::string oldest_beside(const Draft& draft) {
 void note_age(Draft& draft, const char* what, const std::string& as_of) {
   const auto today = day_of(draft.input.options.today), priced = day_of(as_of);
   if (!today || !priced || *today - *priced <= kPricesKeepDays) return;
-  draft.plan.notes.push_back(fmt::format(
-      "{} are of {}, {} days ago: `radlc catalog update` brings newer ones", what, as_of, *today - *priced));
+  draft.plan.notes.push_back(
+      fmt::format("{} date from {}, {} days ago; `radlc catalog update` imports newer ones", what, as_of,
+                  *today - *priced));
 }
 
 void note_ages(Draft& draft) {

@@ -258,8 +258,9 @@ class Builder {
       std::string list;
       for (const std::string& name : of) list += (list.empty() ? "" : ", ") + name;
       add_note("network '" + network.name + "' is in several clouds (" + list +
-               "): each gets one of its own, and nodes of different clouds do not meet in it; `wireguard = "
-               "'yes'` joins them");
+               "). Each cloud gets a separate network, and nodes of different clouds cannot reach each other "
+               "in it; "
+               "`wireguard = 'yes'` joins them");
     }
   }
 

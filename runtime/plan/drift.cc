@@ -59,9 +59,8 @@ void note_rules_of_others(const Observed& observed, Plan& plan) {
     machines[rules].push_back(one.address);
   }
   for (const auto& [rules, addresses] : machines)
-    plan.notes.push_back(
-        fmt::format("{}: network access that radlc does not control, and leaves as it is: {}",
-                    names_together(addresses), join(rules, "; ")));
+    plan.notes.push_back(fmt::format("{}: network access that radlc neither controls nor changes: {}",
+                                     names_together(addresses), join(rules, "; ")));
 }
 
 }  // namespace
@@ -79,9 +78,8 @@ void plan_drift(Draft& draft) {
   }
   for (const Drift& drift : observed->resources) {
     if (drift.what != "unreachable") continue;
-    draft.plan.notes.push_back(drift.address +
-                               " runs but does not answer, which is left as it is; `--replace " +
-                               drift.address + "` makes it anew");
+    draft.plan.notes.push_back(drift.address + " runs but does not answer, and stays as it is; `--replace " +
+                               drift.address + "` replaces it");
   }
   for (const auto& [what, why] : observed->unknown) draft.plan.unseen[what] = why;
   for (const Drift& drift : observed->resources) {

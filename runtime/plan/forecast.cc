@@ -203,7 +203,8 @@ PlanForecast forecast_plan(const ForecastInput& input) {
           training.outside + ": radlc profile" + input.project_words + (step_first ? "" : " --on cluster");
   } else {
     forecast.unknown = training.unknown;
-    if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;
+    if (!training.memory)
+      forecast.unknown += "; measure it with a short run: radlc profile" + input.project_words;
   }
   forecast.surplus_per_hour = input.machine.credits.surplus_micros_per_hour * input.facts.workers;
   take_cost(input.plan, training.train, forecast);
@@ -239,7 +240,7 @@ PlanForecast forecast_program(const ProgramForecastInput& input) {
         fmt::format("{}; print progress, such as `Epoch 3/10`, or watch it for longer: {} --seconds {:.0f}",
                     input.program.unknown, input.profile, 10 * forecast.at_least);
   } else {
-    forecast.unknown = input.program.unknown + "; a short real run tells: " + input.profile;
+    forecast.unknown = input.program.unknown + "; measure it with a short run: " + input.profile;
   }
   const Action* action = input.plan.find(input.id);
   const auto nodes = static_cast<int64_t>(action == nullptr ? 1 : action->nodes.size());
@@ -313,7 +314,7 @@ void add_wait(const Plan& plan, const Chain& chain, PlanForecast& forecast) {
   for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
   forecast.total = wait.known() ? foresight::sum_of(parts) : Banded();
   forecast.cost = forecast.cost_low = forecast.cost_high = std::nullopt;
-  if (!wait.known()) forecast.unknown = "it waits for " + chain.unknown + ", whose time is not known";
+  if (!wait.known()) forecast.unknown = "it waits for " + chain.unknown + ", whose duration is unknown";
   take_cost(plan, run, forecast);
 }
 

@@ -69,8 +69,7 @@ Status check_replacements(const Draft& draft) {
   for (const std::string& address : draft.input.options.replace) {
     bool wanted = std::any_of(draft.desired.resources.begin(), draft.desired.resources.end(),
                               [&](const Desired& desired) { return desired.wanted.address == address; });
-    if (!wanted)
-      unknown += (unknown.empty() ? "" : "\n") + ("--replace " + address + ": there is no such resource");
+    if (!wanted) unknown += (unknown.empty() ? "" : "\n") + ("--replace " + address + ": no such resource");
   }
   return unknown.empty() ? Status() : invalid(unknown);
 }
@@ -102,10 +101,9 @@ void take_header(const PlanInput& input, Plan& plan) {
 void note_other_runs(const Snapshot& snapshot, Plan& plan) {
   if (!snapshot.copy_of.empty())
     plan.notes.push_back("this state is a copy of " + snapshot.copy_of +
-                         ": what is done here is done to the same resources");
+                         "; this run changes the same resources");
   if (!snapshot.at_work.empty()) {
-    plan.notes.push_back(snapshot.at_work +
-                         ", is at work: what it has not ended yet is planned here as well");
+    plan.notes.push_back(snapshot.at_work + ", is running; this plan repeats what that run has not finished");
   } else if (snapshot.interrupted()) {
     plan.notes.push_back("an earlier run was interrupted; the next one looks first at the " +
                          std::to_string(snapshot.open_intents) + " things that it had begun");

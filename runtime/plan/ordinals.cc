@@ -62,7 +62,7 @@ std::vector<std::string> unseen_told(const std::map<std::string, std::string>& u
   }
   std::vector<std::string> lines;
   for (const auto& [why, names] : reasons)
-    lines.push_back(names_together(names) + " could not be looked at: " + why);
+    lines.push_back(names_together(names) + " could not be checked: " + why);
   return lines;
 }
 

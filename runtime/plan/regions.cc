@@ -239,10 +239,11 @@ RoomSought room_elsewhere(const Placement& placement, const Snapshot& now, const
       if (same && record->second.created_at < since) older = other;
     }
     if (!older.empty()) {
-      sought.why.push_back(fmt::format(
-          "{} has no room for {} ({}), and {} is there already: nodes that name the same regions stay "
-          "together. `radlc destroy` and apply again moves all of them",
-          action->cloud, address, why, older));
+      sought.why.push_back(
+          fmt::format("{} has no capacity for {} ({}), and {} exists there already. Nodes that name the same "
+                      "regions stay "
+                      "together; `radlc destroy` and another apply move all of them",
+                      action->cloud, address, why, older));
       sought.elsewhere = false;
       return sought;
     }

@@ -34,10 +34,10 @@ std::string what_stays(const StepRecord& record, const std::vector<std::string>&
       if (resource.value("type", "") != "service") continue;
       const bool stops =
           std::find(stopped.begin(), stopped.end(), resource.value("name", "")) != stopped.end();
-      text += stops ? " (is stopped)" : " (goes on running)";
+      text += stops ? " (stopped)" : " (keeps running)";
     }
   }
-  if (text.empty()) return "what it did on the node stays";
+  if (text.empty()) return "its changes on the node stay";
   return text + (text.find(',') == std::string::npos ? " stays" : " stay") + " on the node";
 }
 

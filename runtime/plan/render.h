@@ -13,6 +13,7 @@ struct PlanTextOptions {
   bool color = false;
   bool full = false;   // every field of what is created, no folding of equal actions, the order's reasons
   bool brief = false;  // the summary line alone
+  size_t width = 0;    // columns of the terminal, at which lines are wrapped; 0: they are not
   std::vector<PlanForecast> forecasts;  // of the trainings that the plan runs
 };
 

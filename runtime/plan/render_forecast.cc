@@ -1,6 +1,8 @@
 // A forecast as text, JSON, Markdown and HTML.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/html.h"
 #include "common/human.h"
 #include "runtime/plan/forecast.h"
@@ -10,21 +12,31 @@ namespace {
 
 using foresight::Banded;
 
+// `detail` says how the figure came about. Text shows a long one below the table, once for all rows that
+// have it.
 struct Row {
-  std::string name, value, band, from;
+  std::string name, value, band, source, detail, band_source;
+
+  std::string from() const {
+    return source + (detail.empty() || source.empty() ? "" : ": ") + detail + band_source;
+  }
 };
 
-constexpr const char* kPrior = "; band a prior";
-constexpr size_t kDigest = 12;  // characters of it that people see
+constexpr const char* kPrior = "; untested band";
+constexpr size_t kLongestBeside = 32;  // characters of a detail
+constexpr size_t kDigest = 12;         // characters of it that people see
 
 Row row_of(const std::string& name, const Banded& figure) {
-  if (!figure.known()) return {name, "unknown", "", ""};
+  if (!figure.known()) return {name, "unknown", "", "", "", ""};
   const std::string source(foresight::source_name(figure.source));
-  std::string from = figure.from.empty() || figure.from == source ? source : source + ": " + figure.from;
-  if (figure.value <= 0) return {name, "-", "", figure.from};
-  from += figure.band_runs > 0 ? fmt::format("; band by {}", counted(figure.band_runs, "run")) : kPrior;
-  return {name, duration_text(figure.value), duration_text(figure.low) + " to " + duration_text(figure.high),
-          from};
+  const std::string detail = figure.from == source ? "" : figure.from;
+  if (figure.value <= 0) return {name, "-", "", "", figure.from, ""};
+  return {name,
+          duration_text(figure.value),
+          duration_text(figure.low) + " to " + duration_text(figure.high),
+          source,
+          detail,
+          figure.band_runs > 0 ? fmt::format("; band from {}", counted(figure.band_runs, "run")) : kPrior};
 }
 
 // To the ten thousandth: what is predicted is not known to the millionth.
@@ -39,33 +51,34 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
   for (const auto& [name, phase] : forecast.phases) {
     rows.push_back(row_of(name, phase));
     if (name == "run" && !longer.empty())
-      rows.back() = {name, longer, "", "a short run had not ended by then"};
+      rows.back() = {name, longer, "", "a short run did not end by then", "", ""};
   }
   if (!forecast.program) rows.push_back(row_of("an epoch", forecast.epoch));
   Row total = row_of("total", forecast.total);
   if (!longer.empty()) total.value = longer;
   if (forecast.total.known())
-    total.from = "as its weakest part: " + std::string(source_name(forecast.total.source)) +
-                 (forecast.total.band_runs > 0 ? "" : kPrior);
+    total.source = std::string(source_name(forecast.total.source)) + ", like its weakest part";
   rows.push_back(total);
   if (forecast.cost && !forecast.cost->zero())
     rows.push_back({"cost", rounded(*forecast.cost),
-                    rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high), "price by time"});
+                    rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high), "price x time", "",
+                    ""});
   return rows;
 }
 
 std::vector<std::string> remarks_of(const PlanForecast& forecast) {
   std::vector<std::string> remarks;
   if (!forecast.unknown.empty())
-    remarks.push_back(fmt::format("The {}'s time is not known: {}", forecast.program ? "program" : "training",
-                                  forecast.unknown));
+    remarks.push_back(fmt::format("The duration of the {} is unknown: {}",
+                                  forecast.program ? "program" : "training", forecast.unknown));
   if (!forecast.outside.empty())
-    remarks.push_back("Outside of what was measured; a short run tells more. " + forecast.outside);
+    remarks.push_back("Outside of what was measured. A short run improves the forecast. " + forecast.outside);
   if (!forecast.bound.empty())
     remarks.push_back("A step is bound by " + forecast.bound +
                       (forecast.change_most.empty() ? "." : "; " + forecast.change_most + "."));
-  remarks.push_back("Bands are of 80%; a prior is a guess that no runs here have tested. Calibration " +
-                    forecast.calibration.substr(0, kDigest) + ".");
+  remarks.push_back(
+      "8 of 10 runs should end within a band; no run has tested an untested band yet. Calibration " +
+      forecast.calibration.substr(0, kDigest) + ".");
   return remarks;
 }
 
@@ -102,11 +115,22 @@ Json to_json(const PlanForecast& forecast) {
 
 std::string forecast_text(const PlanForecast& forecast) {
   std::string text = "Forecast of " + forecast.training + ":\n";
+  std::vector<std::pair<std::string, std::string>> details;  // names of rows, their detail
   for (const Row& row : rows_of(forecast)) {
-    std::string line = fmt::format("  {:<10}  {:<14}  {:<26}  {}", row.name, row.value, row.band, row.from);
+    const bool below = row.detail.size() > kLongestBeside;
+    const std::string from = below ? row.source + row.band_source : row.from();
+    std::string line = fmt::format("  {:<10}  {:<14}  {:<26}  {}", row.name, row.value, row.band, from);
     while (line.ends_with(' ')) line.pop_back();
     text += line + "\n";
+    if (!below) continue;
+    auto same = std::find_if(details.begin(), details.end(),
+                             [&](const auto& one) { return one.second == row.detail; });
+    if (same == details.end())
+      details.emplace_back(row.name, row.detail);
+    else
+      same->first += ", " + row.name;
   }
+  for (const auto& [names, detail] : details) text += "  " + names + ": " + detail + "\n";
   for (const std::string& remark : remarks_of(forecast)) text += "  " + remark + "\n";
   return text;
 }
@@ -115,22 +139,23 @@ std::string forecast_markdown(const PlanForecast& forecast) {
   std::string text = "\n**Forecast of " + escape_markdown(forecast.training) +
                      "**\n\n| | | 80% | from |\n|---|--:|---|---|\n";
   for (const Row& row : rows_of(forecast))
-    text += fmt::format("| {} | {} | {} | {} |\n", row.name, row.value, row.band, escape_markdown(row.from));
+    text +=
+        fmt::format("| {} | {} | {} | {} |\n", row.name, row.value, row.band, escape_markdown(row.from()));
   for (const std::string& remark : remarks_of(forecast)) text += "\n" + escape_markdown(remark) + "\n";
   return text;
 }
 
 std::string forecast_html(const PlanForecast& forecast) {
-  std::string text =
-      "<h2>Forecast of <code>" + escape_html(forecast.training) +
-      "</code></h2><table><thead><tr><th></th><th></th><th>80%</th><th>from</th></tr></thead><tbody>\n";
+  std::string text = "<h2>Forecast of <code>" + escape_html(forecast.training) +
+                     "</code></h2><table><thead><tr><th></th><th class=\"num\">expected</th><th "
+                     "class=\"num\">80% band</th><th>source</th></tr></thead><tbody>\n";
   for (const Row& row : rows_of(forecast))
-    text += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"why\">{}</td></tr>\n",
-                        escape_html(row.name), escape_html(row.value), escape_html(row.band),
-                        escape_html(row.from));
+    text += fmt::format(
+        "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"soft\">{}</td></tr>\n",
+        escape_html(row.name), escape_html(row.value), escape_html(row.band), escape_html(row.from()));
   text += "</tbody></table>\n";
   for (const std::string& remark : remarks_of(forecast))
-    text += "<p class=\"why\">" + escape_html(remark) + "</p>\n";
+    text += "<p class=\"soft\">" + escape_html(remark) + "</p>\n";
   return text;
 }
 

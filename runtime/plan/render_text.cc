@@ -10,6 +10,7 @@
 #include "runtime/plan/cost_rows.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
+#include "runtime/plan/wrap_columns.h"
 
 namespace radl {
 
@@ -259,18 +260,18 @@ class Text {
 
   // What the state calls otherwise, and what it remembers of prevent_destroy.
   void moves() {
-    if (!plan_.moves.empty()) heading("Moved, and kept as they are:");
+    if (!plan_.moves.empty()) heading("Renamed, otherwise unchanged:");
     for (const state_change::Move& move : plan_.moves)
       out_ += fmt::format("  {} -> {}\n", move.from, move.to);
     if (plan_.protections.empty() && plan_.as_found.empty() && plan_.scaled.empty()) return;
     heading("Remembered:");
     for (const state_change::PutScaling& put : plan_.scaled)
       out_ += put.chosen
-                  ? fmt::format("  {}  has the nodes [{}] until `radlc scale` or the file says otherwise\n",
+                  ? fmt::format("  {}  keeps the nodes [{}] until `radlc scale` or the file changes them\n",
                                 put.system, ranges(put.chosen->ordinals))
-                  : fmt::format("  {}  has as many nodes as the file says\n", put.system);
+                  : fmt::format("  {}  has the number of nodes in the file again\n", put.system);
     for (const auto& [address, spec] : plan_.as_found)
-      out_ += fmt::format("  {}  is as the file says already\n", address);
+      out_ += fmt::format("  {}  is up to date already\n", address);
     for (const auto& [address, by] : plan_.protections)
       out_ += fmt::format("  {}  {}\n", address,
                           by.empty() ? "may be destroyed from now on"
@@ -290,12 +291,13 @@ class Text {
     }
   }
 
-  // A line for each kind of machine, and for each what else it could be.
+  // A line for each kind of machine: its price, and what it was preferred to. In full, every candidate.
   void costs() {
     if (!plan_.changes_anything() || !costs_anything(plan_)) return;
     heading("Costs:");
     const std::vector<CostRow> rows = cost_rows(plan_);
     size_t name = 5, machine = 0;
+    bool chose = false;
     for (const CostRow& row : rows) {
       name = std::max(name, row.name.size());
       machine = std::max(machine, row.cost->machine.size());
@@ -306,16 +308,23 @@ class Text {
                                   : row.before.text() + " -> " + row.after.text() + "/h";
       out_ +=
           fmt::format("  {:<{}}  {:<{}}  {:>4} x ", row.name, name, row.cost->machine, machine, row.count);
-      out_ += row.cost->priced()
-                  ? fmt::format("{}/h = {}, {} a month\n", row.each.text(), now, month_text(row))
-                  : "not known\n";
-      candidates(*row.cost);
+      out_ += row.cost->priced() ? fmt::format("{}/h = {}, {} a month", row.each.text(), now, month_text(row))
+                                 : "not known";
+      if (options_.full) {
+        out_ += "\n";
+        candidates(*row.cost);
+      } else {
+        const std::string preference = preference_text(*row.cost);
+        chose |= !preference.empty();
+        out_ += (preference.empty() ? "" : "; " + preference) + "\n";
+      }
     }
     const std::string currency = plan_.costs[0].after.currency;
     out_ += fmt::format("  {:<{}}  {}, {} a month{}\n", "total", name, totals_text(plan_.totals, currency),
                         month_text(plan_.totals.price_per_hour, currency), unpriced_text(plan_));
     std::string remarks;
     for (const std::string& remark : cost_remarks(plan_)) remarks += (remarks.empty() ? "" : " ") + remark;
+    if (chose) remarks += " --full lists every candidate.";
     out_ += paint("\x1b[2m", "  " + remarks) + "\n";
   }
 
@@ -364,7 +373,7 @@ std::string render_changes(const Plan& plan) {
 }
 
 std::string render_text(const Plan& plan, const PlanTextOptions& options) {
-  return Text(plan, options).render();
+  return wrap_columns(Text(plan, options).render(), options.width);
 }
 
 }  // namespace radl

@@ -94,10 +94,10 @@ std::string outer_reason(const Draft& draft, const Desired& desired, const Resou
     return "it is broken" + (broken->second.empty() ? "" : ": " + broken->second);
   if (record.cloud != desired.cloud) return "moves from " + record.cloud + " to " + desired.cloud;
   if (record.type != desired.wanted.type)
-    return "it is made as " + desired.wanted.type + " now, and no longer as " + record.type;
+    return "it becomes " + desired.wanted.type + ", and was " + record.type;
   for (const std::string& need : made_anew_below(draft, desired, record)) {
     const std::optional<Impact> impact = impact_of_new(draft, desired, need);
-    if (impact && impact->kind == Impact::Kind::Replace) return need + " is made anew";
+    if (impact && impact->kind == Impact::Kind::Replace) return need + " is replaced";
   }
   return "";
 }
@@ -229,8 +229,8 @@ class Comparison {
     if (stopped_) parts.push_back("it is stopped");
     if (!asked.empty()) parts.push_back(joined(asked) + " changed");
     if (!drifted.empty()) parts.push_back(joined(drifted) + " changed outside of radlc");
-    if (moved) parts.push_back("what it needs changed");
-    for (const std::string& need : attached_) parts.push_back("uses " + need + ", which is made anew");
+    if (moved) parts.push_back("a dependency changed");
+    for (const std::string& need : attached_) parts.push_back("uses " + need + ", which is replaced");
     if (!marks_.empty()) parts.push_back("radlc's tags changed outside of radlc");
     if (impact.kind == Impact::Kind::Restart && !stopped_)
       parts.push_back("it is restarted" + (impact.why.empty() ? "" : ": " + impact.why));

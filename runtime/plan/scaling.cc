@@ -163,12 +163,11 @@ Result<std::vector<int>> chosen_nodes(const std::string& system, const std::vect
   std::set<int> left(now.begin(), now.end());
   for (const int ordinal : wish.without) {
     if (left.erase(ordinal) == 0)
-      return not_found(
-          fmt::format("there is no node {}[{}]; there are: {}[{}]", system, ordinal, system, ranges(now)));
+      return not_found(fmt::format("no node {}[{}]; existing: {}[{}]", system, ordinal, system, ranges(now)));
   }
   const size_t count = wish.count ? static_cast<size_t>(*wish.count) : left.size();
   if (!wish.without.empty() && count > left.size())
-    return invalid(fmt::format("without what --node names '{}' has {}, which is less than {}", system,
+    return invalid(fmt::format("without the nodes that --node names, '{}' has {}, fewer than {}", system,
                                nodes_text(left.size()), count));
   while (left.size() > count) left.erase(std::prev(left.end()));
   for (int free = 0; left.size() < count; ++free) left.insert(free);
@@ -204,7 +203,7 @@ Status plan_scaling(Draft& draft) {
   const PlanOptions& options = draft.input.options;
   const Scalings& now = options.scaled ? *options.scaled : snapshot.scaled;
   for (const auto& [system, chosen] : now) {
-    draft.plan.notes.push_back(fmt::format("'{}' has {} by `radlc scale`; the file says {}", system,
+    draft.plan.notes.push_back(fmt::format("`radlc scale` set '{}' to {}; the file says {}", system,
                                            nodes_text(chosen.ordinals.size()), chosen.of));
     auto before = snapshot.scaled.find(system);
     if (before == snapshot.scaled.end() || before->second != chosen)
@@ -212,7 +211,7 @@ Status plan_scaling(Draft& draft) {
   }
   for (const auto& [system, chosen] : snapshot.scaled) {
     if (now.count(system)) continue;
-    draft.plan.notes.push_back(fmt::format("'{}' has what the file says again; `radlc scale` had chosen {}",
+    draft.plan.notes.push_back(fmt::format("'{}' follows the file again; `radlc scale` had set it to {}",
                                            system, nodes_text(chosen.ordinals.size())));
     draft.plan.scaled.push_back({system, std::nullopt});
   }

@@ -117,7 +117,7 @@ SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const
       }
       Result<ir::Requirement> united = both(there->second, want);
       if (!united.ok()) {
-        against = fmt::format("{} contradicts what is asked for: {}", name, united.status().message());
+        against = fmt::format("{} contradicts a requirement: {}", name, united.status().message());
         break;
       }
       there->second = std::move(*united);

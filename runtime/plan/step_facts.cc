@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "common/digest.h"
 #include "common/human.h"
@@ -64,12 +65,31 @@ Json step_definition(const ir::Step& step) {
 
 namespace {
 
+// A script of several lines is named by the first one that does something: "'apt-get update ...' (4 lines)".
+std::string quoted_name(const std::string& name) {
+  constexpr size_t kLongest = 60;
+  size_t lines = 0;
+  std::string first;
+  std::istringstream text(name);
+  for (std::string line; std::getline(text, line);) {
+    const size_t start = line.find_first_not_of(" \t");
+    if (start == std::string::npos) continue;
+    ++lines;
+    line = line.substr(start);
+    if (first.empty() && !line.starts_with('#') && !line.starts_with("set -")) first = line;
+  }
+  if (first.empty()) first = name.substr(0, name.find('\n'));
+  if (lines < 2) return "'" + first + "'";
+  if (first.size() > kLongest)
+    first.resize(first.find_last_of(' ', kLongest) < kLongest ? first.find_last_of(' ', kLongest) : kLongest);
+  return fmt::format("'{} ...' ({} lines)", first, lines);
+}
+
 std::string native_summary(const ir::Step& step) {
   constexpr size_t kShown = 4;
   std::string text;
-  for (size_t i = 0; i < step.resources.size() && i < kShown; ++i) {
-    text += (i ? ", " : "") + step.resources[i].type + " '" + step.resources[i].name + "'";
-  }
+  for (size_t i = 0; i < step.resources.size() && i < kShown; ++i)
+    text += (i ? ", " : "") + step.resources[i].type + " " + quoted_name(step.resources[i].name);
   if (step.resources.size() > kShown)
     text += " and " + std::to_string(step.resources.size() - kShown) + " more";
   return text.empty() ? "nothing" : text;

@@ -58,8 +58,8 @@ class StepPlanner {
     const bool same = record != snapshot_.steps.end() &&
                       same_content(step, step_digest(step, draft_.input.secrets), record->second);
     draft_.plan.notes.push_back(
-        fmt::format("{} runs on ({}), and stays as it is{}", step.id, by,
-                    same ? "" : " until it ends; what the file changes of it comes after"));
+        fmt::format("{} keeps running ({}){}", step.id, by,
+                    same ? "" : "; changes of it in the file apply once it has ended"));
   }
 
   // A job, and what waits for what a job gives for the first time.
@@ -129,13 +129,13 @@ class StepPlanner {
       auto before = record.made_on.find(node);
       // A job's nodes are part of its digest: a node that is new to it is no reason of its own.
       if (before == record.made_on.end() && ir::is_job(step.kind)) continue;
-      if (draft_.is_made_anew(node)) return node + " is made anew";
+      if (draft_.is_made_anew(node)) return node + " is replaced";
       if (before == record.made_on.end()) return node + " is new to it";
       auto now = snapshot_.resources.find(node);
       if (now == snapshot_.resources.end() || before->second != now->second.id)
-        return node + " was made anew since";
+        return node + " was replaced since";
       // What ran there does not any more. A native step looks first and puts right only what differs.
-      if (step.kind == ir::StepKind::Native && draft_.started.count(node)) return node + " is started again";
+      if (step.kind == ir::StepKind::Native && draft_.started.count(node)) return node + " is restarted";
     }
     return "";
   }
@@ -255,8 +255,8 @@ class StepPlanner {
       const bool known = record && same_identity(step, *record);
       action.resume = known ? epochs_of(step.training) >= epochs_before(*record) : !kept.empty();
       if (action.resume)
-        why += known ? "; goes on from the last checkpoint"
-                     : "; goes on from the last checkpoint in " + kept + ", if there is one";
+        why += known ? "; resumes from the last checkpoint"
+                     : "; resumes from the last checkpoint in " + kept + ", if one exists";
     }
     if (step.kind == ir::StepKind::Program && record) {
       if (record->status == StepStatus::Done)
@@ -285,7 +285,7 @@ class StepPlanner {
   static std::string named_checkpoints_stay(const ir::Step& step) {
     const auto named = step.program.find("checkpoints");
     if (named == step.program.end()) return "";
-    return fmt::format("; the checkpoints in {} stay, and it finds them there",
+    return fmt::format("; the checkpoints in {} stay, and it can resume from them",
                        named->is_string() ? named->get<std::string>() : "the folder of `checkpoints`");
   }
 
@@ -294,7 +294,7 @@ class StepPlanner {
                       std::string& why) const {
     const std::string input = input_reason(step, record), stay = named_checkpoints_stay(step);
     if (!same_identity(step, record)) {
-      why += "; it begins anew: " + program_reason(step, record) +
+      why += "; it starts over: " + program_reason(step, record) +
              (stay.empty() ? ", so its checkpoints are not used" : stay);
       if (!stay.empty()) return;
       const Json before = record.definition ? record.definition->value("program", Json()) : Json();
@@ -309,10 +309,10 @@ class StepPlanner {
     } else if (input.ends_with("runs again")) {
       action.resume = true;
       why += stay.empty() ? "; its checkpoints are kept if " + input.substr(0, input.find(' ')) +
-                                " gives the same again"
+                                " yields the same again"
                           : stay;
     } else {
-      why += "; it begins anew: " + input + stay;
+      why += "; it starts over: " + input + stay;
     }
   }
 
@@ -423,7 +423,7 @@ class StepPlanner {
     }
     for (const auto& [name, properties] : old_resources.items()) {
       if (!new_resources.contains(name)) {
-        all.push_back({name, "in the recipe", "left as it is on the node", false});
+        all.push_back({name, "in the recipe", "stays on the node", false});
       }
     }
     std::string old_body = before.value("body", ""), new_body = after.value("body", "");

@@ -22,11 +22,11 @@ std::string time_text(double seconds) {
 std::string summary_line(const Plan& plan) {
   if (!plan.changes_anything()) {
     if (!plan.unseen.empty()) {
-      return fmt::format("No changes in what could be looked at; {} could not.",
+      return fmt::format("No changes in what could be checked; {} could not be checked.",
                          plan.unseen.size() == 1 ? plan.unseen.begin()->first
                                                  : fmt::format("{} things", plan.unseen.size()));
     }
-    if (plan.partial && !plan.destroys) return "No changes in what --target names.";
+    if (plan.partial && !plan.destroys) return "No changes within --target.";
     return plan.destroys ? "Nothing to destroy." : "No changes. The infrastructure is as the file says.";
   }
   const PlanTotals& totals = plan.totals;

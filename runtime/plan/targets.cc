@@ -36,8 +36,7 @@ Status check_targets(const std::set<std::string>& targets, const std::set<std::s
   std::string unknown;
   for (const std::string& target : targets) {
     if (known.count(target)) continue;
-    unknown += (unknown.empty() ? "" : "\n") +
-               ("--target " + target + ": there is no such resource, system or step");
+    unknown += (unknown.empty() ? "" : "\n") + ("--target " + target + ": no such resource, system or step");
   }
   return unknown.empty() ? Status() : invalid(unknown);
 }

@@ -53,7 +53,7 @@ bool opens_ssh_widely(const Draft& draft) {
 void plan_trust(Draft& draft) {
   if (opens_ssh_widely(draft)) {
     const std::string& caller = draft.input.options.caller;
-    draft.plan.notes.push_back("warning: RADL_CALLER_CIDR=" + caller + " opens SSH of the machines to " +
+    draft.plan.notes.push_back("warning: RADL_CALLER_CIDR=" + caller + " opens SSH on the nodes to " +
                                (caller.ends_with("/0") ? "every address" : "all addresses of that range") +
                                "; name the address of this computer");
   }
@@ -69,11 +69,12 @@ void plan_trust(Draft& draft) {
   }
   if (!first_uses.empty())
     draft.plan.notes.push_back(
-        "host keys trusted on first use, and compared as soon as the cloud tells them: " +
+        "SSH trusts the host keys on first use, and verifies them once the cloud reports them: " +
         names_together(first_uses));
   if (!unconfirmed.empty())
-    draft.plan.notes.push_back("host keys trusted on first use, which the cloud has not told yet: " +
-                               names_together(unconfirmed));
+    draft.plan.notes.push_back(
+        "SSH trusted these host keys on first use, and the cloud has not reported them yet: " +
+        names_together(unconfirmed));
 }
 
 }  // namespace radl

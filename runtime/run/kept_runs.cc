@@ -94,7 +94,7 @@ void take_event(KeptRun& run, const Event& event) {
 std::string_view kept_state_name(KeptRun::State state) {
   switch (state) {
     case KeptRun::State::Going:
-      return "going on";
+      return "running";
     case KeptRun::State::Done:
       return "done";
     case KeptRun::State::Failed:
@@ -124,14 +124,14 @@ Result<std::vector<KeptRun>> kept_runs(const std::string& folder, size_t newest)
 Result<KeptRun> find_run(const std::string& folder, const std::string& id) {
   Result<std::vector<KeptRun>> runs = id.empty() ? kept_runs(folder, 1) : kept_runs(folder);
   if (!runs.ok()) return runs.status();
-  if (runs->empty()) return not_found("no run is kept in " + folder);
+  if (runs->empty()) return not_found("no runs in " + folder);
   if (id.empty()) return runs->back();
   std::vector<KeptRun> fitting;
   for (KeptRun& run : *runs) {
     if (run.id.ends_with(id)) fitting.push_back(run);
   }
-  if (fitting.empty()) return not_found("there is no run " + id + "; there are: " + ids_of(*runs));
-  if (fitting.size() > 1) return invalid(id + " are several runs: " + ids_of(fitting));
+  if (fitting.empty()) return not_found("no run " + id + "; existing: " + ids_of(*runs));
+  if (fitting.size() > 1) return invalid(id + " matches several runs: " + ids_of(fitting));
   return fitting.front();
 }
 

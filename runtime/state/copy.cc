@@ -33,15 +33,15 @@ bool holds_nothing(const Snapshot& snapshot) { return snapshot.empty() && snapsh
 Status may_replace(const Snapshot& there, const Snapshot& given) {
   if (holds_nothing(there)) return {};
   if (there.lineage != given.lineage) {
-    return Status(Code::Conflict, "another infrastructure of this name is there (lineage " +
-                                      there.lineage.substr(0, 8) + ", and not " + given.lineage.substr(0, 8) +
+    return Status(Code::Conflict, "another infrastructure of this name exists (lineage " +
+                                      there.lineage.substr(0, 8) + ", not " + given.lineage.substr(0, 8) +
                                       ")")
-        .with_hint("name another place with --state, or --force when what is there may be forgotten");
+        .with_hint("pass another place with --state, or --force to forget the existing state");
   }
   if (there.serial > given.serial) {
-    return Status(Code::Conflict, "the state that is there is newer: serial " + std::to_string(there.serial) +
-                                      ", and " + std::to_string(given.serial) + " is given")
-        .with_hint("another run has written it since; what it made would be forgotten with --force");
+    return Status(Code::Conflict, "the existing state is newer: serial " + std::to_string(there.serial) +
+                                      " against " + std::to_string(given.serial))
+        .with_hint("another run has written it since; --force would forget what that run created");
   }
   return {};
 }

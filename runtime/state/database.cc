@@ -38,13 +38,13 @@ Status sqlite_status(sqlite3* db, int code, const std::string& path = "state") {
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {Code::Auth, where + ": the state may not be written"};
+      return {Code::Auth, where + ": cannot write the state"};
     case SQLITE_CANTOPEN:
       return {is_full(error) ? Code::Quota : Code::Auth, where + ": cannot be opened (" + cause + ")"};
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return Status(Code::Corrupt, where + ": not a state of radlc, or damaged (" + what + ")")
-          .with_hint("restore it from a backup; radlc never starts over by itself");
+          .with_hint("restore it from a backup; radlc never starts over on its own");
     case SQLITE_NOMEM:
       return {Code::Quota, where + ": out of memory"};
     case SQLITE_CONSTRAINT:

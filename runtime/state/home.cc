@@ -153,12 +153,11 @@ Status settle_in(Database& db, const std::string& folder) {
 }
 
 Status is_a_copy(const std::string& place, const std::string& original) {
-  return Status(Code::Exists, place + ": this state is a copy of " + original +
-                                  ": both are the state of the same resources")
+  return Status(Code::Exists,
+                place + ": this state is a copy of " + original + "; both describe the same resources")
       .with_hint(
-          "if the project was moved here: `radlc state adopt`; if this is to be an infrastructure of its "
-          "own: "
-          "`radlc state discard` removes the copy, and apply creates everything anew");
+          "if you moved the project here, run `radlc state adopt`. For a separate infrastructure, run "
+          "`radlc state discard` to remove the copy; apply then creates everything");
 }
 
 Status record_home(Database& db, const std::string& folder) {

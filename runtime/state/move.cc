@@ -131,16 +131,15 @@ Result<MovedState> moved_state(const Snapshot& snapshot, const ir::Program& prog
     if (made.code() == Code::NotFound) continue;  // done before, or it never was
     if (made.code() == Code::Exists)
       return Status(Code::Exists, place_of(declared) + ": " + made.message())
-          .with_hint(
-              fmt::format("both are there. Take the `moved` out of the file, and the next apply removes "
-                          "'{}'; or remove what is called '{}' now first (`radlc destroy --target`)",
-                          declared.from, declared.to));
+          .with_hint(fmt::format("both exist. Remove the `moved` from the file, and the next apply removes "
+                                 "'{}'; or first remove the present '{}' with `radlc destroy --target`",
+                                 declared.from, declared.to));
     if (!made.ok())
       return Status(made.code(), place_of(declared) + ": " + made.message()).with_hint(made.hint());
     if (!may_be_in(program, declared.to) && !is_moved_on(program, declared.to))
       return Status(Code::Invalid, place_of(declared) + fmt::format(": the file has no '{}'", declared.to))
-          .with_hint(fmt::format("what was '{}' would be removed. Correct the name, or take the `moved` out",
-                                 declared.from));
+          .with_hint(fmt::format(
+              "apply would remove the former '{}'. Correct the name, or remove the `moved`", declared.from));
     moved.made.push_back(std::move(move));
   }
   return moved;

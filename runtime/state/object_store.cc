@@ -79,8 +79,8 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   if (!there.ok()) return there.status();
   if (!*there && mode != OpenMode::Create) {
     if (Status never = store->never_there(); !never.ok()) return never;
-    return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
-        .with_hint("`radlc apply` makes it; --state names another place");
+    return Status(Code::NotFound, "no state of '" + name + "' in " + directory)
+        .with_hint("run `radlc apply` to create it, or pass another place with --state");
   }
   store->writable_ = mode != OpenMode::Read;
   for (const std::string& made : {store->work_directory(), store->log_directory()}) {
@@ -180,11 +180,11 @@ Status ObjectStore::never_there() {
   Result<std::optional<ObjectLockRecord>> lock = lock_->read();
   if (!lock.ok()) return lock.status();
   if (!*lock || (*lock)->state.empty()) return {};
-  return Status(Code::Corrupt, path() + ": there was a state here (the clouds know it as " + (*lock)->state +
-                                   "), and it is gone; radlc never starts over by itself, as what it made "
-                                   "would be made a second time")
+  return Status(Code::Corrupt, path() + ": a state was here (tagged in the clouds as " + (*lock)->state +
+                                   "), and it is missing; radlc never starts over on its own, because it "
+                                   "would create the same resources again")
       .with_hint(
-          "bring an earlier version of the object back; or, when nothing of it exists any more, remove the "
+          "restore an earlier version of the object; or, if none of its resources exist any more, remove the "
           "object " +
           bucket_->url(key_.substr(0, key_.rfind('/')) + "/lock"));
 }
@@ -282,7 +282,7 @@ Status ObjectStore::keep_copy(Status why) {
   const std::string prefix = slash == std::string::npos ? "" : directory.substr(0, slash);
   return Status(why.code(), text + "; it was kept in " + copy_path())
       .with_hint(
-          "what was asked of the clouds before stands in the journal there, and the next run picks it up; "
+          "the journal there has the requests sent so far, and the next run recovers them; "
           "to write this copy: radlc state push " +
           copy_path() + " --state " + bucket_->url(prefix) + " --name " + name_);
 }

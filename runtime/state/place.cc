@@ -20,14 +20,14 @@ Result<BucketPlace> bucket_place(const std::string& directory) {
   auto address = parse_store_folder(directory);
   if (!address.ok())
     return Status(Code::Invalid, "\"" + directory.substr(0, directory.find('?')) +
-                                     "\" is no place for states: " + address.status().message())
+                                     "\" is not a place for states: " + address.status().message())
         .with_hint("write s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX");
   if (!writes_on_condition(*address)) {
     return Status(Code::Unsupported,
                   "\"" + directory +
-                      "\": a state cannot be in Swift, where two runs that write at the same "
-                      "time could overwrite each other's")
-        .with_hint("write s3://BUCKET/PREFIX (Ceph has that door, too), gs://, az://, or a folder");
+                      "\": Swift cannot hold a state, because two runs that write at the same "
+                      "time could overwrite each other")
+        .with_hint("write s3://BUCKET/PREFIX (Ceph supports it, too), gs://, az://, or a folder");
   }
   return BucketPlace{address->root(), address->folder(), address->key};
 }
@@ -36,7 +36,7 @@ Result<std::string> local_folder(const BucketPlace& place, const std::string& na
                                  const Environment& environment) {
   const std::string state = environment("XDG_STATE_HOME"), home = environment("HOME");
   if (!state.starts_with('/') && !home.starts_with('/')) {
-    return Status(Code::Auth, "there is no home folder for the files of a state in a bucket")
+    return Status(Code::Auth, "no home folder for the local files of a state in a bucket")
         .with_hint("set HOME or XDG_STATE_HOME");
   }
   const std::string folder = state.starts_with('/') ? state : home + "/.local/state";

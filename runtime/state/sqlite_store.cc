@@ -51,7 +51,7 @@ Result<unsigned long long> size_of(const std::string& path) {
   int error = errno;
   return Status(error == EACCES ? Code::Auth : errno_status(error, path).code(),
                 errno_status(error, path).message())
-      .with_hint("look at the owner and mode of the state's folder");
+      .with_hint("check the owner and mode of the folder with the state");
 }
 
 // Fails where the state was lost: there is no database, or an empty one, in a folder that shows that there
@@ -81,7 +81,7 @@ Status bring_up_to_date(Database& db, const std::string& folder, const std::stri
   if (*version == 0) {
     if (std::string found = trace_of_state(folder); !found.empty()) return lost_state(folder, found);
     return mode == OpenMode::Create ? initialise(db, name, world)
-                                    : not_found("there is no state of '" + name + "' yet");
+                                    : not_found("no state of '" + name + "' yet");
   }
   if (mode == OpenMode::Read) {
     Result<Database> copy = db.copy_in_memory();  // reading never changes a byte of the file
@@ -104,18 +104,18 @@ Status may_write(const std::string& folder, const std::string& path) {
   for (const std::string& part : {folder, path}) {
     if (::faccessat(AT_FDCWD, part.c_str(), W_OK, AT_EACCESS) == 0) continue;
     const int error = errno;
-    return Status(Code::Auth,
-                  fmt::format("{}: the state may not be written ({})", part, std::strerror(error)))
-        .with_hint(error == EROFS
-                       ? "its file system is mounted read-only: what only reads works, such as plan and show"
-                       : "look at its owner and mode");
+    return Status(Code::Auth, fmt::format("{}: cannot write the state ({})", part, std::strerror(error)))
+        .with_hint(
+            error == EROFS
+                ? "its file system is mounted read-only; only commands that read work, such as plan and show"
+                : "check its owner and mode");
   }
   return {};
 }
 
 Status no_state(const std::string& directory, const std::string& name) {
-  return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
-      .with_hint("`radlc apply` makes it; --state names another place");
+  return Status(Code::NotFound, "no state of '" + name + "' in " + directory)
+      .with_hint("run `radlc apply` to create it, or pass another place with --state");
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ Result<std::unique_ptr<Store>> SqliteStore::open(const std::string& directory, c
   }
   Result<Database> db = Database::open(path, writable ? Database::Access::ReadWrite : Database::Access::Read);
   if (!db.ok()) return db.status();
-  if (writable && db->read_only()) return Status(Code::Auth, path + ": the state may not be written");
+  if (writable && db->read_only()) return Status(Code::Auth, path + ": cannot write the state");
   if (Status ready = bring_up_to_date(*db, folder, name, mode, world); !ready.ok())
     return ready.message().starts_with(path) ? std::move(ready) : std::move(ready).at(path);
   if (writable) {

@@ -66,13 +66,14 @@ bool is_certainly_of_a_state(const std::string& folder) {
 
 Status lost_state(const std::string& folder, const std::string& found) {
   std::string tag = first_line(folder + "/" + kIdFile);
-  std::string made = tag.empty() ? "what it made" : "what it made (its clouds know it as " + tag + ")";
+  std::string made = tag.empty() ? "" : " (tagged in the clouds as " + tag + ")";
   return Status(Code::Corrupt,
-                folder + ": there was a state here (" + found +
-                    "), but state.db is missing or empty; radlc never starts over by itself, as " + made +
-                    " would be made a second time and nobody would remove the first")
+                folder + ": a state was here (" + found +
+                    "), but state.db is missing or empty; radlc never starts over on its own, because its "
+                    "resources" +
+                    made + " would be created again, and nothing would remove the first ones")
       .with_hint(
-          "put state.db back from a backup; or, when nothing of it exists any more, remove the folder " +
+          "restore state.db from a backup; or, if none of its resources exist any more, remove the folder " +
           folder);
 }
 

@@ -143,7 +143,7 @@ class AboveQuota(AwsCase):
         ask = ("recommend", file, "--json", "--workers", "1..8")
         offline = json.loads(self.radlc(*ask))
         self.assertFalse([c for c in offline["candidates"] if c["verdict"] == "quota"])
-        self.assertIn("the account's quotas are not known: --refresh asks for them", offline["notes"])
+        self.assertIn("the account's quotas are unknown; --refresh queries them", offline["notes"])
         self.serve_quotas()
         asked = json.loads(self.radlc(*ask, "--refresh"))
         above = {c["name"]: c["why"] for c in asked["candidates"] if c["verdict"] == "quota"}

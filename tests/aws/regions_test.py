@@ -65,7 +65,7 @@ class Regions(AwsCase):
         self.assertEqual(self.proxy.log, [], "a plan asked somebody")
         tried = self.room_for(1)
         self.apply()
-        self.assertRegex(self.err, r"ec2:/us-east-1 has no room for node\[[01]\] \(.*%s.*\): .* move to ec2:/eu-west-1" % CAPACITY[0])
+        self.assertRegex(self.err, r"ec2:/us-east-1 has no capacity for node\[[01]\] \(.*%s.*\): .* move to ec2:/eu-west-1" % CAPACITY[0])
         kinds = [request.parameter("InstanceType") for request in tried]
         self.assertEqual(sorted(set(kinds[1:])), ["t3.micro", "t3.small"])
         self.assertEqual(self.ours(), [])

@@ -282,7 +282,7 @@ class HostKeys(AwsCase):
         self.radlc("apply", "--auto-approve", self.file)
         self.machines.console = lambda name: self.told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
         said = self.radlc("plan", "--refresh", self.file, code=2)
-        self.assertIn("HOST KEY MISMATCH", said + self.err)
+        self.assertIn("host key mismatch", said + self.err)
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
@@ -308,11 +308,11 @@ contextualize ( system node configure begin step 1 system node configure greet s
             return self.told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
         self.machines.console = another
         self.assertTrue(shown.wait(60), "the console is asked while the run goes on")
-        self.wait_until(lambda: "HOST KEY MISMATCH" in events.read_text(), 30)
+        self.wait_until(lambda: "host key mismatch" in events.read_text(), 30)
         (home() / "go").touch()
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 2, out + err)
-        self.assertIn("HOST KEY MISMATCH", out + err)
+        self.assertIn("host key mismatch", out + err)
         self.assertFalse((home() / "greeting").exists(), "nothing more was sent")
         self.machines.console = self.told
         self.radlc("destroy", "--auto-approve", self.file)

@@ -164,9 +164,9 @@ class Files(CliCase):
         page = self.inside(self.folder, "plan", "--html", "-", file)
         self.assertTrue(page.startswith("<!doctype html>"), page[:80])
         self.inside(self.folder, "plan", "-out", "-", file, code=1)
-        self.assertIn("-out takes the name of a file", self.err)
+        self.assertIn("-out needs the name of a file", self.err)
         self.inside(self.folder, "recommend", "--write", "-", file, code=1)
-        self.assertIn("--write takes the name of a file", self.err)
+        self.assertIn("--write needs the name of a file", self.err)
         self.assertFalse((self.folder / "-").exists())
 
 

@@ -48,7 +48,7 @@ class Exec(NodesCase):
         self.assertIn("node[1] | to-stderr", self.err)
         self.assertIn("node[0]: exit status 4", self.err)
         self.radlc("exec", "node[7]", "--", "true", code=1)
-        self.assertIn("there are: node[0], node[1]", self.err)
+        self.assertIn("existing: node[0], node[1]", self.err)
         self.radlc("exec", "node[0]", code=1)
         self.assertIn("a command is required", self.err)
 

@@ -516,7 +516,7 @@ configure prepare (
         self.edit(self.file, ("'$RADL_MEMBER']", "'$RADL_MEMBER', '--resume']"))
         plan = self.plan(self.file, "--input", "nodes=1")
         (why,) = [action["why"] for action in plan["actions"] if action["id"] == "program/work"]
-        self.assertIn("it begins anew: arguments changed", why)
+        self.assertIn("it starts over: arguments changed", why)
         self.assertIn("`resume_arguments`", " ".join(plan["notes"]))
         self.destroy()
 
@@ -758,7 +758,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
             if field:
                 self.assertEqual({change["field"]: change["after"] for change in action["changes"]}[field], "stopped")
             else:
-                self.assertIn("service 'waiter' (is stopped)", action["summary"])
+                self.assertIn("service 'waiter' (stopped)", action["summary"])
             self.apply()
             self.radlc("exec", self.file, "worker[0]", "--", "service waiter status", code=3)
             self.assertEqual(self.actions(self.file), {})

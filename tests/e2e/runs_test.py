@@ -45,11 +45,11 @@ class Runs(RadlCase):
         self.site(WAITS)
         apply = self.begun()
         (run,) = self.runs()
-        self.assertEqual((run["command"], run["state"]), ("apply", "going on"))
+        self.assertEqual((run["command"], run["state"]), ("apply", "running"))
         self.assertRegex(self.radlc("show", "site.radl"), r"apply by .*; apply: \d of \d actions are over")
         for plan in (["plan"], ["plan", "--destroy"]):
             with self.subTest(plan=plan):
-                self.assertRegex(self.radlc(*plan, "site.radl"), rf"note: apply by .*, process {apply.pid}, .* is at work")
+                self.assertRegex(self.radlc(*plan, "site.radl"), rf"note: apply by .*, process {apply.pid}, .* is running")
                 self.assertNotIn("interrupted", self.radlc(*plan, "site.radl") + self.err)
         (row,) = json.loads(self.radlc("list", "--json"))
         self.assertEqual((row["interrupted"], f"process {apply.pid}" in row["at_work"]), (False, True))
@@ -83,7 +83,7 @@ class Runs(RadlCase):
         (row,) = json.loads(self.radlc("list", "--json"))
         self.assertEqual((row["interrupted"], "at_work" in row), (True, False))
         self.radlc("runs", "--follow", "site.radl", code=2)
-        self.assertIn("ended in the midst", self.err)
+        self.assertIn("was interrupted", self.err)
         self.release()
         self.radlc("apply", "--auto-approve", "site.radl")
         self.assertEqual([each["state"] for each in self.runs()], ["interrupted", "done"])
@@ -129,7 +129,7 @@ class Runs(RadlCase):
         try:
             self.wait_until(lambda: "run | web[0]: create ..." in text(), message=text)
             apply.send_signal(signal.SIGINT)
-            self.wait_until(lambda: "run | stopping: what is under way is finished" in text(), message=text)
+            self.wait_until(lambda: "run | stopping after the current actions" in text(), message=text)
             self.release()
             self.assertEqual(apply.wait(60), 130)
             self.wait_until(lambda: "run | failed in" in text(), message=text)

@@ -67,7 +67,7 @@ class Scale(RadlCase):
         self.assertEqual(self.on("worker[0]", "cat ~/runs"), "x", "its steps did not run again")
         self.assertEqual(self.on("front[0]", "cat ~/members"), "worker[0] worker[1] worker[2] worker[3]")
         self.assert_settled()
-        self.assertIn("'worker' has 4 nodes by `radlc scale`; the file says 2", self.radlc("plan", self.file))
+        self.assertIn("`radlc scale` set 'worker' to 4 nodes; the file says 2", self.radlc("plan", self.file))
         self.scale("worker", "2")
         self.assertEqual(self.workers(), ["worker[0]", "worker[1]"])
         self.assertEqual(self.on("front[0]", "cat ~/drained"),
@@ -95,9 +95,9 @@ class Scale(RadlCase):
         self.begin()
         for words, message in [(("worker", 0), "'worker' has at least 1 node (elastic 'workers' of front[0]/head), not 0"),
                                (("worker", 9), "'worker' has at most 4 nodes (elastic 'workers' of front[0]/head), not 9"),
-                               (("wroker", 1), "no system 'wroker' is deployed; there are: front, worker"),
-                               (("worker", "--node", "worker[7]"), "there is no node worker[7]"),
-                               (("worker", "many"), "'many' is no number of nodes")]:
+                               (("wroker", 1), "no system 'wroker' is deployed; deployed: front, worker"),
+                               (("worker", "--node", "worker[7]"), "no node worker[7]"),
+                               (("worker", "many"), "'many' is not a number of nodes")]:
             with self.subTest(words=words):
                 self.scale(*words, code=1)
                 self.assertIn(message, self.err)
@@ -127,7 +127,7 @@ class Scale(RadlCase):
         self.begin()
         self.scale("worker", 1)
         out = self.radlc("apply", self.file, "-y", "--input", "workers=3")
-        self.assertIn("what the file says again", out)
+        self.assertIn("follows the file again", out)
         self.assertEqual(len(self.workers()), 3)
         self.scale("worker", 4)
         self.radlc("destroy", self.file, "-y")
@@ -169,7 +169,7 @@ output members"""))
             self.radlc("destroy", self.file, code=1)
             self.assertIn("program/wait", self.err)
             if supervised:
-                self.assertIn("program/wait runs on (apply by", self.radlc("plan", self.file))
+                self.assertIn("program/wait keeps running (apply by", self.radlc("plan", self.file))
                 os.killpg(apply.pid, signal.SIGKILL)
                 apply.communicate()
         self.on("worker[0]", "touch ~/end")

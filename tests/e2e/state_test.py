@@ -93,7 +93,7 @@ class State(RadlCase):
                  "where address = 'worker[0]'")
         out = self.radlc("plan", "--refresh", self.file, code=2)
         self.assertNotIn("No changes. ", out)
-        self.assertIn("worker[0] could not be looked at", self.err)
+        self.assertIn("worker[0] could not be checked", self.err)
         self.radlc("plan", "--refresh", "--detailed-exitcode", self.file, code=1)
         self.destroy()
 

@@ -51,7 +51,7 @@ class Newcomer(RadlCase):
                 except OSError:  # the terminal has no program any more
                     break
                 shown += ESCAPES.sub("", piece)
-                asked = shown.count("Only 'yes' is taken as yes:")
+                asked = shown.count("Only 'yes' is accepted:")
                 if asked > answered:
                     os.write(master, answer.encode() + b"\n")
                     answered = asked
@@ -84,7 +84,7 @@ class Tutorial(Newcomer):
             self.assertIn(" ".join(line.split()), " ".join(first.split()), "the plan that the page shows")
         self.small()
         type("plan")
-        self.assertIn("Do this?", type("apply"))
+        self.assertIn("Apply this plan?", type("apply"))
         result = self.folder / "cifar10-run"
         self.assertTrue((result / "model" / "model.safetensors").exists() or list(result.rglob("*.safetensors")))
         self.assertIn("worker[1]", type("show"))

@@ -89,7 +89,7 @@ class Lifecycle(GceCase):
         self.machines.boots = True
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 2, out + err)
-        self.assertIn("worker[0] is gone before it became reachable: it was taken back or deleted", err)
+        self.assertIn("worker[0] was preempted or deleted before it became reachable", err)
         self.apply("--input", "workers=1", timeout=300)
         self.assertEqual(sorted(self.addresses()), ["front[0]", "worker[0]"])
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)

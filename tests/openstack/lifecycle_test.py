@@ -138,7 +138,7 @@ class Whole(OpenStackCase):
         self.assertEqual(trusted(), {"first use"})
         self.machines.console = lambda name: told(name).replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAJ")
         said = self.radlc("plan", "--refresh", file, code=2)
-        self.assertIn("HOST KEY MISMATCH", said + self.err)
+        self.assertIn("host key mismatch", said + self.err)
         self.machines.console = told
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.assertEqual(trusted(), {"cloud"})

@@ -113,7 +113,7 @@ class OfSwift(unittest.TestCase):
             file.write_text(FILE)
             done = subprocess.run([RADLC, "plan", "--state", "swift://states/team", file], capture_output=True, text=True, timeout=60, check=False)
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn("cannot be in Swift", done.stderr)
+            self.assertIn("Swift cannot hold a state", done.stderr)
             self.assertIn("gs://", done.stderr)
 
 

@@ -28,7 +28,7 @@ Result<DiagCode> warning_code(std::string_view text, const std::string& argument
       if (each.severity == Severity::Warning) names.emplace_back(each.id);
     }
     std::string near = nearest(text, names);
-    return invalid("-W" + argument + ": there is no code '" + std::string(text) + "'" +
+    return invalid("-W" + argument + ": unknown code '" + std::string(text) + "'" +
                    (near.empty() ? "" : "; did you mean " + near + "?"));
   }
   if (info->severity == Severity::Error) {
@@ -129,7 +129,7 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
       continue;
     }
     std::vector<std::string> inside = files_in(path);
-    if (inside.empty()) return not_found("there is no .radl file in " + path);
+    if (inside.empty()) return not_found("no .radl file in " + path);
     files.insert(files.end(), inside.begin(), inside.end());
   }
   return files;

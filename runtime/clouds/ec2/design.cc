@@ -160,18 +160,18 @@ class Designer : private DesignBuilder {
     constexpr const char* kAsked = "ec2.associate_public_ip_address";
     if (place.in_public_network || says_yes(node, kAsked)) return true;
     if (says_no(node, kAsked) || !place.vpc.empty() || !place.subnet.empty()) {
-      note(
-          fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
-                      "network that has one; "
-                      "where there is none radlc must reach the VPC's private addresses (by a VPN, or from a "
-                      "machine in it)",
-                      node.system));
+      note(fmt::format(
+          "system '{}' has no public address. radlc connects through a node of the same network that "
+          "has one; if there is none, it must reach the VPC's private addresses, by a VPN or from a "
+          "machine in the VPC",
+          node.system));
       return false;
     }
-    note(fmt::format(
-        "system '{}': it is in no public network and has a public address all the same, as the "
-        "default VPC has no other way out; besides the file's outports only SSH from this computer is let in",
-        node.system));
+    note(
+        fmt::format("system '{}' gets a public address, though its network is private: the default VPC has "
+                    "no other route to "
+                    "the internet. Only SSH from this computer and the file's outports are allowed in",
+                    node.system));
     return true;
   }
 
@@ -180,8 +180,8 @@ class Designer : private DesignBuilder {
     if (!place.vpc.empty()) spec["vpc"] = place.vpc;
     if (!place.subnet.empty()) spec["subnet"] = place.subnet;
     if (!place.subnets_unused.empty())
-      note(fmt::format("system '{}': a machine has one interface, in {}; not in {}", node.system,
-                       place.subnet, join(place.subnets_unused, ", ")));
+      note(fmt::format("system '{}': an instance has one interface, which is in {} and not in {}",
+                       node.system, place.subnet, join(place.subnets_unused, ", ")));
     if (place.zones.size() == 1)
       spec["zone"] = place.zones.front();
     else if (!place.zones.empty())

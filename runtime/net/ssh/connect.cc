@@ -131,7 +131,7 @@ Status Session::handshake_failure(const Outcome& outcome, const std::string& hos
       outcome.code == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE) {
     if (auto offer = parse_offer(first_bytes_)) {
       Disagreement why = disagreement(*offer, session_, host_key_type, kCiphers, kMacs);
-      if (why.host_key) return Status(Code::Auth, "HOST KEY MISMATCH: " + why.text).with_hint(kOtherMachine);
+      if (why.host_key) return Status(Code::Auth, "host key mismatch: " + why.text).with_hint(kOtherMachine);
       if (!why.text.empty()) return {Code::Unsupported, why.text};
     }
   }
@@ -147,7 +147,7 @@ Status Session::check_host_key() {
   if (!pinned) return pinned.status();
   if (equal_secret(shown, *pinned)) return {};
   return Status(Code::Auth,
-                fmt::format("HOST KEY MISMATCH: the server shows {} {}, pinned is {} {}", blob_type(shown),
+                fmt::format("host key mismatch: the server shows {} {}, pinned is {} {}", blob_type(shown),
                             fingerprint(shown), blob_type(*pinned), fingerprint(*pinned)))
       .with_hint(kOtherMachine);
 }

@@ -42,7 +42,7 @@ Status client_failure(const std::string& err, const std::string& who) {
   auto has = [&](std::string_view text) { return err.find(text) != std::string::npos; };
   if (has("REMOTE HOST IDENTIFICATION HAS CHANGED") || has("Host key verification failed") ||
       has("no matching host key type")) {
-    return Status(Code::Auth, who + ": HOST KEY MISMATCH: the server does not show the pinned host key")
+    return Status(Code::Auth, who + ": host key mismatch: the server does not show the pinned host key")
         .with_hint(
             "somebody else answers at this address, or the node was created again; nothing was sent to it");
   }

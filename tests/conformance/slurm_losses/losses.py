@@ -154,7 +154,7 @@ class Losses(RadlCase):
 
     def test_following_a_job_that_is_not_there_says_so(self):
         self.radlc("submit", self.file, "--follow", "99999", code=1)
-        self.assertIn("Slurm knows no job 99999", self.err)
+        self.assertIn("Slurm has no job 99999", self.err)
         self.radlc("submit", self.file, "--follow", "1", "--detach", code=1)
         self.assertIn("--follow sends nothing", self.err)
         self.radlc("submit", self.file, "--follow", "x", code=1)

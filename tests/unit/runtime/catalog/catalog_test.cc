@@ -197,8 +197,7 @@ TEST(Catalog, WhatIsWrongIsNamedWithItsLine) {
             check_catalog(kHead, "f").message());
   EXPECT_EQ(check_catalog("radl-catalog 2\n", "f").message(), "f:1: it names no cloud or no currency");
   EXPECT_EQ(fault_of("colour red\n"), "f:4: unknown field 'colour'");
-  EXPECT_EQ(fault_of("[prices]\n"),
-            "f:4: no section is called 'prices'; there are types, on-demand and spot");
+  EXPECT_EQ(fault_of("[prices]\n"), "f:4: unknown section 'prices'; sections are types, on-demand and spot");
   EXPECT_NE(fault_of("[spot r 2025-02-30]\n").find("f:4: a section of prices has a region and a date"),
             std::string::npos);
   EXPECT_EQ(fault_of("[types]\nm5.large 2 -8192 0 - 0 1/1 - x86_64 0\n"),

@@ -121,7 +121,7 @@ class Programs(ForesightCase):
         self.assertIsNone(self.action()["seconds"])
         self.program("sleep 1; true", name="another")
         self.assertIsNone(self.forecast()["phases"]["run"])
-        self.fails(1, "no run of", "recommend", "work.radl")
+        self.fails(1, "no measured run of", "recommend", "work.radl")
 
     def test_a_program_that_fails_tells_nothing(self):
         self.program("sleep 1; exit 3")
@@ -189,8 +189,8 @@ class Programs(ForesightCase):
         text = self.radlc("recommend", "work.radl", "--types", "c5.large", "--workers", "16", "--explain", "16xc5.large")
         self.assertRegex(text, r"run .*scaled: runs on 1, 2, 8 nodes")
         self.assertRegex(text, r"outside +16 nodes were never measured")
-        self.fails(1, "no candidate", "recommend", "work.radl", "--explain", "3xmoon")
-        self.fails(3, "least budget", "recommend", "work.radl", "--types", "c5.large", "--budget", "0.01/h")
+        self.fails(1, "unknown candidate", "recommend", "work.radl", "--explain", "3xmoon")
+        self.fails(3, "smallest budget", "recommend", "work.radl", "--types", "c5.large", "--budget", "0.01/h")
         self.fails(1, "--exchange is of a training", "recommend", "work.radl", "--exchange", "ring")
         self.radlc("recommend", "work.radl", "--types", "c5.large", "--write", "choice.json")
         written = json.loads((self.at / "choice.json").read_text())

@@ -83,7 +83,7 @@ class Studies(ForesightCase):
         self.radlc("calibration", "import", "mine.csv")
         answer = json.loads(self.radlc("recommend", "--study", "mine", "--batch", "300", "--json"))
         self.assertEqual(answer["workers"], 4)
-        self.fails(1, "there are: cifar, mine, mnist", "recommend", "--study", "none", "--batch", "1")
+        self.fails(1, "available: cifar, mine, mnist", "recommend", "--study", "none", "--batch", "1")
 
 
 class Recommend(ForesightCase):
@@ -124,8 +124,8 @@ class Recommend(ForesightCase):
 
     def test_nothing_within_limits_is_exit_3_with_what_would_do(self):
         self.know(profile())
-        self.fails(3, "the least budget that would do: ", "recommend", "site.radl", "--budget", "0.01")
-        self.fails(3, "the earliest deadline: ", "recommend", "site.radl", "--deadline", "1s")
+        self.fails(3, "smallest budget that works: ", "recommend", "site.radl", "--budget", "0.01")
+        self.fails(3, "earliest deadline: ", "recommend", "site.radl", "--deadline", "1s")
 
     def test_what_would_do_is_enough_when_it_is_given(self):
         self.know(profile())
@@ -134,10 +134,10 @@ class Recommend(ForesightCase):
         at = ("recommend", "site.radl", "--types", "c5.xlarge", "--deadline", f"{quick:.2f}s", "--budget")
         done = self.run_it(*at, "0.2")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
-        least = done.stderr.split("the least budget that would do: ")[1].split("/h")[0]
+        least = done.stderr.split("smallest budget that works: ")[1].split("/h")[0]
         self.assertGreater(float(least.split()[0]), 0.2, "the cheapest is too slow")
         self.assertIn("* ", self.radlc(*at, least))
-        self.fails(3, "not one of them by itself", *at[:-2], "1s", "--budget", "0.01")
+        self.fails(3, "relax at least two limits", *at[:-2], "1s", "--budget", "0.01")
 
     def test_limits_that_are_none_are_refused_by_their_names(self):
         self.know(profile())
@@ -147,7 +147,7 @@ class Recommend(ForesightCase):
                                     ("--types", "", "--types"), ("--batch", "100.5", "--batch"), ("--batch", "nan", "--batch"),
                                     ("--images", "inf", "--images"), ("--images", "0.1", "--images"), ("--latency", "nan", "--latency"),
                                     ("--confidence", "1", "--confidence"), ("--objective", "weights:0,0", "--objective"),
-                                    ("--objective", "weights:nan,1", "--objective"), ("--budget", "2 EUR", "no rate between them")):
+                                    ("--objective", "weights:nan,1", "--objective"), ("--budget", "2 EUR", "does not convert currencies")):
             with self.subTest(option=option, value=value):
                 self.fails(1, said, "recommend", "site.radl", "--types", "c5.xlarge", option, value)
         # Weights may be as large as they like: what counts is how they stand to each other.
@@ -340,7 +340,7 @@ class Recommend(ForesightCase):
         self.know(profile())
         for said, arguments in [
                 ("--budget", ("--budget", "much")), ("--budget", ("--budget", "-1")), ("an hour", ("--max-cost", "2/h")),
-                ("no rate between them", ("--budget", "2 EUR/h")), ("--deadline", ("--deadline", "soon")), ("--objective", ("--objective", "weights:0,0")),
+                ("does not convert currencies", ("--budget", "2 EUR/h")), ("--deadline", ("--deadline", "soon")), ("--objective", ("--objective", "weights:0,0")),
                 ("--objective", ("--objective", "weights:-1,2")), ("--workers", ("--workers", "0")), ("--workers", ("--workers", "4..2")),
                 ("--workers", ("--workers", "8", "--max-workers", "4")), ("--confidence", ("--confidence", "1")), ("--latency", ("--latency", "-3")),
                 ("has no type like", ("--types", "nothing.*"))]:
@@ -367,7 +367,7 @@ class Calibration(ForesightCase):
         (self.at / "again.json").write_text(exported)
         self.radlc("calibration", "import", "again.json")
         self.assertEqual(self.radlc("calibration", "export"), exported)
-        self.fails(1, "nothing is known of 'x'", "calibration", "forget", "x")
+        self.fails(1, "no measurements of 'x'", "calibration", "forget", "x")
 
     def test_what_is_no_calibration_is_refused_whole(self):
         (self.at / "bad.json").write_text(json.dumps({"calibration": 1, "profiles": [profile(), {}], "runs": [], "studies": []}))
@@ -377,7 +377,7 @@ class Calibration(ForesightCase):
         (self.at / "bad.json").write_text(json.dumps({"calibration": 1, "profiles": [wrong], "runs": [], "studies": []}))
         self.fails(1, "backward_share is a share", "calibration", "import", "bad.json")
         (self.at / "bad.json").write_text("{")
-        self.fails(1, "it is no JSON object", "calibration", "import", "bad.json")
+        self.fails(1, "not a file that `radlc calibration export` wrote", "calibration", "import", "bad.json")
         (self.at / "empty.csv").write_text("")
         self.fails(1, "it has no rows", "calibration", "import", "empty.csv")
         self.assertEqual(json.loads(self.radlc("calibration", "export"))["profiles"], [])
@@ -548,7 +548,7 @@ class Profile(ForesightCase):
         (self.at / "site.radl").write_text(text)
         done = self.run_it("profile", "site.radl", "--input", "cloud=local", "--seconds", "1", "--image-shape", "8x8x3")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("note: how fast the dataset comes is not known", done.stderr)
+        self.assertIn("note: how fast the dataset comes is unknown", done.stderr)
         (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
         self.assertEqual(len(kept["node"]["steps"]), 3)
 

@@ -96,7 +96,7 @@ class Interrupts(unittest.TestCase):
         if waiting:
             process.send_signal(stop)
         if waiting and twice:  # what is under way on a node is finished, unless the user insists
-            while "once more stops at once" not in process.stdout.readline():
+            while "again to stop now" not in process.stdout.readline():
                 self.assertIsNone(process.poll())
             process.send_signal(stop)
         try:
@@ -377,7 +377,7 @@ class Interrupts(unittest.TestCase):
                     environment = {name: value for name, value in self.environment.items() if name != "CI"}
                     os.execve(RADLC, [RADLC, *arguments], {**environment, "TERM": "xterm"})
                 shown = b""
-                while b"Do this?" not in shown:
+                while b"Apply this plan?" not in shown:
                     self.assertTrue(select.select([terminal], [], [], 60)[0], shown)
                     shown += os.read(terminal, 65536)
                 os.write(terminal, b"\x03") if press else os.kill(pid, signal.SIGTERM)

@@ -19,7 +19,7 @@ class ProbeTest(ForesightCase):
         self.radlc("profile", "site.radl", "--seconds", "1", *here)
         refused = self.run_it("profile", "site.radl", "--on", "cluster", *here)
         self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
-        self.assertIn("A probe: made, trained on and taken down again, for about", refused.stdout)
+        self.assertIn("A probe: radlc creates this cluster, trains for about", refused.stdout)
         self.assertIn("it costs nothing", refused.stdout)
         self.assertIn("--auto-approve", refused.stderr)
         self.assertEqual(json.loads(self.radlc("calibration", "export"))["runs"], [])

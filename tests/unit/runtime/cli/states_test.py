@@ -197,8 +197,8 @@ class Target(Case):
         self.assertIn("2 resources stay", said)
         self.assertEqual(self.addresses(path), ["key.local", "network.n"])
         self.assertEqual(len(self.good("list").splitlines()), 1)
-        self.fails("--target c: there is no such", "plan", path, "--target", "c")
-        self.fails("--target c: there is no such", "destroy", "--auto-approve", path, "--target", "c")
+        self.fails("--target c: no such", "plan", path, "--target", "c")
+        self.fails("--target c: no such", "destroy", "--auto-approve", path, "--target", "c")
 
     def test_the_rest_lives_on(self):
         path = self.project("one")
@@ -234,7 +234,7 @@ class State(Case):
         path = self.project("one")
         self.good("apply", "--auto-approve", path)
         identity = json.loads(self.good("state", "show", path, "a[0]", "--json"))["id"]
-        self.assertIn("Released a[0]: %s stays as it is" % identity, self.good("state", "rm", path, "a[0]"))
+        self.assertIn("Released a[0]: %s keeps running" % identity, self.good("state", "rm", path, "a[0]"))
         self.assertIn("+ a[0]", self.good("plan", path))
         self.fails("has nothing with the id", "import", path, "a[0]", "nothing-like-it")
         self.fails("the file declares no resource", "import", path, "c[0]", identity)
@@ -248,7 +248,7 @@ class Cloud(Case):
         path = self.project("one")
         for option in ("--cloud", "--provider"):
             self.assertIn("+ a[0]", self.good("plan", path, option, "local"))
-            self.fails("there is no cloud 'lokal'; there are: ", "plan", path, option, "lokal")
+            self.fails("unknown cloud 'lokal'; supported: ", "plan", path, option, "lokal")
         self.assertIn("did you mean local?", self.run_it("plan", path, "--cloud", "lokal").stderr)
 
     def only_clouds(self, **variables):

@@ -128,7 +128,8 @@ TEST_F(Ec2Networks, TwoVpcsOfOneMachineAndASecondSubnetAreSaid) {
   ASSERT_EQ(design(), "");
   EXPECT_EQ(spec("front[0]").value("subnet", ""), "subnet-2");
   EXPECT_EQ(spec("worker[0]").value("subnet", ""), "subnet-3");
-  EXPECT_TRUE(notes("system 'front': a machine has one interface, in subnet-2; not in subnet-3 of lan"));
+  EXPECT_TRUE(notes(
+      "system 'front': an instance has one interface, which is in subnet-2 and not in subnet-3 of lan"));
   name("lan", "vpc-2");
   EXPECT_EQ(design(), "front[0]: its networks are in two VPCs, vpc-1 and vpc-2");
 }

@@ -41,9 +41,9 @@ TEST(Elsewhere, AnImageForOneCloudOfManyIsEnough) {
 
 TEST(Elsewhere, APlanThatNamesSuchACloudSaysWhichThereAre) {
   const Status why = CloudSet().why_not("kubernetes");
-  EXPECT_EQ(why.message(), "there is no cloud 'kubernetes': Kubernetes is not among radlc's");
+  EXPECT_EQ(why.message(), "unknown cloud 'kubernetes': Kubernetes is not supported");
   EXPECT_NE(why.hint().find("openstack"), std::string::npos);
-  EXPECT_EQ(CloudSet().why_not("nowhere").message(), "there is no cloud 'nowhere'");
+  EXPECT_EQ(CloudSet().why_not("nowhere").message(), "unknown cloud 'nowhere'");
 }
 
 // A file that is taken for one that may ask is compiled whole only to be sure, which takes seconds where it

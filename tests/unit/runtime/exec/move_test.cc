@@ -244,7 +244,7 @@ TEST_F(MovedTest, WhereBothAreThereNothingIsGuessed) {
   EXPECT_EQ(refused.code(), Code::Exists);
   EXPECT_NE(refused.text().find("moved ('worker', 'trainer') (demo.radl:3)"), std::string::npos)
       << refused.text();
-  EXPECT_NE(refused.text().find("both are there"), std::string::npos) << refused.text();
+  EXPECT_NE(refused.text().find("both exist"), std::string::npos) << refused.text();
 }
 
 TEST_F(MovedTest, ANameThatIsNowhereIsNoReasonToRemoveAMachine) {

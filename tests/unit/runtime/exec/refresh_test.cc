@@ -249,7 +249,7 @@ TEST_F(RefreshTest, AHostKeyThatDoesNotMatchIsNotSeenAndNotConcludedFrom) {
   Plan plan = bench.plan(program, &*observed);
   EXPECT_FALSE(plan.changes_anything());
   EXPECT_EQ(plan.unseen, (std::map<std::string, std::string>{{"worker[1]", "the host key does not match"}}));
-  EXPECT_EQ(summary_line(plan), "No changes in what could be looked at; worker[1] could not.");
+  EXPECT_EQ(summary_line(plan), "No changes in what could be checked; worker[1] could not be checked.");
   Result<Plan> read = plan_from_json(to_json(plan));
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->unseen, plan.unseen);

@@ -30,7 +30,7 @@ TEST(Forecast, ScaledFromAnotherMachineIsWiderAndSaysSo) {
   auto forecast = known.forecast(facts(), offer("c5.xlarge", 4, 0.192).machine, {});
   ASSERT_TRUE(forecast.step) << forecast.unknown;
   EXPECT_EQ(forecast.train.source, Source::Scaled);
-  EXPECT_NE(forecast.train.from.find("scaled by cores from local (2)"), std::string::npos)
+  EXPECT_NE(forecast.train.from.find("scaled from local (2 cores)"), std::string::npos)
       << forecast.train.from;
   EXPECT_GT(forecast.train.high / forecast.train.value, 1.5);
 }

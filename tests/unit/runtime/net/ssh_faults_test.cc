@@ -166,7 +166,7 @@ TEST_F(FaultTest, AServerWithoutTheKindOfKeyThatIsPinnedIsAnotherMachine) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), Code::Auth);
   EXPECT_TRUE(
-      contains(refused.status().message(), "HOST KEY MISMATCH: the server has no ssh-ed25519 host key"));
+      contains(refused.status().message(), "host key mismatch: the server has no ssh-ed25519 host key"));
 }
 
 TEST_F(FaultTest, AKeyThatIsInstalledAfterTheServerIsUpIsWaitedForWhileTheMachineBoots) {

@@ -50,12 +50,12 @@ TEST(Budget, WhatDoesNotFitSaysWhatWould) {
   EXPECT_EQ(status.message(), "the plan costs 0.50 USD/h, --max-cost allows 0.25 USD/h");
   EXPECT_EQ(status.hint(), "with spot = 'yes' it would cost 0.15 USD/h; 2 of worker[0..4] would fit");
   EXPECT_EQ(check(of_workers(5, 0.1, {}), "0.05").hint(),
-            "nothing of what the file asks for fits: ask for smaller machines or fewer");
+            "no plan of this file fits; request smaller nodes, or fewer");
 }
 
 TEST(Budget, CurrenciesAreNeverCompared) {
   EXPECT_EQ(check(of_workers(1, 0.1, {}), "5 EUR/h").message(),
-            "--max-cost is in EUR and the plan in USD; there is no rate that a plan could know");
+            "--max-cost is in EUR and the plan in USD; radlc does not convert currencies");
   Plan two = of_workers(1, 0.1, {});
   two.totals.price_per_hour.add(Money::of(1, "EUR"));
   Status status = check(two, "100");
@@ -66,7 +66,7 @@ TEST(Budget, CurrenciesAreNeverCompared) {
 TEST(Budget, APriceThatNobodyKnowsFitsNoBudget) {
   Plan plan = of_workers(1, 0, {});
   plan.costs[0].candidates[0].facts.priced = false;
-  EXPECT_EQ(check(plan, "100").message(), "--max-cost: the price of worker[0] (ec2 m) is not known");
+  EXPECT_EQ(check(plan, "100").message(), "--max-cost: the price of worker[0] (ec2 m) is unknown");
 }
 
 TEST(Budget, AnApplyFallsBackToNothingAboveIt) {

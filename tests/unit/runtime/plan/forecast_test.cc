@@ -121,8 +121,8 @@ TEST_F(APlan, ABandIsAPriorUntilRunsOfThatPhaseOnThatCloudHaveTestedIt) {
   EXPECT_NEAR(learnt.low, learnt.value / 1.5, 1e-9);
   EXPECT_EQ(forecast().total.band_runs, 0u) << "as its weakest part";
   const std::string text = forecast_text(forecast());
-  EXPECT_NE(text.find("band by 4 runs"), std::string::npos) << text;
-  EXPECT_NE(text.find("band a prior"), std::string::npos) << text;
+  EXPECT_NE(text.find("band from 4 runs"), std::string::npos) << text;
+  EXPECT_NE(text.find("untested band"), std::string::npos) << text;
 }
 
 TEST_F(APlan, StepsThatBringADatasetAreStagingAndNotConfiguring) {

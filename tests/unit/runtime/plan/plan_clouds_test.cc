@@ -176,7 +176,7 @@ TEST_F(PlanOfClouds, PricesOlderThanHalfAYearAreNotedOnce) {
     bench.options.today = today;
     const Plan plan = bench.plan(workers(3));
     const auto notes = std::count_if(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {
-      return note.starts_with("prices are of 2025-01-15, 181 days ago");
+      return note.starts_with("prices date from 2025-01-15, 181 days ago");
     });
     EXPECT_EQ(notes, said ? 1 : 0) << today;
   }
@@ -197,7 +197,7 @@ TEST_F(PlanOfClouds, OldPricesOfTheOtherMarketAreNotedOnTheirOwn) {
     if (note.starts_with("prices")) ages.push_back(note);
   ASSERT_EQ(ages.size(), 1u);
   EXPECT_TRUE(
-      ages[0].starts_with("prices of the other market (spot, on-demand) are of 2024-12-31, 195 days ago"))
+      ages[0].starts_with("prices of the other market (spot, on-demand) date from 2024-12-31, 195 days ago"))
       << ages[0];
   const Result<Plan> read = plan_from_json(to_json(plan));
   ASSERT_TRUE(read.ok()) << read.status().text();
@@ -309,7 +309,7 @@ TEST_F(PlanOfClouds, WhatAMachineNeedsNowIsRecordedInPlace) {
   bench.cloud.volume_price = Money::of(0.01);
   const Plan plan = bench.plan(workers(1));
   EXPECT_EQ(marks(plan), (std::vector<std::string>{"+ volume.worker[0]", "~ worker[0]"}));
-  EXPECT_EQ(action(plan, "worker[0]").why, "what it needs changed");
+  EXPECT_EQ(action(plan, "worker[0]").why, "a dependency changed");
   bench.done(workers(1), plan);
   EXPECT_FALSE(bench.plan(workers(1)).changes_anything());
 }

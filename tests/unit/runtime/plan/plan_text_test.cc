@@ -6,6 +6,8 @@
 
 #include "common/files.h"
 #include "runtime/plan/ordinals.h"
+#include "runtime/plan/step_facts.h"
+#include "runtime/plan/wrap_columns.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan_bench.h"
 
@@ -69,7 +71,7 @@ TEST_F(PlanText, SummariesAreOneLine) {
   for (ir::Step& step : program.steps)
     for (ir::Resource& resource : step.resources) resource.name = "apt-get update\n\tapt-get install -y jq\n";
   const std::string text = render_text(bench.plan(program));
-  EXPECT_NE(text.find("'apt-get update apt-get install -y jq '"), std::string::npos) << text;
+  EXPECT_NE(text.find("'apt-get update ...' (2 lines)"), std::string::npos) << text;
 }
 
 TEST_F(PlanText, NoChanges) {
@@ -103,6 +105,30 @@ Offer machine_offer(const std::string& name, double cpu, const char* market, Mon
   return offer;
 }
 
+TEST_F(PlanText, AScriptIsNamedByItsFirstCommandAndItsLines) {
+  ir::Step step;
+  step.kind = ir::StepKind::Native;
+  step.resources.resize(2);
+  step.resources[0].type = step.resources[1].type = "command";
+  step.resources[0].name = "#!/bin/sh\nset -e\n# packages\n\napt-get update\napt-get install -y nginx\n";
+  step.resources[1].name = "true\n";
+  EXPECT_EQ(step_summary(step), "command 'apt-get update ...' (5 lines), command 'true'");
+}
+
+TEST(PlanWidth, LinesAreWrappedBelowTheTextOfTheirFirstColumn) {
+  EXPECT_EQ(wrap_columns("  > worker[0]  package 'one', package 'two'\nnext\n", 30),
+            "  > worker[0]  package 'one',\n               package 'two'\nnext\n");
+  EXPECT_EQ(wrap_columns("note: one two three four five six\n", 24),
+            "note: one two three four\n      five six\n");
+  const std::string bold = "\x1b[1mone two three four five\x1b[0m";
+  EXPECT_EQ(wrap_columns(bold, 23), bold) << "escape sequences have no width";
+  const std::string diff = "          +a line of a file that is longer than the terminal";
+  EXPECT_EQ(wrap_columns(diff, 24), diff);
+  const std::string word = "https://example.com/a/word/without/spaces";
+  EXPECT_EQ(wrap_columns("see " + word, 24), "see\n  " + word);
+  EXPECT_EQ(wrap_columns(word, 0), word);
+}
+
 // What a reviewer compares before saying yes.
 TEST_F(PlanText, TheCandidatesOfEachMachineWithTheChosenOneMarked) {
   bench.cloud.offers = {machine_offer("m5.large", 2, "spot", Money::of(0.107), Money::of(0.0494)),
@@ -116,6 +142,9 @@ TEST_F(PlanText, TheCandidatesOfEachMachineWithTheChosenOneMarked) {
   bench.cloud.offers.push_back(elsewhere);  // another zone is no other candidate
   Plan plan = bench.plan(cluster_with_text(3, "hello", 2 * kGiB));
   expect_text("candidates.txt", render_text(plan));
+  PlanTextOptions full;
+  full.full = true;
+  expect_text("candidates-full.txt", render_text(plan, full));
   expect_text("candidates.html", render_html(plan));
   expect_text("candidates.md", render_markdown(plan));
   auto again = plan_from_json(to_json(plan));
@@ -130,11 +159,11 @@ TEST_F(PlanText, APriceThatNobodyKnowsIsNotShownAsNothing) {
   bench.cloud.offers = {unknown};
   const Plan plan = bench.plan(cluster_with_text(2, "hello", 2 * kGiB));
   const std::string count = std::to_string(plan.costs.size());
-  EXPECT_NE(summary_line(plan).find(" and " + count + " prices that are not known"), std::string::npos)
+  EXPECT_NE(summary_line(plan).find(" and " + count + " unknown prices"), std::string::npos)
       << summary_line(plan);
   for (const std::string& text : {render_text(plan), render_markdown(plan), render_html(plan)}) {
     EXPECT_NE(text.find("not known"), std::string::npos) << text;
-    EXPECT_NE(text.find(" and " + count + " prices that are not known"), std::string::npos) << text;
+    EXPECT_NE(text.find(" and " + count + " unknown prices"), std::string::npos) << text;
     EXPECT_EQ(text.find("0.00 USD/h = "), std::string::npos) << text;
   }
 }
@@ -287,8 +316,8 @@ TEST(Unseen, IsToldOnceForEachReason) {
                          {"worker[10]", "not allowed"},
                          {"worker[1]", "the host key does not match"},
                          {"worker[9]", "not allowed"}}),
-            (std::vector<std::string>{"net.lan, worker[0,9..10] could not be looked at: not allowed",
-                                      "worker[1] could not be looked at: the host key does not match"}));
+            (std::vector<std::string>{"net.lan, worker[0,9..10] could not be checked: not allowed",
+                                      "worker[1] could not be checked: the host key does not match"}));
   EXPECT_TRUE(unseen_told({}).empty());
 }
 

@@ -31,7 +31,7 @@ TEST(ChosenNodes, ANamedNodeGoesInPlaceOfTheLast) {
   EXPECT_EQ(*chosen_nodes("worker", {0, 1, 2}, {1, {0}}), Ordinals{1});
   EXPECT_FALSE(chosen_nodes("worker", {0, 1, 2}, {3, {0}}).ok()) << "it cannot go and be there";
   EXPECT_EQ(chosen_nodes("worker", {0, 1, 3}, {1, {2}}).status().message(),
-            "there is no node worker[2]; there are: worker[0..1,3]");
+            "no node worker[2]; existing: worker[0..1,3]");
 }
 
 TEST(StillChosen, UntilTheFileSaysAnotherNumber) {
@@ -45,7 +45,7 @@ TEST(ElasticChoice, WishesHoldWithinTheRules) {
   const ElasticChoice choice = choose_elastic(rules(0, 2), {0, 1}, look, 0);
   EXPECT_EQ(choice.nodes, (Ordinals{1, 3}));
   EXPECT_EQ(choice.fulfilled, (std::vector<std::string>{"0 remove", "3 add"})) << "the other wish is kept";
-  EXPECT_EQ(choice.left_out, "worker[7] is wanted, and there may be 2 nodes at most");
+  EXPECT_EQ(choice.left_out, "worker[7] is requested, but at most 2 nodes are allowed");
   EXPECT_EQ(choose_elastic(rules(2, 4), {0, 1}, *read_elastic_look("wish 1 remove\n"), 0).nodes,
             (Ordinals{0, 1}));
 }
@@ -178,7 +178,7 @@ TEST_F(ScalePlans, TheStateLearnsOfTheChoiceAndThePlanSaysIt) {
   const Plan plan = bench.plan(site(3));
   ASSERT_EQ(plan.scaled.size(), 1U);
   EXPECT_EQ(plan.scaled[0].chosen->ordinals, (Ordinals{0, 1, 2}));
-  EXPECT_EQ(plan.notes.front(), "'worker' has 3 nodes by `radlc scale`; the file says 2");
+  EXPECT_EQ(plan.notes.front(), "`radlc scale` set 'worker' to 3 nodes; the file says 2");
   EXPECT_EQ(plan_from_json(to_json(plan))->scaled[0].chosen, plan.scaled[0].chosen);
   bench.done(site(3), plan);
   bench.snapshot.scaled = *bench.options.scaled;

@@ -141,7 +141,7 @@ TEST_F(Plans, WhatContradictsARequirementIsDropped) {
   Plan plan = bench.plan(program(softs));
   EXPECT_EQ(type_of(plan), "m5.xlarge");
   ASSERT_EQ(plan.notes.size(), 2u);
-  EXPECT_NE(plan.notes[0].find("weight 5: disk.0.os.name contradicts what is asked for"), std::string::npos)
+  EXPECT_NE(plan.notes[0].find("weight 5: disk.0.os.name contradicts a requirement"), std::string::npos)
       << plan.notes[0];
 }
 

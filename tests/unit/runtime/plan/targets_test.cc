@@ -65,7 +65,7 @@ TEST_F(Targets, WhatIsToBeRemovedIsATargetAsWell) {
   bench.applied(site(4));
   const Plan part = plan(site(2), {"worker[3]"});
   EXPECT_EQ(marks(part), Marks{"- worker[3]"});
-  EXPECT_EQ(summary_line(plan(site(2), {"server"})), "No changes in what --target names.");
+  EXPECT_EQ(summary_line(plan(site(2), {"server"})), "No changes within --target.");
 }
 
 TEST_F(Targets, WhatMustLeaveFirstIsTakenAlong) {
@@ -96,8 +96,8 @@ TEST_F(Targets, ATargetThatIsNowhereIsNamed) {
   const Status status = bench.try_plan(site()).status();
   EXPECT_EQ(status.code(), Code::Invalid);
   EXPECT_EQ(status.message(),
-            "--target nobody: there is no such resource, system or step\n"
-            "--target worker[9]: there is no such resource, system or step");
+            "--target nobody: no such resource, system or step\n"
+            "--target worker[9]: no such resource, system or step");
 }
 
 TEST_F(Targets, ADestroyTakesWhatNeedsThemAndNothingElse) {

@@ -210,7 +210,7 @@ TEST_F(StatePlace, AFileThatMayNotBeWrittenCanStillBeRead) {
     Result<std::unique_ptr<Store>> read = open(OpenMode::Read);
     if (!read.ok() || (*read)->snapshot()->resources.size() != 1) ::_exit(1);
     Status write = open(OpenMode::Write).status();
-    ::_exit(write.code() == Code::Auth && write.hint() == "look at its owner and mode" ? 0 : 2);
+    ::_exit(write.code() == Code::Auth && write.hint() == "check its owner and mode" ? 0 : 2);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
