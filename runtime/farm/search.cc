@@ -8,45 +8,19 @@
 #include <numbers>
 
 #include "common/json_values.h"
+#include "runtime/farm/draws.h"
 
 namespace radl::farm {
 namespace {
 
-constexpr size_t kMostTrials = 100000;
 constexpr int kCandidates = 24;     // of TPE, for each trial
 constexpr size_t kLearnsFrom = 10;  // trials of TPE that are random
 constexpr double kGoodShare = 0.1;  // of the trials that TPE imitates
 
-constexpr std::array<std::pair<std::string_view, Strategy>, 5> kStrategies = {{{"grid", Strategy::Grid},
-                                                                               {"random", Strategy::Random},
-                                                                               {"sobol", Strategy::Sobol},
-                                                                               {"asha", Strategy::Asha},
-                                                                               {"tpe", Strategy::Tpe}}};
+constexpr size_t kBegunAgain = 2;  // one in so many of the first generation starts from an earlier search
 
-// SplitMix64: numbers that depend on the seed and on what they are for, not on an order of calls.
-uint64_t mixed(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
-
-class Draws {
- public:
-  Draws(uint64_t seed, uint64_t purpose, uint64_t number)
-      : state_(mixed(mixed(mixed(seed) ^ purpose) ^ number)) {}
-  double uniform() {
-    state_ = mixed(state_);
-    return static_cast<double>(state_ >> 11) * 0x1p-53;
-  }
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  uint64_t state_;
-};
+// Purposes of random numbers.
+constexpr uint64_t kDrawn = 1, kLearned = 2, kEvolved = 3, kShifted = 1000;
 
 // Direction numbers of Joe and Kuo (2008), dimensions 2 to 8: degree, coefficients, initial m.
 struct Direction {
@@ -131,39 +105,6 @@ double imitate(const Parameter& parameter, std::vector<double> good, std::vector
 
 }  // namespace
 
-std::optional<Strategy> find_strategy(std::string_view name) {
-  for (const auto& [text, strategy] : kStrategies) {
-    if (text == name) return strategy;
-  }
-  return std::nullopt;
-}
-
-Result<SearchSettings> parse_search(const Json& json) {
-  SearchSettings made;
-  auto space = Space::parse(json::member(json, "space"));
-  if (!space) return std::move(space).status();
-  made.space = std::move(*space);
-  const std::string name = json.contains("strategy") ? json::text_of(json, "strategy") : "random";
-  auto strategy = find_strategy(name);
-  if (!strategy)
-    return invalid(fmt::format("'{}' is not a strategy; use grid, random, sobol, asha or tpe", name));
-  made.strategy = *strategy;
-  made.stops_early = *strategy == Strategy::Asha || json::flag_of(json, "stops_early");
-  const double trials = json::number_of(json, "trials", 16);
-  if (trials < 1 || trials > kMostTrials) return invalid("`trials` must be from 1 to 100000");
-  made.trials = static_cast<size_t>(trials);
-  if (json.contains("metric")) made.metric = json::text_of(json, "metric");
-  const std::string goal = json.contains("goal") ? json::text_of(json, "goal") : "min";
-  if (goal != "min" && goal != "max") return invalid(fmt::format("`goal` is 'min' or 'max', not '{}'", goal));
-  made.maximize = goal == "max";
-  made.seed = static_cast<uint64_t>(json::number_of(json, "seed"));
-  made.first_rung = static_cast<int>(json::number_of(json, "first_rung", 1));
-  made.reduction = static_cast<int>(json::number_of(json, "reduction", 3));
-  if (made.first_rung < 1 || made.reduction < 2)
-    return invalid("`first_rung` must be at least 1, and `reduction` at least 2");
-  return made;
-}
-
 std::vector<double> sobol_point(size_t number, size_t dimensions, uint64_t seed) {
   static const std::array<std::array<uint32_t, 32>, 8> kAll = [] {
     std::array<std::array<uint32_t, 32>, 8> all{};
@@ -173,7 +114,7 @@ std::vector<double> sobol_point(size_t number, size_t dimensions, uint64_t seed)
   std::vector<double> point;
   const uint32_t gray = static_cast<uint32_t>(number) ^ static_cast<uint32_t>(number) >> 1;
   for (size_t d = 0; d < dimensions; ++d) {
-    Draws draws(seed, 1000 + d, d < kAll.size() ? 0 : number);
+    Draws draws(seed, kShifted + d, d < kAll.size() ? 0 : number);
     const double shift = draws.uniform();
     uint32_t bits = 0;
     for (unsigned i = 0; i < 32 && d < kAll.size(); ++i)
@@ -184,12 +125,18 @@ std::vector<double> sobol_point(size_t number, size_t dimensions, uint64_t seed)
   return point;
 }
 
-Search::Search(SearchSettings settings) : settings_(std::move(settings)) {
+Search::Search(SearchSettings settings, Suggest external)
+    : settings_(std::move(settings)), external_(std::move(external)) {
   if (settings_.strategy == Strategy::Grid) grid_ = settings_.space.grid(settings_.trials);
 }
 
 void Search::observe(const Event& event) {
   const std::string kind = json::text_of(event, "event"), name = json::text_of(event, "task");
+  if (kind == "trials") {
+    settings_.trials += static_cast<size_t>(json::number_of(event, "more"));
+    if (settings_.strategy == Strategy::Grid) grid_ = settings_.space.grid(settings_.trials);
+    return;
+  }
   if (kind == "add") {
     const Json& parameters = json::member(json::member(event, "spec"), "parameters");
     if (parameters.is_object()) trials_[name].parameters = parameters;
@@ -215,12 +162,12 @@ void Search::reach(Trial& trial, int report) {
   while (rung < report) rung *= settings_.reduction;
   if (rung != report || trial.reached >= report) return;
   trial.reached = report;
-  const double cost = settings_.maximize ? -*trial.value : *trial.value;
+  const double own = cost(*trial.value);
   std::vector<double>& others = rungs_[report];
-  others.insert(std::lower_bound(others.begin(), others.end(), cost), cost);
+  others.insert(std::lower_bound(others.begin(), others.end(), own), own);
   // The first ones have nobody to be compared with: they go on.
   const size_t stay = others.size() / static_cast<size_t>(settings_.reduction);
-  if (stay > 0 && cost > others[stay - 1]) trial.stops = true;
+  if (stay > 0 && own > others[stay - 1]) trial.stops = true;
 }
 
 bool Search::should_stop(const std::string& task) const {
@@ -231,38 +178,129 @@ bool Search::should_stop(const std::string& task) const {
 std::vector<double> Search::drawn(size_t number) const {
   const size_t dimensions = settings_.space.parameters().size();
   if (settings_.strategy == Strategy::Sobol) return sobol_point(number, dimensions, settings_.seed);
-  Draws draws(settings_.seed, 1, number);
+  Draws draws(settings_.seed, kDrawn, number);
   std::vector<double> positions;
   for (size_t i = 0; i < dimensions; ++i) positions.push_back(draws.uniform());
   return positions;
 }
 
-std::optional<Json> Search::next() const {
+bool Search::has_next(const Table& table) const {
   const size_t number = trials_.size();
-  if (number >= settings_.trials) return std::nullopt;
-  if (settings_.strategy == Strategy::Grid)
-    return number < grid_.size() ? std::optional<Json>(grid_[number]) : std::nullopt;
-  if (settings_.strategy == Strategy::Tpe) return learned(number);
-  return settings_.space.values(drawn(number));
+  if (number >= settings_.trials) return false;
+  if (settings_.strategy == Strategy::Grid) return number < grid_.size();
+  if (settings_.strategy != Strategy::Pbt) return true;
+  const size_t first = number - number % settings_.population;
+  for (size_t i = first - std::min(first, settings_.population); i < first; ++i) {
+    const TaskRecord* task = table.find(name_of(i));
+    if (task && !is_over(task->state)) return false;
+  }
+  return true;
+}
+
+Result<Suggestion> Search::next(const Table& table) const {
+  const size_t number = trials_.size();
+  switch (settings_.strategy) {
+    case Strategy::Grid:
+      return Suggestion{grid_[number], ""};
+    case Strategy::Tpe:
+      return Suggestion{learned(number), ""};
+    case Strategy::Pbt:
+      return evolved(number, table);
+    case Strategy::Optuna: {
+      auto answer = external_ ? external_(request(number)) : invalid("there is no external searcher");
+      if (!answer) return std::move(answer).status();
+      return taken(*answer, number);
+    }
+    case Strategy::Random:
+    case Strategy::Sobol:
+    case Strategy::Asha:
+      break;
+  }
+  return Suggestion{started(number), ""};
+}
+
+Result<Suggestion> Search::taken(const Json& answer, size_t number) const {
+  const Json& given = json::member(answer, "parameters");
+  Json values = settings_.space.values(drawn(number), given);
+  for (const Parameter& each : settings_.space.parameters()) {
+    if (values.contains(each.name) && !each.takes(json::member(given, each.name)))
+      return Status(Code::Corrupt, fmt::format("the external searcher has no valid value for '{}': {}",
+                                               each.name, json::member(given, each.name).dump()));
+  }
+  return Suggestion{std::move(values), ""};
+}
+
+// Drawn values; the first trial has those of the best earlier one.
+Json Search::started(size_t number) const {
+  const size_t kept = settings_.strategy == Strategy::Pbt ? settings_.population / kBegunAgain : 1;
+  const bool again = number < std::min(kept, settings_.earlier.size());
+  return settings_.space.values(drawn(number), again ? settings_.earlier[number].parameters : Json::object());
+}
+
+Suggestion Search::evolved(size_t number, const Table& table) const {
+  const size_t member = number % settings_.population;
+  if (number < settings_.population) return {started(number), ""};
+  std::vector<Ancestor> before;
+  for (size_t i = number - member - settings_.population; i < number - member; ++i) {
+    Ancestor one{name_of(i), Json::object(), std::nullopt};
+    if (auto found = trials_.find(one.task); found != trials_.end()) {
+      one.parameters = found->second.parameters;
+      const TaskRecord* task = table.find(one.task);
+      const bool left = task && (task->state == State::Finished || task->state == State::Stopped);
+      if (left && found->second.value) one.cost = cost(*found->second.value);
+    }
+    before.push_back(std::move(one));
+  }
+  return evolve(settings_.space, before, member, Draws(settings_.seed, kEvolved, number));
+}
+
+// All that an external searcher may know.
+Json Search::request(size_t number) const {
+  Json space = Json::array(), trials = Json::array();
+  for (const Parameter& each : settings_.space.parameters()) {
+    Json one = {{"name", each.name}, {"when", each.when}};
+    if (each.is_choice())
+      one["values"] = each.values;
+    else
+      one.update({{"min", each.min},
+                  {"max", each.max},
+                  {"log", each.log},
+                  {"integer", each.integer},
+                  {"step", each.step}});
+    space.push_back(std::move(one));
+  }
+  for (const Earlier& each : settings_.earlier)
+    trials.push_back({{"parameters", each.parameters}, {"value", each.value}, {"over", true}});
+  for (size_t i = 0; i < number; ++i) {
+    const Trial& trial = trials_.at(name_of(i));
+    Json one = {{"parameters", trial.parameters}, {"over", trial.over}};
+    if (trial.value && trial.over) one["value"] = *trial.value;
+    trials.push_back(std::move(one));
+  }
+  return {{"sampler", settings_.sampler},
+          {"options", settings_.sampler_options},
+          {"seed", mixed(mixed(settings_.seed) ^ number) >> 33},
+          {"maximize", settings_.maximize},
+          {"space", std::move(space)},
+          {"trials", std::move(trials)}};
 }
 
 Json Search::learned(size_t number) const {
-  std::vector<const Trial*> known;
-  for (const auto& [name, trial] : trials_) {
-    if (trial.over && trial.value) known.push_back(&trial);
-  }
-  if (known.size() < kLearnsFrom) return settings_.space.values(drawn(number));
-  std::stable_sort(known.begin(), known.end(), [&](const Trial* a, const Trial* b) {
-    return settings_.maximize ? *a->value > *b->value : *a->value < *b->value;
-  });
+  std::vector<std::pair<double, const Json*>> known;  // cost and parameters
+  for (const Earlier& each : settings_.earlier) known.emplace_back(cost(each.value), &each.parameters);
+  for (const auto& [name, trial] : trials_)
+    if (trial.over && trial.value) known.emplace_back(cost(*trial.value), &trial.parameters);
+  if (known.size() < kLearnsFrom) return started(number);
+  std::stable_sort(known.begin(), known.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   const auto good_count = static_cast<size_t>(std::ceil(kGoodShare * static_cast<double>(known.size())));
-  Draws draws(settings_.seed, 2, number);
+  Draws draws(settings_.seed, kLearned, number);
   std::vector<double> positions;
   for (const Parameter& parameter : settings_.space.parameters()) {
     std::vector<double> good, bad;
     for (size_t i = 0; i < known.size(); ++i) {
-      const Json& value = json::member(known[i]->parameters, parameter.name);
-      if (!value.is_null()) (i < good_count ? good : bad).push_back(parameter.position(value));
+      const Json& value = json::member(*known[i].second, parameter.name);
+      if (parameter.takes(value)) (i < good_count ? good : bad).push_back(parameter.position(value));
     }
     positions.push_back(imitate(parameter, std::move(good), std::move(bad), draws));
   }
@@ -279,8 +317,8 @@ std::string Search::best() const {
   double least = 0;
   for (const auto& [name, trial] : trials_) {
     if (!trial.over || !trial.value) continue;
-    const double cost = settings_.maximize ? -*trial.value : *trial.value;
-    if (best.empty() || cost < least) best = name, least = cost;
+    const double own = cost(*trial.value);
+    if (best.empty() || own < least) best = name, least = own;
   }
   return best;
 }

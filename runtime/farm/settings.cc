@@ -26,6 +26,14 @@ bool is_reserved(const std::string& name, const std::string& merge) {
   return name == "logs" || name == "best" || name == "table.json" || name == "report.json" || name == merge;
 }
 
+// Names without slashes; a shell quotes it.
+bool is_file_pattern(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c < 128 && (std::isalnum(c) ||
+                       std::string_view("-_.*?").find(static_cast<char>(c)) != std::string_view::npos);
+  });
+}
+
 constexpr double kMost = 1e15;  // of any number
 
 // Nothing, or a number from 0 to kMost.
@@ -119,8 +127,8 @@ Resources needs_from(const Json& json) {
 Result<FarmSettings> parse_farm(const std::string& text) {
   const Json json = json::parse_json(text);
   if (!json.is_object()) return invalid("`farm` is not a JSON object");
-  Status checked =
-      check_keys(json, {"tasks", "search", "needs", "fitness", "tries", "engine", "merge"}, "`farm`");
+  Status checked = check_keys(
+      json, {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics"}, "`farm`");
   if (checked.ok()) checked = check_needs(json, "`farm`");
   if (checked.ok()) checked = check_number(json, "tries", "`farm`", true);
   if (checked.ok() && json.contains("tasks") && !json["tasks"].is_array())
@@ -138,6 +146,13 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   made.policy.rules.tries = static_cast<int>(tries);
   made.engine = json::flag_of(json, "engine");
   made.merge = json::text_of(json, "merge");
+  made.metrics = json::text_of(json, "metrics");
+  if (!is_file_pattern(made.metrics))
+    return invalid(
+        fmt::format("`metrics` is 'stdout' or a pattern of file names, such as '*.jsonl' or "
+                    "'*tfevents*', not '{}'",
+                    made.metrics));
+  if (made.metrics.empty() && json.contains("search")) made.metrics = "stdout";
   const Json needs = json::member(json, "needs").is_object() ? json::member(json, "needs") : Json::object();
   made.trial_needs = needs_from(needs);
   std::set<std::string> names;

@@ -16,6 +16,7 @@ struct FarmSettings {
   std::optional<SearchSettings> search;  // trials
   Resources trial_needs;
   bool engine = false;  // tasks call radl-train
+  std::string metrics;  // where tasks report them: "", "stdout", or a pattern of file names
   std::string merge;    // name of a file of each output; they are joined in the order of the tasks
 };
 

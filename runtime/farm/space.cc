@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "common/json_values.h"
@@ -17,6 +18,25 @@ Status wrong(const std::string& name, std::string_view why) {
   return invalid(fmt::format("parameter '{}' {}", name, why));
 }
 
+Status parse_steps(const Json& json, Parameter& made) {
+  made.step = json::number_of(json, "step");
+  const bool whole = made.step == std::floor(made.step) && made.min == std::floor(made.min);
+  if (json.contains("step") && !(made.step > 0 && made.step <= std::max(0.0, made.max - made.min)))
+    return wrong(made.name, "needs a `step` above 0 and within its range");
+  if (made.step > 0 && made.log)
+    return wrong(made.name, "has both `log` and `step`; for whole numbers use `integer`");
+  if (made.step > 0 && made.integer && !whole)
+    return wrong(made.name, "has `integer`, so `min` and `step` must be whole numbers");
+  const double steps = json::number_of(json, "steps", made.step > 0 ? 0 : 3);
+  const bool all = made.step > 0 && !json.contains("steps");
+  if (!all && !(steps >= 1 && steps <= kMostSteps))
+    return wrong(made.name, fmt::format("needs from 1 to {} steps", kMostSteps));
+  if (made.step > 0 && (made.max - made.min) / made.step >= kMostSteps)
+    return wrong(made.name, fmt::format("has more than {} values; use a greater `step`", kMostSteps));
+  made.steps = static_cast<int>(steps);
+  return {};
+}
+
 Result<Parameter> parse_one(const std::string& name, const Json& json) {
   Parameter made;
   made.name = name;
@@ -26,10 +46,10 @@ Result<Parameter> parse_one(const std::string& name, const Json& json) {
   }
   if (!json.is_object()) return wrong(name, "is neither a list of values nor a range {min, max}");
   for (const auto& [key, value] : json.items()) {
-    constexpr std::string_view kKeys[] = {"min", "max", "log", "integer", "steps", "values", "when"};
+    constexpr std::string_view kKeys[] = {"min", "max", "log", "integer", "step", "steps", "values", "when"};
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
-      return wrong(name, fmt::format("has the unknown member '{}'; known: min, max, log, integer, steps, "
-                                     "values, when",
+      return wrong(name, fmt::format("has the unknown member '{}'; known: min, max, log, integer, step, "
+                                     "steps, values, when",
                                      key));
   }
   for (const auto& [other, values] : json::member(json, "when").items())
@@ -45,10 +65,7 @@ Result<Parameter> parse_one(const std::string& name, const Json& json) {
   made.max = json::number_of(json, "max");
   made.log = json::flag_of(json, "log");
   made.integer = json::flag_of(json, "integer");
-  const double steps = json::number_of(json, "steps", 3);
-  if (steps < 1 || steps > kMostSteps)
-    return wrong(name, fmt::format("needs from 1 to {} steps", kMostSteps));
-  made.steps = static_cast<int>(steps);
+  if (Status read = parse_steps(json, made); !read.ok()) return read;
   if (made.min > made.max) return wrong(name, "has a `min` above its `max`");
   if (made.log && made.min <= 0) return wrong(name, "has a logarithmic range, so `min` must be above 0");
   constexpr double kMostWhole = 1e15;
@@ -58,19 +75,36 @@ Result<Parameter> parse_one(const std::string& name, const Json& json) {
   return made;
 }
 
+// Of a range that has only some values: the first, the distance between two, and their number.
+struct FewValues {
+  double first, step, count;
+};
+
+std::optional<FewValues> values_of(const Parameter& parameter) {
+  const bool steps = parameter.step > 0;
+  if (parameter.is_choice() || (!steps && (!parameter.integer || parameter.log))) return std::nullopt;
+  const double first = steps ? parameter.min : std::ceil(parameter.min);
+  const double step = steps ? parameter.step : 1;
+  return FewValues{first, step, std::floor((parameter.max - first) / step + 1e-9) + 1};
+}
+
 }  // namespace
 
 Json Parameter::at(double position) const {
   position = std::clamp(position, 0.0, std::nextafter(1.0, 0.0));
   if (is_choice()) return values[static_cast<size_t>(position * static_cast<double>(values.size()))];
-  if (integer && !log) {
-    const double count = std::floor(max) - std::ceil(min) + 1;
-    return static_cast<int64_t>(std::ceil(min) + std::floor(position * count));
+  if (auto few = values_of(*this)) return nearest(few->first + std::floor(position * few->count) * few->step);
+  return nearest(log ? std::exp(std::log(min) + position * (std::log(max) - std::log(min)))
+                     : min + position * (max - min));
+}
+
+Json Parameter::nearest(double number) const {
+  if (auto few = values_of(*this)) {
+    const double place = std::clamp(std::round((number - few->first) / few->step), 0.0, few->count - 1);
+    number = few->first + place * few->step;
   }
-  const double value = log ? std::exp(std::log(min) + position * (std::log(max) - std::log(min)))
-                           : min + position * (max - min);
-  if (integer) return static_cast<int64_t>(std::clamp(std::round(value), std::ceil(min), std::floor(max)));
-  return value;
+  if (integer) return static_cast<int64_t>(std::clamp(std::round(number), std::ceil(min), std::floor(max)));
+  return std::clamp(number, min, max);
 }
 
 double Parameter::position(const Json& value) const {
@@ -80,9 +114,14 @@ double Parameter::position(const Json& value) const {
   }
   if (!value.is_number() || max <= min) return 0.5;
   const double number = value.get<double>();
-  if (integer && !log) return (number - std::ceil(min) + 0.5) / (std::floor(max) - std::ceil(min) + 1);
+  if (auto few = values_of(*this)) return (std::round((number - few->first) / few->step) + 0.5) / few->count;
   return log ? (std::log(number) - std::log(min)) / (std::log(max) - std::log(min))
              : (number - min) / (max - min);
+}
+
+bool Parameter::takes(const Json& value) const {
+  if (is_choice()) return std::find(values.begin(), values.end(), value) != values.end();
+  return value.is_number() && value.get<double>() >= min && value.get<double>() <= max;
 }
 
 bool Parameter::exists(const Json& chosen) const {
@@ -122,10 +161,18 @@ Result<Space> Space::parse(const Json& json) {
   return space;
 }
 
-Json Space::values(const std::vector<double>& positions) const {
+Json Space::values(const std::vector<double>& positions) const { return values(positions, Json::object()); }
+
+Json Space::values(const std::vector<double>& positions, const Json& kept) const {
   Json made = Json::object();
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].exists(made)) made[parameters_[i].name] = parameters_[i].at(positions[i]);
+    const Parameter& parameter = parameters_[i];
+    if (!parameter.exists(made)) continue;
+    const Json& before = json::member(kept, parameter.name);
+    if (!parameter.takes(before))
+      made[parameter.name] = parameter.at(positions[i]);
+    else
+      made[parameter.name] = parameter.is_choice() ? before : parameter.nearest(before.get<double>());
   }
   return made;
 }
@@ -134,8 +181,10 @@ std::vector<Json> Space::grid(size_t most) const {
   std::vector<Json> all = {Json::object()};
   for (const Parameter& parameter : parameters_) {
     std::vector<Json> values = parameter.values;
-    for (int i = 0; i < parameter.steps && !parameter.is_choice(); ++i) {
-      const double share = parameter.steps == 1 ? 0.5 : static_cast<double>(i) / (parameter.steps - 1);
+    const auto few = values_of(parameter);
+    const int steps = parameter.steps > 0 || !few ? parameter.steps : static_cast<int>(few->count);
+    for (int i = 0; i < steps && !parameter.is_choice(); ++i) {
+      const double share = steps == 1 ? 0.5 : static_cast<double>(i) / (steps - 1);
       Json value = parameter.at(share);
       if (values.empty() || values.back() != value) values.push_back(std::move(value));
     }

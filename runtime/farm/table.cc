@@ -141,6 +141,12 @@ Event quarantine_event(const std::string& node, const std::string& why, double a
   return event;
 }
 
+Event trials_event(size_t more, double at) {
+  Event event = event_of("trials", at);
+  event["more"] = more;
+  return event;
+}
+
 const TaskRecord* Table::find(const std::string& name) const {
   auto found = places_.find(name);
   return found == places_.end() ? nullptr : &tasks_[found->second];
@@ -170,6 +176,11 @@ Status Table::apply(const Event& event) {
   }
   if (kind == "quarantine") return quarantine(event);
   if (kind == "closed") return {};  // a run came to its end
+  if (kind == "trials") {
+    if (!settings_.contains("trials")) return invalid("the farm has no search, so it has no trials");
+    settings_["trials"] = json::number_of(settings_, "trials") + json::number_of(event, "more");
+    return {};
+  }
   if (kind == "farm") {
     settings_ = event;
     rules_.tries = static_cast<int>(json::number_of(event, "tries", rules_.tries));

@@ -110,6 +110,8 @@ Event stop_event(const std::string& task, int attempt, double at);
 Event cancel_event(const std::string& task, double at, bool removed = false);
 Event retry_event(const std::string& task, double at);
 Event quarantine_event(const std::string& node, const std::string& why, double at);
+// More trials of the search.
+Event trials_event(size_t more, double at);
 
 class Table {
  public:

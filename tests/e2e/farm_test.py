@@ -43,6 +43,45 @@ done
 echo "model of $1" > "$RADL_RESULTS/model"
 """
 
+# The same in a file of JSON lines, and in TensorBoard's event files.
+PYTHON_TRIAL = """import os, struct, sys, time
+x = float(sys.argv[1])
+BEGIN
+for i in range(1, 10):
+    report(abs(x - 0.3) + 1 / i)
+if abs(x - 0.3) > 0.4:  # to be stopped
+    time.sleep(60)
+"""
+JSON_LINES = PYTHON_TRIAL.replace("BEGIN", """out = open(os.environ["RADL_RESULTS"] + "/m.jsonl", "w")
+def report(loss):
+    print('{"note": 7, "loss": %f}' % loss, file=out, flush=True)
+""")
+EVENTS = PYTHON_TRIAL.replace("BEGIN", """os.mkdir(os.environ["RADL_RESULTS"] + "/runs")
+out = open(os.environ["RADL_RESULTS"] + "/runs/events.out.tfevents.1.host.1.0", "wb")
+def crc(data):
+    sum = 0xffffffff
+    for byte in data:
+        sum ^= byte
+        for _ in range(8):
+            sum = sum >> 1 ^ (0x82f63b78 if sum & 1 else 0)
+    sum ^= 0xffffffff
+    return struct.pack("<I", ((sum >> 15 | sum << 17) + 0xa282ead8) & 0xffffffff)
+def scalar(tag, number):
+    value = b"\\x0a" + bytes([len(tag)]) + tag + b"\\x15" + struct.pack("<f", number)
+    summary = b"\\x0a" + bytes([len(value)]) + value
+    event = b"\\x2a" + bytes([len(summary)]) + summary
+    length = struct.pack("<Q", len(event))
+    out.write(length + crc(length) + event + crc(event))
+def report(loss):
+    scalar(b"note", 7)
+    scalar(b"loss", loss)
+    out.flush()
+""")
+# One interval: the model is a line for each interval, of its own value.
+POPULATION = """[ -z "$RADL_PARENT" ] || cp "$RADL_PARENT/model" "$RADL_RESULTS/model" || exit 1
+echo "$1" >> "$RADL_RESULTS/model"
+awk '{ d = $1 - 0.3; if (d < 0) d = -d; sum += d } END { printf "{\\"loss\\": %f}\\n", sum / NR }' "$RADL_RESULTS/model"
+"""
 
 INFERENCE = """radl 2
 system worker ( cpu.count >= 1 )
@@ -64,6 +103,9 @@ class Farms(RadlCase):
 
     def table(self):
         return {task["task"]: task for task in json.loads(self.radlc("farm", "table", "--json", self.file))}
+
+    def journal(self):
+        return "".join(path.read_text() for path in self.found("farms/*/journal.jsonl"))
 
     def counts(self):
         (farm,) = json.loads(self.radlc("farm", "status", "--json", self.file))
@@ -226,12 +268,78 @@ class Farms(RadlCase):
         self.assertEqual(json.loads(alone.stdout)["class"], read(results / "predictions.jsonl")[7]["class"])
         self.destroy()
 
+    def test_metrics_in_files_end_trials_early(self):
+        for kind, write in (("*.jsonl", JSON_LINES), ("*tfevents*", EVENTS)):
+            with self.subTest(kind):
+                self.write("trial/trial.py", write)
+                text = SEARCH.replace("STRATEGY", "asha").replace("TRIALS", "8").replace("main = 'trial.sh'", f"main = 'trial.py', metrics = '{kind}'")
+                self.file = self.write("search.radl", text.replace(", launcher = ['sh']", ""))
+                self.apply()
+                table = self.table()
+                self.assertEqual(len(table), 8)
+                for task in table.values():
+                    x = task["spec"]["parameters"]["x"]
+                    least = abs(x - 0.3) + 1 / 9
+                    self.assertEqual(task["metrics"]["note"], 7, "reported with the metric that decides")
+                    if task["state"] == "finished":
+                        self.assertAlmostEqual(task["metrics"]["loss"], least, places=5)
+                far = {name for name, task in table.items() if abs(task["spec"]["parameters"]["x"] - 0.3) > 0.4}
+                self.assertEqual({table[name]["state"] for name in far}, {"stopped"})
+                self.destroy()
+
+    def test_a_population_hands_checkpoints_on(self):
+        self.write("trial/trial.sh", POPULATION)
+        text = SEARCH.replace("STRATEGY", "pbt").replace("TRIALS", "12, population = 4")
+        self.file = self.write("search.radl", text)
+        process = self.begin()
+        self.wait_until(lambda: self.journal().count('"commit"') >= 5, message="no generation ends")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.apply()
+        killed = self.table()
+        self.assertEqual(len(killed), 12)
+        # Each model is that of its parent, and one more interval with its own value.
+        model = lambda name: (self.folder / "hpo-results" / name / "model").read_text().split()
+        for name, task in killed.items():
+            parent = task["spec"].get("from")
+            self.assertEqual(parent is None, int(name.split("-")[1]) < 4)
+            before = model(parent) if parent else []
+            self.assertEqual(model(name), before + [json.dumps(task["spec"]["parameters"]["x"])])
+        self.destroy()
+        self.apply()
+        whole = self.table()
+        same = lambda table: {name: (task["spec"], task["metrics"], task["state"]) for name, task in table.items()}
+        self.assertEqual(same(killed), same(whole))
+        self.destroy()
+
+    def test_a_search_starts_from_an_earlier_one(self):
+        self.write("trial/trial.sh", TRIAL)
+        self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "random").replace("TRIALS", "4"))
+        self.apply()
+        best = json.loads(self.radlc("farm", "best", self.file))
+        (self.folder / "old.json").write_text((self.folder / "hpo-results" / "table.json").read_text())
+        self.destroy()
+        self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "sobol").replace("TRIALS", "2, from = [file('old.json')]"))
+        self.apply()
+        self.assertEqual(self.table()["trial-0"]["spec"]["parameters"], best["parameters"])
+        self.destroy()
+
+    def test_a_search_without_optuna_says_what_is_missing(self):
+        self.write("trial/trial.sh", TRIAL)
+        (self.folder / "empty").mkdir()
+        (self.folder / "empty" / "optuna.py").write_text("raise ImportError('there is no optuna here')\n")
+        self.environment["PYTHONPATH"] = str(self.folder / "empty")
+        self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "optuna").replace("TRIALS", "2"))
+        self.apply(code=2)
+        self.assertIn("pip install optuna", self.err)
+        self.assertIn("there is no optuna here", self.err)
+        self.destroy()
+
     def test_a_search_that_was_killed_has_the_same_trials(self):
         self.write("trial/trial.sh", TRIAL)
         self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "sobol").replace("TRIALS", "6"))
         process = self.begin()
-        journal = lambda: "".join(path.read_text() for path in self.found("farms/*/journal.jsonl"))
-        self.wait_until(lambda: journal().count('"commit"') >= 2, message="no trial ends")
+        self.wait_until(lambda: self.journal().count('"commit"') >= 2, message="no trial ends")
         process.send_signal(signal.SIGKILL)
         process.communicate()
         self.apply()

@@ -16,7 +16,30 @@ IFS= read -r line < /proc/$$/stat
 set -- ${line##*) }
 read -r boot < /proc/sys/kernel/random/boot_id
 echo "$$ ${20} $boot" > $id.pid || exit 1
-if [ METRICS = yes ]; then
+# New bytes of the task's files with metrics, 32 KiB at a time; of each file at most 64 MiB.
+forward() {
+  find farm/$id/results -type f -name 'PATTERN' 2> /dev/null | LC_ALL=C sort | while IFS= read -r f; do
+    key=$(printf %s "$f" | cksum) at=0
+    case ${f##*/} in *tfevents*) key=e${key%% *} ;; *) key=l${key%% *} ;; esac
+    [ ! -e farm/$id/seen.$key ] || read -r at < farm/$id/seen.$key
+    size=$(wc -c < "$f") || continue
+    [ "$size" -ge "$at" ] || at=0
+    [ "$size" -le 67108864 ] || size=67108864
+    while [ "$size" -gt "$at" ]; do
+      n=$((size - at))
+      [ $n -le 32768 ] || n=32768
+      {
+        printf 'piece %s %s %s ' "$id" "$key" "$at"
+        tail -c +$((at + 1)) "$f" | head -c $n | base64 | tr -d '\n'
+        echo
+      } > farm/$id/piece
+      cat farm/$id/piece >> farm/events
+      at=$((at + n))
+      echo $at > farm/$id/seen.$key
+    done
+  done
+}
+if [ METRICS = stdout ]; then
   mkfifo farm/$id/pipe || exit 1
   /bin/sh farm/$id/script > farm/$id/pipe 2>&1 < /dev/null & c=$!
   (
@@ -26,13 +49,23 @@ if [ METRICS = yes ]; then
       case $l in "{"*) printf 'line %s %s\n' "$id" "$l" >> farm/events ;; esac
     done < farm/$id/pipe > farm/logs/$id.log
   ) & k=$!
+elif [ METRICS = files ]; then
+  /bin/sh farm/$id/script > farm/logs/$id.log 2>&1 < /dev/null & c=$!
+  (
+    trap '' TERM INT HUP QUIT USR1 USR2
+    until [ -e farm/$id/over ]; do forward; sleep 1; done
+    forward
+  ) & k=$!
 else
   /bin/sh farm/$id/script > farm/logs/$id.log 2>&1 < /dev/null & c=$!
   k=
 fi
 wait $c; r=$?
 while kill -0 $c 2> /dev/null; do wait $c; r=$?; done
-if [ -n "$k" ]; then
+if [ METRICS = files ]; then
+  : > farm/$id/over
+  while kill -0 $k 2> /dev/null; do wait $k; done
+elif [ -n "$k" ]; then
   # A process that the task has left behind may hold the pipe open for ever.
   (trap '' TERM INT HUP QUIT USR1 USR2; sleep 5; kill -KILL $k) 2> /dev/null & w=$!
   while kill -0 $k 2> /dev/null; do wait $k; done
@@ -86,7 +119,7 @@ while IFS= read -r line; do
       *) [ ! -e "$p" ] || [ -e farm/$id/exit ] || signal $id KILL 2> /dev/null ;;
       esac
     done ;;
-  drop) rm -rf farm/$id/results ;;
+  drop) rm -rf farm/$id/results farm/parents/$id ;;
   esac
 done
 )sh";
@@ -99,11 +132,12 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 
 }  // namespace
 
-std::string agent_script(const std::string& folder, bool metrics) {
+std::string agent_script(const std::string& folder, const std::string& metrics) {
+  const std::string how = metrics.empty() ? "no" : metrics == kStdout ? kStdout : "files";
   return fmt::format(
       "cd {} || exit 1\numask 077\nmkdir -p farm || exit 1\ncat > farm/run "
       "<<'END_OF_RUN'\n{}END_OF_RUN\n{}{}",
-      folder, replaced(kRun, "METRICS", metrics ? "yes" : "no"), jobs::kProcessScript, kAgent);
+      folder, replaced(replaced(kRun, "METRICS", how), "PATTERN", metrics), jobs::kProcessScript, kAgent);
 }
 
 std::string start_command(const std::string& id, const std::string& script) {
@@ -146,6 +180,9 @@ std::optional<AgentLine> read_agent_line(const std::string& line) {
     made.results = blank != rest.npos && rest.substr(blank + 1) == "results";
   } else if (what == "line") {
     made.kind = Kind::Line;
+    made.text = rest;
+  } else if (what == "piece") {
+    made.kind = Kind::Piece;
     made.text = rest;
   } else if (what == "gone") {
     made.kind = Kind::Gone;

@@ -8,6 +8,7 @@
 // It prints "ready", and then every line of `events`, also those of an earlier agent:
 //   end ID STATUS [results]    the attempt ended; "results": it left files in $RADL_RESULTS
 //   line ID {...}              it printed this JSON object
+//   piece ID KEY OFFSET BASE64 new bytes of one of its files with metrics (metric_files.h)
 //   gone ID                    it neither runs nor has ended: its node was restarted, or it was killed
 #pragma once
 
@@ -17,8 +18,10 @@
 
 namespace radl::farm {
 
-// `folder`: of the job, as shell words. `metrics`: JSON objects that tasks print are reported while they run.
-std::string agent_script(const std::string& folder, bool metrics);
+// Where tasks report metrics: nowhere (""), "stdout", or a pattern of names of files below $RADL_RESULTS.
+inline constexpr const char* kStdout = "stdout";
+// `folder`: of the job, as shell words. `metrics`: what tasks report there is passed on while they run.
+std::string agent_script(const std::string& folder, const std::string& metrics);
 
 // Commands, each a line.
 std::string start_command(const std::string& id, const std::string& script);
@@ -30,12 +33,12 @@ std::string keep_command(const std::vector<std::string>& ids);
 std::string drop_command(const std::string& id);
 
 struct AgentLine {
-  enum class Kind { Ready, End, Line, Gone, Cancelled } kind = Kind::Ready;
+  enum class Kind { Ready, End, Line, Piece, Gone, Cancelled } kind = Kind::Ready;
   std::string task;
   int attempt = 0;
   int status = 0;        // of End; -1: unknown
   bool results = false;  // of End
-  std::string text;      // of Line
+  std::string text;      // of Line and Piece
 };
 // nullopt: the line is none of these.
 std::optional<AgentLine> read_agent_line(const std::string& line);

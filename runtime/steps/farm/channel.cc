@@ -9,14 +9,14 @@ namespace radl::farm {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenTries{1000};
-constexpr size_t kLongestLine = size_t{1} << 16;  // bytes
+constexpr size_t kLongestLine = size_t{1} << 17;  // bytes
 
 }  // namespace
 
 Channels::Channels(const std::vector<NodeHandle>& nodes,
                    const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context,
-                   bool metrics)
-    : nodes_(nodes), members_(members), context_(context), metrics_(metrics) {
+                   std::string metrics)
+    : nodes_(nodes), members_(members), context_(context), metrics_(std::move(metrics)) {
   for (size_t i = 0; i < nodes_.size(); ++i) own_.push_back(std::make_unique<Node>());
 }
 

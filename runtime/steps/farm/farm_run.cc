@@ -19,8 +19,11 @@
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/inbox.h"
+#include "runtime/steps/farm/metric_files.h"
+#include "runtime/steps/farm/optuna.h"
 #include "runtime/steps/farm/outputs.h"
 #include "runtime/steps/farm/pool.h"
+#include "runtime/steps/farm/task_script.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/program/results.h"
@@ -57,15 +60,17 @@ class FarmRun {
         outputs_(folder_),
         pool_(program_, nodes_, *context.context, job_, settings_.engine,
               [this](const std::string& node, const std::string& what) { tell(node, what, "ok"); }) {
-    if (settings_.search) search_.emplace(*settings_.search);
+    if (settings_.search)
+      search_.emplace(*settings_.search, ask_optuna(context_.context->environment, context_.context->stop));
     reports_.resize(nodes_.size());
+    files_.assign(nodes_.size(), MetricFiles(settings_.search ? settings_.search->metric : ""));
     ready_.assign(nodes_.size(), false);
   }
 
   Result<StepOutcome> run() {
     Status done = begin();
     if (done.ok()) {
-      Channels channels(nodes_, pool_.members(), *context_.context, search_.has_value());
+      Channels channels(nodes_, pool_.members(), *context_.context, settings_.metrics);
       channels_ = &channels;
       lost_since_.assign(nodes_.size(), SteadyClock::now());
       done = channels.open();
@@ -115,7 +120,9 @@ class FarmRun {
   void take_program() {
     journal_id_ = json::text_of(farm_.table().settings(), "journal");
     if (journal_id_.empty()) journal_id_ = to_hex(random_bytes(16));
-    record(farm_event(settings_event(program_, settings_, journal_id_), now()));
+    Json known = settings_event(program_, settings_, journal_id_);
+    if (search_) known["trials"] = search_->settings().trials;  // with those of `radlc farm add`
+    record(farm_event(std::move(known), now()));
     // Nothing starts on a node that this run has not reached.
     for (const auto& [node, known] : std::map<std::string, NodeRecord>(farm_.table().nodes())) {
       if (!known.gone) record(gone_event(node, "not connected yet", now()));
@@ -192,10 +199,15 @@ class FarmRun {
       case AgentLine::Kind::Cancelled:
         cancelled_ = true;
         return;
-      case AgentLine::Kind::Line: {
-        const int report = ++reports_[node][id_of(line.task, line.attempt)];
-        const Json values = numbers_of(log_.mask(line.text));
-        if (!values.empty()) record(metric_event(line.task, line.attempt, report, values, now()));
+      case AgentLine::Kind::Line:
+        return take_report(node, line, line.text);
+      case AgentLine::Kind::Piece: {
+        auto reports = files_[node].take(id_of(line.task, line.attempt), line.text);
+        if (!reports)
+          return tell(nodes_[node].address,
+                      fmt::format("task {}: a file with metrics {}", line.task, reports.status().message()),
+                      "failed");
+        for (const std::string& report : *reports) take_report(node, line, report);
         return;
       }
       case AgentLine::Kind::Gone: {
@@ -205,8 +217,17 @@ class FarmRun {
         return channels_->send(node, stop_command(id, "KILL"));  // it may only have started late
       }
       case AgentLine::Kind::End:
+        if (const std::string rest = files_[node].rest(id_of(line.task, line.attempt)); !rest.empty())
+          take_report(node, line, rest);
         return ended(node, line);
     }
+  }
+
+  void take_report(size_t node, const AgentLine& line, const std::string& text) {
+    if (!text.starts_with("{")) return;
+    const int report = ++reports_[node][id_of(line.task, line.attempt)];
+    const Json values = numbers_of(log_.mask(text));
+    if (!values.empty()) record(metric_event(line.task, line.attempt, report, values, now()));
   }
 
   void connected(size_t node) {
@@ -214,6 +235,7 @@ class FarmRun {
     ready_[node] = true;
     lost_since_[node].reset();
     reports_[node].clear();  // the agent tells all lines again
+    files_[node].clear();
     auto known = farm_.table().nodes().find(address);
     const Resources has = pool_.capacity(node);
     if (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has)
@@ -226,6 +248,7 @@ class FarmRun {
     for (const std::string& name : farm_.running_on(address)) {
       const TaskRecord& task = *farm_.table().find(name);
       const std::string id = id_of(name, task.attempt);
+      if (sending_.contains(id)) continue;
       if (task.uncommitted || now() - task.started >= kYoung) channels_->send(node, check_command(id));
       if (!task.uncommitted && (task.cancelling || task.stopping || timed_out_.contains(id))) end_task(task);
     }
@@ -344,7 +367,8 @@ class FarmRun {
   }
 
   bool over() const {
-    return farm_.table().is_over() && errands_.empty() && (!search_ || !search_->next()) && started_;
+    return farm_.table().is_over() && errands_.empty() && (!search_ || !search_->has_next(farm_.table())) &&
+           started_;
   }
 
   // New trials while there is room, and what is placed. Nothing starts before the journal has it.
@@ -383,17 +407,39 @@ class FarmRun {
     const bool room = std::any_of(farm_.hosts().begin(), farm_.hosts().end(), [&](const Host& host) {
       return host.open && settings_.trial_needs.fits(host.remaining);
     });
-    auto next = room ? search_->next() : std::nullopt;
-    if (!next) return false;
-    Task task{
-        fmt::format("trial-{}", search_->suggested()), settings_.trial_needs, 0, {{"parameters", *next}}};
+    if (!room || !kept_.ok() || !search_->has_next(farm_.table())) return false;
+    auto next = search_->next(farm_.table());
+    if (!next) {
+      kept_ = std::move(next).status();
+      return false;
+    }
+    Task task{search_->next_name(), settings_.trial_needs, 0, {{"parameters", next->parameters}}};
+    if (!next->parent.empty()) task.spec["from"] = next->parent;
     return record(add_event(task, now()));
   }
 
   void send_start(const Event& start) {
     const TaskRecord& task = *farm_.table().find(start["task"]);
-    if (auto node = pool_.find(task.node))
-      channels_->send(*node, start_command(id_of(task.task.name, task.attempt), pool_.script(*node, task)));
+    auto node = pool_.find(task.node);
+    if (!node) return;
+    const std::string id = id_of(task.task.name, task.attempt);
+    const std::string parent = json::text_of(task.task.spec, "from");
+    if (parent.empty()) return channels_->send(*node, start_command(id, pool_.script(*node, task)));
+    sending_.insert(id);
+    errand(
+        *node,
+        [this, node, parent = outputs_.kept(parent), to = parent_folder(task.task.name, task.attempt)] {
+          return send_output(pool_.member(*node), parent, to, context_.context->stop);
+        },
+        [this, node, id, name = task.task.name, attempt = task.attempt](const Status& sent) {
+          sending_.erase(id);
+          if (!farm_.awaits(name, attempt)) return;
+          const TaskRecord& task = *farm_.table().find(name);
+          if (sent.ok() && !task.cancelling)
+            return channels_->send(*node, start_command(id, pool_.script(*node, task)));
+          record(end_event(name, attempt, task.cancelling ? End::Cancelled : End::Lost, -1,
+                           "the output that it starts from could not be sent: " + sent.message(), now()));
+        });
   }
 
   // Asks a task to end, and kills it after the grace.
@@ -434,7 +480,8 @@ class FarmRun {
       if (record(set_aside_event(task.task.name, why, now())))
         tell("", fmt::format("task {} is set aside: {}", task.task.name, why), "failed");
     }
-    if (kept_.ok() && search_ && farm_.fits_nowhere(settings_.trial_needs) && search_->next())
+    if (kept_.ok() && search_ && farm_.fits_nowhere(settings_.trial_needs) &&
+        search_->has_next(farm_.table()))
       kept_ = invalid("a trial " + farm_.why_waiting(settings_.trial_needs));
   }
 
@@ -467,7 +514,7 @@ class FarmRun {
         const std::string id = id_of(name, task.attempt);
         if (task.uncommitted || now() - task.started < std::min(kYoung, timeout > 0 ? timeout : kYoung))
           continue;
-        if (ready_[i]) channels_->send(i, check_command(id));
+        if (ready_[i] && !sending_.contains(id)) channels_->send(i, check_command(id));
         if (timeout > 0 && now() - task.started > timeout && timed_out_.insert(id).second) end_task(task);
       }
     }
@@ -571,6 +618,8 @@ class FarmRun {
   std::vector<std::optional<SteadyClock::time_point>> lost_since_;
   std::vector<bool> ready_;
   std::vector<std::map<std::string, int>> reports_;  // by node and attempt: lines since it is connected
+  std::vector<MetricFiles> files_;                   // by node
+  std::set<std::string> sending_;                    // attempts whose parent's output is on its way
   std::vector<std::string> requests_;                // files of the inbox that the journal is about to have
   std::map<std::string, int> fetches_;               // by attempt: how often its output was not brought
   std::map<std::string, std::pair<size_t, SteadyClock::time_point>> fetch_again_;  // as kills_

@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/json_values.h"
 #include "runtime/base/local_digest.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/program/artifact.h"
 #include "runtime/steps/training/bucket_folder.h"
 #include "runtime/steps/training/result_folder.h"
@@ -195,6 +196,17 @@ Status Outputs::adopt(const Table& table) {
   std::error_code error;
   fs::remove_all(folder_ + "/arriving", error);
   return make_directories(folder_ + "/arriving", 0700);
+}
+
+Status send_output(jobs::Member& member, const std::string& kept, const std::string& to, const Stop& stop) {
+  auto names = files_below(kept);
+  if (!names) return std::move(names).status();
+  auto made = member.exec("mkdir -p " + shell_path(member.folder() + "/" + to), stop);
+  if (!made) return std::move(made).status();
+  for (const std::string& name : *names) {
+    if (Status sent = member.put_file(kept + "/" + name, to + "/" + name, stop); !sent.ok()) return sent;
+  }
+  return {};
 }
 
 Result<Published> publish(const ToPublish& what, const std::vector<std::unique_ptr<jobs::Member>>& members,

@@ -33,6 +33,9 @@ class Outputs {
   std::string folder_;
 };
 
+// Sends a kept output to a folder of the job on a node. If the task left none, that folder is empty.
+Status send_output(jobs::Member& member, const std::string& kept, const std::string& to, const Stop& stop);
+
 struct Published {
   Json output;                     // the step's product, as that of a program
   std::vector<std::string> notes;  // what a user must know

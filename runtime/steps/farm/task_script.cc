@@ -25,6 +25,10 @@ std::string filled(std::string text, const Json& parameters, const std::string& 
 
 }  // namespace
 
+std::string parent_folder(const std::string& task, int attempt) {
+  return fmt::format("farm/parents/{}.{}", task, attempt);
+}
+
 std::string task_script(const Json& program, const program::MemberSetting& setting,
                         const std::vector<program::Place>& places, const TaskRecord& task,
                         const std::string& engine) {
@@ -55,6 +59,8 @@ std::string task_script(const Json& program, const program::MemberSetting& setti
   variables["RADL_TASK_NAME"] = name;
   variables["RADL_PARAMETERS"] = parameters.dump();
   variables["RADL_RESULTS"] = fmt::format("{}/farm/{}.{}/results", setting.folder, name, task.attempt);
+  if (const std::string parent = json::text_of(spec, "from"); !parent.empty())
+    variables["RADL_PARENT"] = setting.folder + "/" + parent_folder(name, task.attempt);
   variables["RADL_CHECKPOINTS"] += "/" + name;
   variables["RADL_THREADS"] = std::to_string(std::max<int64_t>(1, task.task.needs.cpu / 1000));
   if (!engine.empty()) variables["RADL_TRAIN"] = engine;

@@ -15,4 +15,7 @@ std::string task_script(const Json& program, const program::MemberSetting& setti
                         const std::vector<program::Place>& places, const TaskRecord& task,
                         const std::string& engine);
 
+// Where an attempt finds the output of the trial that it starts from, below the job's folder.
+std::string parent_folder(const std::string& task, int attempt);
+
 }  // namespace radl::farm

@@ -98,7 +98,7 @@ std::optional<double> number_of_tensor(std::string_view bytes) {
 }
 
 // Event.summary is 5, Summary.value 1; of a value: tag 1, simple_value 2, tensor 8.
-void take_event(std::string_view bytes, Metrics& into) {
+void take_event(std::string_view bytes, const TakeScalar& take) {
   Message event(bytes);
   while (auto field = event.next()) {
     if (field->number != 5 || field->wire != 2) continue;
@@ -113,7 +113,7 @@ void take_event(std::string_view bytes, Metrics& into) {
         if (part->number == 2 && part->wire == 5) number = float_of(part->value);
         if (part->number == 8 && part->wire == 2) number = number_of_tensor(part->bytes);
       }
-      if (number && !tag.empty()) take_number(tag, *number, into);
+      if (number && !tag.empty()) take(tag, *number);
     }
   }
 }
@@ -132,17 +132,26 @@ uint64_t little_endian(std::string_view bytes) {
 
 }  // namespace
 
-Status take_event_file(std::string_view bytes, Metrics& into) {
+Result<size_t> take_events(std::string_view bytes, const TakeScalar& take) {
   constexpr size_t kHead = 12, kTail = 4;  // length, its checksum; the data's checksum
-  while (bytes.size() >= kHead) {
-    if (little_endian(bytes.substr(8, 4)) != masked_crc(bytes.substr(0, 8)))
-      return {Code::Corrupt, "is no file of events, or a damaged one"};
-    const uint64_t length = little_endian(bytes.substr(0, 8));
-    if (length > bytes.size() - kHead || bytes.size() - kHead - length < kTail) return {};
-    take_event(bytes.substr(kHead, length), into);
-    bytes.remove_prefix(kHead + length + kTail);
+  const Status damaged(Code::Corrupt, "is not a file of TensorBoard events, or is damaged");
+  size_t taken = 0;
+  while (bytes.size() - taken >= kHead) {
+    const std::string_view rest = bytes.substr(taken);
+    if (little_endian(rest.substr(8, 4)) != masked_crc(rest.substr(0, 8))) return damaged;
+    const uint64_t length = little_endian(rest.substr(0, 8));
+    if (length > rest.size() - kHead || rest.size() - kHead - length < kTail) break;
+    const std::string_view data = rest.substr(kHead, length);
+    if (little_endian(rest.substr(kHead + length, kTail)) != masked_crc(data)) return damaged;
+    take_event(data, take);
+    taken += kHead + length + kTail;
   }
-  return {};
+  return taken;
+}
+
+Status take_event_file(std::string_view bytes, Metrics& into) {
+  return take_events(bytes, [&](const std::string& tag, double value) { take_number(tag, value, into); })
+      .status();
 }
 
 void take_files(const std::string& folder, std::vector<std::string> names, Metrics& into) {

@@ -5,6 +5,7 @@
 // https://github.com/tensorflow/tensorboard/blob/master/tensorboard/compat/proto/event.proto).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,11 @@
 
 namespace radl::program {
 
-// All scalars of an event file, in order; one that ends in the midst of a record (it is being written) gives
-// what is before it. Corrupt: a frame's checksum of its length does not fit.
+using TakeScalar = std::function<void(const std::string& tag, double value)>;
+// Passes on all scalars of the complete records at the start of an event file, in order, and returns the size
+// of these records in bytes. Corrupt: a checksum of a record is wrong; the scalars before it were passed on.
+Result<size_t> take_events(std::string_view bytes, const TakeScalar& take);
+// The same for a whole file; the end of one that is being written may be incomplete.
 Status take_event_file(std::string_view bytes, Metrics& into);
 // Of these files below a folder, in the order of their names. A file that is none of either kind is passed
 // over.

@@ -25,6 +25,18 @@ TEST(FarmSettings, WrongOnesAreRefused) {
     EXPECT_EQ(parse_farm(text).status().code(), Code::Invalid) << text;
 }
 
+TEST(FarmSettings, MetricsComeFromOutputOrFiles) {
+  EXPECT_EQ(parse_farm(R"({"tasks": [{"command": "a"}]})")->metrics, "");
+  EXPECT_EQ(parse_farm(R"({"search": {"space": {"x": [1]}}})")->metrics, "stdout");
+  EXPECT_EQ(parse_farm(R"({"metrics": "*tfevents*", "tasks": [{"command": "a"}]})")->metrics, "*tfevents*");
+  for (const char* wrong : {"a/b", "a'b", "a b", "$(x)", "a\\nb"})
+    EXPECT_EQ(parse_farm(R"({"tasks": [{"command": "a"}], "metrics": ")" + std::string(wrong) + "\"}")
+                  .status()
+                  .code(),
+              Code::Invalid)
+        << wrong;
+}
+
 TEST(FarmSettings, WrongValuesOfATaskAreRefused) {
   EXPECT_TRUE(parse_farm(R"({"tasks": [{"arguments": ["a", 1], "environment": {"A": true}}]})").ok());
   for (const char* task :
