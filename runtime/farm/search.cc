@@ -175,6 +175,15 @@ bool Search::should_stop(const std::string& task) const {
   return found != trials_.end() && found->second.stops && !found->second.over;
 }
 
+std::vector<std::string> Search::to_stop(const Table& table) const {
+  std::vector<std::string> names;
+  for (const auto& [name, trial] : trials_) {
+    const TaskRecord* task = trial.stops && !trial.over ? table.find(name) : nullptr;
+    if (task && task->state == State::Running && !task->stopping) names.push_back(name);
+  }
+  return names;
+}
+
 std::vector<double> Search::drawn(size_t number) const {
   const size_t dimensions = settings_.space.parameters().size();
   if (settings_.strategy == Strategy::Sobol) return sobol_point(number, dimensions, settings_.seed);

@@ -59,6 +59,8 @@ class Search {
   void observe(const Event& event);
   // The trial is no longer among the best of a rung that it reached.
   bool should_stop(const std::string& task) const;
+  // Running trials that should stop, and were not asked to yet.
+  std::vector<std::string> to_stop(const Table& table) const;
   // A trial may be added now. With pbt, none may while the generation before is not over.
   bool has_next(const Table& table) const;
   // The next trial, if has_next(). The caller adds it as the task next_name(). Only an external searcher

@@ -23,13 +23,14 @@ Json without_farm(Json program) {
   return program;
 }
 
-Json settings_event(const Json& program, const FarmSettings& settings, const std::string& journal) {
+Json settings_event(const Json& program, const FarmSettings& settings, const std::optional<Search>& search,
+                    const std::string& journal) {
   Json event = {
       {"name", program.value("name", "")}, {"tries", settings.policy.rules.tries}, {"journal", journal}};
-  if (settings.search) {
-    event["metric"] = settings.search->metric;
-    event["goal"] = settings.search->maximize ? "max" : "min";
-    event["trials"] = settings.search->trials;
+  if (search) {
+    event["metric"] = search->settings().metric;
+    event["goal"] = search->settings().maximize ? "max" : "min";
+    event["trials"] = search->settings().trials;  // with those that were added
   }
   return event;
 }
@@ -54,6 +55,44 @@ Json numbers_of(const std::string& text) {
   for (const auto& [name, value] : values.items())
     if (value.is_number() && std::isfinite(value.get<double>())) numbers[name] = value;
   return numbers;
+}
+
+Result<std::optional<Task>> next_trial(const Search& search, const Farm& farm, const Resources& needs) {
+  const bool room = std::any_of(farm.hosts().begin(), farm.hosts().end(),
+                                [&](const Host& host) { return host.open && needs.fits(host.remaining); });
+  if (!room || !search.has_next(farm.table())) return std::optional<Task>();
+  auto next = search.next(farm.table());
+  if (!next) return std::move(next).status();
+  Task task{search.next_name(), needs, 0, {{"parameters", next->parameters}}};
+  if (!next->parent.empty()) task.spec["from"] = next->parent;
+  return std::optional<Task>(std::move(task));
+}
+
+std::vector<TaskRecord> running_tasks(const Table& table) {
+  std::vector<TaskRecord> running;
+  for (const TaskRecord& task : table.tasks())
+    if (task.state == State::Running && !task.uncommitted) running.push_back(task);
+  return running;
+}
+
+std::vector<Event> set_aside_events(const Farm& farm, double now) {
+  std::vector<Event> events;
+  for (const TaskRecord& task : farm.table().tasks())
+    if (task.state == State::Waiting && farm.fits_nowhere(task.task.needs))
+      events.push_back(set_aside_event(task.task.name, farm.why_waiting(task), now));
+  return events;
+}
+
+void Timers::add(const std::string& id, size_t node, std::chrono::milliseconds after) {
+  all_[id] = {node, std::chrono::steady_clock::now() + after};
+}
+
+std::vector<std::pair<std::string, size_t>> Timers::due() {
+  std::vector<std::pair<std::string, size_t>> due;
+  for (const auto& [id, timer] : all_)
+    if (std::chrono::steady_clock::now() >= timer.second) due.emplace_back(id, timer.first);
+  for (const auto& [id, node] : due) all_.erase(id);
+  return due;
 }
 
 Result<jobs::Fetched> bring_output(jobs::Member& member, const std::string& id, const std::string& to) {

@@ -19,11 +19,10 @@
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/inbox.h"
-#include "runtime/steps/farm/metric_files.h"
 #include "runtime/steps/farm/optuna.h"
 #include "runtime/steps/farm/outputs.h"
 #include "runtime/steps/farm/pool.h"
-#include "runtime/steps/farm/task_script.h"
+#include "runtime/steps/farm/reports.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/program/results.h"
@@ -62,8 +61,9 @@ class FarmRun {
               [this](const std::string& node, const std::string& what) { tell(node, what, "ok"); }) {
     if (settings_.search)
       search_.emplace(*settings_.search, ask_optuna(context_.context->environment, context_.context->stop));
-    reports_.resize(nodes_.size());
-    files_.assign(nodes_.size(), MetricFiles(settings_.search ? settings_.search->metric : ""));
+    reports_.assign(nodes_.size(),
+                    Reports(settings_.search ? settings_.search->metric : "",
+                            [this](std::string_view text) { return log_.mask(std::string(text)); }));
     ready_.assign(nodes_.size(), false);
   }
 
@@ -120,9 +120,7 @@ class FarmRun {
   void take_program() {
     journal_id_ = json::text_of(farm_.table().settings(), "journal");
     if (journal_id_.empty()) journal_id_ = to_hex(random_bytes(16));
-    Json known = settings_event(program_, settings_, journal_id_);
-    if (search_) known["trials"] = search_->settings().trials;  // with those of `radlc farm add`
-    record(farm_event(std::move(known), now()));
+    record(farm_event(settings_event(program_, settings_, search_, journal_id_), now()));
     // Nothing starts on a node that this run has not reached.
     for (const auto& [node, known] : std::map<std::string, NodeRecord>(farm_.table().nodes())) {
       if (!known.gone) record(gone_event(node, "not connected yet", now()));
@@ -193,6 +191,9 @@ class FarmRun {
   }
 
   void take_line(size_t node, const AgentLine& line) {
+    auto reports = reports_[node].take(line, now());
+    if (!reports) return tell(nodes_[node].address, reports.status().message(), "failed");
+    for (const Event& report : *reports) record(report);
     switch (line.kind) {
       case AgentLine::Kind::Ready:
         return connected(node);
@@ -200,16 +201,8 @@ class FarmRun {
         cancelled_ = true;
         return;
       case AgentLine::Kind::Line:
-        return take_report(node, line, line.text);
-      case AgentLine::Kind::Piece: {
-        auto reports = files_[node].take(id_of(line.task, line.attempt), line.text);
-        if (!reports)
-          return tell(nodes_[node].address,
-                      fmt::format("task {}: a file with metrics {}", line.task, reports.status().message()),
-                      "failed");
-        for (const std::string& report : *reports) take_report(node, line, report);
+      case AgentLine::Kind::Piece:
         return;
-      }
       case AgentLine::Kind::Gone: {
         const std::string id = id_of(line.task, line.attempt);
         if (!current(node, line) || ending_.contains(id)) return;
@@ -217,17 +210,8 @@ class FarmRun {
         return channels_->send(node, stop_command(id, "KILL"));  // it may only have started late
       }
       case AgentLine::Kind::End:
-        if (const std::string rest = files_[node].rest(id_of(line.task, line.attempt)); !rest.empty())
-          take_report(node, line, rest);
         return ended(node, line);
     }
-  }
-
-  void take_report(size_t node, const AgentLine& line, const std::string& text) {
-    if (!text.starts_with("{")) return;
-    const int report = ++reports_[node][id_of(line.task, line.attempt)];
-    const Json values = numbers_of(log_.mask(text));
-    if (!values.empty()) record(metric_event(line.task, line.attempt, report, values, now()));
   }
 
   void connected(size_t node) {
@@ -235,7 +219,6 @@ class FarmRun {
     ready_[node] = true;
     lost_since_[node].reset();
     reports_[node].clear();  // the agent tells all lines again
-    files_[node].clear();
     auto known = farm_.table().nodes().find(address);
     const Resources has = pool_.capacity(node);
     if (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has)
@@ -329,7 +312,7 @@ class FarmRun {
     ending_.erase(id);
     if (!ready_[node] || !farm_.awaits(task, attempt)) return;
     if (++fetches_[id] < (why.code() == Code::Lost ? kLostFetches : kFetches)) {
-      fetch_again_[id] = {node, SteadyClock::now() + kBetweenFetches};
+      fetch_again_.add(id, node, kBetweenFetches);
       return;
     }
     const std::string text = "its output could not be brought: " + log_.mask(why.text());
@@ -385,11 +368,8 @@ class FarmRun {
       }
       if (events.empty() && !add_trial()) break;
     }
-    for (const TaskRecord& task : farm_.table().tasks()) {
-      if (!search_ || task.state != State::Running || task.stopping || !search_->should_stop(task.task.name))
-        continue;
-      stop_later(task);
-    }
+    for (const std::string& name : search_ ? search_->to_stop(farm_.table()) : std::vector<std::string>())
+      stops_[id_of(name, farm_.table().find(name)->attempt)] = name;
     for (const auto& [id, task] : stops_) record(stop_event(task, farm_.table().find(task)->attempt, now()));
     if (Status kept = journal_.flush(); !kept.ok()) return kept;
     forget_requests();
@@ -400,45 +380,31 @@ class FarmRun {
     return {};
   }
 
-  void stop_later(const TaskRecord& task) { stops_[id_of(task.task.name, task.attempt)] = task.task.name; }
-
   bool add_trial() {
-    if (!search_ || farm_.table().count(State::Waiting) > 0) return false;
-    const bool room = std::any_of(farm_.hosts().begin(), farm_.hosts().end(), [&](const Host& host) {
-      return host.open && settings_.trial_needs.fits(host.remaining);
-    });
-    if (!room || !kept_.ok() || !search_->has_next(farm_.table())) return false;
-    auto next = search_->next(farm_.table());
-    if (!next) {
-      kept_ = std::move(next).status();
-      return false;
-    }
-    Task task{search_->next_name(), settings_.trial_needs, 0, {{"parameters", next->parameters}}};
-    if (!next->parent.empty()) task.spec["from"] = next->parent;
-    return record(add_event(task, now()));
+    if (!search_ || !kept_.ok() || farm_.table().count(State::Waiting) > 0) return false;
+    auto trial = next_trial(*search_, farm_, settings_.trial_needs);
+    if (!trial) kept_ = trial.status();
+    return trial && *trial && record(add_event(**trial, now()));
   }
 
   void send_start(const Event& start) {
-    const TaskRecord& task = *farm_.table().find(start["task"]);
-    auto node = pool_.find(task.node);
+    const TaskRecord task = *farm_.table().find(start["task"]);
+    const auto node = pool_.find(task.node);
     if (!node) return;
-    const std::string id = id_of(task.task.name, task.attempt);
-    const std::string parent = json::text_of(task.task.spec, "from");
-    if (parent.empty()) return channels_->send(*node, start_command(id, pool_.script(*node, task)));
+    const std::string name = task.task.name, id = id_of(name, task.attempt);
+    if (!task.task.spec.contains("from"))
+      return channels_->send(*node, start_command(id, pool_.script(*node, task)));
     sending_.insert(id);
     errand(
         *node,
-        [this, node, parent = outputs_.kept(parent), to = parent_folder(task.task.name, task.attempt)] {
-          return send_output(pool_.member(*node), parent, to, context_.context->stop);
-        },
-        [this, node, id, name = task.task.name, attempt = task.attempt](const Status& sent) {
+        [this, node, task] { return send_parent(pool_.member(*node), outputs_, task, *context_.context); },
+        [this, node, task, name, id](const Status& sent) {
           sending_.erase(id);
-          if (!farm_.awaits(name, attempt)) return;
-          const TaskRecord& task = *farm_.table().find(name);
-          if (sent.ok() && !task.cancelling)
+          const bool ends = farm_.table().find(name)->cancelling;
+          if (sent.ok() && !ends && farm_.awaits(name, task.attempt))
             return channels_->send(*node, start_command(id, pool_.script(*node, task)));
-          record(end_event(name, attempt, task.cancelling ? End::Cancelled : End::Lost, -1,
-                           "the output that it starts from could not be sent: " + sent.message(), now()));
+          const std::string why = "the output that it starts from was not sent: " + sent.message();
+          record(end_event(name, task.attempt, ends ? End::Cancelled : End::Lost, -1, why, now()));
         });
   }
 
@@ -448,7 +414,7 @@ class FarmRun {
     if (!node) return;
     const std::string id = id_of(task.task.name, task.attempt);
     channels_->send(*node, stop_command(id, program_.value("stop_signal", "TERM")));
-    kills_[id] = {*node, SteadyClock::now() + grace()};
+    kills_.add(id, *node, grace());
   }
 
   std::chrono::milliseconds grace() const {
@@ -474,12 +440,12 @@ class FarmRun {
   // Tasks that no node will ever run must not keep the farm, and what its nodes cost, going.
   void set_aside() {
     if (std::find(ready_.begin(), ready_.end(), false) != ready_.end()) return;
-    for (const TaskRecord& task : std::vector<TaskRecord>(farm_.table().tasks())) {
-      if (task.state != State::Waiting || !farm_.fits_nowhere(task.task.needs)) continue;
-      const std::string why = farm_.why_waiting(task);
-      if (record(set_aside_event(task.task.name, why, now())))
-        tell("", fmt::format("task {} is set aside: {}", task.task.name, why), "failed");
-    }
+    for (const Event& event : set_aside_events(farm_, now()))
+      if (record(event))
+        tell("",
+             fmt::format("task {} is set aside: {}", json::text_of(event, "task"),
+                         json::text_of(event, "reason")),
+             "failed");
     if (kept_.ok() && search_ && farm_.fits_nowhere(settings_.trial_needs) &&
         search_->has_next(farm_.table()))
       kept_ = invalid("a trial " + farm_.why_waiting(settings_.trial_needs));
@@ -494,16 +460,9 @@ class FarmRun {
   }
 
   void checks() {
-    for (auto each = kills_.begin(); each != kills_.end();) {
-      const bool due = SteadyClock::now() >= each->second.second;
-      if (due) channels_->send(each->second.first, stop_command(each->first, "KILL"));
-      each = due ? kills_.erase(each) : std::next(each);
-    }
-    for (auto each = fetch_again_.begin(); each != fetch_again_.end();) {
-      const bool due = SteadyClock::now() >= each->second.second;
-      if (due) channels_->send(each->second.first, check_command(each->first));  // it tells its end again
-      each = due ? fetch_again_.erase(each) : std::next(each);
-    }
+    for (const auto& [id, node] : kills_.due()) channels_->send(node, stop_command(id, "KILL"));
+    for (const auto& [id, node] : fetch_again_.due())
+      channels_->send(node, check_command(id));  // it tells its end again
     if (SteadyClock::now() < next_check_) return;
     next_check_ = SteadyClock::now() + kBetweenChecks;
     set_aside();
@@ -556,12 +515,7 @@ class FarmRun {
 
   // What the user interrupts uses up no try.
   void end_all() {
-    auto running = [&] {
-      std::vector<TaskRecord> all;
-      for (const TaskRecord& task : farm_.table().tasks())
-        if (task.state == State::Running && !task.uncommitted) all.push_back(task);
-      return all;
-    };
+    auto running = [this] { return running_tasks(farm_.table()); };
     kills_.clear();
     for (const TaskRecord& task : running()) end_task(task);
     const auto until = SteadyClock::now() + grace() + std::chrono::seconds(5);
@@ -617,15 +571,13 @@ class FarmRun {
   std::map<size_t, Errand> errands_;
   std::vector<std::optional<SteadyClock::time_point>> lost_since_;
   std::vector<bool> ready_;
-  std::vector<std::map<std::string, int>> reports_;  // by node and attempt: lines since it is connected
-  std::vector<MetricFiles> files_;                   // by node
-  std::set<std::string> sending_;                    // attempts whose parent's output is on its way
-  std::vector<std::string> requests_;                // files of the inbox that the journal is about to have
-  std::map<std::string, int> fetches_;               // by attempt: how often its output was not brought
-  std::map<std::string, std::pair<size_t, SteadyClock::time_point>> fetch_again_;  // as kills_
-  std::set<std::string> ending_, timed_out_;                                       // attempts
+  std::vector<Reports> reports_;              // by node
+  std::set<std::string> sending_;             // attempts whose parent's output is on its way
+  std::vector<std::string> requests_;         // files of the inbox that the journal is about to have
+  std::map<std::string, int> fetches_;        // by attempt: how often its output was not brought
+  Timers kills_, fetch_again_;                // of attempts
+  std::set<std::string> ending_, timed_out_;  // attempts
   std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
-  std::map<std::string, std::pair<size_t, SteadyClock::time_point>> kills_;  // by attempt: node and time
   SteadyClock::time_point next_check_, next_progress_, begun_ = SteadyClock::now();
   std::string progress_;
   std::atomic<bool> cancelled_{false};

@@ -11,6 +11,7 @@
 #include "common/json_values.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
+#include "runtime/steps/farm/task_script.h"
 #include "runtime/steps/program/artifact.h"
 #include "runtime/steps/training/bucket_folder.h"
 #include "runtime/steps/training/result_folder.h"
@@ -198,13 +199,17 @@ Status Outputs::adopt(const Table& table) {
   return make_directories(folder_ + "/arriving", 0700);
 }
 
-Status send_output(jobs::Member& member, const std::string& kept, const std::string& to, const Stop& stop) {
+Status send_parent(jobs::Member& member, const Outputs& outputs, const TaskRecord& task,
+                   const Context& context) {
+  const std::string kept = outputs.kept(json::text_of(task.task.spec, "from"));
+  const std::string to = parent_folder(task.task.name, task.attempt);
   auto names = files_below(kept);
   if (!names) return std::move(names).status();
-  auto made = member.exec("mkdir -p " + shell_path(member.folder() + "/" + to), stop);
+  auto made = member.exec("mkdir -p " + shell_path(member.folder() + "/" + to), context.stop);
   if (!made) return std::move(made).status();
   for (const std::string& name : *names) {
-    if (Status sent = member.put_file(kept + "/" + name, to + "/" + name, stop); !sent.ok()) return sent;
+    if (Status sent = member.put_file(kept + "/" + name, to + "/" + name, context.stop); !sent.ok())
+      return sent;
   }
   return {};
 }

@@ -33,8 +33,10 @@ class Outputs {
   std::string folder_;
 };
 
-// Sends a kept output to a folder of the job on a node. If the task left none, that folder is empty.
-Status send_output(jobs::Member& member, const std::string& kept, const std::string& to, const Stop& stop);
+// Sends the output that a trial starts from to its node (parent_folder()). If that trial left none, the
+// folder is empty.
+Status send_parent(jobs::Member& member, const Outputs& outputs, const TaskRecord& task,
+                   const Context& context);
 
 struct Published {
   Json output;                     // the step's product, as that of a program
