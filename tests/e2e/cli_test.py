@@ -215,6 +215,61 @@ deploy web 1
         self.assertIn("takes no value", self.err)
         self.assertIn("@input.name@", pathlib.Path(path).read_text())
 
+    PLACES = """radl 2
+
+let site = 'ec2'
+
+system a (count = 1, cloud = %s)
+
+each p in ['eu-a', 'eu-b'] (
+  system 'n-${p}' (count = 1, cloud = local, availability_zone = %s)
+)
+"""
+
+    def test_a_word_that_meant_a_value_is_an_error_until_it_is_quoted(self):
+        path = self.write("a.radl", self.PLACES % ("site", "p"))
+        self.inside(self.folder, "check", path, code=1)
+        self.assertEqual(self.err.count("E0433"), 2, self.err)
+        self.assertIn("'${site}'", self.err)
+        self.inside(self.folder, "fmt", "--upgrade", path)
+        self.assertEqual(pathlib.Path(path).read_text(), self.PLACES % ("'${site}'", "'${p}'"))
+        nodes = json.loads(self.inside(self.folder, "compile", path))["nodes"]
+        self.assertEqual({node["system"]: (node["cloud"], node["requirements"].get("availability_zone", {}).get("equals"))
+                          for node in nodes},
+                         {"a": ("ec2", None), "n-eu-a": ("local", "eu-a"), "n-eu-b": ("local", "eu-b")})
+
+    def test_a_computed_cloud_of_several_lines_is_upgraded(self):
+        path = self.write("a.radl", "radl 2\n\nsystem a (\n  count = 1\n  cloud = lookup(\n    { k = 'ec2' },  # sites\n"
+                                    "    'k',\n    'gce'\n  )\n)\n")
+        self.inside(self.folder, "fmt", "--upgrade", path)
+        self.assertIn("cloud = '${lookup({ k = 'ec2' }, 'k', 'gce')}'", pathlib.Path(path).read_text())
+        self.assertEqual(json.loads(self.inside(self.folder, "compile", path))["nodes"][0]["cloud"], "ec2")
+
+    SYSTEMS = "radl 2\n\nsystem s (cpu.count >= 1)\nsystem w (cpu.count >= 1)\ndeploy s 1\ndeploy w 2\n"
+    RENAMED = {
+        "std/storage/nfs": ("server = system.s, clients = system.w, options = ['ro']", "mount_options"),
+        "std/storage/minio": ("server = system.s, clients = system.w, program = 'a.py', options = ['ro']", "mount_options"),
+        "std/cluster/ray": ("head = system.s, workers = system.w, options = ['-v']", "start_arguments"),
+        "std/cluster/slurm": ("head = system.s, workers = system.w, max = 4, settings = 'X=1'", "configuration"),
+        "std/training/mpi": ("nodes = system.w, main = 'a.py', source = '.', packages = no", "install"),
+    }
+
+    def test_former_names_of_the_standard_library_are_upgraded(self):
+        self.write("a.py", "")
+        for module, (inputs, now) in self.RENAMED.items():
+            with self.subTest(module):
+                uses = "\nuse '%s' as m (%s)\n" % (module, inputs)
+                output = "\noutput names (value = '${m.nodes}')\n" if module.endswith("slurm") else ""
+                path = self.write("a.radl", self.SYSTEMS + uses + output)
+                self.inside(self.folder, "check", path, code=1)
+                self.assertIn("E0412", self.err)
+                self.assertIn("'%s'" % now, self.err)
+                self.inside(self.folder, "fmt", "--upgrade", path)
+                after = pathlib.Path(path).read_text()
+                self.assertIn(now + " = ", after)
+                self.assertEqual("m.node_names" in after, bool(output))
+                self.inside(self.folder, "check", path)
+
 
 class Nodes(CliCase):
     def test_a_node_that_has_died_is_started_again(self):
