@@ -9,6 +9,7 @@
 #include "compiler/eval/functions.h"
 #include "compiler/eval/operators.h"
 #include "compiler/eval/secret_access.h"
+#include "compiler/syntax/renamed.h"
 
 namespace radl::expr {
 
@@ -115,12 +116,14 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   std::string near(code == DiagCode::UnknownName ? here_written(name.text) : "");
   if (near.empty() && code == DiagCode::UnknownName && is_input(name))
     near = fmt::format("input.{}", name.text);
+  const std::string present = space == nullptr ? "" : space->renamed(name.text);
+  if (!present.empty()) near = present;
   if (near.empty() && space != nullptr) near = suggestion(name.text, space->names());
   if (near == name.text) near.clear();  // the name of something that is no value
   if (std::string why = space == nullptr ? "" : space->absence(name.text); !why.empty()) {
     diagnostic.with_help(std::move(why));
   } else if (!near.empty()) {
-    diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+    diagnostic.with_help(present.empty() ? fmt::format("did you mean '{}'?", near) : renamed_help(present));
     const size_t written =
         name.span.end - name.span.begin;  // system['x'] has quotes, a computed name neither
     if (written == name.text.size())

@@ -68,6 +68,7 @@ struct Scopes::Scope {
     std::string absence(std::string_view name) const override {
       return scope->left_out(ast::Kind::Output, name);
     }
+    std::string renamed(std::string_view name) const override;
     std::string what() const override {
       if (scope->instance.use == nullptr) return "output";
       return fmt::format("output of module '{}'", scope->instance.use->name.text);

@@ -11,6 +11,7 @@
 #include "compiler/eval/expand.h"
 #include "compiler/eval/scope_data.h"
 #include "compiler/source/read.h"
+#include "compiler/syntax/renamed.h"
 
 namespace radl::passes {
 
@@ -24,6 +25,13 @@ std::vector<std::string> Scopes::Scope::Root::names() const {
   for (const auto& [name, block] : scope->instance.configures) result.emplace_back(name);
   for (const auto& [name, block] : scope->instance.networks) result.emplace_back(name);
   return result;
+}
+
+std::string Scopes::Scope::Outputs::renamed(std::string_view name) const {
+  const ast::Use* use = scope->instance.use;
+  if (use == nullptr || use->module == nullptr) return "";
+  const std::string_view now = renamed_output(use->module->text, name);
+  return scope->instance.outputs.contains(now) ? std::string(now) : "";
 }
 
 std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const Self* self, bool* used_self) {

@@ -45,7 +45,7 @@ void Scopes::check_given_to_module(const Instance& instance) {
             names.emplace_back(property.name);
       std::string near(renamed_input(instance.use->module->text, feature->name.text));
       if (!near.empty())
-        diagnostic.with_help(fmt::format("its name is now '{}': `radlc fmt --upgrade FILE` writes it", near));
+        diagnostic.with_help(renamed_help(near));
       else if (near = nearest(feature->name.text, names); !near.empty())
         diagnostic.with_help(fmt::format("did you mean '{}'?", near));
       // A computed name is one string that makes several names.

@@ -150,6 +150,8 @@ class Namespace {
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
   // Why a name that could be there is not, to be said beside the error; "" where there is nothing to say.
   virtual std::string absence(std::string_view) const { return ""; }
+  // The present name of a member that was renamed; "" for any other.
+  virtual std::string renamed(std::string_view) const { return ""; }
   // A function that the file declares, and the names that its body sees; null if there is none.
   struct Declared {
     const ast::Let* function = nullptr;

@@ -8,6 +8,7 @@
 #include "common/suggestion.h"
 #include "compiler/passes/build.h"
 #include "compiler/syntax/places.h"
+#include "compiler/syntax/renamed.h"
 #include "compiler/syntax/walk.h"
 
 namespace radl::passes {
@@ -130,14 +131,16 @@ class Names {
                          child->left_out.contains({ast::Kind::Output, member.text});
       if (!there && !child->may_declare("output", member.text))
         unknown(DiagCode::UnknownMember, member, fmt::format("output of module '{}'", first.text),
-                child->outputs);
+                child->outputs, renamed_output(child->use->module->text, member.text));
     } else if (!declared_.computed && !declared_.names.contains(first.text) &&
                !instance_.may_declare("", first.text)) {
       unknown(DiagCode::UnknownName, first, "", {});
     }
   }
 
-  void unknown(DiagCode code, const ast::Name& name, const std::string& what, const Instance::ByName& there) {
+  // `present`: the name that a former one has now.
+  void unknown(DiagCode code, const ast::Name& name, const std::string& what, const Instance::ByName& there,
+               std::string_view present = {}) {
     const auto& all = diagnostics_.all();
     if (std::any_of(all.begin(), all.end(), [&](const Diagnostic& one) {
           return one.span.file == name.span.file && one.span.begin <= name.span.begin &&
@@ -151,8 +154,9 @@ class Names {
         diagnostics_.report(code, name.span,
                             what.empty() ? fmt::format("nothing here is named '{}'", name.text)
                                          : fmt::format("there is no {} named '{}'", what, name.text));
-    if (std::string near = suggestion(name.text, names); !near.empty())
-      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+    if (std::string near = there.contains(present) ? std::string(present) : suggestion(name.text, names);
+        !near.empty())
+      diagnostic.with_help(near == present ? renamed_help(present) : fmt::format("did you mean '{}'?", near))
           .fix(fmt::format("write '{}'", near), name.span, near);
     else if (!what.empty() && !names.empty())
       diagnostic.with_help(names_it_has(names));

@@ -269,14 +269,13 @@ class ProgramMaker {
 
   bool losses() {
     const bool alone = text("lost") == "alone";
-    if (given_.contains("least") && !alone)
-      return wrong("least", "'least' has a meaning with lost = 'alone'");
+    if (given_.contains("min") && !alone) return wrong("min", "'min' has a meaning with lost = 'alone'");
     if (alone && text("runs_on") == "first")
       return wrong("lost", "with runs_on = 'first' there is one member: lost = 'alone' has no meaning");
-    const long long least = given_.value("least", 1LL);
+    const long long least = given_.value("min", 1LL);
     const size_t count = made_["members"].size();
     if (least > static_cast<long long>(count))
-      return wrong("least", fmt::format("'least' is {}, and there are {} members", least, count));
+      return wrong("min", fmt::format("'min' is {}, and there are {} members", least, count));
     if (alone) made_["least"] = least;
     return true;
   }

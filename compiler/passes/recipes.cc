@@ -279,9 +279,10 @@ bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type
     std::vector<std::string> names;
     for (const ir::Property& each : type.properties) names.emplace_back(each.name);
     std::string near(renamed_property(type.name, feature.name.text));
-    if (near.empty()) near = nearest(feature.name.text, names);
+    const bool renamed = !near.empty();
+    if (!renamed) near = nearest(feature.name.text, names);
     if (!near.empty()) {
-      diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+      diagnostic.with_help(renamed ? renamed_help(near) : fmt::format("did you mean '{}'?", near));
       if (feature.named == nullptr)  // else one string makes several names
         diagnostic.fix(fmt::format("write '{}'", near), feature.name.span, near);
     } else {

@@ -67,7 +67,7 @@ inline constexpr Property kProgram[] = {
     {"lost", String, false, "\"all\"", "all|alone", 0, 0,
      "What happens if a member is killed. `all`: all members end, which counts as one failure. `alone`: only "
      "this member restarts while the others continue, for elastic launchers."},
-    {"least", Integer, false, "", "", 1, 65536,
+    {"min", Integer, false, "", "", 1, 65536,
      "With `lost = 'alone'`: the program fails if fewer members are left (1)."},
     {"stop_signal", String, false, "\"TERM\"", "TERM|INT|HUP|QUIT|USR1|USR2", 0, 0,
      "Signal that asks it to end."},

@@ -2,6 +2,7 @@
 // ones, and errors about unknown names mention them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace radl {
@@ -11,5 +12,7 @@ namespace radl {
 std::string_view renamed_input(std::string_view module, std::string_view name);
 std::string_view renamed_output(std::string_view module, std::string_view name);
 std::string_view renamed_property(std::string_view type, std::string_view name);
+// The help of an error about a former name.
+std::string renamed_help(std::string_view present);
 
 }  // namespace radl

@@ -249,7 +249,10 @@ each p in ['eu-a', 'eu-b'] (
     RENAMED = {
         "std/storage/nfs": ("server = system.s, clients = system.w, options = ['ro']", "mount_options"),
         "std/storage/minio": ("server = system.s, clients = system.w, program = 'a.py', options = ['ro']", "mount_options"),
-        "std/cluster/ray": ("head = system.s, workers = system.w, options = ['-v']", "start_arguments"),
+        "std/cluster/ray": ("head = system.s, workers = system.w, options = ['-v'], least = 1, most = 4", "start_arguments"),
+        "std/cluster/spark": ("master = system.s, workers = system.w, home = '/opt/spark', most = 4", "max"),
+        "std/cluster/hdfs": ("namenode = system.s, datanodes = system.w, hadoop = 'https://example.org/hadoop-3.4.1.tar.gz', sha256 = '" + 64 * "a" + "', most = 4", "max"),
+        "std/training/torch": ("nodes = system.w, main = 'a.py', source = '.', least = 2", "min"),
         "std/cluster/slurm": ("head = system.s, workers = system.w, max = 4, settings = 'X=1'", "configuration"),
         "std/training/mpi": ("nodes = system.w, main = 'a.py', source = '.', packages = no", "install"),
     }

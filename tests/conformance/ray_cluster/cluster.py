@@ -85,7 +85,7 @@ class Cluster(RadlCase):
 
     def test_workers_come_for_tasks_that_wait_and_go_when_they_are_idle(self):
         self.without_a_program()
-        self.edit(self.file, ("  cpus = input.cpus\n", "  cpus = input.cpus\n  idle = 10s\n  most = 2\n"))
+        self.edit(self.file, ("  cpus = input.cpus\n", "  cpus = input.cpus\n  idle = 10s\n  max = 2\n"))
         self.write("ray/ask.py", ASK)
         given = ["--input", f"python={PYTHON}", "--input", "workers=0"]
         self.radlc("apply", "--auto-approve", self.file, *given, timeout=500)
