@@ -125,13 +125,6 @@ struct Job {
   std::function<Status()> take_back;
 };
 
-// Whether the program continues without its member on this node: with `lost = 'alone'`, unless it is the
-// chief.
-bool is_missed_alone(const ir::Step& step, const std::string& address) {
-  return step.kind == ir::StepKind::Program && step.program.value("lost", "all") == "alone" &&
-         address != step.nodes.front();
-}
-
 // One attempt after another. A step may be repeated: native ones look before they act and do not repeat what
 // cannot be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each
 // ends first what the one before has left going on the node.
@@ -174,7 +167,7 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
       Status named = publish_names(session, address, context);
-      if (!named.ok() && !(may_work_later(named.code()) && is_missed_alone(step, address))) return named;
+      if (!named.ok() && !(may_work_later(named.code()) && can_miss(step, address))) return named;
     }
     Result<StepOutcome> result = runner.run(shared, step, nodes);
     if (result.ok()) {

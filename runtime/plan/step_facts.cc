@@ -215,6 +215,24 @@ LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot) {
   return left;
 }
 
+bool can_miss(const ir::Step& step, const std::string& node) {
+  if (step.kind == ir::StepKind::Program)
+    return step.program.value("lost", "all") == "alone" && !step.nodes.empty() && node != step.nodes.front();
+  if (step.kind != ir::StepKind::Training) return false;
+  const auto members = [&](const char* type) {
+    return step.training.value("cluster", Json::object()).value(type, Json::array());
+  };
+  const auto has = [&](const Json& nodes) {
+    return std::find(nodes.begin(), nodes.end(), Json(node)) != nodes.end();
+  };
+  const Json chief = members("chief"), servers = members("ps"), workers = members("worker");
+  const Json sync = step.training.value("job", Json::object()).value("sync", Json::object());
+  const std::string mode = sync.value("mode", "");
+  // Without a server, worker 0 is the chief.
+  const bool has_server = (!chief.empty() || !servers.empty()) && mode != "allreduce" && mode != "auto";
+  return has(workers) && !has(chief) && !has(servers) && (has_server || workers.front() != node);
+}
+
 std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const StepRecord& record) {
   const bool trains = step.kind == ir::StepKind::Training;
   const Json& job = trains ? step.training : step.program;

@@ -364,14 +364,11 @@ class StepPlanner {
                                 "removed", false});
   }
 
-  // It runs on all of its nodes; with `lost = 'alone'` the chief's is enough.
+  // It runs on all nodes without which it would end.
   static bool can_be_joined(const ir::Step& step, const std::vector<std::string>& joins) {
-    const auto is_joined = [&](const std::string& node) {
-      return std::find(joins.begin(), joins.end(), node) != joins.end();
-    };
-    if (step.kind == ir::StepKind::Program && step.program.value("lost", "all") == "alone")
-      return !step.nodes.empty() && is_joined(step.nodes.front());
-    return !joins.empty() && std::all_of(step.nodes.begin(), step.nodes.end(), is_joined);
+    return !joins.empty() && std::all_of(step.nodes.begin(), step.nodes.end(), [&](const std::string& node) {
+      return can_miss(step, node) || std::find(joins.begin(), joins.end(), node) != joins.end();
+    });
   }
 
   static double epochs_of(const Json& training) {

@@ -16,6 +16,7 @@
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/look_at_all.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
@@ -137,7 +138,7 @@ class ProgramRun {
   // started, since their machines replaced others.
   Result<bool> look() {
     std::vector<Status> unreachable;
-    Status looked = look_at_all(
+    Status looked = jobs::look_at_all(
         members_, preparing_.looking_script(), [this](size_t i) { return may_miss(i); }, looks_, unreachable);
     if (looked.ok()) {
       may_run_.take(looks_);

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <set>
 
 #include "common/digest.h"
 #include "common/json_values.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/look_at_all.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/jobs/notices.h"
@@ -36,6 +39,7 @@ using jobs::Process;
 using jobs::ProcessState;
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr size_t kLargestJob = 1 << 20, kLargestKey = 1 << 12;  // bytes
 // How long others may take to end: after the end of the chief, and after a cancellation (a checkpoint is
 // written).
 constexpr std::chrono::seconds kAfterChief{3}, kAfterCancel{20};
@@ -111,21 +115,23 @@ class TrainingRun {
   }
 
   // True when this very training runs already, or has ended well without having been brought back: then it is
-  // joined.
+  // joined. It may run without nodes of workers: a new node's workers join it, and a node that cannot be
+  // reached is missed.
   Result<bool> look() {
-    looks_.resize(nodes_.size());
-    Status looked = for_all(nodes_.size(), [&](size_t i) -> Status {
-      auto look = members_[i]->look();
-      if (!look) return look.status();
-      looks_[i] = std::move(*look);
-      return {};
-    });
+    std::vector<Status> unreachable;
+    Status looked = jobs::look_at_all(
+        members_, "", [this](size_t i) { return layout_.can_miss({i}); }, looks_, unreachable);
     if (!looked.ok()) return looked;
     may_run_.take(looks_);
+    std::set<size_t> absent;
     bool same = true, running = false, whole = true;
-    for (const auto& look : looks_) same &= look.run == run_id_;
-    for (size_t i = 0; i < layout_.tasks.size(); ++i) {
-      const Task& task = layout_.tasks[i];
+    for (size_t i = 0; i < looks_.size(); ++i) {
+      if (looks_[i].run.empty()) absent.insert(i);
+      same &= looks_[i].run.empty() || looks_[i].run == run_id_;
+    }
+    same &= absent.empty() || layout_.can_miss(absent);
+    for (const Task& task : layout_.tasks) {
+      if (absent.contains(task.node)) continue;
       ProcessState state = looks_[task.node].of(task.file());
       running |= state.phase == ProcessState::Phase::Running;
       bool good = state.phase == ProcessState::Phase::Running ||
@@ -135,66 +141,129 @@ class TrainingRun {
       whole &= good || (may_be_lost && state.phase == ProcessState::Phase::Ended);
     }
     if (same && whole) {
+      if (Status ready = join(absent, unreachable, running); !ready.ok()) return ready;
       tell("", running ? "joining the training that is under way" : "the training has ended meanwhile", "ok");
       return true;
     }
+    for (const Status& why : unreachable)
+      if (!why.ok()) return why;
     interrupted_ = same;  // part of it is gone: go on from the last checkpoint
     return false;
   }
 
+  // `absent`: nodes that the training runs without. Processes of new ones are followed as if they had ended,
+  // and arrive() starts them.
+  Status join(const std::set<size_t>& absent, const std::vector<Status>& unreachable, bool running) {
+    for (size_t node : absent) {
+      if (running && unreachable[node].ok())
+        arriving_.insert(node);
+      else
+        following_->give_up(node, unreachable[node].ok()
+                                      ? Status(Code::Lost, nodes_[node].address + " has no member")
+                                      : unreachable[node]);
+    }
+    if (arriving_.empty()) return {};
+    const std::string lead = "job-" + layout_.tasks[layout_.chief].file() + ".json";
+    auto job = chief().read(lead, kLargestJob), key = chief().read("job.key", kLargestKey);
+    if (!job || !key) return (job ? key : job).status();
+    auto cluster = cluster_of(*job, layout_);
+    if (!cluster) return std::move(cluster).status().at(chief().address());
+    cluster_ = std::move(*cluster);
+    key_ = std::move(*key);
+    for (auto& task : layout_.tasks)
+      if (arriving_.contains(task.node)) choose_port(task);
+    return for_all(nodes_.size(),
+                   [&](size_t i) { return arriving_.contains(i) ? members_[i]->clear("") : Status(); });
+  }
+
   Status prepare() {
     auto begin = SteadyClock::now();
-    engines_.resize(nodes_.size());
-    std::string directory = training_.at("job").at("dataset").value("directory", "");
     bool resume = context_.resume || interrupted_;
     const jobs::Manner manner{"TERM", kAfterCancel};
     if (Status ended = jobs::end_earlier(members_, looks_, manner, context_.context->stop); !ended.ok())
       return ended;
     may_run_.nowhere();
-    Status done = for_all(nodes_.size(), [&](size_t i) -> Status {
-      if (Status s = members_[i]->clear(files_of_a_run(!resume)); !s.ok()) return s;
-      auto engine = place_engine(nodes_[i], *context_.context);
-      if (!engine) return std::move(engine).status().at(nodes_[i].address);
-      engines_[i] = *engine;
-      if (!layout_.needs_data(i) || directory.empty()) return {};
-      auto begun = SteadyClock::now();
-      auto brought = data_.bring(nodes_[i], *members_[i], directory);
-      if (!brought) return std::move(brought).status();
-      if (*brought) tell(nodes_[i].address, "dataset " + data_.name(), "ok", seconds_since(begun));
-      return {};
-    });
+    Status done = for_all(nodes_.size(), [&](size_t i) { return prepare_node(i, !resume); });
     if (done.ok()) done = keeping_->prepare(resume, context_.context->stop);
     facts_.phases["preparation"] = seconds_since(begin);
     return done;
   }
 
+  // `fresh`: without what an earlier attempt has left.
+  Status prepare_node(size_t i, bool fresh) {
+    if (Status s = members_[i]->clear(files_of_a_run(fresh)); !s.ok()) return s;
+    auto engine = place_engine(nodes_[i], *context_.context);
+    if (!engine) return std::move(engine).status().at(nodes_[i].address);
+    engines_[i] = *engine;
+    const std::string directory = training_.at("job").at("dataset").value("directory", "");
+    if (!layout_.needs_data(i) || directory.empty()) return {};
+    auto begun = SteadyClock::now();
+    auto brought = data_.bring(nodes_[i], *members_[i], directory);
+    if (!brought) return std::move(brought).status();
+    if (*brought) tell(nodes_[i].address, "dataset " + data_.name(), "ok", seconds_since(begun));
+    return {};
+  }
+
+  // Local nodes share one network; a port that one has been given is not free for the next.
+  void choose_port(Task& task) {
+    auto used = looks_[task.node].ports;
+    for (const auto& other : layout_.tasks) used.push_back(other.port);
+    task.port = jobs::choose_port(used);
+  }
+
   Status start() {
     auto begin = SteadyClock::now();
-    for (auto& task : layout_.tasks) {
-      // Local nodes share one network; a port that one has been given is not free for the next.
-      auto used = looks_[task.node].ports;
-      for (const auto& other : layout_.tasks) used.push_back(other.port);
-      task.port = jobs::choose_port(used);
-    }
-    std::string key = to_hex(random_bytes(32)) + "\n";
-    int threads = threads_of(training_, layout_, nodes_);
+    for (auto& task : layout_.tasks) choose_port(task);
+    key_ = to_hex(random_bytes(32)) + "\n";
     bool resume = context_.resume || interrupted_;
     may_run_.everywhere();
-    Status started = for_all(nodes_.size(), [&](size_t i) -> Status {
-      std::vector<Task> here = tasks_of(i);
-      for (const auto& task : here) {
-        Json job = job_of(training_, layout_, task, nodes_, looks_[i].home, threads, resume);
-        if (Status s = write_job(*members_[i], task, job, key, context_.context->stop); !s.ok())
-          return std::move(s).at(nodes_[i].address);
-      }
-      // Written before the start: a run that is killed here finds a training whose processes are gone, and
-      // resumes.
-      if (Status s = members_[i]->write_run(run_id_); !s.ok()) return std::move(s).at(nodes_[i].address);
-      return here.empty() ? Status() : members_[i]->start(launches(engines_[i], here));
-    });
+    Status started = for_all(nodes_.size(), [&](size_t i) { return start_node(i, resume); });
     facts_.phases["start"] = seconds_since(begin);
     if (!started.ok()) following_->signal_all("KILL");
     return started;
+  }
+
+  Status start_node(size_t i, bool resume) {
+    const std::vector<Task> here = tasks_of(i);
+    const int threads = threads_of(training_, layout_, nodes_);
+    for (const auto& task : here) {
+      Json job = job_of(training_, layout_, task, nodes_, looks_[i].home, threads, resume);
+      if (!cluster_.is_null()) {
+        std::lock_guard lock(state_);
+        cluster_[task.type][task.index] = job["cluster"][task.type][task.index];
+        job["cluster"] = cluster_;
+      }
+      if (Status s = write_job(*members_[i], task, job, key_, context_.context->stop); !s.ok())
+        return std::move(s).at(nodes_[i].address);
+    }
+    // Written before the start: a run that is killed here finds a training whose processes are gone, and
+    // resumes.
+    if (Status s = members_[i]->write_run(run_id_); !s.ok()) return std::move(s).at(nodes_[i].address);
+    return here.empty() ? Status() : members_[i]->start(launches(engines_[i], here));
+  }
+
+  // The workers of a node that replaced another join the running training.
+  Status arrive(size_t i) {
+    Status started = prepare_node(i, true);
+    if (started.ok()) {
+      std::lock_guard lock(state_);
+      may_run_.at(i);
+    }
+    if (started.ok()) started = start_node(i, true);
+    for (const auto& task : tasks_of(i)) {
+      if (started.ok()) restarts_->joined(task.name());
+      tell(nodes_[i].address,
+           task.name() + (started.ok() ? " joins the training" : " cannot join: " + started.message()),
+           started.ok() ? "ok" : "failed");
+    }
+    std::lock_guard lock(state_);
+    arriving_.erase(i);
+    return started;
+  }
+
+  bool arrives(size_t node) {
+    std::lock_guard lock(state_);
+    return arriving_.contains(node);
   }
 
   std::vector<Task> tasks_of(size_t node) const {
@@ -227,31 +296,72 @@ class TrainingRun {
         facts_.first_step = seconds_since(context_.run_begun);
     }
     if (event == "checkpoint" || event == "evaluated") keeping_->news();
-    if (event == "interruption") taken_back(node, news);
+    if (event == "interruption") preempted(node, news);
     if (event == "peer_lost") restarts_->lost(json::text_of(news, "peer"));
     if (event == "peer_joined") restarts_->joined(json::text_of(news, "peer"));
     std::lock_guard lock(emit_);
     context_.emit({step_.id, nodes_[node].address, "metric", news});
   }
 
-  // The cloud says that it takes the node back soon. All end with a checkpoint while there is time, and
-  // whoever runs this makes the node anew (the event says which).
-  void taken_back(size_t node, const Json& said) {
+  // The cloud will preempt the node. Its workers leave by themselves, and the others continue; if the training
+  // cannot do without it, all end with a checkpoint. Whoever runs this replaces the node (the event names it)
+  // and joins or resumes the training.
+  void preempted(size_t node, const Json& said) {
     std::lock_guard lock(state_);
-    if (!taken_back_.empty()) return;
     const std::string when = json::text_of(said, "time");  // not every cloud says it
-    taken_back_ = fmt::format("{} is taken back by its cloud {}", nodes_[node].address,
-                              when.empty() ? "in a moment" : "at " + when);
-    log_.line(taken_back_ + ": a checkpoint is written");
+    if (!leaving_.emplace(node, when).second) return;
+    log_.line(preemption_text(node, when));
     following_->wake();
+  }
+
+  std::string preemption_text(size_t node, const std::string& when) const {
+    return nodes_[node].address + " is preempted by its cloud " + (when.empty() ? "soon" : "at " + when);
+  }
+
+  std::map<size_t, std::string> leaving() {
+    std::lock_guard lock(state_);
+    return leaving_;
+  }
+
+  // Nodes that are about to be preempted or cannot be reached any more.
+  std::optional<Status> part_with_nodes(const Ends& ends) {
+    const std::map<size_t, std::string> leaving = this->leaving();
+    std::set<size_t> missed;
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      if (leaving.contains(i) || following_->is_lost(i)) missed.insert(i);
+    if (missed.empty()) return std::nullopt;
+    if (!leaving.empty() && !layout_.can_miss(missed)) {
+      const auto& [node, when] = *leaving.rbegin();
+      return Status(kTakenBack, preemption_text(node, when) + "; a checkpoint was asked for");
+    }
+    for (size_t node : missed) {
+      const bool over = std::all_of(processes_.begin(), processes_.end(), [&](const Process& process) {
+        return process.node != node || ends.contains(process.name);
+      });
+      if (over && layout_.can_miss(missed)) tell_missed(node);
+    }
+    return std::nullopt;
+  }
+
+  // The training goes on without this node: whoever runs this may replace it meanwhile.
+  void tell_missed(size_t node) {
+    {
+      std::lock_guard lock(state_);
+      if (!told_missed_.insert(node).second) return;
+    }
+    tell(nodes_[node].address, "is missing; the other members continue", "failed");
+    std::lock_guard lock(emit_);
+    context_.emit({step_.id, nodes_[node].address, "metric", {{"event", "member_lost"}}});
   }
 
   // True: the process is to be started again.
   bool on_end(const Process& process, int exit) {
+    if (arrives(process.node)) return true;
     if (exit != 0) {
       log_.line(fmt::format("{}: {} ended with {}", nodes_[process.node].address, process.name,
                             exit < 0 ? "a signal" : std::to_string(exit)));
     }
+    if (leaving().contains(process.node)) return false;
     for (const auto& task : tasks_of(process.node)) {
       if (task.file() == process.name && !cancelled() && restarts_->again(task, exit)) return true;
     }
@@ -259,6 +369,7 @@ class TrainingRun {
   }
 
   Status start_again(size_t node, const std::vector<std::string>& files) {
+    if (arrives(node)) return arrive(node);
     std::vector<Task> again;
     for (const auto& task : tasks_of(node)) {
       if (std::find(files.begin(), files.end(), task.file()) != files.end()) again.push_back(task);
@@ -328,10 +439,7 @@ class TrainingRun {
     const Standing now = standing(layout_, ends);
     if (now.failed) return failure(ends, *now.failed);
     if (now.done) return Status();
-    {
-      std::lock_guard lock(state_);
-      if (!taken_back_.empty()) return Status(kTakenBack, taken_back_ + "; a checkpoint was asked for");
-    }
+    if (std::optional<Status> ended = part_with_nodes(ends)) return ended;
     if (cancelled()) return Status(Code::Cancelled, "cancelled; a checkpoint was asked for");
     context_.under_way();
     if (context_.lets_go()) {
@@ -400,7 +508,7 @@ class TrainingRun {
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<Keeping> keeping_;
   std::vector<Member::Look> looks_;
-  std::vector<Engine> engines_;
+  std::vector<Engine> engines_ = std::vector<Engine>(nodes_.size());
   Layout layout_;
   bool interrupted_ = false, joined_ = false;
   std::unique_ptr<Restarts> restarts_;
@@ -412,7 +520,11 @@ class TrainingRun {
   TrainingData data_;
   std::mutex emit_, state_;
   std::map<std::string, std::string> failures_;  // by Task::name()
-  std::string taken_back_;                       // which node, and when; empty: none is
+  std::map<size_t, std::string> leaving_;        // nodes that are about to be preempted -> when
+  std::set<size_t> arriving_;                    // new nodes whose workers are yet to join
+  std::set<size_t> told_missed_;
+  std::string key_;
+  Json cluster_;  // of the training that new workers join
 };
 
 class TrainingRunner : public StepRunner {

@@ -12,6 +12,7 @@
 
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/look_at_all.h"
 #include "runtime/steps/program/failure.h"
 #include "runtime/steps/program/verdict.h"
 
@@ -27,27 +28,6 @@ inline StepContext one_at_a_time(const StepContext& context, std::mutex& mutex) 
     context.emit(event);
   };
   return made;
-}
-
-// Looks at every node. One that cannot be reached and `may_be_missed` has its reason in `unreachable`.
-inline Status look_at_all(const Members& members, const std::string& script,
-                          const std::function<bool(size_t node)>& may_be_missed,
-                          std::vector<jobs::Member::Look>& looks, std::vector<Status>& unreachable) {
-  looks.resize(members.size());
-  unreachable.resize(members.size());
-  return jobs::for_all(members.size(), [&](size_t i) -> Status {
-    auto look = members[i]->look(script);
-    const Code code = look.status().code();
-    const bool out_of_reach =
-        code == Code::Lost || code == Code::Retry || code == Code::Timeout || code == Code::NotFound;
-    if (look)
-      looks[i] = std::move(*look);
-    else if (out_of_reach && may_be_missed(i))
-      unreachable[i] = look.status();
-    else
-      return look.status();
-    return {};
-  });
 }
 
 // Nodes that a program is joined without: those whose members are yet to be started, and those that are

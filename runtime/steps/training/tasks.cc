@@ -21,6 +21,27 @@ bool Layout::needs_data(size_t node) const {
   return false;
 }
 
+bool Layout::can_miss(const std::set<size_t>& nodes) const {
+  bool others = false;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const bool on_them = nodes.contains(tasks[i].node), worker = tasks[i].type == "worker";
+    if (on_them && (!worker || i == chief)) return false;
+    others |= worker && !on_them;
+  }
+  return others;
+}
+
+Result<Json> cluster_of(const std::string& job, const Layout& layout) {
+  const Json whole = Json::parse(job, nullptr, false);
+  for (const Task& task : layout.tasks) {
+    const Json::json_pointer at(fmt::format("/cluster/{}/{}", task.type, task.index));
+    if (!whole.is_object() || !whole.contains(at) || !whole[at].is_string())
+      return Status(Code::Corrupt,
+                    fmt::format("the running training has no address of {}", task.name()));
+  }
+  return whole["cluster"];
+}
+
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes) {
   Layout layout;
   auto node_of = [&](const std::string& address) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Layout {
   std::vector<Task> tasks;
   size_t chief = 0;                    // index in tasks: evaluates, writes checkpoints, events and the model
   bool needs_data(size_t node) const;  // a chief or worker runs there
+  // Whether the training goes on without these nodes: none of them has the chief or a server, and there are
+  // workers on others.
+  bool can_miss(const std::set<size_t>& nodes) const;
 };
 
 // From training.cluster. In the modes allreduce and auto there are workers only, and worker 0 is the chief.
@@ -40,6 +44,10 @@ Standing standing(const Layout& layout, const std::map<std::string, int>& ends);
 // The job file of one task. `home` is the login's home on its node; ports are set by now.
 Json job_of(const Json& training, const Layout& layout, const Task& task,
             const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume);
+
+// The addresses of all tasks that the job file of a member of the running training names: {"worker":
+// ["10.0.0.2:21001", ..], ..}. Corrupt if one is missing.
+Result<Json> cluster_of(const std::string& job, const Layout& layout);
 
 // What the engine says, in the words of the training's properties: `learning_rate` for the job file's
 // `schedule.peak`.

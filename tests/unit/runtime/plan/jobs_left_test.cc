@@ -226,5 +226,31 @@ TEST_F(JobsLeftTest, AJobThatWasLeftRunningIsJoined) {
   EXPECT_FALSE(action(bench.plan(training(1)), "training/cifar").joins.empty());
 }
 
+// Its worker's node was replaced, or could not be: the others run on, and are joined whatever becomes of it.
+TEST_F(JobsLeftTest, ATrainingThatWasLeftRunningIsJoinedWithoutAWorkersNode) {
+  killed_in(training(2));
+  StepRecord& record = bench.snapshot.steps.at("training/cifar");
+  record.status = StepStatus::Detached;
+  record.jobs.back().may_run = {"server[0]", "worker[0]"};
+  const Action joined = action(bench.plan(training(2)), "training/cifar");
+  EXPECT_EQ(joined.joins, (Names{"server[0]", "worker[0]"}));
+  EXPECT_TRUE(joined.rejoins);
+  record.jobs.back().may_run = {"worker[0]", "worker[1]"};
+  EXPECT_FALSE(action(bench.plan(training(2)), "training/cifar").rejoins) << "the server is gone";
+}
+
+TEST(CanMiss, WorkersOfATrainingButNotItsChiefOrServers) {
+  ir::Step step;
+  step.kind = ir::StepKind::Training;
+  step.training = {{"cluster", {{"ps", {"s"}}, {"worker", {"w0", "w1", "s"}}}}};
+  EXPECT_TRUE(can_miss(step, "w0"));
+  EXPECT_FALSE(can_miss(step, "s"));
+  EXPECT_FALSE(can_miss(step, "other"));
+  step.training = {{"cluster", {{"worker", {"w0", "w1"}}}},
+                   {"job", {{"sync", {{"mode", "allreduce"}}}}}};
+  EXPECT_FALSE(can_miss(step, "w0")) << "worker 0 is the chief";
+  EXPECT_TRUE(can_miss(step, "w1"));
+}
+
 }  // namespace
 }  // namespace radl::test

@@ -344,6 +344,119 @@ TEST_F(TrainingTest, ARunOfAKilledRadlcIsJoined) {
   EXPECT_EQ(count("step"), 200u) << "all its progress is reported";
 }
 
+// The node of a worker: the others continue, and a worker of the new node joins them.
+TEST_F(TrainingTest, AnInterruptedWorkersReplacementJoinsTheRunningTraining) {
+  step.training["job"]["epochs"] = 10;
+  std::atomic<bool> replaced{false};  // whoever runs this is about to replace the node
+  context.emit = [&](const StepEvent& event) {
+    events.push_back(event);
+    if (event.kind == "metric" && event.data.value("event", "") == "member_lost") replaced = true;
+  };
+  context.lets_go = [&] { return replaced.load(); };
+  std::thread cloud([&] {
+    wait_for_steps();
+    std::ofstream(job_file("server[0]", "hold")) << "on";
+    wait_until([&] { return bool(read_file(job_file("worker[1]", "starts"))); });
+    std::ofstream(job_file("worker[1]", "notice")) << "soon";
+  });
+  auto outcome = run();
+  cloud.join();
+  EXPECT_EQ(outcome.status().code(), kLeftRunning) << outcome.status().text();
+  EXPECT_EQ(count("interruption"), 1u);
+  EXPECT_EQ(count("member_lost"), 1u);
+  EXPECT_EQ(engines_of("server[0]", "ps-0"), 1u);
+  EXPECT_EQ(engines_of("worker[0]", "worker-0"), 1u);
+  EXPECT_EQ(engines_of("worker[1]", "worker-1"), 0u);
+
+  std::filesystem::remove_all(job_file("worker[1]", ""));  // as on a new node
+  context.lets_go = [] { return false; };
+  std::thread joined([&] {
+    wait_until([&] { return engines_of("worker[1]", "worker-1") == 1; });
+    std::filesystem::remove(job_file("server[0]", "hold"));
+  });
+  outcome = run();
+  joined.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  for (const auto& [node, task] :
+       {std::pair("server[0]", "ps/0\n"), {"worker[0]", "worker/0\n"}, {"worker[1]", "worker/1\n"}})
+    EXPECT_EQ(*read_file(job_file(node, "starts")), task) << "once";
+  const auto job_of = [&](const char* node, const char* task) {
+    return Json::parse(*read_file(job_file(node, std::string("job-") + task + ".json")));
+  };
+  EXPECT_EQ(job_of("worker[1]", "worker-1")["cluster"]["ps"], job_of("server[0]", "ps-0")["cluster"]["ps"]);
+  EXPECT_EQ(*read_file(job_file("worker[1]", "job.key")), *read_file(job_file("server[0]", "job.key")));
+}
+
+// Its replacement was refused: the others are followed on.
+TEST_F(TrainingTest, IsJoinedWithoutAWorkersNodeThatCannotBeReached) {
+  step.training["job"]["epochs"] = 10;
+  std::atomic<bool> left{false}, missed{false};
+  context.lets_go = [&] { return left.load(); };
+  context.emit = [&](const StepEvent& event) {
+    if (event.kind == "metric" && event.data.value("event", "") == "member_lost") missed = true;
+  };
+  std::thread others([&] {
+    wait_for_steps();
+    std::ofstream(job_file("server[0]", "hold")) << "on";
+    left = true;
+  });
+  auto outcome = run();
+  others.join();
+  ASSERT_EQ(outcome.status().code(), kLeftRunning) << outcome.status().text();
+  left = false;
+  handles[2].connect = [] { return Status(Code::Lost, "gone"); };
+  std::thread release([&] {
+    EXPECT_TRUE(wait_until([&] { return missed.load(); }));
+    std::filesystem::remove(job_file("server[0]", "hold"));
+  });
+  outcome = run();
+  release.join();
+  EXPECT_TRUE(outcome.ok()) << outcome.status().text();
+}
+
+// The chief's own node: all end with a checkpoint, since it has to be replaced first.
+TEST_F(TrainingTest, TheInterruptionOfTheChiefsNodeEndsAllAndTheNextAttemptResumes) {
+  step.training["job"]["epochs"] = 10;
+  std::thread cloud([&] {
+    wait_for_steps();
+    std::ofstream(job_file("server[0]", "hold")) << "on";
+    std::ofstream(job_file("server[0]", "notice")) << "soon";
+  });
+  auto outcome = run();
+  cloud.join();
+  EXPECT_EQ(outcome.status().code(), Code::Conflict) << outcome.status().text();
+  EXPECT_EQ(engines(), 0u);
+  for (const char* file : {"hold", "notice"}) std::filesystem::remove(job_file("server[0]", file));
+  events.clear();
+  context.resume = true;
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_LT(count("step"), 100u) << "it begins where it was";
+}
+
+TEST(TrainingLayout, CanMissNodesOfWorkersWhileOthersWork) {
+  training::Layout layout;
+  layout.tasks = {{"worker", 0, 0, 0}, {"worker", 1, 1, 0}, {"worker", 2, 2, 0}, {"ps", 0, 3, 0}};
+  EXPECT_TRUE(layout.can_miss({1, 2}));
+  EXPECT_FALSE(layout.can_miss({0})) << "it is the chief";
+  EXPECT_FALSE(layout.can_miss({1, 3})) << "a server";
+  layout.chief = 3;
+  EXPECT_TRUE(layout.can_miss({0, 1}));
+  EXPECT_FALSE(layout.can_miss({0, 1, 2})) << "nobody works";
+}
+
+TEST(TrainingLayout, TakesTheAddressesOfARunningTraining) {
+  training::Layout layout;
+  layout.tasks = {{"ps", 0, 0, 0}, {"worker", 0, 1, 0}};
+  const Json cluster = {{"ps", {"[::1]:21000"}}, {"worker", {"10.0.0.2:21001"}}};
+  auto found = training::cluster_of(Json{{"cluster", cluster}}.dump(), layout);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, cluster);
+  for (const char* bad : {"", "{", "[]", "{}", R"({"cluster": {"ps": ["host:1"]}})",
+                          R"({"cluster": {"ps": ["host:1"], "worker": [2]}})"})
+    EXPECT_EQ(training::cluster_of(bad, layout).status().code(), Code::Corrupt) << bad;
+}
+
 TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {
   const char* named = getenv("RADL_REAL_ENGINE");
   std::string engine = named ? named : test::build_dir() + "/bin/radl-train";
