@@ -303,9 +303,9 @@ class TrainingRun {
     context_.emit({step_.id, nodes_[node].address, "metric", news});
   }
 
-  // The cloud will preempt the node. Its workers leave by themselves, and the others continue; if the training
-  // cannot do without it, all end with a checkpoint. Whoever runs this replaces the node (the event names it)
-  // and joins or resumes the training.
+  // The cloud will preempt the node. Its workers leave by themselves, and the others continue; if the
+  // training cannot do without it, all end with a checkpoint. Whoever runs this replaces the node (the event
+  // names it) and joins or resumes the training.
   void preempted(size_t node, const Json& said) {
     std::lock_guard lock(state_);
     const std::string when = json::text_of(said, "time");  // not every cloud says it

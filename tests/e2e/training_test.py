@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -208,6 +209,36 @@ class Training(RadlCase):
         self.end(process, log)
         self.assertNotIn('"event":"action_retry"', log.read_text())
         self.assertEqual(self.report()["metrics"]["resumed_from"], 0)
+        self.destroy()
+
+    def lose_node(self, name):
+        """The machine disappears, as a preempted one does."""
+        for pid in self.processes():
+            try:
+                line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                if f"/nodes/{name}-".encode() in line + pathlib.Path(f"/proc/{pid}/environ").read_bytes() and b"/bin/radlc" not in line:
+                    os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        (folder,) = [path for path in self.found(f"{name}-*") if path.parent.name == "nodes"]
+        shutil.rmtree(folder)
+
+    def test_a_node_that_disappears_is_replaced_and_its_worker_joins_the_running_training(self):
+        self.all_reduce()
+        process, log = self.start_training("epochs=2000")
+        chief = self.wait_for_task("worker-0")
+        self.wait_for_event(log, "peer_joined", peer="worker/1")
+        first = self.wait_for_task("worker-1")
+        self.lose_node("worker-1")
+        self.wait_for_event(log, "member_lost")
+        self.wait_for_task("worker-1", other_than=first)
+        # The second is the first, told again to whoever joined the training.
+        self.wait_for_event(log, "peer_joined", 3, peer="worker/1")
+        self.assertEqual(self.wait_for_task("worker-0"), chief, "it was not started again")
+        self.assertNotIn('"event":"action_retry"', log.read_text())
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 130, out + err)
         self.destroy()
 
     def test_all_reduce_resumes_from_its_checkpoint_without_its_chief(self):

@@ -11,7 +11,8 @@
 
 namespace radl::jobs {
 
-// Looks at every node of a job. One that cannot be reached and `may_be_missed` has its reason in `unreachable`.
+// Looks at every node of a job. One that cannot be reached and `may_be_missed` has its reason in
+// `unreachable`.
 inline Status look_at_all(const std::vector<std::unique_ptr<Member>>& members, const std::string& script,
                           const std::function<bool(size_t node)>& may_be_missed,
                           std::vector<Member::Look>& looks, std::vector<Status>& unreachable) {

@@ -36,8 +36,7 @@ Result<Json> cluster_of(const std::string& job, const Layout& layout) {
   for (const Task& task : layout.tasks) {
     const Json::json_pointer at(fmt::format("/cluster/{}/{}", task.type, task.index));
     if (!whole.is_object() || !whole.contains(at) || !whole[at].is_string())
-      return Status(Code::Corrupt,
-                    fmt::format("the running training has no address of {}", task.name()));
+      return Status(Code::Corrupt, fmt::format("the running training has no address of {}", task.name()));
   }
   return whole["cluster"];
 }

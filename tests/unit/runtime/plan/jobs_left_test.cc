@@ -246,8 +246,7 @@ TEST(CanMiss, WorkersOfATrainingButNotItsChiefOrServers) {
   EXPECT_TRUE(can_miss(step, "w0"));
   EXPECT_FALSE(can_miss(step, "s"));
   EXPECT_FALSE(can_miss(step, "other"));
-  step.training = {{"cluster", {{"worker", {"w0", "w1"}}}},
-                   {"job", {{"sync", {{"mode", "allreduce"}}}}}};
+  step.training = {{"cluster", {{"worker", {"w0", "w1"}}}}, {"job", {{"sync", {{"mode", "allreduce"}}}}}};
   EXPECT_FALSE(can_miss(step, "w0")) << "worker 0 is the chief";
   EXPECT_TRUE(can_miss(step, "w1"));
 }
