@@ -9,6 +9,7 @@
 #include <map>
 
 #include "common/files.h"
+#include "common/human.h"
 #include "common/json_values.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/node_commands.h"
@@ -18,8 +19,11 @@
 #include "runtime/driver/nodes.h"
 #include "runtime/farm/farm.h"
 #include "runtime/farm/journal.h"
+#include "runtime/farm/rehearsal.h"
+#include "runtime/foresight/run_model.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/farm/agent.h"
+#include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/farm_run.h"
 #include "runtime/steps/farm/inbox.h"
 
@@ -88,8 +92,47 @@ std::string reason_of(const Farm& farm, const TaskRecord& task) {
   return text;
 }
 
-Json json_of(const Known& known) {
+// How long the rest of the farm takes; nothing: it is over, or no task has finished yet.
+std::optional<double> seconds_left(const Known& known, double now) {
+  const farm::Table& table = known.farm.table();
+  auto trials = static_cast<size_t>(json::number_of(table.settings(), "trials"));
+  farm::Resources needs;
+  for (const TaskRecord& task : table.tasks()) {
+    if (!task.task.spec.contains("parameters")) continue;
+    needs = task.task.needs;
+    trials -= trials > 0 ? 1 : 0;
+  }
+  if (table.is_over() && trials == 0) return std::nullopt;
+  const farm::Rehearsal rest = farm::rehearse_rest(known.farm, now, trials, needs);
+  return rest.known && rest.never == 0 ? std::optional(rest.seconds) : std::nullopt;
+}
+
+// What the farm's nodes cost an hour, as the state has their prices; nothing: they are of several currencies.
+std::optional<Money> rate_of(const Known& known, const Snapshot& state) {
+  MoneySum sum;
+  for (const auto& [name, node] : known.farm.table().nodes()) {
+    auto found = state.resources.find(name);
+    if (found != state.resources.end()) sum.add(found->second.price_per_hour);
+  }
+  auto total = sum.total();
+  return total.ok() ? std::optional(*total) : std::nullopt;
+}
+
+Json without_kind(Json event) {
+  if (event.is_object()) event.erase("event");
+  return event;
+}
+
+Json json_of(const Known& known, const Snapshot& state) {
   Json json = {{"farm", known.name()}, {"job", known.job}, {"counts", Json::object()}};
+  const double now = farm::wall_seconds();
+  const auto left = seconds_left(known, now);
+  const auto rate = rate_of(known, state);
+  json["seconds_left"] = left ? Json(*left) : Json();
+  json["cost_per_hour"] = rate ? Json(*rate) : Json();
+  json["cost_left"] = left && rate ? Json(foresight::billed(*rate, *left, {})) : Json();
+  json["approved"] = without_kind(known.farm.table().approved());
+  json["paused"] = without_kind(known.farm.table().paused());
   for (State state :
        {State::Waiting, State::Running, State::Finished, State::Stopped, State::Failed, State::Cancelled})
     json["counts"][std::string(farm::state_name(state))] = known.farm.table().count(state);
@@ -99,7 +142,21 @@ Json json_of(const Known& known) {
   return json;
 }
 
-void print(const Known& known) {
+// When it ends and what it costs until then, or why it is paused.
+void print_outlook(const Known& known, const Snapshot& state) {
+  const farm::Table& table = known.farm.table();
+  if (!table.paused().is_null() && !table.is_over())
+    std::printf("  paused: %s; `radlc apply` continues it once you approve the new forecast\n",
+                shown(json::text_of(table.paused(), "reason")).c_str());
+  const auto left = seconds_left(known, farm::wall_seconds());
+  const auto rate = rate_of(known, state);
+  if (!left) return;
+  std::string text = "  ends in about " + duration_text(*left);
+  if (rate && !rate->zero()) text += ", for " + foresight::billed(*rate, *left, {}).text();
+  std::printf("%s\n", text.c_str());
+}
+
+void print(const Known& known, const Snapshot& state) {
   const farm::Table& table = known.farm.table();
   std::string text = fmt::format("{}: {} tasks", known.name(), table.tasks().size());
   std::map<State, size_t> shown_of;
@@ -107,6 +164,7 @@ void print(const Known& known) {
        {State::Finished, State::Stopped, State::Running, State::Waiting, State::Failed, State::Cancelled})
     if (table.count(state) > 0) text += fmt::format(", {} {}", table.count(state), farm::state_name(state));
   std::printf("%s\n", shown(text).c_str());
+  print_outlook(known, state);
   for (const auto& [name, node] : table.nodes())
     if (node.quarantined || node.gone)
       std::printf("  %s takes no tasks: %s\n", shown(name).c_str(),
@@ -134,9 +192,9 @@ int run_status(const Session& session, Options& options) {
     bool over = true;
     for (const Known& known : *all) {
       if (options.json)
-        json.push_back(json_of(known));
+        json.push_back(json_of(known, nodes->state));
       else
-        print(known);
+        print(known, nodes->state);
       over = over && known.farm.table().is_over();
     }
     if (options.json) std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
@@ -273,8 +331,7 @@ int run_request(const Session& session, Options& options, bool retry) {
   if (!nodes.ok()) return report(session, nodes.status());
   auto known = one_farm(*nodes, options.farm);
   if (!known) return report(session, known.status());
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const double now = farm::wall_seconds();
   std::vector<Event> events;
   Farm trial = known->farm;
   for (const std::string& name : options.words) {

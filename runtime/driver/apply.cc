@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "common/guarded.h"
+#include "runtime/driver/farm_facts.h"
 #include "runtime/driver/given_back.h"
 #include "runtime/driver/states.h"
 #include "runtime/steps/training/bucket_folder.h"
@@ -250,6 +251,12 @@ std::optional<std::chrono::milliseconds> Apply::wait_for_next(const RunReport& r
 
 ApplyRound Apply::run_round() {
   ApplyRound round;
+  if (!approved_) {  // later rounds do what was approved for the first
+    approved_ = true;
+    Status told = approve_farms(plan_, project_->compiled.program, forecasts_, run_->store().work_directory(),
+                                host_.world->clock.wall_seconds());
+    if (!told.ok()) tell_({Notice::Kind::Note, "farms do not know what was approved: " + told.text()});
+  }
   round.report = execute();
   const RunReport& done = round.report;
   RoomSought room;

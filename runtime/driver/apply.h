@@ -103,6 +103,7 @@ class Apply {
   Cancellation& cancellation_;
   const Tell tell_;
   bool replacing_ = false;  // nodes were lost in an earlier round
+  bool approved_ = false;   // the farms know what was approved of them
   NextRound next_;          // outlives the run
   const double begun_;      // wall seconds
   std::chrono::milliseconds wait_{0};

@@ -6,11 +6,13 @@
 
 #include "common/version.h"
 #include "runtime/base/world.h"
+#include "runtime/driver/farm_facts.h"
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/program_facts.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/calibration_store.h"
 #include "runtime/runs/runs_file.h"
+#include "runtime/state/store.h"
 
 namespace radl::driver {
 namespace {
@@ -135,9 +137,15 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
     calibration.programs = *known;
     const std::string digest = digest_of(calibration);
     const foresight::ProgramModel model(std::move(*known));
+    const bool farm = has_farm(*one.step);
+    const foresight::ProgramForecast forecast =
+        farm ? farm_forecast(project.compiled.program, *one.step,
+                             work_directory_of(project.state_directory, project.compiled.program.name,
+                                               machinery.host().environment()))
+             : model.forecast(one.question);
     forecasts.push_back(
-        forecast_program({plan, one.step->id, model.forecast(one.question), one.machine, staging, measured,
-                          bands, digest, profile_command(project, *one.step, one.machine.shared)}));
+        forecast_program({plan, one.step->id, forecast, one.machine, staging, measured, bands, digest,
+                          farm ? std::string() : profile_command(project, *one.step, one.machine.shared)}));
   }
   add_waits(plan, forecasts);
   return forecasts;

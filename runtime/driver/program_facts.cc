@@ -9,6 +9,7 @@
 
 #include "common/version.h"
 #include "runtime/base/world.h"
+#include "runtime/driver/farm_facts.h"
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/plan_forecasts.h"
 #include "runtime/driver/shell_word.h"
@@ -90,6 +91,7 @@ Status keep_programs(const Plan& plan, const Project& project, const Machinery& 
           return outcome.id == one.step->id && outcome.state == ActionOutcome::State::Done;
         });
     const auto record = after.steps.find(one.step->id);
+    if (has_farm(*one.step)) continue;  // its tasks are other ones in the next run
     if (!done || one.action->resume || !one.action->joins.empty() || record == after.steps.end()) continue;
     auto run = program_run(one.question, record->second.output);
     if (!run.ok()) continue;

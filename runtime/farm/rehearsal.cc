@@ -11,48 +11,61 @@
 namespace radl::farm {
 namespace {
 
-std::vector<Task> all_tasks(const FarmSettings& settings) {
-  std::vector<Task> tasks = settings.tasks;
-  for (size_t i = 0; settings.search && i < settings.search->trials; ++i)
-    tasks.push_back({fmt::format("trial {}", i), settings.trial_needs, 0, Json::object()});
-  return tasks;
-}
-
 struct Ahead {
   double at;
   std::string task, node;
+  int attempt;
   bool operator>(const Ahead& other) const { return at > other.at; }
 };
 
+// What is left of the tasks, and how long each takes from now on: as predicted, or 1 of every one if a length
+// is unknown.
+std::map<std::string, double> lengths_of(const Farm& farm, bool known) {
+  std::map<std::string, double> lengths;
+  for (const TaskRecord& task : farm.table().tasks())
+    if (!is_over(task.state)) lengths[task.task.name] = known ? farm.predicted(task.task) : 1;
+  return lengths;
+}
+
+void take_never(const Farm& farm, Rehearsal& made) {
+  for (const TaskRecord& task : farm.table().tasks()) {
+    if (task.state != State::Waiting) continue;
+    if (made.never++ == 0) made.why_never = fmt::format("{} {}", task.task.name, farm.why_waiting(task));
+  }
+}
+
 }  // namespace
 
-Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes) {
-  const std::vector<Task> tasks = all_tasks(settings);
+Rehearsal rehearse_rest(Farm farm, double begin, size_t trials, const Resources& trial_needs) {
+  for (size_t i = 0; i < trials; ++i)
+    (void)farm.apply(add_event({fmt::format("trial {}", i), trial_needs, 0, Json::object()}, begin));
   Rehearsal made;
-  made.tasks = tasks.size();
-  made.known =
-      !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [](const Task& t) { return t.seconds > 0; });
-  Farm farm(settings.policy);
-  double sum = 0;
-  for (size_t i = 0; i < nodes.size(); ++i)
-    (void)farm.apply(node_event(fmt::format("{:06}", i), nodes[i], 0));
-  std::map<std::string, double> lengths;
-  for (Task task : tasks) {
-    if (!made.known) task.seconds = 1;
-    lengths[task.name] = task.seconds;
-    sum += task.seconds;
-    (void)farm.apply(add_event(task, 0));
+  made.known = true;
+  for (const TaskRecord& task : farm.table().tasks()) {
+    if (is_over(task.state)) continue;
+    ++made.tasks;
+    made.known = made.known && farm.predicted(task.task) > 0;
   }
+  made.known = made.known && made.tasks > 0;
+  std::map<std::string, double> lengths = lengths_of(farm, made.known);
+  double sum = 0;
+  for (const auto& [task, length] : lengths) sum += length;
   std::priority_queue<Ahead, std::vector<Ahead>, std::greater<>> ends;
   std::map<std::string, size_t> running;  // by node
-  double now = 0;
+  const auto start = [&](const std::string& name, double at) {
+    const TaskRecord& task = *farm.table().find(name);
+    ends.push({at + lengths[name], name, task.node, task.attempt});
+    ++running[task.node];
+  };
+  for (const auto& [name, length] : lengths) {
+    const TaskRecord& task = *farm.table().find(name);
+    if (task.state == State::Running) start(name, std::max(task.started, begin - length));
+  }
+  double now = begin;
   for (;;) {
-    for (const Event& event : farm.next(now)) {
-      if (event["event"] != "start" || !farm.apply(event).ok()) continue;
-      ends.push(
-          {now + lengths[event["task"]], event["task"].get<std::string>(), event["node"].get<std::string>()});
-      ++running[event["node"]];
-    }
+    for (auto events = farm.next(now); !events.empty(); events = farm.next(now))
+      for (const Event& event : events)
+        if (farm.apply(event).ok() && event["event"] == "start") start(event["task"], now);
     made.at_once = std::max(made.at_once, ends.size());
     if (ends.empty()) break;
     const Ahead end = ends.top();
@@ -62,16 +75,22 @@ Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& n
     made.node_seconds += static_cast<double>(busy) * (end.at - now);
     now = end.at;
     --running[end.node];
-    (void)farm.apply(end_event(end.task, 1, End::Succeeded, 0, "", now));
-    (void)farm.apply(commit_event(end.task, 1, now));
+    (void)farm.apply(end_event(end.task, end.attempt, End::Succeeded, 0, "", now));
+    (void)farm.apply(commit_event(end.task, end.attempt, now));
   }
-  made.seconds = now;
-  if (sum > 0) made.rounds = std::ceil(now / (sum / static_cast<double>(tasks.size())) - 1e-9);
-  for (const TaskRecord& task : farm.table().tasks()) {
-    if (task.state != State::Waiting) continue;
-    if (made.never++ == 0) made.why_never = fmt::format("{} {}", task.task.name, farm.why_waiting(task));
-  }
+  made.seconds = now - begin;
+  if (sum > 0) made.rounds = std::ceil(made.seconds / (sum / static_cast<double>(made.tasks)) - 1e-9);
+  take_never(farm, made);
   return made;
+}
+
+Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes) {
+  Farm farm(settings.policy);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    (void)farm.apply(node_event(fmt::format("{:06}", i), nodes[i], 0));
+  for (const Task& task : settings.tasks) (void)farm.apply(add_event(task, 0));
+  return rehearse_rest(std::move(farm), 0, settings.search ? settings.search->trials : 0,
+                       settings.trial_needs);
 }
 
 }  // namespace radl::farm

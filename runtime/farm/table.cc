@@ -147,6 +147,21 @@ Event trials_event(size_t more, double at) {
   return event;
 }
 
+Event approve_event(Json terms, double at) {
+  terms["event"] = "approve";
+  terms["at"] = at;
+  return terms;
+}
+
+Event began_event(double at) { return event_of("began", at); }
+
+Event pause_event(double seconds, const std::string& why, double at) {
+  Event event = event_of("pause", at);
+  event["seconds"] = seconds;
+  event["reason"] = why;
+  return event;
+}
+
 const TaskRecord* Table::find(const std::string& name) const {
   auto found = places_.find(name);
   return found == places_.end() ? nullptr : &tasks_[found->second];
@@ -179,6 +194,20 @@ Status Table::apply(const Event& event) {
   if (kind == "trials") {
     if (!settings_.contains("trials")) return invalid("the farm has no search, so it has no trials");
     settings_["trials"] = json::number_of(settings_, "trials") + json::number_of(event, "more");
+    return {};
+  }
+  if (kind == "approve") {
+    approved_ = event;
+    paused_ = nullptr;
+    return {};
+  }
+  if (kind == "began") {
+    if (!approved_.is_null() && !approved_.contains("began"))
+      approved_["began"] = json::number_of(event, "at");
+    return {};
+  }
+  if (kind == "pause") {
+    paused_ = event;
     return {};
   }
   if (kind == "farm") {

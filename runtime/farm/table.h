@@ -112,6 +112,13 @@ Event retry_event(const std::string& task, double at);
 Event quarantine_event(const std::string& node, const std::string& why, double at);
 // More trials of the search.
 Event trials_event(size_t more, double at);
+// The user has approved a plan that runs the farm. `terms`: "seconds" and "cost" of the run as the plan had
+// them, null if they were not known (runtime/driver/farm_facts.h). It ends a pause.
+Event approve_event(Json terms, double at);
+// A run has prepared the nodes: from now on, what was approved is used up.
+Event began_event(double at);
+// Nothing starts until the next approval: the farm would take longer, and so cost more, than was approved.
+Event pause_event(double seconds, const std::string& why, double at);
 
 class Table {
  public:
@@ -123,6 +130,10 @@ class Table {
   const Rules& rules() const { return rules_; }
   // The last farm event; null if there was none.
   const Json& settings() const { return settings_; }
+  // The newest approve event, with when a run "began" under it, and null if there was none; the pause event
+  // that came after it, null without one.
+  const Json& approved() const { return approved_; }
+  const Json& paused() const { return paused_; }
   // In the order of submission.
   const std::vector<TaskRecord>& tasks() const { return tasks_; }
   const TaskRecord* find(const std::string& name) const;
@@ -147,7 +158,7 @@ class Table {
   void used_up(TaskRecord& task);
 
   Rules rules_;
-  Json settings_;
+  Json settings_, approved_, paused_;
   std::vector<TaskRecord> tasks_;
   std::map<std::string, size_t> places_;
   std::map<std::string, NodeRecord> nodes_;

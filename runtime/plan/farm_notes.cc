@@ -10,9 +10,6 @@
 namespace radl {
 namespace {
 
-// Lengths that a user predicts are taken to be right within this share.
-constexpr double kBand = 0.3;
-
 double least(const ir::Node& node, const char* feature) {
   auto found = node.requirements.find(feature);
   if (found == node.requirements.end()) return 0;
@@ -21,7 +18,9 @@ double least(const ir::Node& node, const char* feature) {
   return asked.equals && asked.equals->is_number() ? asked.equals->get<double>() : 0;
 }
 
-farm::Resources offered(const ir::Node& node) {
+}  // namespace
+
+farm::Resources offered_by(const ir::Node& node) {
   farm::Resources has;
   has.cpu = std::max<int64_t>(1000, std::llround(1000 * least(node, "cpu.count")));
   const double memory = least(node, "memory.size");
@@ -30,14 +29,6 @@ farm::Resources offered(const ir::Node& node) {
   has.disk = int64_t{1} << 60;
   return has;
 }
-
-std::string duration_text(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-}  // namespace
 
 void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector<std::string>& notes) {
   auto found = step.program.find("farm");
@@ -50,18 +41,14 @@ void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector
   std::vector<farm::Resources> nodes;
   for (const ir::Node& node : program.nodes) {
     if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
-      nodes.push_back(offered(node));
+      nodes.push_back(offered_by(node));
   }
   const farm::Rehearsal played = farm::rehearse(*settings, nodes);
   std::string text = fmt::format("{}: {} tasks, at most {} at a time on {} node{}", step.id, played.tasks,
                                  played.at_once, nodes.size(), nodes.size() == 1 ? "" : "s");
-  if (played.known)
-    text += fmt::format("; expected time {} ({} to {}), {:.2g} node-hours", duration_text(played.seconds),
-                        duration_text(played.seconds * (1 - kBand)),
-                        duration_text(played.seconds * (1 + kBand)), played.node_seconds / 3600);
-  else
-    text += fmt::format("; {:.0f} round{} of tasks of unknown length", played.rounds,
-                        played.rounds == 1 ? "" : "s");
+  text += fmt::format("; {:.0f} round{} of tasks", played.rounds, played.rounds == 1 ? "" : "s");
+  text += played.known ? fmt::format(", {:.2g} node-hours if nothing fails", played.node_seconds / 3600)
+                       : std::string(" of unknown length");
   notes.push_back(text);
   if (played.never > 0)
     notes.push_back(fmt::format("{}: {} task{} will wait: {}", step.id, played.never,

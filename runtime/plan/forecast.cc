@@ -154,6 +154,22 @@ Banded guessed_around(const ForecastInput& input) {
   return foresight::banded(job + (known ? bytes / rate : 0), kGuessRatio, Source::Guessed, "guessed");
 }
 
+// What the plan's resources cost an hour if nodes with a choice were of that market; nullopt: not known, or
+// there is no such choice.
+std::optional<Money> rate_on(const Plan& plan, std::optional<Money> OfferFacts::*market) {
+  MoneySum sum;
+  bool chosen = false;
+  for (const ResourceCost& cost : plan.costs) {
+    const bool offered = cost.chosen < cost.candidates.size() && !cost.after.zero();
+    const OfferFacts* facts = offered ? &cost.candidates[cost.chosen].facts : nullptr;
+    const bool both = facts != nullptr && facts->on_demand && facts->spot;
+    sum.add(both ? *(facts->*market) : cost.after);
+    chosen |= both;
+  }
+  auto total = sum.total();
+  return chosen && total.ok() ? std::optional(*total) : std::nullopt;
+}
+
 // Price by time, and what processors that run above their CPU credits are charged while they compute.
 void take_cost(const Plan& plan, const Banded& train, PlanForecast& forecast) {
   const bool priced = std::all_of(plan.costs.begin(), plan.costs.end(), std::mem_fn(&ResourceCost::priced));
@@ -168,6 +184,12 @@ void take_cost(const Plan& plan, const Banded& train, PlanForecast& forecast) {
   forecast.cost = cost(forecast.total.value, train.value);
   forecast.cost_low = cost(forecast.total.low, train.low);
   forecast.cost_high = cost(forecast.total.high, train.high);
+  const auto on = [&](std::optional<Money> OfferFacts::*market) -> std::optional<Money> {
+    const auto per_hour = rate_on(plan, market);
+    return per_hour ? std::optional(foresight::billed(*per_hour, forecast.total.value, {})) : std::nullopt;
+  };
+  forecast.cost_on_demand = on(&OfferFacts::on_demand);
+  forecast.cost_spot = on(&OfferFacts::spot);
 }
 
 }  // namespace
@@ -240,7 +262,8 @@ PlanForecast forecast_program(const ProgramForecastInput& input) {
         fmt::format("{}; print progress, such as `Epoch 3/10`, or watch it for longer: {} --seconds {:.0f}",
                     input.program.unknown, input.profile, 10 * forecast.at_least);
   } else {
-    forecast.unknown = input.program.unknown + "; measure it with a short run: " + input.profile;
+    forecast.unknown = input.program.unknown;
+    if (!input.profile.empty()) forecast.unknown += "; measure it with a short run: " + input.profile;
   }
   const Action* action = input.plan.find(input.id);
   const auto nodes = static_cast<int64_t>(action == nullptr ? 1 : action->nodes.size());

@@ -40,7 +40,7 @@ struct ProgramForecastInput {
   const std::map<std::string, double>& measured;
   const PhaseBands& bands;
   std::string calibration;
-  std::string profile;  // the command that measures it
+  std::string profile;  // the command that measures it; empty: no run of it tells
 };
 
 struct PlanForecast {
@@ -50,9 +50,12 @@ struct PlanForecast {
   std::vector<std::pair<std::string, foresight::Banded>> phases;  // in their order
   foresight::Banded epoch, total;
   std::optional<Money> cost, cost_low, cost_high;  // of the run; nullopt: a price or the time is not known
-  std::string bound, change_most;                  // of the step
-  std::string outside;                             // why a probe would be worth it, and how; empty: it is not
-  std::string unknown;                             // why the job's time is not known, and what to do
+  // The cost if every node that has both prices were of one market; nullopt: not known, or there is one
+  // market.
+  std::optional<Money> cost_on_demand, cost_spot;
+  std::string bound, change_most;  // of the step
+  std::string outside;             // why a probe would be worth it, and how; empty: it is not
+  std::string unknown;             // why the job's time is not known, and what to do
   std::string calibration;
   int64_t surplus_per_hour = 0;  // micros: charged beside the price while the job computes above CPU credits
 };

@@ -61,8 +61,12 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
   rows.push_back(total);
   if (forecast.cost && !forecast.cost->zero())
     rows.push_back({"cost", rounded(*forecast.cost),
-                    rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high), "price x time", "",
-                    ""});
+                    rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high),
+                    forecast.cost_on_demand && forecast.cost_spot
+                        ? fmt::format("price x time; {} on demand, {} on spot",
+                                      rounded(*forecast.cost_on_demand), rounded(*forecast.cost_spot))
+                        : std::string("price x time"),
+                    "", ""});
   return rows;
 }
 
@@ -110,6 +114,8 @@ Json to_json(const PlanForecast& forecast) {
       forecast.cost
           ? Json{{"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}}
           : Json();
+  if (forecast.cost_on_demand) json["cost"]["on_demand"] = *forecast.cost_on_demand;
+  if (forecast.cost_spot) json["cost"]["spot"] = *forecast.cost_spot;
   return json;
 }
 

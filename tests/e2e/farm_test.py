@@ -107,8 +107,12 @@ class Farms(RadlCase):
     def journal(self):
         return "".join(path.read_text() for path in self.found("farms/*/journal.jsonl"))
 
-    def counts(self):
+    def status(self):
         (farm,) = json.loads(self.radlc("farm", "status", "--json", self.file))
+        return farm
+
+    def counts(self):
+        farm = self.status()
         return {state: count for state, count in farm["counts"].items() if count}
 
     def begun(self):
@@ -195,6 +199,41 @@ class Farms(RadlCase):
         self.assertEqual((self.folder / "work-results" / "good" / "x").read_text(), "x\n")
         self.apply(code=2)
         self.assertEqual(self.table()["bad"]["attempt"], 4)
+        self.destroy()
+
+    def test_a_farm_that_leaves_the_approved_band_pauses_until_the_next_approval(self):
+        self.with_tasks(f"tasks = [ {{ name = 't${{n}}', command = '{GATED}', seconds = 0.5 }} for n in range(6) ]")
+        (forecast,) = json.loads(self.radlc("plan", "--json", self.file))["forecasts"]
+        approved = forecast["phases"]["run"]
+        self.assertAlmostEqual(approved["seconds"], 1.5)
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 2, message="no tasks start")
+        self.wait_until(lambda: self.status() and self.status()["paused"], message="it does not pause")
+        self.assertEqual(self.status()["approved"]["seconds"]["high"], approved["high"])
+        self.assertGreater(self.status()["paused"]["seconds"], approved["high"])
+        self.open_gates()
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 2, out + err)
+        self.assertEqual(self.counts(), {"finished": 2, "waiting": 4})
+        # What two tasks took corrects the lengths of the others.
+        (forecast,) = json.loads(self.radlc("plan", "--json", self.file))["forecasts"]
+        self.assertGreater(forecast["phases"]["run"]["seconds"], approved["seconds"])
+        self.open_gates_until(self.begin())
+        self.assertEqual(self.counts(), {"finished": 6})
+        self.assertIsNone(self.status()["paused"])
+        self.destroy()
+
+    def test_a_plan_without_lengths_says_that_the_end_is_unknown(self):
+        self.with_tasks(EIGHT)
+        (forecast,) = json.loads(self.radlc("plan", "--json", self.file))["forecasts"]
+        self.assertIsNone(forecast["phases"]["run"])
+        self.assertIsNone(forecast["cost"])
+        self.assertIn("lengths of its tasks", forecast["unknown"])
+        self.apply()
+        self.assertIsNone(self.status()["approved"]["seconds"])
+        self.edit(self.file, ("range(8)", "range(9)"))
+        (forecast,) = json.loads(self.radlc("plan", "--json", self.file))["forecasts"]
+        self.assertEqual(forecast["phases"]["run"]["source"], "measured")
         self.destroy()
 
     def test_a_script_runs_on_existing_nodes(self):

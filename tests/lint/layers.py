@@ -93,7 +93,7 @@ LAYERS = {
     "runtime/runs": ["common/", *IR, "runtime/base", "runtime/foresight", "runtime/state", "runtime/plan", "runtime/exec"],
     "runtime/run": [*STEPS, "runtime/catalog", "runtime/clouds", "runtime/state", "runtime/plan", "runtime/steps/", "runtime/exec", "runtime/runs"],
     "runtime/trial": [*STEPS, "runtime/catalog", "runtime/clouds", "runtime/clouds/simulated", "runtime/state", "runtime/plan", "runtime/steps", "runtime/exec"],
-    "runtime/driver": [*FRONT, *IR, "compiler", "runtime/base", "runtime/auth", "runtime/catalog", "runtime/clouds/", "runtime/net/", "runtime/state", "runtime/plan",
+    "runtime/driver": [*FRONT, *IR, "compiler", "runtime/base", "runtime/auth", "runtime/farm", "runtime/catalog", "runtime/clouds/", "runtime/net/", "runtime/state", "runtime/plan",
                        "runtime/foresight", "runtime/steps/", "runtime/ansible", "runtime/exec", "runtime/run", "runtime/runs"],
     "runtime/serve": [*FRONT, "compiler/ir", "compiler/check", "compiler/compat/json", "runtime/base", "runtime/auth", "runtime/state", "runtime/plan", "runtime/exec",
                       "runtime/run", "runtime/driver"],

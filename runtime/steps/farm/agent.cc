@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"
 
 namespace radl::farm {
@@ -85,7 +86,8 @@ constexpr const char* kAgent = R"sh(say() { echo "$*" >> farm/events || echo "$*
 mkdir -p farm/logs checkpoints && : >> farm/events || exit 1
 echo ready
 tail -n +1 -f farm/events & t=$!
-trap 'kill $t' EXIT
+NOTICES
+trap 'kill $t $a 2> /dev/null' EXIT
 while IFS= read -r line; do
   what=${line%% *} rest=${line#* }
   id=${rest%% *}
@@ -132,12 +134,16 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 
 }  // namespace
 
-std::string agent_script(const std::string& folder, const std::string& metrics) {
+std::string agent_script(const std::string& folder, const std::string& metrics, const std::string& notices) {
   const std::string how = metrics.empty() ? "no" : metrics == kStdout ? kStdout : "files";
+  // It prints on its standard error.
+  const std::string asks =
+      notices.empty() ? "a=" : fmt::format("( {} ) < /dev/null 2>&1 > /dev/null & a=$!", notices);
   return fmt::format(
       "cd {} || exit 1\numask 077\nmkdir -p farm || exit 1\ncat > farm/run "
       "<<'END_OF_RUN'\n{}END_OF_RUN\n{}{}",
-      folder, replaced(replaced(kRun, "METRICS", how), "PATTERN", metrics), jobs::kProcessScript, kAgent);
+      folder, replaced(replaced(kRun, "METRICS", how), "PATTERN", metrics), jobs::kProcessScript,
+      replaced(kAgent, "NOTICES", asks));
 }
 
 std::string start_command(const std::string& id, const std::string& script) {
@@ -160,6 +166,11 @@ std::optional<AgentLine> read_agent_line(const std::string& line) {
   if (line == "ready") return made;
   if (line == "cancelled") {
     made.kind = Kind::Cancelled;
+    return made;
+  }
+  if (auto notice = jobs::read_notice(line)) {
+    made.kind = Kind::Notice;
+    made.text = notice->answer;
     return made;
   }
   const size_t first = line.find(' ');

@@ -9,6 +9,7 @@
 //   end ID STATUS [results]    the attempt ended; "results": it left files in $RADL_RESULTS
 //   line ID {...}              it printed this JSON object
 //   piece ID KEY OFFSET BASE64 new bytes of one of its files with metrics (metric_files.h)
+//   notice ...                 its cloud's answer to whether it takes the node back (jobs/notices.h)
 //   gone ID                    it neither runs nor has ended: its node was restarted, or it was killed
 #pragma once
 
@@ -21,7 +22,8 @@ namespace radl::farm {
 // Where tasks report metrics: nowhere (""), "stdout", or a pattern of names of files below $RADL_RESULTS.
 inline constexpr const char* kStdout = "stdout";
 // `folder`: of the job, as shell words. `metrics`: what tasks report there is passed on while they run.
-std::string agent_script(const std::string& folder, const std::string& metrics);
+// `notices`: jobs::notice_script() of the node; empty: nobody is asked.
+std::string agent_script(const std::string& folder, const std::string& metrics, const std::string& notices = "");
 
 // Commands, each a line.
 std::string start_command(const std::string& id, const std::string& script);
@@ -33,12 +35,12 @@ std::string keep_command(const std::vector<std::string>& ids);
 std::string drop_command(const std::string& id);
 
 struct AgentLine {
-  enum class Kind { Ready, End, Line, Piece, Gone, Cancelled } kind = Kind::Ready;
+  enum class Kind { Ready, End, Line, Piece, Gone, Cancelled, Notice } kind = Kind::Ready;
   std::string task;
   int attempt = 0;
   int status = 0;        // of End; -1: unknown
   bool results = false;  // of End
-  std::string text;      // of Line and Piece
+  std::string text;      // of Line and Piece; of Notice: the answer, empty: the node cannot ask
 };
 // nullopt: the line is none of these.
 std::optional<AgentLine> read_agent_line(const std::string& line);

@@ -4,6 +4,8 @@
 
 #include "common/lines.h"
 #include "runtime/net/node_path.h"
+#include "runtime/steps/farm/farm_parts.h"
+#include "runtime/steps/jobs/notices.h"
 
 namespace radl::farm {
 namespace {
@@ -132,7 +134,8 @@ Status Channels::talk_once(size_t node) {
       put(std::move(message));
     });
   };
-  auto done = (*remote)->exec(agent_script(shell_path(members_[node]->folder()), metrics_), options);
+  const std::string notices = jobs::notice_script(notices_of(nodes_[node]));
+  auto done = (*remote)->exec(agent_script(shell_path(members_[node]->folder()), metrics_, notices), options);
   if (!done) return std::move(done).status();
   return {Code::Lost, nodes_[node].address + ": the agent ended: " + done->err};
 }

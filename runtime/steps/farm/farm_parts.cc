@@ -48,6 +48,11 @@ std::string run_of(Json program, const std::string& journal) {
   return sha256_hex(program.dump() + "\n" + journal);
 }
 
+NoticeSpec notices_of(const NodeHandle& node) {
+  const auto declared = node.attributes.find("eviction_notice");
+  return declared == node.attributes.end() ? NoticeSpec() : notice_spec_in(*declared);
+}
+
 Json numbers_of(const std::string& text) {
   Json numbers = Json::object();
   const Json values = json::parse_json(text);

@@ -25,6 +25,8 @@ Json settings_event(const Json& program, const FarmSettings& settings, const std
 // Tells a node's files and tasks that are still of use from others: a digest of the program without its tasks
 // and rules, and of the journal that knows the tasks' attempts.
 std::string run_of(Json program, const std::string& journal);
+// How the node is asked whether its cloud takes it back; not given where its cloud does not say.
+NoticeSpec notices_of(const NodeHandle& node);
 // The finite numbers among the members of a JSON object; empty if there are none.
 Json numbers_of(const std::string& text);
 // The next trial as a task; nothing if none may be added now, or no node has room for one.

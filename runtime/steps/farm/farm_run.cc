@@ -13,8 +13,10 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/human.h"
 #include "common/json_values.h"
 #include "runtime/farm/journal.h"
+#include "runtime/farm/rehearsal.h"
 #include "runtime/farm/settings.h"
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/farm_parts.h"
@@ -37,7 +39,10 @@ using Errand = std::function<void(const Status& status)>;
 constexpr std::chrono::seconds kLease{45};  // of a silent node: then its tasks run elsewhere
 constexpr std::chrono::seconds kBetweenChecks{5};
 constexpr std::chrono::seconds kBetweenProgress{2};
-constexpr double kYoung = 15;  // seconds in which a started task is not checked
+constexpr std::chrono::seconds kBetweenForecasts{2};
+constexpr size_t kMeasuredTasks = 3;  // finished ones, before their lengths count for a forecast
+constexpr double kSlack = 5;          // seconds beyond the approved band: tasks also start and are brought
+constexpr double kYoung = 15;         // seconds in which a started task is not checked
 constexpr int kLastLines = 10;
 constexpr std::chrono::seconds kBetweenFetches{5};
 constexpr int kFetches = 3;       // of an output that cannot be brought; then the attempt has failed
@@ -65,6 +70,7 @@ class FarmRun {
                     Reports(settings_.search ? settings_.search->metric : "",
                             [this](std::string_view text) { return log_.mask(std::string(text)); }));
     ready_.assign(nodes_.size(), false);
+    leaving_ = missed_ = ready_;
   }
 
   Result<StepOutcome> run() {
@@ -111,8 +117,10 @@ class FarmRun {
     });
     if (!opened.ok()) return opened;
     if (Status adopted = outputs_.adopt(farm_.table()); !adopted.ok()) return adopted;
+    take_inbox();
     take_program();
     if (Status kept = journal_.flush(); !kept.ok()) return kept;
+    forget_requests();
     return prepare();
   }
 
@@ -144,6 +152,7 @@ class FarmRun {
       if (const size_t again = before - farm_.running_on(nodes_[i].address).size(); again > 0)
         tell(nodes_[i].address, fmt::format("{} of its tasks run again", again), "ok");
     }
+    record(began_event(now()));
     return journal_.flush();
   }
 
@@ -211,7 +220,38 @@ class FarmRun {
       }
       case AgentLine::Kind::End:
         return ended(node, line);
+      case AgentLine::Kind::Notice:
+        return noticed(node, line.text);
     }
+  }
+
+  void emit_metric(size_t node, Json data) {
+    context_.emit({step_.id, nodes_[node].address, "metric", std::move(data)});
+  }
+
+  // The cloud's answer to whether it takes the node back. If it does, tasks end there and run again
+  // elsewhere; whoever runs this replaces the node.
+  void noticed(size_t node, const std::string& answer) {
+    const std::string& address = nodes_[node].address;
+    if (answer.empty())
+      return tell(address, "has neither curl nor Python: a notice of its cloud is not heard", "failed");
+    auto notice = notice_in(notices_of(nodes_[node]), answer);
+    if (!notice.ok() || !*notice || leaving_[node]) return;
+    leaving_[node] = true;
+    const std::string& time = (*notice)->time;
+    tell(address, "is taken back by its cloud" + (time.empty() ? "" : " (" + time + ")"), "failed");
+    record(gone_event(address, "its cloud takes it back", now()));
+    emit_metric(node, {{"event", "interruption"}, {"action", (*notice)->action}, {"time", time}});
+    for (const std::string& name : farm_.running_on(address)) {
+      const TaskRecord& task = *farm_.table().find(name);
+      if (!task.uncommitted) end_task(task);
+    }
+  }
+
+  // Once: the node may be replaced while the others work.
+  void tell_missed(size_t node) {
+    if (!missed_[node]) emit_metric(node, {{"event", "member_lost"}});
+    missed_[node] = true;
   }
 
   void connected(size_t node) {
@@ -219,9 +259,11 @@ class FarmRun {
     ready_[node] = true;
     lost_since_[node].reset();
     reports_[node].clear();  // the agent tells all lines again
+    missed_[node] = false;
     auto known = farm_.table().nodes().find(address);
     const Resources has = pool_.capacity(node);
-    if (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has)
+    if (!leaving_[node] &&
+        (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has))
       record(node_event(address, has, now()));
     std::vector<std::string> ids;
     for (const std::string& name : farm_.running_on(address))
@@ -242,6 +284,10 @@ class FarmRun {
     if (task == nullptr || !ending_.insert(id_of(line.task, line.attempt)).second) return;
     // It had ended before, and nobody brought its output: radlc was killed, or could not bring it.
     if (task->uncommitted) return bring(node, line.task, line.attempt, line.results);
+    // It was asked to end: how it did says nothing. What ends well meanwhile runs again.
+    if (leaving_[node] && !task->stopping && !task->cancelling)
+      return static_cast<void>(record(end_event(line.task, line.attempt, End::Preempted, line.status,
+                                                "its cloud took its node back", now())));
     if (line.status == 0 || task->stopping) {
       const End how = line.status == 0 ? End::Succeeded : End::Stopped;
       if (record(end_event(line.task, line.attempt, how, line.status, "", now())) &&
@@ -345,6 +391,11 @@ class FarmRun {
       if (Status started = start_tasks(); !started.ok()) return started;
       progress(false);
       if (over()) return {};
+      watch_cost();
+      if (is_paused()) {
+        if (farm_.table().count(State::Running) == 0 && errands_.empty()) return paused_status();
+        continue;
+      }
       if (Status reached = any_node(); !reached.ok()) return reached;
     }
   }
@@ -354,10 +405,44 @@ class FarmRun {
            started_;
   }
 
+  bool is_paused() const { return !farm_.table().paused().is_null(); }
+
+  Status paused_status() const {
+    return invalid("is paused: " + json::text_of(farm_.table().paused(), "reason"))
+        .with_hint(
+            "`radlc apply` shows the new forecast, and continues once you approve it; `radlc destroy` "
+            "frees its nodes");
+  }
+
+  // A run that would take longer than was approved, and so cost more, starts no more tasks.
+  void watch_cost() {
+    const Table& table = farm_.table();
+    const Json& most = json::member(json::member(table.approved(), "seconds"), "high");
+    if (is_paused() || !most.is_number() || SteadyClock::now() < next_forecast_) return;
+    const SteadyClock::time_point begun = SteadyClock::now();
+    const double passed = now() - json::number_of(table.approved(), "began", now());
+    double total = passed;
+    if (table.count(State::Finished) + table.count(State::Stopped) >= kMeasuredTasks) {
+      const size_t trials =
+          search_ ? search_->settings().trials - std::min(search_->settings().trials, search_->suggested())
+                  : 0;
+      const Rehearsal rest = rehearse_rest(farm_, now(), trials, settings_.trial_needs);
+      if (rest.known) total += rest.seconds;
+    }
+    next_forecast_ = SteadyClock::now() +
+                     std::max<SteadyClock::duration>(kBetweenForecasts, 20 * (SteadyClock::now() - begun));
+    if (total <= most.get<double>() + kSlack) return;
+    const std::string why =
+        fmt::format("it {} {}, and at most {} was approved", total > passed ? "would take" : "has taken",
+                    duration_text(total), duration_text(most.get<double>()));
+    if (record(pause_event(total, why, now())))
+      tell("", "paused: " + why + "; running tasks end, and no others start", "failed");
+  }
+
   // New trials while there is room, and what is placed. Nothing starts before the journal has it.
   Status start_tasks() {
     std::vector<Event> starts;
-    for (;;) {
+    while (!is_paused()) {
       std::vector<Event> events = farm_.next(now());
       for (const Event& event : events) {
         if (!record(event)) continue;
@@ -411,7 +496,7 @@ class FarmRun {
   // Asks a task to end, and kills it after the grace.
   void end_task(const TaskRecord& task) {
     auto node = pool_.find(task.node);
-    if (!node) return;
+    if (!node || channels_ == nullptr) return;  // connected() does it
     const std::string id = id_of(task.task.name, task.attempt);
     channels_->send(*node, stop_command(id, program_.value("stop_signal", "TERM")));
     kills_.add(id, *node, grace());
@@ -424,8 +509,11 @@ class FarmRun {
   // Of a node that has been silent for too long the tasks run elsewhere.
   void leases() {
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (lost_since_[i] && SteadyClock::now() - *lost_since_[i] >= kLease)
+      if (lost_since_[i] && SteadyClock::now() - *lost_since_[i] >= kLease) {
         lose_tasks_of(nodes_[i].address, "its node does not answer");
+        tell_missed(i);
+      }
+      if (leaving_[i] && farm_.running_on(nodes_[i].address).empty()) tell_missed(i);
     }
   }
 
@@ -571,6 +659,7 @@ class FarmRun {
   std::map<size_t, Errand> errands_;
   std::vector<std::optional<SteadyClock::time_point>> lost_since_;
   std::vector<bool> ready_;
+  std::vector<bool> leaving_, missed_;  // taken back by its cloud; told to whoever may replace it
   std::vector<Reports> reports_;              // by node
   std::set<std::string> sending_;             // attempts whose parent's output is on its way
   std::vector<std::string> requests_;         // files of the inbox that the journal is about to have
@@ -578,7 +667,7 @@ class FarmRun {
   Timers kills_, fetch_again_;                // of attempts
   std::set<std::string> ending_, timed_out_;  // attempts
   std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
-  SteadyClock::time_point next_check_, next_progress_, begun_ = SteadyClock::now();
+  SteadyClock::time_point next_check_, next_progress_, next_forecast_, begun_ = SteadyClock::now();
   std::string progress_;
   std::atomic<bool> cancelled_{false};
   bool closed_ = false;   // the journal's last run came to its end

@@ -108,5 +108,54 @@ TEST(FarmRehearsal, ATaskThatNoNodeIsLargeEnoughForIsNamed) {
   EXPECT_EQ(played.why_never.substr(0, 4), "big ");
 }
 
+Farm under_way() {
+  Farm farm;
+  (void)farm.apply(node_event("n", {1000, 0, 0, 0}, 0));
+  for (const char* name : {"a", "b", "c"}) (void)farm.apply(add_event({name, {1000, 0, 0, 0}, 10, {}}, 0));
+  (void)farm.apply(start_event("a", 1, "n", 0));
+  return farm;
+}
+
+TEST(FarmRehearsal, TheRestTakesWhatRunningTasksStillNeed) {
+  const Rehearsal rest = rehearse_rest(under_way(), 4);
+  EXPECT_TRUE(rest.known);
+  EXPECT_EQ(rest.tasks, 3u);
+  EXPECT_DOUBLE_EQ(rest.seconds, 6 + 10 + 10);
+  EXPECT_DOUBLE_EQ(rehearse_rest(under_way(), 50).seconds, 20) << "a task that is overdue ends now";
+}
+
+TEST(FarmRehearsal, FinishedTasksCorrectTheLengthsOfTheRest) {
+  Farm farm = under_way();
+  (void)farm.apply(end_event("a", 1, End::Succeeded, 0, "", 30));
+  (void)farm.apply(commit_event("a", 1, 30));
+  EXPECT_DOUBLE_EQ(rehearse_rest(farm, 30).seconds, 60);
+}
+
+TEST(FarmRehearsal, UnknownLengthsAreKnownOnceATaskHasFinished) {
+  Farm farm;
+  (void)farm.apply(node_event("n", {1000, 0, 0, 0}, 0));
+  for (const char* name : {"a", "b"}) (void)farm.apply(add_event({name, {1000, 0, 0, 0}, 0, {}}, 0));
+  (void)farm.apply(start_event("a", 1, "n", 0));
+  EXPECT_FALSE(rehearse_rest(farm, 1).known);
+  (void)farm.apply(end_event("a", 1, End::Succeeded, 0, "", 7));
+  (void)farm.apply(commit_event("a", 1, 7));
+  const Rehearsal rest = rehearse_rest(farm, 7, 2, {1000, 0, 0, 0});
+  EXPECT_TRUE(rest.known);
+  EXPECT_DOUBLE_EQ(rest.seconds, 21) << "a task and two trials";
+}
+
+TEST(FarmApproval, EndsAPauseAndTheNextRunBeginsUnderIt) {
+  Table table;
+  ASSERT_TRUE(table.apply(approve_event({{"seconds", {{"high", 5}}}}, 1)).ok());
+  ASSERT_TRUE(table.apply(began_event(2)).ok());
+  ASSERT_TRUE(table.apply(began_event(3)).ok());
+  EXPECT_EQ(table.approved()["began"], 2) << "a second run under the same approval";
+  ASSERT_TRUE(table.apply(pause_event(9, "too long", 9)).ok());
+  EXPECT_EQ(table.paused()["seconds"], 9);
+  ASSERT_TRUE(table.apply(approve_event({{"seconds", nullptr}}, 10)).ok());
+  EXPECT_TRUE(table.paused().is_null());
+  EXPECT_FALSE(table.approved().contains("began"));
+}
+
 }  // namespace
 }  // namespace radl::farm

@@ -17,6 +17,8 @@ TEST(FarmAgent, ReadsWhatItPrints) {
   EXPECT_FALSE(read_agent_line("end t.1 0 ")->results);
   EXPECT_EQ(read_agent_line("line t.1 {\"loss\": 1}")->text, "{\"loss\": 1}");
   EXPECT_EQ(read_agent_line("gone t.2")->kind, AgentLine::Kind::Gone);
+  EXPECT_EQ(read_agent_line("notice TRUE")->kind, AgentLine::Kind::Notice);
+  EXPECT_EQ(read_agent_line("notice TRUE")->text, "TRUE");
 }
 
 TEST(FarmAgent, PassesOverAnythingElse) {

@@ -1,9 +1,11 @@
 // Programs on machines that their cloud takes back: they are asked to end in time, and start again elsewhere.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "runtime/clouds/ec2/instance.h"
 #include "runtime/clouds/gce/instance.h"
@@ -160,6 +162,50 @@ TEST_F(TakenBack, AllAreAskedToEndAndStartAgainWhenTheMachineIsAnother) {
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
   EXPECT_EQ(checkpoint(0, "starts"), "start\nstart\n");
   EXPECT_TRUE(contains(log(), "went on from it"));
+}
+
+TEST_F(TakenBack, TasksOfAFarmRunAgainElsewhereAndUseUpNoTry) {
+  const std::string go = nodes.folder.path("go");
+  test::ScriptedServer server([&](const std::string&) {
+    const auto begun = [&](size_t node) {
+      const std::string job = handles[node].attributes.at("home").get<std::string>() + "/.radl/jobs";
+      std::error_code error;
+      for (std::filesystem::recursive_directory_iterator each(job, error), end; each != end;
+           each.increment(error))
+        if (each->path().filename() == "begun") return true;
+      return false;
+    };
+    return answer(begun(0) && begun(1));
+  });
+  spot(server);
+  const std::string command = "echo x > \"$RADL_CHECKPOINTS/begun\"; while [ ! -e " + go +
+                              " ]; do sleep 0.05; done\n" + "echo $RADL_ATTEMPT > \"$RADL_RESULTS/o\"";
+  step.program["main"] = "sh";
+  const double one_a_node = 0.6 * std::max(1.0, std::thread::hardware_concurrency() / 2.0);
+  Json tasks = Json::array();
+  for (const char* name : {"t0", "t1"}) tasks.push_back({{"name", name}, {"command", command}});
+  Json farm = {{"tries", 1}, {"needs", {{"cpu", one_a_node}}}};
+  farm["tasks"] = tasks;
+  step.program["farm"] = farm.dump();
+  context.emit = [&, before = context.emit](const StepEvent& event) {
+    before(event);
+    if (event.data.value("event", "") == "interruption") (void)write_file_atomic(go, "", 0600);
+  };
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(interruptions(), std::vector<std::string>{"worker[1]"}) << "whoever runs it makes it anew";
+  std::set<std::string> attempts;  // whichever of the nodes was there first has t0
+  for (const char* name : {"t0", "t1"})
+    attempts.insert(*read_file(nodes.folder.path("results") + "/" + name + "/o"));
+  EXPECT_EQ(attempts, (std::set<std::string>{"1\n", "2\n"}));
+  const Json table = Json::parse(*read_file(nodes.folder.path("results") + "/table.json"));
+  int preemptions = 0;
+  for (const Json& task : table) {
+    EXPECT_EQ(task["node"], "worker[0]");
+    EXPECT_FALSE(task.contains("failed_on")) << task;
+    preemptions += task.value("preemptions", 0);
+  }
+  EXPECT_EQ(preemptions, 1);
 }
 
 TEST_F(TakenBack, WithoutRetriesItFailsAndSaysWhatWouldStartItAgain) {

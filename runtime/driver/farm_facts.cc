@@ -1,0 +1,128 @@
+#include "runtime/driver/farm_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/files.h"
+#include "common/json_values.h"
+#include "runtime/farm/journal.h"
+#include "runtime/farm/rehearsal.h"
+#include "runtime/farm/settings.h"
+#include "runtime/plan/farm_notes.h"
+#include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/farm/inbox.h"
+#include "runtime/steps/jobs/network.h"
+
+namespace radl::driver {
+namespace {
+
+// Bands that nothing has tested: of lengths that the user gave, and of lengths that finished tasks had.
+constexpr double kGivenRatio = 1.3, kMeasuredRatio = 1.25;
+constexpr size_t kMeasuredTasks = 3;  // finished ones; fewer say little
+
+std::string folder_of(const ir::Step& step, const std::string& work_directory) {
+  return farm::farms_folder(work_directory) + "/" + jobs::folder_of(step);
+}
+
+// The farm as it will be on the nodes of the file: what its journal says, and the tasks that the file has.
+Result<farm::Farm> farm_to_be(const ir::Program& program, const ir::Step& step,
+                              const farm::FarmSettings& settings, const std::string& work_directory) {
+  farm::Farm made(settings.policy);
+  bool closed = false;
+  Status read =
+      farm::read_journal(folder_of(step, work_directory) + farm::kJournalFile, [&](const farm::Event& event) {
+        closed = json::text_of(event, "event") == "closed";
+        return made.apply(event);
+      });
+  if (!read.ok() && read.code() != Code::NotFound) return read;
+  const auto known = made.table().nodes();
+  for (const auto& [name, node] : known) (void)made.apply(farm::gone_event(name, "", 0));
+  for (const auto& task : std::vector<farm::TaskRecord>(made.table().tasks()))
+    if (task.state == farm::State::Running)
+      (void)made.apply(farm::end_event(task.task.name, task.attempt, farm::End::Preempted, 0, "", 0));
+  for (const farm::Event& event : farm::changes_of_file(settings.tasks, made.table(), closed, 0))
+    (void)made.apply(event);
+  for (const ir::Node& node : program.nodes) {
+    if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
+      (void)made.apply(farm::node_event(node.address, offered_by(node), 0));
+  }
+  return made;
+}
+
+size_t finished_in(const farm::Table& table) {
+  return table.count(farm::State::Finished) + table.count(farm::State::Stopped);
+}
+
+}  // namespace
+
+bool has_farm(const ir::Step& step) {
+  auto found = step.program.find("farm");
+  return found != step.program.end() && found->is_string();
+}
+
+foresight::ProgramForecast farm_forecast(const ir::Program& program, const ir::Step& step,
+                                         const std::string& work_directory) {
+  foresight::ProgramForecast forecast;
+  auto settings = farm::parse_farm(step.program.at("farm").get<std::string>());
+  if (!settings) {
+    forecast.unknown = "its farm cannot run: " + settings.status().text();
+    return forecast;
+  }
+  auto made = farm_to_be(program, step, *settings, work_directory);
+  if (!made) {
+    forecast.unknown = made.status().text();
+    return forecast;
+  }
+  const size_t finished = finished_in(made->table());
+  const size_t trials = settings->search ? settings->search->trials : 0;
+  const size_t suggested = static_cast<size_t>(
+      std::count_if(made->table().tasks().begin(), made->table().tasks().end(),
+                    [](const farm::TaskRecord& task) { return task.task.spec.contains("parameters"); }));
+  const bool measured = finished >= kMeasuredTasks;
+  const bool given =
+      trials == suggested && std::all_of(made->table().tasks().begin(), made->table().tasks().end(),
+                                         [](const farm::TaskRecord& task) { return task.task.seconds > 0; });
+  const farm::Rehearsal rest =
+      farm::rehearse_rest(std::move(*made), 0, trials - std::min(trials, suggested), settings->trial_needs);
+  if (rest.tasks == 0) {
+    forecast.run = foresight::banded(0, 1, foresight::Source::Measured, "all tasks are done");
+  } else if (rest.known && (given || measured)) {
+    forecast.run =
+        foresight::banded(rest.seconds, measured ? kMeasuredRatio : kGivenRatio,
+                          measured ? foresight::Source::Measured : foresight::Source::Guessed,
+                          measured ? fmt::format("{} tasks left; {} finished ones", rest.tasks, finished)
+                                   : fmt::format("{} tasks of the lengths that the file gives", rest.tasks));
+  } else {
+    forecast.unknown =
+        "the lengths of its tasks are not known; give each `seconds`, or run it: three finished tasks tell";
+  }
+  return forecast;
+}
+
+Status approve_farms(const Plan& plan, const ir::Program& program, const std::vector<PlanForecast>& forecasts,
+                     const std::string& work_directory, double at) {
+  for (const ir::Step& step : program.steps) {
+    const Action* action = plan.find(step.id);
+    if (!has_farm(step) || action == nullptr || action->verb != Verb::Run) continue;
+    Json terms = {{"seconds", nullptr}, {"cost", nullptr}};
+    for (const PlanForecast& forecast : forecasts) {
+      if (forecast.training != step.id) continue;
+      for (const auto& [name, phase] : forecast.phases)
+        if (name == "run" && phase.known())
+          terms["seconds"] = {{"value", phase.value}, {"low", phase.low}, {"high", phase.high}};
+      if (forecast.cost)
+        terms["cost"] = {
+            {"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}};
+    }
+    const std::string inbox = folder_of(step, work_directory) + farm::kInboxFolder;
+    if (Status made = make_directories(inbox, 0700); !made.ok()) return made;
+    // Before all other requests: they are of the farm as it runs then.
+    if (Status put = farm::put_in_inbox(inbox, farm::approve_event(terms, at), "00000-approval"); !put.ok())
+      return put;
+  }
+  return {};
+}
+
+}  // namespace radl::driver
