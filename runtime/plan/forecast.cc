@@ -176,20 +176,18 @@ void take_cost(const Plan& plan, const Banded& train, PlanForecast& forecast) {
   const auto rate = plan.totals.price_per_hour.total();
   if (!priced || !rate.ok() || !forecast.total.known()) return;
   const Money surplus{forecast.surplus_per_hour, rate->currency};
-  const auto cost = [&](double all, double training) {
-    Money sum = foresight::billed(*rate, all, {});
+  const auto cost = [&](const Money& per_hour, double all, double training) {
+    Money sum = foresight::billed(per_hour, all, {});
     sum.micros += foresight::billed(surplus, training, {1, 0}).micros;
     return sum;
   };
-  forecast.cost = cost(forecast.total.value, train.value);
-  forecast.cost_low = cost(forecast.total.low, train.low);
-  forecast.cost_high = cost(forecast.total.high, train.high);
-  const auto on = [&](std::optional<Money> OfferFacts::*market) -> std::optional<Money> {
-    const auto per_hour = rate_on(plan, market);
-    return per_hour ? std::optional(foresight::billed(*per_hour, forecast.total.value, {})) : std::nullopt;
-  };
-  forecast.cost_on_demand = on(&OfferFacts::on_demand);
-  forecast.cost_spot = on(&OfferFacts::spot);
+  forecast.cost = cost(*rate, forecast.total.value, train.value);
+  forecast.cost_low = cost(*rate, forecast.total.low, train.low);
+  forecast.cost_high = cost(*rate, forecast.total.high, train.high);
+  if (const auto per_hour = rate_on(plan, &OfferFacts::on_demand))
+    forecast.cost_on_demand = cost(*per_hour, forecast.total.value, train.value);
+  if (const auto per_hour = rate_on(plan, &OfferFacts::spot))
+    forecast.cost_spot = cost(*per_hour, forecast.total.value, train.value);
 }
 
 }  // namespace
@@ -337,6 +335,7 @@ void add_wait(const Plan& plan, const Chain& chain, PlanForecast& forecast) {
   for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
   forecast.total = wait.known() ? foresight::sum_of(parts) : Banded();
   forecast.cost = forecast.cost_low = forecast.cost_high = std::nullopt;
+  forecast.cost_on_demand = forecast.cost_spot = std::nullopt;
   if (!wait.known()) forecast.unknown = "it waits for " + chain.unknown + ", whose duration is unknown";
   take_cost(plan, run, forecast);
 }

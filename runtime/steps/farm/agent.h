@@ -23,7 +23,8 @@ namespace radl::farm {
 inline constexpr const char* kStdout = "stdout";
 // `folder`: of the job, as shell words. `metrics`: what tasks report there is passed on while they run.
 // `notices`: jobs::notice_script() of the node; empty: nobody is asked.
-std::string agent_script(const std::string& folder, const std::string& metrics, const std::string& notices = "");
+std::string agent_script(const std::string& folder, const std::string& metrics,
+                         const std::string& notices = "");
 
 // Commands, each a line.
 std::string start_command(const std::string& id, const std::string& script);

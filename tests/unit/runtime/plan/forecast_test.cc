@@ -197,6 +197,22 @@ TEST_F(APlan, CostIsPriceByTimeAndUnknownWhereAPriceIs) {
   EXPECT_FALSE(forecast().cost);
 }
 
+TEST_F(APlan, CostIsGivenForBothMarketsWhereBothPricesAreKnown) {
+  EXPECT_FALSE(forecast().cost_spot) << "there is no choice";
+  Offer offer;
+  offer.price_per_hour = Money::of(0.1, "USD");
+  offer.facts.market = "spot";
+  offer.facts.spot = offer.price_per_hour;
+  offer.facts.on_demand = Money::of(0.4, "USD");
+  plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, offer.price_per_hour, {offer}, 0}};
+  plan.totals.price_per_hour = MoneySum();
+  plan.totals.price_per_hour.add(offer.price_per_hour);
+  const PlanForecast said = forecast();
+  ASSERT_TRUE(said.cost && said.cost_spot && said.cost_on_demand);
+  EXPECT_EQ(said.cost_spot->micros, said.cost->micros);
+  EXPECT_NEAR(said.cost_on_demand->units(), 4 * said.cost->units(), 1e-5);
+}
+
 TEST_F(APlan, UnknownStaysUnknownAndNamesTheCommand) {
   calibration = {};
   const PlanForecast said = forecast();

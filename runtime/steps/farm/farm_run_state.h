@@ -1,0 +1,172 @@
+// The state of a farm's run (farm_run.h): internal to runtime/steps/farm. farm_run.cc has its course, and
+// farm_nodes.cc what nodes tell it.
+#pragma once
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/human.h"
+#include "common/json_values.h"
+#include "runtime/farm/journal.h"
+#include "runtime/farm/rehearsal.h"
+#include "runtime/farm/settings.h"
+#include "runtime/steps/farm/channel.h"
+#include "runtime/steps/farm/farm_parts.h"
+#include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/farm/inbox.h"
+#include "runtime/steps/farm/optuna.h"
+#include "runtime/steps/farm/outputs.h"
+#include "runtime/steps/farm/pool.h"
+#include "runtime/steps/farm/reports.h"
+#include "runtime/steps/jobs/may_run.h"
+#include "runtime/steps/jobs/network.h"
+#include "runtime/steps/program/results.h"
+#include "runtime/steps/step_log.h"
+
+namespace radl::farm {
+
+class FarmRun {
+  using SteadyClock = std::chrono::steady_clock;
+  using Errand = std::function<void(const Status& status)>;
+
+ public:
+  FarmRun(const StepContext& context, const ir::Step& step, const std::vector<NodeHandle>& nodes,
+          FarmSettings settings)
+      : context_(context),
+        step_(step),
+        program_(without_farm(step.program)),
+        nodes_(nodes),
+        settings_(std::move(settings)),
+        log_(context_, step, step.id),
+        job_(jobs::folder_of(step)),
+        folder_(farms_folder(context.context->work_directory) + "/" + job_),
+        farm_(settings_.policy),
+        outputs_(folder_),
+        pool_(program_, nodes_, *context.context, job_, settings_.engine,
+              [this](const std::string& node, const std::string& what) { tell(node, what, "ok"); }) {
+    if (settings_.search)
+      search_.emplace(*settings_.search, ask_optuna(context_.context->environment, context_.context->stop));
+    reports_.assign(nodes_.size(),
+                    Reports(settings_.search ? settings_.search->metric : "",
+                            [this](std::string_view text) { return log_.mask(std::string(text)); }));
+    ready_.assign(nodes_.size(), false);
+    leaving_ = missed_ = ready_;
+  }
+
+  Result<StepOutcome> run();
+
+ private:
+  std::string where() const { return fmt::format("program '{}'", program_.value("name", "")); }
+
+  void tell(const std::string& node, const std::string& what, const char* state);
+  // ---- the beginning
+
+  Status begin();
+  // The tasks as the program has them now: new ones are added, those that it no longer has are cancelled.
+  void take_program();
+  Status prepare();
+  // ---- events
+
+  double now() const { return wall_seconds(); }
+
+  // False: the table does not take it.
+  bool record(const Event& event);
+  // The task of a line about its newest attempt, unless that has ended and its output is kept.
+  const TaskRecord* current(size_t node, const AgentLine& line) const;
+  void errand(size_t node, std::function<Status()> what, Errand then);
+  void take(const Message& message);
+  void take_line(size_t node, const AgentLine& line);
+  void emit_metric(size_t node, Json data);
+  // The cloud's answer to whether it takes the node back. If it does, tasks end there and run again
+  // elsewhere; whoever runs this replaces the node.
+  void noticed(size_t node, const std::string& answer);
+  // Once: the node may be replaced while the others work.
+  void tell_missed(size_t node);
+  void connected(size_t node);
+  void ended(size_t node, const AgentLine& line);
+  void failed(const AgentLine& line, const std::string& lines);
+  // Brings the output of an attempt, and commits it.
+  void bring(size_t node, const std::string& task, int attempt, bool results);
+  // Tries again soon, or once the node is connected; in the end the attempt has failed.
+  void not_brought(size_t node, const std::string& task, int attempt, const Status& why);
+  // False: the attempt is not the newest any more, or its output is not safe (kept_).
+  bool commit(const std::string& task, int attempt, bool results, const std::vector<std::string>& left);
+  // ---- the loop
+
+  Status loop();
+  bool over() const;
+  bool is_paused() const { return !farm_.table().paused().is_null(); }
+
+  Status paused_status() const;
+  // A run that would take longer than was approved, and so cost more, starts no more tasks.
+  void watch_cost();
+  // New trials while there is room, and what is placed. Nothing starts before the journal has it.
+  Status start_tasks();
+  bool add_trial();
+  void send_start(const Event& start);
+  // Asks a task to end, and kills it after the grace.
+  void end_task(const TaskRecord& task);
+  std::chrono::milliseconds grace() const;
+  // Of a node that has been silent for too long the tasks run elsewhere.
+  void leases();
+  // `running`: only those that have not ended; the node has the outputs of the others.
+  void lose_tasks_of(const std::string& address, const std::string& why, bool running = false);
+  // Tasks that no node will ever run must not keep the farm, and what its nodes cost, going.
+  void set_aside();
+  // Lost: the executor connects anew, replaces nodes, or reports it.
+  Status any_node() const;
+  void checks();
+  // Requests of `radlc farm cancel|retry|add`.
+  void take_inbox();
+  // The journal has them now.
+  void forget_requests();
+  void progress(bool last);
+  // ---- the end
+
+  // What the user interrupts uses up no try.
+  void end_all();
+  Result<StepOutcome> finish();
+  const StepContext context_;
+  const ir::Step& step_;
+  const Json program_;
+  const std::vector<NodeHandle>& nodes_;
+  const FarmSettings settings_;
+  StepLog log_;
+  const std::string job_, folder_;
+  std::string journal_id_;  // of this journal, in its first event
+  Farm farm_;
+  Journal journal_;
+  std::optional<Search> search_;
+  Outputs outputs_;
+  Pool pool_;
+  jobs::MayRun may_run_{context_, nodes_};
+  Channels* channels_ = nullptr;
+  std::map<size_t, Errand> errands_;
+  std::vector<std::optional<SteadyClock::time_point>> lost_since_;
+  std::vector<bool> ready_;
+  std::vector<bool> leaving_, missed_;        // taken back by its cloud; told to whoever may replace it
+  std::vector<Reports> reports_;              // by node
+  std::set<std::string> sending_;             // attempts whose parent's output is on its way
+  std::vector<std::string> requests_;         // files of the inbox that the journal is about to have
+  std::map<std::string, int> fetches_;        // by attempt: how often its output was not brought
+  Timers kills_, fetch_again_;                // of attempts
+  std::set<std::string> ending_, timed_out_;  // attempts
+  std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
+  SteadyClock::time_point next_check_, next_progress_, next_forecast_, begun_ = SteadyClock::now();
+  std::string progress_;
+  std::atomic<bool> cancelled_{false};
+  bool closed_ = false;   // the journal's last run came to its end
+  bool started_ = false;  // some node is there
+  Status kept_;
+};
+
+}  // namespace radl::farm
