@@ -18,7 +18,7 @@ class Copier {
   ast::Expr* copy(const ast::Expr* value, const Variables* variables);
   ast::Features copy(const ast::Features& features, const Variables* variables);
   ast::Feature* copy(const ast::Feature& feature, const Variables* variables);
-  List<ast::Resource*> copy(const List<ast::Resource*>& resources, const Variables* variables);
+  ast::Resource* copy(const ast::Resource* resource, const Variables* variables);
   ast::Item* copy(const ast::Item& item, const Variables* variables);
   ast::Block* copy(const ast::Block& block, const Variables* variables);
   // A word that is a variable becomes the text, or the system's name, that it holds.
@@ -29,11 +29,18 @@ class Copier {
   T* same(const T& node) {
     return arena_.make<T>(node);
   }
+  // A copy of the node in which these members are copies too.
+  template <class T, class... Members>
+  T* with(const T& node, const Variables* variables, Members... members);
+  template <class T>
+  List<T> copy(const List<T>& list, const Variables* variables);
+  ast::StringPart copy(const ast::StringPart& part, const Variables* variables);
+  ast::PathPart copy(const ast::PathPart& part, const Variables* variables);
+  ast::Entry copy(const ast::Entry& entry, const Variables* variables);
+  ast::Each copy(const ast::Each& each, const Variables* variables);
   ast::Bound* bound(const ast::Name& name, const expr::Value* value);
-  List<ast::PathPart> parts(const List<ast::PathPart>& parts, size_t from, const Variables* variables);
   ast::Expr* reference(const ast::Reference& reference, const Variables* variables);
   ast::Expr* comprehension(const ast::Comprehension& made, const Variables* variables);
-  ast::Entry entry(const ast::Entry& entry, const Variables* variables);
 
   Arena& arena_;
 };

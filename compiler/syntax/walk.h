@@ -5,44 +5,58 @@
 
 namespace radl {
 
+// Calls f(node, members...) with the value as what it is, and pointers to those of its members that hold
+// values or parts with values, in order of place.
+template <class F>
+decltype(auto) with_members(const ast::Expr& value, F&& f) {
+  using namespace ast;
+  if (auto* text = as<String>(&value)) return f(*text, &String::parts);
+  if (auto* list = as<ListValue>(&value)) return f(*list, &ListValue::items);
+  if (auto* reference = as<Reference>(&value)) return f(*reference, &Reference::parts);
+  if (auto* unary = as<Unary>(&value)) return f(*unary, &Unary::operand);
+  if (auto* binary = as<Binary>(&value)) return f(*binary, &Binary::left, &Binary::right);
+  if (auto* choice = as<If>(&value)) return f(*choice, &If::condition, &If::then_value, &If::else_value);
+  if (auto* call = as<Call>(&value)) return f(*call, &Call::arguments, &Call::named);
+  if (auto* map = as<MapValue>(&value)) return f(*map, &MapValue::entries);
+  if (auto* select = as<Select>(&value)) return f(*select, &Select::base, &Select::parts);
+  if (auto* made = as<Comprehension>(&value))
+    return f(*made, &Comprehension::element, &Comprehension::each, &Comprehension::condition);
+  return f(value);
+}
+
+// Calls visit for the values directly inside a part of a value.
+template <class Visit>
+void each_inside(const ast::Expr* value, Visit& visit) {
+  if (value) visit(*value);
+}
+template <class Visit>
+void each_inside(const ast::StringPart& part, Visit& visit) {
+  each_inside(part.value, visit);
+}
+template <class Visit>
+void each_inside(const ast::PathPart& part, Visit& visit) {
+  each_inside(part.index, visit);
+}
+template <class Visit>
+void each_inside(const ast::Entry& entry, Visit& visit) {
+  each_inside(entry.key, visit);
+  each_inside(entry.value, visit);
+}
+template <class Visit>
+void each_inside(const ast::Each& each, Visit& visit) {
+  each_inside(each.list, visit);
+}
+template <class T, class Visit>
+void each_inside(const List<T>& parts, Visit& visit) {
+  for (const T& part : parts) each_inside(part, visit);
+}
+
 // Calls visit(const ast::Expr&) for each value that stands directly inside this one, in order of place.
 template <class Visit>
 void each_part(const ast::Expr& value, Visit&& visit) {
-  auto one = [&visit](const ast::Expr* part) {
-    if (part) visit(*part);
-  };
-  if (auto* text = ast::as<ast::String>(&value)) {
-    for (const ast::StringPart& part : text->parts) one(part.value);
-  } else if (auto* list = ast::as<ast::ListValue>(&value)) {
-    for (const ast::Expr* item : list->items) one(item);
-  } else if (auto* unary = ast::as<ast::Unary>(&value)) {
-    one(unary->operand);
-  } else if (auto* binary = ast::as<ast::Binary>(&value)) {
-    one(binary->left);
-    one(binary->right);
-  } else if (auto* choice = ast::as<ast::If>(&value)) {
-    one(choice->condition);
-    one(choice->then_value);
-    one(choice->else_value);
-  } else if (auto* call = ast::as<ast::Call>(&value)) {
-    for (const ast::Expr* argument : call->arguments) one(argument);
-    for (const ast::Entry& entry : call->named) one(entry.value);
-  } else if (auto* map = ast::as<ast::MapValue>(&value)) {
-    for (const ast::Entry& entry : map->entries) {
-      one(entry.key);
-      one(entry.value);
-    }
-  } else if (auto* select = ast::as<ast::Select>(&value)) {
-    one(select->base);
-    for (const ast::PathPart& part : select->parts) one(part.index);
-  } else if (auto* made = ast::as<ast::Comprehension>(&value)) {
-    one(made->element.key);
-    one(made->element.value);
-    one(made->each.list);
-    one(made->condition);
-  } else if (auto* reference = ast::as<ast::Reference>(&value)) {
-    for (const ast::PathPart& part : reference->parts) one(part.index);
-  }
+  with_members(value, [&visit]([[maybe_unused]] const auto& node, auto... members) {
+    (each_inside(node.*members, visit), ...);
+  });
 }
 
 // The same for the values of features, groups included.
