@@ -1,6 +1,7 @@
 // What one instance's names stand for, and how far each of them is worked out. Internal to the Scopes.
 #pragma once
 
+#include "compiler/eval/job_products.h"
 #include "compiler/eval/scopes.h"
 
 namespace radl::passes {
@@ -78,22 +79,16 @@ struct Scopes::Scope {
     explicit Job(std::string id) : step(std::move(id)) {}
     std::string step;  // "training/NAME" or "program/NAME"
     std::string_view name() const { return std::string_view(step).substr(step.find('/') + 1); }
-    static const std::vector<std::string>& products(bool trains) {
-      static const std::vector<std::string> of_training = {
-          "model_path", "test_accuracy", "test_accuracy_tta", "images_per_second",
-          "seconds",    "events_path",   "report_path"};
-      static const std::vector<std::string> of_program = {"exit_status", "seconds", "results_path",
-                                                          "log_path",    "metrics", "files",
-                                                          "best"};  // of a farm that searches
-      return trains ? of_training : of_program;
-    }
     bool trains() const { return step.starts_with("training/"); }
     std::optional<Value> member(std::string_view product, Span) const override {
-      const auto& all = names();
-      if (std::find(all.begin(), all.end(), product) == all.end()) return std::nullopt;
+      if (!is_product(product, trains())) return std::nullopt;
       return Value::unknown(fmt::format("{}.{}", step, product));
     }
-    std::vector<std::string> names() const override { return products(trains()); }
+    std::vector<std::string> names() const override {
+      std::vector<std::string> names;
+      for (const JobProduct& product : job_products(trains())) names.emplace_back(product.name);
+      return names;
+    }
     std::string what() const override { return trains() ? "product of a training" : "product of a program"; }
   };
   // What `each` makes of one configure: each job by its name, and a product of all of them as a map by name.
@@ -103,8 +98,7 @@ struct Scopes::Scope {
     std::optional<Value> member(std::string_view name, Span at) const override {
       for (const auto& job : jobs)
         if (job->name() == name) return Value::space(job.get());
-      const auto& products = Job::products(train);
-      if (std::find(products.begin(), products.end(), name) == products.end()) return std::nullopt;
+      if (!is_product(name, train)) return std::nullopt;
       expr::Entries entries;
       for (const auto& job : jobs) entries.emplace(job->name(), *job->member(name, at));
       return Value::map(std::move(entries));

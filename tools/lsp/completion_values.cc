@@ -143,9 +143,9 @@ void Completer::members(const std::string& head) {
   } else if (head.empty()) {  // behind the bracket of something else
     all(node_members());
   } else if (holds(head, "training")) {
-    all(training_members());
+    all(job_members(true));
   } else if (holds(head, "program")) {
-    all(program_members());
+    all(job_members(false));
   }
 }
 

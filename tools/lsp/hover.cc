@@ -164,9 +164,9 @@ class Hoverer {
       if (i == 1 && first == "module") members = &module_members();
       if (i == 1 && in_.symbols.find(Space::System, first)) members = &system_members();
       const bool of_job = i == 1 && in_.symbols.find(Space::Configure, first) && !members;
-      if (of_job) members = &training_members();
+      if (of_job) members = &job_members(true);
       const MemberWord* word = members ? find_member(*members, parts[i].name.text) : nullptr;
-      if (of_job && !word) word = find_member(program_members(), parts[i].name.text);
+      if (of_job && !word) word = find_member(job_members(false), parts[i].name.text);
       if (word) return made(fmt::format("**{}**\n\n{}", word->name, word->doc), parts[i].name.span);
       return typed(reference, parts[i].name);
     }

@@ -44,11 +44,10 @@ const std::vector<RecipeVariable>& recipe_variables();
 struct MemberWord {
   std::string_view name, doc;
 };
-const std::vector<MemberWord>& node_members();      // of `worker[0]`, `worker[*]` and `self`
-const std::vector<MemberWord>& system_members();    // of `worker`
-const std::vector<MemberWord>& training_members();  // of a configure that trains
-const std::vector<MemberWord>& program_members();   // of a configure that holds a program
-const std::vector<MemberWord>& module_members();    // of `module`
+const std::vector<MemberWord>& node_members();            // of `worker[0]`, `worker[*]` and `self`
+const std::vector<MemberWord>& system_members();          // of `worker`
+const std::vector<MemberWord>& job_members(bool trains);  // of a configure with a training, or a program
+const std::vector<MemberWord>& module_members();          // of `module`
 const MemberWord* find_member(const std::vector<MemberWord>& members, std::string_view name);
 
 }  // namespace radl::lsp

@@ -1,4 +1,5 @@
 // Words that stand in no table of the compiler.
+#include "compiler/eval/job_products.h"
 #include "tools/lsp/vocabulary.h"
 
 namespace radl::lsp {
@@ -105,30 +106,15 @@ const std::vector<MemberWord>& system_members() {
   return members;
 }
 
-const std::vector<MemberWord>& training_members() {
-  static const std::vector<MemberWord> members = {
-      {"model_path", "The trained model on this computer. Known after apply."},
-      {"test_accuracy", "Share of the test examples that the model gets right. Known after apply."},
-      {"test_accuracy_tta",
-       "The same with test-time augmentation, where the training asks for it. Known after apply."},
-      {"images_per_second", "Speed of the training. Known after apply."},
-      {"seconds", "Time that the training took. Known after apply."},
-      {"events_path", "The file of events, for TensorBoard. Known after apply."},
-      {"report_path", "The report. Known after apply."},
+const std::vector<MemberWord>& job_members(bool trains) {
+  static const auto words = [](bool of_training) {
+    std::vector<MemberWord> made;
+    for (const JobProduct& product : job_products(of_training))
+      made.push_back({product.name, product.summary});
+    return made;
   };
-  return members;
-}
-
-const std::vector<MemberWord>& program_members() {
-  static const std::vector<MemberWord> members = {
-      {"exit_status", "The chief's exit status. Known after apply."},
-      {"seconds", "Time that the program took. Known after apply."},
-      {"results_path", "The folder or place of its results. Known after apply."},
-      {"log_path", "The folder or place of its members' logs. Known after apply."},
-      {"metrics", "The last value of each number that it reported, as a map. Known after apply."},
-      {"files", "What it made, as an input of another program. Known after apply."},
-  };
-  return members;
+  static const std::vector<MemberWord> training = words(true), program = words(false);
+  return trains ? training : program;
 }
 
 const std::vector<MemberWord>& module_members() {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/eval/evaluate.h"
 #include "tests/unit/tools/lsp_client.h"
 #include "tools/lsp/position.h"
+#include "tools/lsp/vocabulary.h"
 
 namespace radl::lsp {
 namespace {
@@ -177,6 +179,20 @@ TEST_F(LspAnswers, CompletionOfMembers) {
   EXPECT_FALSE(offered(head + "output o (value = wn.|)").contains("private_ip"));
   EXPECT_TRUE(offered(head + "output o (value = module.|)").contains("path"));
   EXPECT_TRUE(offered(head + "output o (value = wn[0] |)").contains("and"));
+}
+
+TEST_F(LspAnswers, MembersAreThoseThatExpressionsCanRead) {
+  const auto& readable = expr::Systems::attributes();
+  std::set<std::string> attributes;
+  for (const MemberWord& word : node_members()) attributes.emplace(word.name);
+  EXPECT_EQ(attributes, std::set<std::string>(readable.begin(), readable.end()));
+
+  const std::string job =
+      "radl 2\nsystem s (count = 2)\nconfigure p (program 'p' (systems = system.s, main = 'm'))\n";
+  const auto products = offered(job + "output o (value = p.|)");
+  for (const char* product : {"exit_status", "metrics", "best"})
+    EXPECT_TRUE(products.contains(product)) << product;
+  EXPECT_FALSE(products.contains("model_path"));
 }
 
 TEST_F(LspAnswers, HoverOnMembers) {
