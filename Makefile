@@ -39,7 +39,7 @@ help:
 	@echo "make check-image        builds it, measures it and runs the demo in it; IMAGE_BASE=debootstrap without a registry"
 	@echo "make check-install      each package in clean roots of Debian and Ubuntu (skips what cannot be had); SYSTEMS= some of them"
 	@echo "make site               the documentation as a site with search, in $(BUILD)/site (mkdocs from PyPI)"
-	@echo "make screenshots        the pictures of docs/service.md, by the tests of the page in a browser"
+	@echo "make screenshots        the images of docs/service.md and the recording of the README, made by tests"
 	@echo "make build | install [PREFIX= DESTDIR=] | bench-NAME | clean"
 
 deps:
@@ -73,7 +73,7 @@ screenshots:
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_page
 	@mkdir -p docs/images
 	cd tests/e2e && RADL_BUILD=$(abspath $(BUILD)) RADL_SOURCE=$(CURDIR) RADL_SCREENSHOTS=$(CURDIR)/docs/images \
-	  python3 -B -m unittest page_test.Page.test_from_nothing_to_a_downloaded_model
+	  python3 -B -m unittest page_test.Page.test_from_nothing_to_a_downloaded_model recording_test
 
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
