@@ -1,6 +1,8 @@
 #include "common/suggestion.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "common/text.h"
 
@@ -17,17 +19,36 @@ bool has_word(std::string_view name, std::string_view word) {
   return false;
 }
 
+// Abbreviations of PyTorch's, Keras' and Hugging Face's users.
+std::string_view unabbreviated(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kHabits[] = {
+      {"lr", "learning_rate"},        {"bs", "batch_size"},     {"batch", "batch_size"},
+      {"wd", "weight_decay"},         {"num_epochs", "epochs"}, {"n_epochs", "epochs"},
+      {"max_epochs", "epochs"},       {"net", "model"},         {"arch", "model"},
+      {"num_workers", "workers"},     {"ps", "servers"},        {"data", "dataset"},
+      {"num_train_epochs", "epochs"}, {"output_dir", "result"}, {"out", "result"}};
+  for (const auto& [habit, name_here] : kHabits)
+    if (equal_ignoring_case(habit, name)) return name_here;
+  return {};
+}
+
 }  // namespace
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
+  if (const std::string_view whole = unabbreviated(name);
+      !whole.empty() && std::find(names.begin(), names.end(), whole) != names.end())
+    return std::string(whole);
   std::string found = nearest(name, names);
   if (!found.empty() || name.size() < 3) return found;
-  for (const std::string& each : names) {
-    if (!has_word(each, name)) continue;
-    if (!found.empty()) return "";
-    found = each;
-  }
-  return found;
+  std::vector<std::string> having;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(having),
+               [&](const std::string& each) { return has_word(each, name); });
+  if (having.empty()) return "";
+  found = *std::min_element(having.begin(), having.end(),
+                            [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const bool of_all =
+      std::all_of(having.begin(), having.end(), [&](const auto& each) { return each.starts_with(found); });
+  return of_all ? found : "";
 }
 
 std::string names_it_has(std::vector<std::string> names) {

@@ -131,11 +131,12 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
     else if (written == name.text.size() + 2)
       diagnostic.fix(fmt::format("write '{}'", near), name.span, "'" + near + "'");
   } else if (name.text.find('-') != name.text.npos) {
-    diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
+    diagnostic.with_help(
+        fmt::format("a string needs quotes: '{}'; to subtract, write spaces around '-'", name.text));
   } else if (code == DiagCode::UnknownName && name.text == "network") {
     diagnostic.with_help("a network is written by its name alone, such as lan");
   } else if (code == DiagCode::UnknownName) {
-    diagnostic.with_help(fmt::format("a string stands in quotes: '{}'{}", name.text,
+    diagnostic.with_help(fmt::format("a string needs quotes: '{}'{}", name.text,
                                      is_shell_name(name.text)
                                          ? fmt::format("; a shell's variable is `${}`, and in a block "
                                                        "`<<'END'` `${{ }}` means nothing",

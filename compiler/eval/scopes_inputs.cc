@@ -1,6 +1,7 @@
 // Inputs: declared, given, resolved when first asked for.
 #include <fmt/format.h>
 
+#include "common/suggestion.h"
 #include "common/text.h"
 #include "compiler/eval/mentions.h"
 #include "compiler/eval/properties.h"
@@ -46,7 +47,7 @@ void Scopes::check_given_to_module(const Instance& instance) {
       std::string near(renamed_input(instance.use->module->text, feature->name.text));
       if (!near.empty())
         diagnostic.with_help(renamed_help(near));
-      else if (near = nearest(feature->name.text, names); !near.empty())
+      else if (near = suggestion(feature->name.text, names); !near.empty())
         diagnostic.with_help(fmt::format("did you mean '{}'?", near));
       // A computed name is one string that makes several names.
       if (!near.empty() && feature->name.span.size() == feature->name.text.size())

@@ -6,9 +6,11 @@
 
 #include "common/dataset_files.h"
 #include "common/digest.h"
+#include "common/suggestion.h"
 #include "common/text.h"
 #include "compiler/eval/datasets.h"
 #include "compiler/eval/expand.h"
+#include "compiler/passes/recipe_habits.h"
 #include "compiler/syntax/renamed.h"
 
 namespace radl::passes {
@@ -136,7 +138,7 @@ bool Recipes::properties_with(const ast::Feature& with, const ir::ResourceType& 
     if (property == nullptr) {
       wrong(with.value->span, fmt::format("a {} has no property '{}'", type.name, name));
     } else if (present.contains(property->name)) {
-      wrong(with.value->span, fmt::format("'{}' is given here and by itself", name));
+      wrong(with.value->span, fmt::format("'{}' is given twice: in `with` and as a property", name));
     } else if (item.kind() != ValueKind::Null) {
       set_property(context, *property, item, with.value->span, into);
       present.insert(property->name);
@@ -152,7 +154,8 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
     auto& diagnostic =
         build_.diagnostics.report(DiagCode::UnknownResource, written.type.span,
                                   fmt::format("there is no type of resource '{}'", written.type.text));
-    std::string near = nearest(written.type.text, type_names());
+    std::string near(resource_type_called(written.type.text));
+    if (near.empty()) near = nearest(written.type.text, type_names());
     if (!near.empty())
       diagnostic.with_help(fmt::format("did you mean '{}'?", near))
           .fix(fmt::format("write '{}'", near), written.type.span, near);
@@ -280,8 +283,10 @@ bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type
     for (const ir::Property& each : type.properties) names.emplace_back(each.name);
     std::string near(renamed_property(type.name, feature.name.text));
     const bool renamed = !near.empty();
-    if (!renamed) near = nearest(feature.name.text, names);
-    if (!near.empty()) {
+    if (!renamed) near = suggestion(feature.name.text, names);
+    if (near.empty() && type.name == "command" && means_the_command(feature.name.text)) {
+      diagnostic.with_help("the command is the resource's name: `command 'make install' ( ... )`");
+    } else if (!near.empty()) {
       diagnostic.with_help(renamed ? renamed_help(near) : fmt::format("did you mean '{}'?", near));
       if (feature.named == nullptr)  // else one string makes several names
         diagnostic.fix(fmt::format("write '{}'", near), feature.name.span, near);

@@ -12,12 +12,24 @@ namespace {
 
 constexpr int kMaxRecoveries = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
 
+// What tasks of SkyPilot, playbooks and manifests begin with.
+bool begins_yaml(std::string_view word) {
+  constexpr std::string_view kWords[] = {"resources",  "setup",       "run",      "workdir",
+                                         "num_nodes",  "envs",        "hosts",    "tasks",
+                                         "apiVersion", "file_mounts", "services", "version"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 Diagnostic& report_block(std::string_view word, Span at, const std::vector<std::string_view>& blocks,
                          Diagnostics& diagnostics) {
   Diagnostic& d = diagnostics.report(DiagCode::UnknownBlock, at, "there is no block " + in_ticks(word));
   if (auto near = nearest_name(to_lower(word), blocks)) {
     d.labelled("did you mean " + in_ticks(*near) + "?");
     d.fix("write " + in_ticks(*near), at, std::string(*near));
+  } else if (begins_yaml(word)) {
+    d.with_help(
+        "this looks like YAML of another tool; a RADL file begins with `radl 2` and blocks such as "
+        "`system NAME ( ... )`");
   }
   return d;
 }

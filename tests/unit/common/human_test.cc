@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/host_name.h"
+#include "common/suggestion.h"
 
 namespace radl {
 namespace {
@@ -48,4 +49,11 @@ TEST(HostName, IsWhatRfc1123Allows) {
 }
 
 }  // namespace
+TEST(Suggestion, KnowsHabitsAndWordsOfNames) {
+  EXPECT_EQ(suggestion("accuracy", {"seconds", "test_accuracy", "test_accuracy_tta"}), "test_accuracy");
+  EXPECT_EQ(suggestion("accuracy", {"test_accuracy", "train_accuracy"}), "") << "which one?";
+  EXPECT_EQ(suggestion("lr", {"epochs", "learning_rate"}), "learning_rate");
+  EXPECT_EQ(suggestion("lr", {"epochs"}), "") << "only what exists";
+}
+
 }  // namespace radl
