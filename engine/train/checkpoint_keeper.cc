@@ -13,8 +13,7 @@ Status CheckpointKeeper::begin_anew() {
   if (!earlier) return std::move(earlier).status();
   if (*earlier > 0) {
     warn(fmt::format(
-        "{}: begins anew; the {} checkpoints of the run before are not gone on from, and make way "
-        "for those of this one (checkpoint.keep)",
+        "{}: starts over, and replaces the {} checkpoints of the run before with its own (checkpoint.keep)",
         directory_, *earlier));
   }
   return {};

@@ -81,7 +81,7 @@ class CloudInitRunner : public StepRunner {
                   fmt::format("which ended with an error there: {}", log.last_lines(ran.out + ran.err, 5)))
         .with_hint(
             "/var/log/cloud-init-output.log of the node has what it printed. It runs recipes once: when one "
-            "is changed, the machine is made anew");
+            "is changed, the node is replaced");
   }
 };
 

@@ -44,7 +44,7 @@ Status check_number(const Json& json, const char* name, const std::string& where
   if (!(number >= 0 && number <= kMost))
     return invalid(fmt::format("{}: `{}` must be a number from 0 on, not {}", where, name, value.dump()));
   if (whole && number != std::floor(number))
-    return invalid(fmt::format("{}: `{}` must be a whole number, not {}", where, name, value.dump()));
+    return invalid(fmt::format("{}: `{}` must be an integer, not {}", where, name, value.dump()));
   return {};
 }
 

@@ -24,9 +24,9 @@ Status parse_steps(const Json& json, Parameter& made) {
   if (json.contains("step") && !(made.step > 0 && made.step <= std::max(0.0, made.max - made.min)))
     return wrong(made.name, "needs a `step` above 0 and within its range");
   if (made.step > 0 && made.log)
-    return wrong(made.name, "has both `log` and `step`; for whole numbers use `integer`");
+    return wrong(made.name, "has both `log` and `step`; for integers use `integer`");
   if (made.step > 0 && made.integer && !whole)
-    return wrong(made.name, "has `integer`, so `min` and `step` must be whole numbers");
+    return wrong(made.name, "has `integer`, so `min` and `step` must be integers");
   const double steps = json::number_of(json, "steps", made.step > 0 ? 0 : 3);
   const bool all = made.step > 0 && !json.contains("steps");
   if (!all && !(steps >= 1 && steps <= kMostSteps))
@@ -71,7 +71,7 @@ Result<Parameter> parse_one(const std::string& name, const Json& json) {
   constexpr double kMostWhole = 1e15;
   if (made.integer && (std::ceil(made.min) > std::floor(made.max) || std::abs(made.min) > kMostWhole ||
                        std::abs(made.max) > kMostWhole))
-    return wrong(name, "has a range without a whole number, or beyond 1e15");
+    return wrong(name, "has a range without an integer, or beyond 1e15");
   return made;
 }
 

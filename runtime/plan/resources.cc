@@ -184,7 +184,7 @@ class Comparison {
   }
 
   void add_outer_changes(std::vector<FieldChange>& changes) const {
-    for (const std::string& need : attached_) changes.push_back({need, "gone", "made anew"});
+    for (const std::string& need : attached_) changes.push_back({need, "gone", "recreated"});
     for (const Change& mark : marks_)
       changes.push_back({std::string(kMarkField) + mark.what, mark.before, mark.after});
   }

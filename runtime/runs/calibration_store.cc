@@ -69,7 +69,7 @@ Status damaged(const std::string& path, std::string why) {
   // The cover over SQLite speaks of what it is mostly used for.
   if (why.starts_with("state: ")) why.erase(0, 7);
   return Status(Code::Corrupt, path + ": " + why)
-      .with_hint("remove it to start anew: profiles and runs are measured again");
+      .with_hint("remove it to start over; radlc then measures profiles and runs again");
 }
 
 TrainingRun run_of(const Statement& row) {

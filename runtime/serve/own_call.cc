@@ -64,7 +64,7 @@ Result<unsigned long long> whole_number(const std::string& name, const std::stri
   unsigned long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    return invalid("'" + name + "' is not a whole number: " + text);
+    return invalid("'" + name + "' is not an integer: " + text);
   return value;
 }
 

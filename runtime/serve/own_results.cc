@@ -148,7 +148,7 @@ Answer OwnApi::predict(OwnCall& call) {
   std::error_code error;
   if (!fs::exists(model + "/model.json", error))
     return error_answer(404, "not_found", "infrastructure " + call.path[0] + " has no trained model yet");
-  if (call.body.empty()) return error_answer(400, "invalid", "the body is not a picture");
+  if (call.body.empty()) return error_answer(400, "invalid", "the body is not an image");
   const auto slot = processes_.take(call.caller.user);
   if (!slot) return too_many_processes();
   const Settings settings = users_.of((*found)->owner());
@@ -172,7 +172,7 @@ Answer OwnApi::predict(OwnCall& call) {
   if (!done.ok()) return error_answer(done.status());
   const Json line = Json::parse(done->out, nullptr, false);
   if (done->exit_status != 0 || !line.is_object())
-    return error_answer(400, "invalid", "the body is not a picture");
+    return error_answer(400, "invalid", "the body is not an image");
   return json_answer({{"top", line.value("top", Json::array())}});
 }
 

@@ -15,7 +15,7 @@ constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 Status damaged(const std::string& where) {
   return Status(Code::Corrupt, where + ": not a state of radlc, or damaged")
-      .with_hint("restore an earlier version of it; radlc never starts over by itself");
+      .with_hint("restore an earlier version of it; radlc never starts over on its own");
 }
 
 Result<std::string> compressed(const std::string& bytes) {

@@ -269,7 +269,7 @@ class NativeRun {
       if (left == 0 || (!lost && failed->code() != Code::Invalid)) {
         if (!lost || !head.once) return failed;
         return invalid(failed->message() +
-                       "; it may have run, and may be running still: it is not run again by itself")
+                       "; it may have run, or still be running, so radlc does not run it again")
             .with_hint("look at the node and apply again, or write `creates`, `unless` or `retries`");
       }
       log_.line(fmt::format("{}: is run again ({} left)", items_[batch[0].item].label(), left));

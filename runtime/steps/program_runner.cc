@@ -267,7 +267,7 @@ class ProgramRun {
   void noticed(size_t node, const Notice& notice) {
     if (!leaving_.notice(node, notice.time)) return;
     tell(nodes_[node].address,
-         "is taken back by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");
+         "is preempted by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");
     // Whoever runs this replaces the machine, and the program starts again there.
     if (program_.value("retries", 0) > 0)
       emit_metric(node, {{"event", "interruption"}, {"action", notice.action}, {"time", notice.time}});
@@ -315,7 +315,7 @@ class ProgramRun {
       again_ = false;  // not on this machine
       const bool retried = program_.value("retries", 0) > 0;
       return Status(kTakenBack,
-                    fmt::format("{} is taken back by its cloud{}; its members were asked to end{}",
+                    fmt::format("{} is preempted by its cloud{}; radlc asked its members to end{}",
                                 nodes_[node].address, when.empty() ? "" : " (" + when + ")",
                                 retried ? "" : ". With `retries` they start again on another"));
     }

@@ -80,7 +80,7 @@ void show_instance(Asking& call, const InstanceNow& now, Seen& seen) {
   seen.phase = phase_of_instance(now);
   seen.detail = now.message;
   if (seen.phase == ResourcePhase::Leaving && now.message.empty())
-    seen.detail = "a spot machine that Compute Engine takes back";
+    seen.detail = "a spot machine that Compute Engine preempts";
   seen.spec = {{"tags", own_labels(now.labels)}, {"type", now.type.text()}, {"zone", now.zone}};
   if (Json groups = call.memory.group_names(now.tags); !groups.is_null()) seen.spec["groups"] = groups;
   auto address = call.memory.name_of(now.public_ip);

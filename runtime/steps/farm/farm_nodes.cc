@@ -87,7 +87,7 @@ void FarmRun::noticed(size_t node, const std::string& answer) {
   if (!notice.ok() || !*notice || leaving_[node]) return;
   leaving_[node] = true;
   const std::string& time = (*notice)->time;
-  tell(address, "is taken back by its cloud" + (time.empty() ? "" : " (" + time + ")"), "failed");
+  tell(address, "is preempted by its cloud" + (time.empty() ? "" : " (" + time + ")"), "failed");
   record(gone_event(address, "its cloud takes it back", now()));
   emit_metric(node, {{"event", "interruption"}, {"action", (*notice)->action}, {"time", time}});
   for (const std::string& name : farm_.running_on(address)) {

@@ -83,7 +83,7 @@ Status FarmRun::prepare() {
     }
     const bool outputs = (*left)[i] == Pool::Left::Outputs;
     const size_t before = farm_.running_on(nodes_[i].address).size();
-    lose_tasks_of(nodes_[i].address, "its node was prepared anew", outputs);
+    lose_tasks_of(nodes_[i].address, "its node was prepared again", outputs);
     if (const size_t again = before - farm_.running_on(nodes_[i].address).size(); again > 0)
       tell(nodes_[i].address, fmt::format("{} of its tasks run again", again), "ok");
   }

@@ -106,7 +106,7 @@ std::string gpu_hint(const NodeFacts& facts) {
   };
   static constexpr Answer kAnswers[] = {
       {"version mismatch",
-       "the driver was replaced while its old module was loaded: start the node anew, or load the new "
+       "the driver was replaced while its old module was loaded: restart the node, or load the new "
        "module"},
       {"couldn't communicate with the NVIDIA driver",
        "the driver's kernel module is not loaded: `modprobe nvidia` there says why (a kernel without its "
@@ -114,12 +114,11 @@ std::string gpu_hint(const NodeFacts& facts) {
        "or its module?)"},
       {"Driver Not Loaded", "the driver's kernel module is not loaded: `modprobe nvidia` there says why"},
       {"No devices", "the driver works and finds no GPU: does the instance type have one?"},
-      {"is lost", "the GPU has failed: `dmesg` there says why (Xid); start the node anew, or replace it"},
-      {"fallen off the bus", "the GPU has failed: start the node anew, or replace it"},
-      {"device handle",
-       "the GPU has failed: `dmesg` there says why (Xid); start the node anew, or replace it"},
+      {"is lost", "the GPU has failed: `dmesg` there says why (Xid); restart the node, or replace it"},
+      {"fallen off the bus", "the GPU has failed: restart the node, or replace it"},
+      {"device handle", "the GPU has failed: `dmesg` there says why (Xid); restart the node, or replace it"},
       {"nsufficient Permissions", "the login may not use /dev/nvidia*: add it to the group that may"},
-      {"no answer", "the driver hangs: `dmesg` there says why; start the node anew"},
+      {"no answer", "the driver hangs: `dmesg` there says why; restart the node"},
   };
   for (const Answer& answer : kAnswers)
     if (facts.gpu_trouble.find(answer.says) != std::string::npos) return std::string(answer.hint);

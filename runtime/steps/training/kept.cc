@@ -89,7 +89,7 @@ Status KeptCheckpoints::bring(Member& chief, const Stop& stop) {
     }
     if (!got.ok()) return got;
     if (Status put = chief.put_file(file.path, kCheckpointFolder + name, stop); !put.ok()) return put;
-    say_(fmt::format("{}: goes on from {}", chief.address(), folder_.address(name)));
+    say_(fmt::format("{}: resumes from {}", chief.address(), folder_.address(name)));
     return {};
   }
   return {};
@@ -107,7 +107,7 @@ Status KeptCheckpoints::begin_anew(Member& chief, const Stop& stop) {
     auto put = folder_.store->put(folder_.key(kRunName), checkpoint_run_text(next), {}, stop);
     if (!put) return put.status();
     there_->run_file = true;
-    say_(fmt::format("begins anew; the checkpoints of the run before in {} make way for those of this one",
+    say_(fmt::format("starts over; checkpoints of this run replace those of the run before in {}",
                      folder_.address("")));
   }
   return next > 1 ? put_run(chief, next, stop) : Status();

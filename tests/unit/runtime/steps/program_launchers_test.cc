@@ -298,7 +298,7 @@ TEST_F(ProgramNeeds, WhatNvidiaSmiComplainsOfIsSaidWithWhatToDo) {
       {R"sh(printf "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.127\n"; exit 18)sh",
        "does not work: Failed to initialize NVML: Driver/library version mismatch NVML library version: "
        "550.127",
-       "start the node anew"},
+       "restart the node"},
       {R"sh(echo "Failed to initialize NVML: Driver Not Loaded"; exit 9)sh", "Driver Not Loaded",
        "modprobe nvidia"},
       {R"sh(echo "No devices were found"; exit 6)sh", "No devices were found",

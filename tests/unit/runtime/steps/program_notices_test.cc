@@ -147,7 +147,7 @@ TEST_F(TakenBack, AllAreAskedToEndAndStartAgainWhenTheMachineIsAnother) {
   auto outcome = run();
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.status().code(), Code::Conflict) << outcome.status().text();
-  EXPECT_TRUE(contains(outcome.status().message(), "worker[1] is taken back by its cloud"))
+  EXPECT_TRUE(contains(outcome.status().message(), "worker[1] is preempted by its cloud"))
       << outcome.status().text();
   EXPECT_EQ(interruptions(), std::vector<std::string>{"worker[1]"}) << "whoever runs it makes it anew";
   for (size_t node : {0, 1}) {
