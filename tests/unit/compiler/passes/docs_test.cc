@@ -121,7 +121,10 @@ TEST(Docs, ExamplesOfTheLanguageCompile) {
   expect_examples_compile("language/blocks.md", 3);
   expect_examples_compile("language/modules.md", 3);
 }
-TEST(Docs, ExamplesOfFarmsCompile) { expect_examples_compile("farm.md", 3); }
+TEST(Docs, ExamplesOfFarmsCompile) {
+  expect_examples_compile("farm.md", 2);
+  expect_examples_compile("search.md", 1);
+}
 TEST(Docs, ExamplesOfTrainingCompile) { expect_examples_compile("training.md", 1); }
 TEST(Docs, ExamplesOfTheComparisonCompile) {
   expect_examples_compile("comparison.md", 1);
