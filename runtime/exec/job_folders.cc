@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/exec/retry.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
@@ -32,9 +33,10 @@ std::vector<std::string> nodes_there(Session& session, const JobFolder& folder) 
 // One folder on some of its nodes, side by side. `remove`: the folder goes as well.
 class FolderEnding {
  public:
-  FolderEnding(Session& session, const Context& context, const std::string& step, const JobFolder& folder)
+  FolderEnding(Session& session, const Context& context, const std::string& step, const JobFolder& folder,
+               const std::string& signal = "")
       : session_(session), context_(context), step_(step), folder_(folder) {
-    manner_.signal = folder.signal;
+    manner_.signal = signal.empty() ? folder.signal : signal;
     manner_.grace = std::chrono::milliseconds(static_cast<long long>(folder.grace_seconds * 1000));
   }
 
@@ -133,6 +135,17 @@ Status end_older_folders(Session& session, const Context& context, const ir::Ste
   }
   if (folders.size() > kKept) folders.erase(folders.begin(), folders.end() - kKept);
   return leave_nodes(session, context, step, folders.back());
+}
+
+Status end_members(Session& session, const Context& context, const StepRecord& job,
+                   const std::vector<std::string>& nodes) {
+  if (job.jobs.empty()) return {};
+  // TERM would end the whole training.
+  FolderEnding ending(session, context, job.id, job.jobs.back(), "KILL");
+  return jobs::for_all(nodes.size(), [&](size_t i) -> Status {
+    Status ended = ending.run({nodes[i]}, false);
+    return may_work_later(ended.code()) ? Status() : ended;
+  });
 }
 
 Status end_all_folders(Session& session, const Context& context, const std::string& step,

@@ -276,7 +276,17 @@ StepDone run_unrecorded(Session& session, const ir::Step& step,
   return done;
 }
 
+// Members of a job that another run may supervise leave it.
+Status drain_job(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  const Snapshot now = session.snapshot();
+  const auto job = now.steps.find(action.spec.value("job", ""));
+  if (job == now.steps.end()) return {};
+  return end_members(session, session.context(action.id, deadline, false), job->second,
+                     action.spec.at("drains").get<std::vector<std::string>>());
+}
+
 StepDone run_drain(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  if (action.spec.contains("job")) return {drain_job(session, action, deadline)};
   Result<ir::Step> step = drain_step(session, action);
   return step.ok() ? run_unrecorded(session, *step, deadline) : StepDone{step.status()};
 }

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "common/human.h"
 #include "compiler/resources/resource_schema.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/ordinals.h"
+#include "runtime/plan/step_facts.h"
 
 namespace radl {
 
@@ -66,13 +68,35 @@ std::vector<std::string> leaving(const Draft& draft) {
   return addresses;
 }
 
+// Whether other workers of a training continue without these of its nodes.
+bool trains_without(const StepRecord& job, const std::vector<std::string>& lost) {
+  ir::Step step;
+  step.kind = ir::StepKind::Training;
+  step.training = job.definition ? job.definition->value("training", Json::object()) : Json::object();
+  return job.kind == ir::step_kind_name(step.kind) &&
+         std::all_of(lost.begin(), lost.end(),
+                     [&](const std::string& node) { return can_miss(step, node); }) &&
+         std::any_of(job.nodes.begin(), job.nodes.end(), [&](const std::string& node) {
+           const Json workers = step.training.value("cluster", Json::object()).value("worker", Json::array());
+           return std::find(workers.begin(), workers.end(), Json(node)) != workers.end() &&
+                  std::find(lost.begin(), lost.end(), node) == lost.end();
+         });
+}
+
+// Jobs that go on whatever this plan does: they have not ended, and it leaves them alone.
+bool goes_on(const Draft& draft, const StepRecord& record) {
+  const bool stays = draft.input.options.leave_jobs ? has_not_ended(record.status)
+                                                    : draft.input.snapshot.supervised.count(record.id) != 0;
+  return stays && ir::is_job_type(record.kind);
+}
+
 // Ok when the job goes on without these of its members.
 Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
   std::vector<std::string> lost;
   for (const std::string& node : job.nodes) {
     if (std::find(gone.begin(), gone.end(), node) != gone.end()) lost.push_back(node);
   }
-  if (lost.empty()) return {};
+  if (lost.empty() || trains_without(job, lost)) return {};
   const Json program = job.definition ? job.definition->value("program", Json::object()) : Json::object();
   const bool alone = program.value("lost", "") == "alone";
   const size_t least = alone ? program.value("least", size_t{1}) : job.nodes.size();
@@ -87,38 +111,71 @@ Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
                  job.id.substr(job.id.find('/') + 1));
 }
 
-void drain_before(Draft& draft, const ElasticRules& rules) {
-  Plan& plan = draft.plan;
-  std::vector<size_t> removals;
+// Removals of nodes. What is half removed has been drained.
+std::vector<size_t> removals(const Draft& draft,
+                             const std::function<bool(const ResourceRecord& node)>& of_these) {
+  std::vector<size_t> found;
+  const Plan& plan = draft.plan;
   for (size_t i = 0; i < plan.actions.size(); ++i) {
     const Action& action = plan.actions[i];
     if (action.is_step || action.verb != Verb::Delete) continue;
-    auto record = draft.input.snapshot.resources.find(action.id);
-    // What is half removed has been drained.
-    if (record == draft.input.snapshot.resources.end() || record->second.system != rules.system ||
-        record->second.status == ResourceStatus::Deleting)
-      continue;
-    removals.push_back(i);
+    const auto record = draft.input.snapshot.resources.find(action.id);
+    if (record != draft.input.snapshot.resources.end() && record->second.status != ResourceStatus::Deleting &&
+        of_these(record->second))
+      found.push_back(i);
   }
-  if (removals.empty()) return;
-  Action drain;
-  drain.id = fmt::format("{}/drain {}", rules.node, rules.system);
-  // Two schedulers of one node may have the same system: a node of HDFS and of Spark.
-  if (draft.step_actions.count(drain.id)) drain.id += " of " + rules.name;
+  return found;
+}
+
+// Nodes are drained before they are removed.
+void add_drain(Draft& draft, Action drain, const std::vector<size_t>& removed) {
+  Plan& plan = draft.plan;
   drain.verb = Verb::Run;
   drain.is_step = true;
   drain.step_kind = ir::step_kind_name(ir::StepKind::Native);
-  drain.nodes = {rules.node};
-  drain.spec = {{"step", rules.step}, {"elastic", rules.name}, {"drains", Json::array()}};
+  drain.spec["drains"] = Json::array();
   std::vector<std::string> names;
-  for (const size_t i : removals) {
+  for (const size_t i : removed) {
     plan.actions[i].removed_after.push_back(drain.id);
     names.push_back(plan.actions[i].id);
     drain.spec["drains"].push_back(plan.actions[i].id);
   }
   drain.seconds = 10;  // nobody knows how long what runs there takes
-  drain.summary = "elastic '" + rules.name + "'";
   drain.why = joined(names) + (names.size() == 1 ? " is removed" : " are removed");
+  draft.step_actions[drain.id] = plan.actions.size();
+  plan.actions.push_back(std::move(drain));
+}
+
+// Members of a job leave it before their nodes go.
+void leave_before(Draft& draft, const StepRecord& job) {
+  const std::vector<size_t> removed = removals(draft, [&](const ResourceRecord& node) {
+    return std::find(job.nodes.begin(), job.nodes.end(), node.address) != job.nodes.end();
+  });
+  const auto stays = std::find_if(job.nodes.begin(), job.nodes.end(), [&](const std::string& node) {
+    return std::none_of(removed.begin(), removed.end(),
+                        [&](size_t i) { return draft.plan.actions[i].id == node; });
+  });
+  if (removed.empty() || stays == job.nodes.end()) return;
+  Action drain;
+  drain.id = job.id + "/drain";
+  drain.nodes = {*stays};
+  drain.spec = {{"job", job.id}};
+  drain.summary = "members of " + job.id;
+  add_drain(draft, std::move(drain), removed);
+}
+
+void drain_before(Draft& draft, const ElasticRules& rules) {
+  Plan& plan = draft.plan;
+  const std::vector<size_t> removed =
+      removals(draft, [&](const ResourceRecord& node) { return node.system == rules.system; });
+  if (removed.empty()) return;
+  Action drain;
+  drain.id = fmt::format("{}/drain {}", rules.node, rules.system);
+  // Two schedulers of one node may have the same system: a node of HDFS and of Spark.
+  if (draft.step_actions.count(drain.id)) drain.id += " of " + rules.name;
+  drain.nodes = {rules.node};
+  drain.spec = {{"step", rules.step}, {"elastic", rules.name}};
+  drain.summary = "elastic '" + rules.name + "'";
   if (draft.resource_action(rules.node)) drain.needs.push_back(rules.node);
   // Its node learns of the new list of nodes when they are drained.
   for (Action& action : plan.actions) {
@@ -126,8 +183,7 @@ void drain_before(Draft& draft, const ElasticRules& rules) {
         !action.spec.contains("drains"))
       action.needs.push_back(drain.id);
   }
-  draft.step_actions[drain.id] = plan.actions.size();
-  plan.actions.push_back(std::move(drain));
+  add_drain(draft, std::move(drain), removed);
 }
 
 }  // namespace
@@ -217,9 +273,8 @@ Status plan_scaling(Draft& draft) {
   }
   const std::vector<std::string> gone = leaving(draft);
   for (const auto& [id, record] : snapshot.steps) {
-    const bool stays = options.leave_jobs ? has_not_ended(record.status) : snapshot.supervised.count(id) != 0;
-    if (!stays || !ir::is_job_type(record.kind)) continue;
-    if (Status goes_on = check_job(record, gone); !goes_on.ok()) return goes_on;
+    if (!goes_on(draft, record)) continue;
+    if (Status stays = check_job(record, gone); !stays.ok()) return stays;
   }
   return {};
 }
@@ -242,6 +297,9 @@ void note_autoscale(Draft& draft) {
 
 void plan_drains(Draft& draft) {
   if (!draft.input.options.leave_jobs) note_autoscale(draft);
+  for (const auto& [id, record] : draft.input.snapshot.steps)
+    if (goes_on(draft, record) && record.kind == ir::step_kind_name(ir::StepKind::Training))
+      leave_before(draft, record);
   for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
     if (!rules.drains || draft.is_made_anew(rules.node)) continue;
     // Before its step has run nothing knows of the nodes.

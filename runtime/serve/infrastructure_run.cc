@@ -1,39 +1,17 @@
 // The runs of an infrastructure, one after another in a thread of its own.
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
-#include "common/fd.h"
-#include "common/files.h"
 #include "common/guarded.h"
 #include "runtime/serve/infrastructure_job.h"
+#include "runtime/serve/memory_file.h"
 
 namespace radl::serve {
 namespace {
 
 constexpr double kLockSeconds = 60;  // a terminal may hold the state meanwhile
-
-// Accounts as a file that only this process can open, and that is gone with it: they are never on a disk.
-class AccountsFile {
- public:
-  explicit AccountsFile(const std::string& accounts)
-      : file_(accounts.empty() ? -1 : ::memfd_create("accounts", MFD_CLOEXEC)) {
-    if (accounts.empty()) return;
-    status_ = file_.open() ? write_all(file_.get(), accounts, "the accounts of a request")
-                           : errno_status(errno, "holding the accounts of a request");
-  }
-  const Status& status() const { return status_; }
-  std::string path() const {
-    return file_.open() ? "/proc/self/fd/" + std::to_string(file_.get()) : std::string();
-  }
-
- private:
-  Fd file_;
-  Status status_;
-};
+constexpr const char* kAccounts = "the accounts of a request";
 
 Status failure_of(const RunReport& report) {
   if (report.status.ok()) return {};
@@ -112,7 +90,7 @@ void Infrastructure::work() {
 }
 
 Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
-  const AccountsFile accounts(job.order.accounts);
+  const MemoryFile accounts(job.order.accounts, kAccounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::ApplyRequest request;
   request.project = project_options();
@@ -145,7 +123,7 @@ Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
 }
 
 Status Infrastructure::run_destroy(const Order& order, Cancellation& cancellation) {
-  const AccountsFile accounts(order.accounts);
+  const MemoryFile accounts(order.accounts, kAccounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::DestroyRequest request;
   request.project = project_options();
@@ -184,7 +162,7 @@ std::shared_future<Status> Infrastructure::change_power(const std::vector<Machin
   std::vector<std::string> addresses;
   for (const Machine& machine : machines) addresses.push_back(machine.address);
   return enqueue_work([this, addresses, change, order](Cancellation& cancellation) -> Status {
-    const AccountsFile file(order.accounts);
+    const MemoryFile file(order.accounts, kAccounts);
     if (!file.status().ok()) return file.status();
     auto outcomes = driver::change_power(*order.by.host, power_request(order, file.path()), addresses, change,
                                          cancellation, [](const driver::Notice&) {});
@@ -202,7 +180,7 @@ std::shared_future<Status> Infrastructure::make_image(const Machine& machine, co
                                                       const Order& order,
                                                       std::shared_ptr<std::string> address) {
   return enqueue_work([this, machine, name, order, address](Cancellation& cancellation) -> Status {
-    const AccountsFile file(order.accounts);
+    const MemoryFile file(order.accounts, kAccounts);
     if (!file.status().ok()) return file.status();
     auto made = driver::make_image(*order.by.host, power_request(order, file.path()), machine.address, name,
                                    cancellation, [](const driver::Notice&) {});

@@ -362,6 +362,8 @@ class TrainingRun {
                             exit < 0 ? "a signal" : std::to_string(exit)));
     }
     if (leaving().contains(process.node)) return false;
+    // By `radlc scale`, which removes its node, or by `radlc cancel`.
+    if (auto asked = members_[process.node]->was_cancelled(); asked && *asked) return false;
     for (const auto& task : tasks_of(process.node)) {
       if (task.file() == process.name && !cancelled() && restarts_->again(task, exit)) return true;
     }
@@ -389,7 +391,7 @@ class TrainingRun {
   void end_hung() {
     for (const std::string& name : restarts_->hung()) {
       for (const auto& task : layout_.tasks) {
-        if (task.name() != name) continue;
+        if (task.name() != name || following_->ends().contains(task.file())) continue;
         log_.line(fmt::format("{}: {} does not answer; killing it", nodes_[task.node].address, name));
         (void)members_[task.node]->signal({task.file()}, "KILL");
       }

@@ -241,6 +241,26 @@ class Training(RadlCase):
         self.assertEqual(process.returncode, 130, out + err)
         self.destroy()
 
+    def test_scale_drains_a_worker_of_a_running_training(self):
+        self.all_reduce()
+        self.edit(self.file, ("default = 2, min = 1", "default = 3"), ("default = 4", "default = 2000"))
+        process, log = self.start_training()
+        chief = self.wait_for_task("worker-0")
+        self.wait_for_event(log, "peer_joined", peer="worker/2")
+        self.wait_until(lambda: "at_work" not in self.show(self.file), 60, "the lock is not given back")
+        self.radlc("scale", self.file, "worker", "2", "-y")
+        self.assertEqual([r["address"] for r in self.show(self.file)["resources"] if r.get("system") == "worker"], ["worker[0]", "worker[1]"])
+        steps = lambda: len([e for e in self.metrics(log) if e["event"] == "step"])
+        seen = steps()
+        self.wait_until(lambda: steps() >= seen + 3 or process.poll() is not None, message="no further step")
+        self.assertIsNone(process.poll())
+        self.assertEqual(self.wait_for_task("worker-0"), chief, "it was not started again")
+        self.assertFalse({"action_retry", "member_lost"} & set(log.read_text().split('"')))
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.destroy()
+
     def test_all_reduce_resumes_from_its_checkpoint_without_its_chief(self):
         self.all_reduce()
         process, log = self.start_training("epochs=6")

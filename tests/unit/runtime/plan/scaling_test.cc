@@ -197,9 +197,22 @@ TEST_F(ScalePlans, JobsAreLeftAloneAndKeepTheMembersThatTheyNeed) {
       << "it has ended, and is not begun again";
   bench.snapshot.steps.at("training/cifar").status = StepStatus::Interrupted;
   EXPECT_TRUE(bench.try_plan(with_job(3)).ok());
-  EXPECT_EQ(
-      bench.try_plan(with_job(1)).status().message(),
-      "training/cifar has not ended and needs all of its 3 nodes: worker[1] cannot be removed or replaced");
+  EXPECT_EQ(bench.try_plan(with_job(0)).status().code(), Code::Conflict) << "nobody would train";
+}
+
+TEST_F(ScalePlans, WorkersLeaveATrainingBeforeTheirNodesAreRemoved) {
+  auto with_job = [](int workers) {
+    return ProgramBuilder().deploy({"server"}).deploy({"worker", workers}).train("server", "worker").build();
+  };
+  bench.applied(with_job(3));
+  bench.options.leave_jobs = true;
+  EXPECT_EQ(bench.plan(with_job(2)).find("training/cifar/drain"), nullptr) << "it has ended";
+  bench.snapshot.steps.at("training/cifar").status = StepStatus::Interrupted;
+  const Plan plan = bench.plan(with_job(2));
+  const Action* drain = plan.find("training/cifar/drain");
+  ASSERT_NE(drain, nullptr);
+  EXPECT_EQ(drain->spec["drains"], Json({"worker[2]"}));
+  EXPECT_EQ(plan.find("worker[2]")->removed_after.back(), drain->id);
 }
 
 }  // namespace
