@@ -205,7 +205,9 @@ TEST_F(JobsLeftTest, ASupervisedJobIsLeftAloneWithWhatWaitsForIt) {
 TEST_F(JobsLeftTest, ANodeThatASupervisedJobNeedsIsNotRemoved) {
   killed_in(training(2));
   bench.snapshot.supervised["training/cifar"] = "apply by ana on host7";
-  EXPECT_EQ(bench.try_plan(training(1)).status().code(), Code::Conflict);
+  EXPECT_EQ(bench.try_plan(training(0)).status().code(), Code::Conflict);
+  const Plan fewer = bench.plan(training(1));
+  EXPECT_EQ(action(fewer, "worker[1]").removed_after.back(), "training/cifar/drain") << "its worker leaves";
   bench.snapshot.supervised.clear();
   EXPECT_TRUE(bench.try_plan(training(1)).ok());
 }
