@@ -12,6 +12,7 @@
 #include "common/human.h"
 #include "common/json_values.h"
 #include "common/shell_quote.h"
+#include "runtime/cli/farm_command.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
@@ -42,17 +43,9 @@ struct Options {
   ProjectOptions project;
   std::vector<std::string> words;  // FILE..., TASK...
   std::string farm;
+  std::string output;  // of `plot`
   bool json = false, watch = false;
-};
-
-struct Known {
-  std::string job;     // the folder's name
-  std::string folder;  // of the farm on this computer
-  Farm farm;
-  std::string name() const {
-    const Json& settings = farm.table().settings();
-    return settings.is_object() ? json::text_of(settings, "name") : job;
-  }
+  AddOptions add;
 };
 
 Result<std::vector<Known>> farms_of(const Nodes& nodes, const std::string& name) {
@@ -74,6 +67,13 @@ Result<std::vector<Known>> farms_of(const Nodes& nodes, const std::string& name)
   return all;
 }
 
+}  // namespace
+
+std::string Known::name() const {
+  const Json& settings = farm.table().settings();
+  return settings.is_object() ? json::text_of(settings, "name") : job;
+}
+
 Result<Known> one_farm(const Nodes& nodes, const std::string& name) {
   auto all = farms_of(nodes, name);
   if (!all) return std::move(all).status();
@@ -82,6 +82,8 @@ Result<Known> one_farm(const Nodes& nodes, const std::string& name) {
   for (const Known& each : *all) names += (names.empty() ? "" : ", ") + each.job;
   return invalid("several farms: " + names).with_hint("name one with --farm");
 }
+
+namespace {
 
 std::string reason_of(const Farm& farm, const TaskRecord& task) {
   if (task.state == State::Waiting) return farm.why_waiting(task);
@@ -311,6 +313,8 @@ Status take_requests(const Known& known) {
   return {};
 }
 
+}  // namespace
+
 // Requests are safe before anybody takes them: a run may end, or begin, at any moment.
 Status request(const Known& known, const std::vector<Event>& events) {
   const auto base = std::chrono::system_clock::now().time_since_epoch();
@@ -322,6 +326,8 @@ Status request(const Known& known, const std::vector<Event>& events) {
   }
   return take_requests(known);
 }
+
+namespace {
 
 int run_request(const Session& session, Options& options, bool retry) {
   take_files(options.words, options.project);
@@ -354,10 +360,39 @@ void add_common(CLI::App& command, Options& options) {
   command.add_option("--farm", options.farm, "the farm's name, if there are several")->type_name("NAME");
 }
 
+using Part = std::function<CLI::App*(const char* name, const char* text, std::function<int()> run)>;
+
+void add_changes(const std::shared_ptr<Options>& options, Session& session, const Part& part) {
+  CLI::App* add = part("add", "Add a task to a farm, or trials to a search", [options, &session] {
+    take_files(options->words, options->project);
+    return run_add(session, options->project, options->farm, options->words, options->add);
+  });
+  AddOptions& task = options->add;
+  add->add_option("COMMAND", "command of the task; quote it, or write -- before it");
+  add->add_option("--task", task.name, "name of the task (default: added-0, added-1, ..)")->type_name("TASK");
+  add->add_option("--cpu", task.cpu, "processors that it needs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add->add_option("--memory", task.memory, "bytes of memory that it needs")->check(CLI::NonNegativeNumber);
+  add->add_option("--gpu", task.gpu, "GPUs that it needs")->check(CLI::NonNegativeNumber);
+  add->add_option("--seconds", task.seconds, "its predicted length")->check(CLI::NonNegativeNumber);
+  add->add_option("--trials", task.trials, "number of trials to add to a search, instead of a task")
+      ->check(CLI::Range(1, 100000));
+  CLI::App* plot =
+      part("plot", "Draw the trials of a search and their curves as a page", [options, &session] {
+        take_files(options->words, options->project);
+        if (!options->words.empty()) return report(session, invalid("`radlc farm plot` takes no task"));
+        return run_plot(session, options->project, options->farm, options->output, options->json);
+      });
+  plot->add_option("-o,--output", options->output, "file of the page (default: NAME-plot.html)")
+      ->type_name("FILE");
+  plot->add_flag("--json", options->json, "print only the data, as JSON");
+}
+
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("farm", "Show the tasks of a farm, and retry or cancel them");
+  CLI::App* command = app.add_subcommand("farm", "Show the tasks of a farm, and add, retry or cancel them");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   auto chosen = std::make_shared<std::function<int()>>();
@@ -386,6 +421,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   part("cancel", "End running tasks, and do not start waiting ones", [options, &session] {
     return run_request(session, *options, false);
   })->add_option("TASK", "names of tasks");
+  add_changes(options, session, part);
   return [chosen] { return (*chosen)(); };
 }
 

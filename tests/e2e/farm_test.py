@@ -274,6 +274,44 @@ class Farms(RadlCase):
         self.assertFalse((self.folder / "work-results" / one).exists())
         self.destroy()
 
+    def test_a_task_is_added_to_a_running_farm(self):
+        self.with_tasks(f"tasks = [ {{ name = 't', command = '{GATED}' }} ]")
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 1, message="no task starts")
+        self.radlc("farm", "add", self.file, 'echo more > "$RADL_RESULTS/o.txt"')
+        self.radlc("farm", "add", self.file, "--task", "words", "--", "sh", "-c", 'echo "$0" > "$RADL_RESULTS/o.txt"', "two words")
+        self.radlc("farm", "add", self.file, "--task", "t", "true", code=1)
+        self.radlc("farm", "add", self.file, "--trials", "3", code=1)
+        self.wait_until(lambda: self.counts().get("finished") == 2, message="the added tasks do not run")
+        self.open_gates_until(process)
+        results = self.folder / "work-results"
+        self.assertEqual((results / "added-0" / "o.txt").read_text(), "more\n")
+        self.assertEqual((results / "words" / "o.txt").read_text(), "two words\n")
+        self.edit(self.file, ("name = 't'", "name = 'u'"))
+        self.open_gates_until(self.begin())
+        self.assertEqual({name: task["state"] for name, task in self.table().items()},
+                         {"t": "finished", "added-0": "finished", "words": "finished", "u": "finished"})
+        self.destroy()
+
+    def test_trials_are_added_and_a_search_is_plotted(self):
+        self.write("trial/trial.sh", TRIAL + 'until [ -e "$RADL_CHECKPOINTS/gate" ]; do sleep 0.1; done\n')
+        self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "sobol").replace("TRIALS", "2"))
+        process = self.begin()
+        self.wait_until(lambda: self.journal().count('"event":"start"') == 2, message="no trials run")
+        self.radlc("farm", "add", self.file, "--trials", "2")
+        self.open_gates_until(process)
+        plot = json.loads(self.radlc("farm", "plot", "--json", self.file))
+        table = self.table()
+        self.assertEqual(len(table), 4)
+        for trial in plot["trials"]:
+            self.assertEqual(trial["value"], table[trial["task"]]["metrics"]["loss"])
+            self.assertEqual([report for report, _ in trial["curve"]], list(range(1, 10)))
+            self.assertEqual(trial["curve"][-1][1], trial["value"])
+        self.radlc("farm", "plot", self.file, "-o", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertEqual(page.count("<polyline"), 8)
+        self.destroy()
+
     def test_a_search_keeps_the_best_and_ends_others_early(self):
         self.write("trial/trial.sh", TRIAL)
         self.file = self.write("search.radl", SEARCH.replace("STRATEGY", "asha").replace("TRIALS", "12"))

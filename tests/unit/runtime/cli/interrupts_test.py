@@ -137,7 +137,7 @@ class Interrupts(unittest.TestCase):
         """Every command that takes --state."""
         words = {"apply": ["-y"], "destroy": ["-y"], "scale": ["a", "2", "-y"], "autoscale": [], "import": ["a[0]", "i-1"],
                  "ssh": ["a[0]"], "exec": ["a[0]", "-c", "true"], "cp": ["notes.txt", "a[0]:/tmp/"], "cancel": ["x"],
-                 "submit": ["notes.txt"], "run": ["notes.txt"], "farm logs": ["t"], "farm cancel": ["t"], "farm retry": ["t"],
+                 "submit": ["notes.txt"], "run": ["notes.txt"], "farm logs": ["t"], "farm cancel": ["t"], "farm retry": ["t"], "farm add": ["true"],
                  "state rm": ["a[0]"], "state mv": ["a", "b"], "state show": ["a[0]"],
                  "state unlock": [], "state pull": ["copy"], "state push": ["copy.db"], "output": [], "profile": ["--on", "a[0]"]}
         # These ask for no state before they have something else to do.

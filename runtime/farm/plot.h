@@ -1,0 +1,31 @@
+// A search as a picture: parallel coordinates of its trials, and their curves.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/farm/table.h"
+
+namespace radl::farm {
+
+// Values of each trial's metric over its reports, from the events of a journal.
+class Curves {
+ public:
+  // `metric`: by the farm's settings as they are at the event.
+  void observe(const Event& event);
+  const std::vector<std::pair<int, double>>& of(const std::string& task) const;
+
+ private:
+  std::string metric_;
+  std::map<std::string, std::vector<std::pair<int, double>>> curves_;  // of the newest attempt
+};
+
+// {"farm", "metric", "goal", "trials": [{"task", "state", "parameters", "value", "curve": [[report,
+// value]]}]}. Invalid: the farm has no search.
+Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& curves);
+// A page that needs nothing else. Text of others in it is escaped.
+std::string plot_page(const Json& plot);
+
+}  // namespace radl::farm
