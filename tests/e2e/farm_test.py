@@ -98,6 +98,16 @@ class Farms(RadlCase):
     def apply(self, **options):
         return self.radlc("apply", "--auto-approve", self.file, **options)
 
+    def apply_to_the_end(self):
+        """On a slow machine a farm may leave the band of its forecast, and pause until the next approval."""
+        for _ in range(5):
+            process = self.begin()
+            out, err = process.communicate()
+            if process.returncode == 0:
+                return
+            self.assertIn("is paused", out + err)
+        self.fail("it pauses again and again")
+
     def begin(self):
         return self.start("apply", "--auto-approve", self.file)
 
@@ -372,7 +382,7 @@ class Farms(RadlCase):
         self.wait_until(lambda: self.journal().count('"commit"') >= 5, message="no generation ends")
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        self.apply()
+        self.apply_to_the_end()
         killed = self.table()
         self.assertEqual(len(killed), 12)
         # Each model is that of its parent, and one more interval with its own value.
@@ -383,7 +393,7 @@ class Farms(RadlCase):
             before = model(parent) if parent else []
             self.assertEqual(model(name), before + [json.dumps(task["spec"]["parameters"]["x"])])
         self.destroy()
-        self.apply()
+        self.apply_to_the_end()
         whole = self.table()
         same = lambda table: {name: (task["spec"], task["metrics"], task["state"]) for name, task in table.items()}
         self.assertEqual(same(killed), same(whole))
@@ -419,10 +429,10 @@ class Farms(RadlCase):
         self.wait_until(lambda: self.journal().count('"commit"') >= 2, message="no trial ends")
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        self.apply()
+        self.apply_to_the_end()
         killed = self.table()
         self.destroy()
-        self.apply()
+        self.apply_to_the_end()
         whole = self.table()
         self.assertEqual({name: task["spec"] for name, task in killed.items()}, {name: task["spec"] for name, task in whole.items()})
         self.assertEqual({name: task["metrics"] for name, task in killed.items()}, {name: task["metrics"] for name, task in whole.items()})
