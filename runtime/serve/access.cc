@@ -13,7 +13,7 @@
 namespace radl::serve {
 namespace {
 
-constexpr double kSessionSeconds = 30 * 24 * 3600;
+constexpr double kSessionSeconds = 7 * 24 * 3600;
 
 // Browsers leave the default port of a scheme out.
 std::string without_default_port(const std::string& authority) {
@@ -70,13 +70,17 @@ std::optional<Refusal> Access::foreign(const httpd::RequestHead& head) const {
   return {};
 }
 
+std::string Access::page_key(const std::string& session) const {
+  return to_hex(hmac_sha256(token_, "page of " + session));
+}
+
 std::optional<std::string> Access::session_in(const httpd::RequestHead& head) const {
   for (const auto& [name, value] : head.headers) {
     if (name != "cookie") continue;
     for (const std::string_view part : split(value, ';')) {
       const std::string_view pair = trim(part);
       const size_t equals = pair.find('=');
-      if (equals != pair.npos && pair.substr(0, equals) == cookie_)
+      if (equals != pair.npos && pair.substr(0, equals) == cookie())
         return std::string(pair.substr(equals + 1));
     }
   }
@@ -120,6 +124,11 @@ std::variant<Caller, Refusal> Access::admit(const httpd::RequestHead& head) {
       return Refusal{500, caller.status().message()};
     return Refusal{401, "Invalid InfrastructureManager credentials"};
   }
+  if (caller->in_browser && !equal_secret(head.header(kPageHeader).value_or(""), page_key(secret))) {
+    caller->reads_only = true;
+    if (!is_safe(head.method))
+      return Refusal{403, "This browser has lost the key of its session. Run `radlc serve --open` again."};
+  }
   caller->peer = head.peer;
   return *caller;
 }
@@ -140,9 +149,9 @@ std::variant<httpd::Answer, Refusal> Access::opened(const std::string& code) {
   auto session = tokens_.exchange(code, kSessionSeconds);
   if (!session.ok()) return refused_link(session.status());
   httpd::Answer answer{.status = 303, .body = {}, .type = "text/plain"};
-  answer.headers.emplace_back("Location", std::string(kPagePath));
+  answer.headers.emplace_back("Location", std::string(kPagePath) + "#key=" + page_key(session->secret));
   answer.headers.emplace_back(
-      "Set-Cookie", cookie_ + "=" + session->secret + "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
+      "Set-Cookie", cookie() + "=" + session->secret + "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
                         std::to_string(long(kSessionSeconds)) + (secure_ ? "; Secure" : ""));
   answer.headers.emplace_back("Referrer-Policy", "no-referrer");
   return answer;
@@ -151,7 +160,7 @@ std::variant<httpd::Answer, Refusal> Access::opened(const std::string& code) {
 httpd::Answer Access::closed(const Caller& caller) {
   if (caller.in_browser) (void)tokens_.revoke(caller, caller.token);
   httpd::Answer answer{.status = 204, .body = {}, .type = "text/plain"};
-  answer.headers.emplace_back("Set-Cookie", cookie_ + "=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0" +
+  answer.headers.emplace_back("Set-Cookie", cookie() + "=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0" +
                                                 (secure_ ? "; Secure" : ""));
   return answer;
 }

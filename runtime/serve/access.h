@@ -6,6 +6,10 @@
 //
 // Requests carry a token in Authorization (the forms of im_header.h), or the cookie of a session. A browser
 // gets its session by a one-time link (`radlc serve --open`): GET kOpenPath?code=CODE.
+//
+// Browsers send a cookie to every port of its host, so another server on this computer can obtain it. Alone,
+// it only reads. For anything else the page also sends the key of its session in the header kPageHeader. The
+// page gets the key in the fragment of the redirect and keeps it in the storage of its origin.
 #pragma once
 
 #include <memory>
@@ -23,6 +27,7 @@
 namespace radl::serve {
 
 inline constexpr std::string_view kOpenPath = "/open";
+inline constexpr std::string_view kPageHeader = "x-radlc-page";
 inline constexpr std::string_view kPagePath = "/ui/";  // where a session begins
 
 // Why a request is not admitted.
@@ -65,6 +70,9 @@ class Access {
       : owner_(std::move(owner)), tokens_(folder, world), cookie_(cookie_name(folder)) {}
   static std::string cookie_name(const std::string& folder);
   std::optional<Refusal> foreign(const httpd::RequestHead& head) const;
+  // Derived from the session and FOLDER/token: a cookie alone does not give it away.
+  std::string page_key(const std::string& session) const;
+  std::string cookie() const { return (secure_ ? "__Host-" : "") + cookie_; }
   std::optional<std::string> session_in(const httpd::RequestHead& head) const;
 
   const std::string owner_;

@@ -23,9 +23,10 @@ struct Caller {
   Scope scope = Scope::Read;
   std::string token;        // the id of the token, for the audit log; "owner" for FOLDER/token
   bool in_browser = false;  // by a session cookie
+  bool reads_only = false;  // by a session cookie without the key of the page (access.h)
   std::string peer;         // the client's IP address
 
-  bool may(Scope needed) const { return scope >= needed; }
+  bool may(Scope needed) const { return scope >= needed && (!reads_only || needed == Scope::Read); }
   // Whether the caller may see and change what `owner` has.
   bool may_touch(std::string_view owner) const { return scope == Scope::Admin || user == owner; }
 };

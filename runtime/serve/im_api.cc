@@ -31,12 +31,24 @@ Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body, co
   auto call = ImCall::read(head, body, scheme_, caller);
   if (!call.ok())
     return error_answer(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());
-  auto accounts = parts_.registry.accounts(caller, call->accounts);
-  if (!accounts.ok())
-    return call->failed(accounts.status().code() == Code::Auth ? 403 : 400, accounts.status().text());
-  call->accounts = std::move(*accounts);
   call->by = parts_.registry.settings_of(caller);
-  return route(*call);
+  const bool reads = head.method == "GET" || head.method == "HEAD";
+  if (reads && !(call->path.size() == 3 && call->path[0] == "clouds")) return route(*call);
+  const auto async = call->flag("async", false);
+  const auto slot = (reads || (async.ok() && *async) ? starting_ : waiting_).take(caller.user);
+  if (!slot)
+    return call->failed(429,
+                        "Too many requests wait for machines. Try again when one of yours has been answered, "
+                        "or send async=yes where the request supports it.");
+  return admitted(*call);
+}
+
+Answer ImApi::admitted(ImCall& call) {
+  auto accounts = parts_.registry.accounts(call.caller, call.accounts);
+  if (!accounts.ok())
+    return call.failed(accounts.status().code() == Code::Auth ? 403 : 400, accounts.status().text());
+  call.accounts = std::move(*accounts);
+  return route(call);
 }
 
 Answer ImApi::route(ImCall& call) {
@@ -83,6 +95,9 @@ Answer ImApi::create(ImCall& call) {
     return call.failed(403, std::string("The token's scope does not include ") + (*dry ? "plan." : "apply."));
   auto document = call.document();
   if (!document.ok()) return call.failed(document.status());
+  // Its functions read files while it is compiled.
+  if (document->is_radl2() && !call.caller.may(Scope::Apply))
+    return call.failed(403, "A document of radl 2 needs the scope apply.");
   if (*dry) return dry_run(call, *document, parts_.registry);
   if (parts_.registry.count_of(call.caller.user) >= limits_.infrastructures)
     return call.failed(400, "You have " + std::to_string(limits_.infrastructures) +

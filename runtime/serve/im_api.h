@@ -6,6 +6,7 @@
 
 #include "runtime/serve/im_infrastructure.h"
 #include "runtime/serve/part.h"
+#include "runtime/serve/request_slots.h"
 
 namespace radl::serve {
 
@@ -28,6 +29,7 @@ class ImApi : public Part {
  private:
   // Answers a whole request; may wait for machines.
   httpd::Answer answer(const httpd::RequestHead& head, const std::string& body, const Caller& caller);
+  httpd::Answer admitted(ImCall& call);  // with a slot, or a read
   httpd::Answer route(ImCall& call);
   httpd::Answer list(ImCall& call);
   httpd::Answer create(ImCall& call);
@@ -36,6 +38,8 @@ class ImApi : public Part {
   const ImParts parts_;
   const std::string scheme_;
   const ImLimits limits_;
+  RequestSlots waiting_{8, 16};  // requests that may wait for machines
+  RequestSlots starting_{4, 8};  // those that resolve the names of a client's accounts, or compile a document
 };
 
 }  // namespace radl::serve

@@ -11,7 +11,7 @@
 #include "runtime/serve/access.h"
 #include "runtime/serve/own_call.h"
 #include "runtime/serve/part.h"
-#include "runtime/serve/process_slots.h"
+#include "runtime/serve/request_slots.h"
 #include "runtime/serve/run_events.h"
 #include "runtime/serve/uploads.h"
 #include "runtime/serve/users.h"
@@ -81,7 +81,8 @@ class OwnApi : public Part {
   Workspaces& workspaces_;
   EventStreams streams_;
   Uploads uploads_;
-  ProcessSlots processes_;
+  RequestSlots processes_{4, 8};
+  RequestSlots plans_{8, 16};              // they may ask clouds for minutes
   std::atomic<uint64_t> answers_[6] = {};  // by the first digit of the status
 };
 

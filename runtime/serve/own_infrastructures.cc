@@ -125,6 +125,8 @@ Answer OwnApi::list_jobs(OwnCall& call) {
 }
 
 Answer OwnApi::make_plan(OwnCall& call) {
+  const auto slot = plans_.take(call.caller.user);
+  if (!slot) return error_answer(429, "retry", "too many plans are being made", "try again in a few seconds");
   auto body = call.json();
   if (!body.ok()) return error_answer(body.status());
   auto query = query_in(*body);

@@ -200,8 +200,8 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   service->users_ = std::make_unique<Users>(o.settings, o.folder, o.owner, o.trust_users);
   service->requests_ = std::make_unique<Requests>(*service->access_, *service->users_, *service->audit_,
                                                   service->parts_, o.limits, world.clock);
-  // A request may wait for machines; those that only look find a worker all the same.
-  http.workers = 32;
+  // More than all RequestSlots together (48): a read always finds a worker.
+  http.workers = 64;
   http.connections.body_step = size_t{64} << 10;  // uploads are large
   auto server = httpd::Server::start(*service->requests_, http);
   if (!server.ok()) return server.status();

@@ -2,6 +2,7 @@
 import http.client
 import json
 import re
+import threading
 
 from service_case import DOCUMENT, ServiceCase
 
@@ -18,10 +19,17 @@ class ServiceUsersTest(ServiceCase):
 
     def test_scopes_and_owners(self):
         read, plan, ana, bob = (self.issue(user, scope) for user, scope in (("ana", "read"), ("ana", "plan"), ("ana", "apply"), ("bob", "apply")))
+        own_plan = self.as_user(self.token, "POST", "/api/tokens", json.dumps({"scope": "plan"}))[1]["secret"]  # of a trusted user
         self.assertEqual(self.as_user(read, "POST", "/infrastructures", EMPTY)[0], 403)
         self.assertEqual(self.as_user(read, "POST", "/infrastructures", EMPTY, query="?dry_run=1")[0], 403)
         self.assertEqual(self.as_user(plan, "POST", "/infrastructures", EMPTY, query="?dry_run=1")[0], 200)
         self.assertEqual(self.as_user(plan, "POST", "/infrastructures", EMPTY)[0], 403)
+        # Functions of radl 2 read the service's files while it is compiled, for a plan too.
+        (self.folder / "secret").write_text("of-the-service")
+        program = f"radl 2\nnetwork n (outbound = 'no')\noutput leak (value = file('{self.folder}/secret'))\n"
+        for content_type in ("text/plain", None):
+            status, body, _ = self.ask("POST", "/infrastructures", program, query="?dry_run=1", Authorization="Bearer " + own_plan, Content_Type=content_type)
+            self.assertEqual(status, 403, body)
         status, uri, _ = self.as_user(ana, "POST", "/infrastructures", EMPTY)
         self.assertEqual(status, 200, uri)
         path = self.path(uri)
@@ -90,6 +98,8 @@ class ServiceUsersTest(ServiceCase):
         self.assertIn("HttpOnly", cookie)
         self.assertIn("SameSite=Strict", cookie)
         session = cookie.partition(";")[0]
+        place, _, key = headers["Location"].partition("#key=")
+        self.assertEqual(place, "/ui/")
         self.assertEqual(ask("GET", link)[0], 401)  # it works once
         self.assertEqual(ask("GET", "/api/me", Cookie=session)[1]["scope"], "admin")
         self.assertEqual(ask("GET", "/api/me", Authorization="Bearer " + session.partition("=")[2])[0], 401)
@@ -107,8 +117,16 @@ class ServiceUsersTest(ServiceCase):
         for end in ("/data?delete=yes", "/d%61ta?delete=1"):
             self.assertEqual(ask("GET", self.path(uri) + end, Cookie=session)[0], 403, end)
         self.assertEqual(self.ask("GET", self.path(uri))[0], 200)
+        # Another server on this computer gets the cookie as well: alone, it changes nothing and shows no keys.
         own = {"Cookie": session, "Origin": f"http://127.0.0.1:{self.port}"}
         self.assertEqual(ask("GET", "/api/me", **own)[0], 200)
+        self.assertEqual(ask("DELETE", self.path(uri), **own)[0], 403)
+        self.assertEqual(ask("DELETE", self.path(uri), **own, X_Radlc_Page="0" * 64)[0], 403)
+        self.assertEqual(ask("GET", self.path(uri) + "/data", **own)[0], 403)
+        self.assertEqual(ask("GET", "/api/audit", **own)[0], 403)
+        own["X_Radlc_Page"] = key
+        self.assertEqual(ask("GET", self.path(uri) + "/data", **own)[0], 200)
+        self.assertEqual(ask("GET", "/api/audit", **own)[0], 200)
         self.assertEqual(ask("DELETE", "/api/session", **own)[0], 204)
         self.assertEqual(ask("GET", "/api/me", **own)[0], 401)
 
@@ -187,6 +205,43 @@ class ServiceUsersTest(ServiceCase):
                          [("GET", "/infrastructures", 401, None)])
         self.assertEqual(self.as_user(ana, "GET", "/api/audit")[0], 403)
         self.assertNotIn(ana, (self.folder / "service/audit.jsonl").read_text())
+
+    def test_waiting_requests_leave_workers_to_those_that_read(self):
+        answers, lock = [], threading.Lock()
+        held = """network n ()
+system s (cpu.count >= 1 and net_interface.0.connection = 'n')
+configure held (
+@begin
+---
+  - tasks:
+    - shell: until [ -e ~/release ]; do sleep 0.1; done
+@end
+)
+contextualize (
+  system s configure held
+)
+deploy s 1
+"""
+        path = self.create(held)  # its recipe runs until the test lets it go on
+
+        def stop():
+            status = self.ask("PUT", path + "/stop")[0]
+            with lock:
+                answers.append(status)
+
+        threads = [threading.Thread(target=stop) for _ in range(80)]
+        for thread in threads:
+            thread.start()
+        try:
+            self.wait_until(lambda: len(answers) == 72, 60, lambda: f"{len(answers)} of 80 have an answer")
+            self.assertEqual(set(answers), {429})
+            self.assertEqual(self.ask("GET", path + "/state")[0], 200)
+            self.assertEqual(self.ask("GET", "/api/v1/infrastructures")[0], 200)
+        finally:
+            (next((self.folder / "service").rglob("home")) / "release").touch()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(set(answers), {429, 200})
 
     def test_limits(self):
         self.stop()

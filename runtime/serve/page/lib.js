@@ -8,6 +8,13 @@ export {useEffect, useRef, useState};
 
 // ---- requests ----
 
+// The key of the session (`radlc serve --open`). The cookie alone only reads: browsers send it to each port of the host.
+if (location.hash.startsWith('#key=')) {
+  localStorage.setItem('radlc-page', location.hash.slice(5));
+  history.replaceState(null, '', location.pathname);
+}
+export const keyed = (headers) => ({...headers, 'X-Radlc-Page': localStorage.getItem('radlc-page') || ''});
+
 export class ApiError extends Error {
   constructor(status, body) {
     const away = status === 401;
@@ -19,7 +26,7 @@ export class ApiError extends Error {
 // The answer of the service's own API: JSON, or text. Throws ApiError.
 export async function api(method, path, body) {
   const raw = body instanceof Blob;
-  const options = {method, headers: {Accept: 'application/json'}, credentials: 'same-origin'};
+  const options = {method, headers: keyed({Accept: 'application/json'}), credentials: 'same-origin'};
   if (body !== undefined) {
     options.headers['Content-Type'] = raw ? 'application/octet-stream' : 'application/json';
     options.body = raw ? body : JSON.stringify(body);

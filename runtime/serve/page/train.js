@@ -1,5 +1,5 @@
 // Train a model, in four steps. Nothing is created before the plan is approved.
-import {api, ApiError, bytes, Cmd, Copy, Dialog, dur, Empty, enc, Err, go, Head, hour, html, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
+import {api, ApiError, bytes, Cmd, Copy, Dialog, dur, Empty, enc, Err, go, Head, hour, html, keyed, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
 import {FRESH, missing, MODELS, write} from './program.js';
 
 const STEPS = ['Code and model', 'Data', 'Resources', 'Review'];
@@ -75,7 +75,7 @@ async function upload(id, file, said) {
     const path = `/api/v1/infrastructures/${enc(id)}/files/${enc(file.name)}?offset=${offset}&total=${file.size}`;
     let answer, body;
     try {
-      answer = await fetch(path, {method: 'PUT', body: file.slice(offset, offset + part), headers: {'Content-Type': 'application/octet-stream'}});
+      answer = await fetch(path, {method: 'PUT', body: file.slice(offset, offset + part), headers: keyed({'Content-Type': 'application/octet-stream'})});
       body = await answer.json();
     } catch {
       if (++failed > 20) throw new Error('The connection to radlc serve is lost. Choose the file again to continue.');

@@ -1,4 +1,5 @@
-// The processes that requests wait for: so many at once of one user, and of all.
+// Bounds how many requests hold a worker while they wait: for each user, and in all. Requests that only read
+// take no slot, so a worker is always left for them.
 #pragma once
 
 #include <map>
@@ -9,14 +10,14 @@
 
 namespace radl::serve {
 
-class ProcessSlots {
+class RequestSlots {
  public:
-  static constexpr int kOfOne = 4, kOfAll = 8;
+  RequestSlots(int of_one, int of_all) : of_one_(of_one), of_all_(of_all) {}
 
-  // A place, until this object goes.
+  // Freed when this object is destroyed.
   class Slot {
    public:
-    Slot(ProcessSlots& of, std::string user) : of_(&of), user_(std::move(user)) {}
+    Slot(RequestSlots& of, std::string user) : of_(&of), user_(std::move(user)) {}
     Slot(Slot&& other) noexcept : of_(std::exchange(other.of_, nullptr)), user_(std::move(other.user_)) {}
     Slot& operator=(Slot&&) = delete;
     ~Slot() {
@@ -24,14 +25,14 @@ class ProcessSlots {
     }
 
    private:
-    ProcessSlots* of_;
+    RequestSlots* of_;
     std::string user_;
   };
 
-  // Nothing: too many are in use.
+  // nullopt: too many are in use.
   std::optional<Slot> take(const std::string& user) {
     std::lock_guard lock(mutex_);
-    if (all_ >= kOfAll || taken_[user] >= kOfOne) return {};
+    if (all_ >= of_all_ || of_user(user) >= of_one_) return {};
     ++all_;
     ++taken_[user];
     return std::optional<Slot>(std::in_place, *this, user);
@@ -44,6 +45,12 @@ class ProcessSlots {
     if (--taken_[user] == 0) taken_.erase(user);
   }
 
+  int of_user(const std::string& user) const {
+    const auto found = taken_.find(user);
+    return found == taken_.end() ? 0 : found->second;
+  }
+
+  const int of_one_, of_all_;
   std::mutex mutex_;
   int all_ = 0;
   std::map<std::string, int> taken_;
