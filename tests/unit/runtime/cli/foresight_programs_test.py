@@ -191,7 +191,7 @@ class Programs(ForesightCase):
         self.assertRegex(text, r"outside +16 nodes were never measured")
         self.fails(1, "unknown candidate", "recommend", "work.radl", "--explain", "3xmoon")
         self.fails(3, "smallest budget", "recommend", "work.radl", "--types", "c5.large", "--budget", "0.01/h")
-        self.fails(1, "--exchange is of a training", "recommend", "work.radl", "--exchange", "ring")
+        self.fails(1, "--exchange applies only to trainings", "recommend", "work.radl", "--exchange", "ring")
         self.radlc("recommend", "work.radl", "--types", "c5.large", "--write", "choice.json")
         written = json.loads((self.at / "choice.json").read_text())
         self.assertEqual((written["workers"], written["worker_type"]), (8, "c5.large"))
