@@ -84,4 +84,8 @@ Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::st
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
                                           Identity peer, Milliseconds patience, const radl::Stop& stop = {});
 
+// The same, once. NotFound: nobody listens there, although the machine answers.
+Result<std::unique_ptr<Link>> try_connect_tcp(const std::string& address, std::string key, Identity self,
+                                              Identity peer, Milliseconds patience);
+
 }  // namespace radl::engine::cluster

@@ -150,7 +150,7 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
       // Lost in the handshake: the other side is starting or ending; or refuses us, which a second look does
       // not change.
       if (failed.code() != Code::Lost && failed.code() != Code::Timeout) return std::move(failed).at(address);
-    } else if (failed.code() != Code::Retry) {
+    } else if (failed.code() != Code::Retry && failed.code() != Code::NotFound) {
       return std::move(failed).at(address);
     }
     if (stop.asked()) return Status(Code::Cancelled, "interrupted");
@@ -162,6 +162,16 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
     std::this_thread::sleep_for(pause);
     pause = std::min<Milliseconds>(pause * 2, Milliseconds(250));
   }
+}
+
+Result<std::unique_ptr<Link>> try_connect_tcp(const std::string& address, std::string key, Identity self,
+                                              Identity peer, Milliseconds patience) {
+  Result<Endpoint> endpoint = split_address(address);
+  if (!endpoint) return std::move(endpoint).status();
+  const Clock::time_point end = Clock::now() + patience;
+  Result<int> fd = connect_once(*endpoint, patience);
+  if (!fd) return std::move(fd).status();
+  return greet_server(std::make_unique<Socket>(*fd), key, self, peer, end);
 }
 
 }  // namespace radl::engine::cluster

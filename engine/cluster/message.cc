@@ -180,8 +180,8 @@ std::string_view role_name(Role role) {
 
 std::string_view type_name(MessageType type) {
   static constexpr std::string_view names[] = {
-      "?",     "Heartbeat", "Hello", "Welcome", "Refuse", "Init", "Ready",  "Fetch", "Push",  "Update",
-      "State", "Report",    "Stop",  "Leave",   "Block",  "Norm", "Border", "View",  "Freeze"};
+      "?",     "Heartbeat", "Hello", "Welcome", "Refuse", "Init", "Ready",  "Fetch", "Push",   "Update",
+      "State", "Report",    "Stop",  "Leave",   "Block",  "Norm", "Border", "View",  "Freeze", "Duties"};
   size_t at = static_cast<size_t>(type);
   return at < std::size(names) ? names[at] : names[0];
 }
@@ -206,7 +206,7 @@ Status read_header(const char header[kHeaderSize], size_t limit, MessageType& ty
                                        version, kWireVersion)};
   }
   if (kind < static_cast<uint16_t>(MessageType::Heartbeat) ||
-      kind > static_cast<uint16_t>(MessageType::Freeze) || reserved != 0) {
+      kind > static_cast<uint16_t>(MessageType::Duties) || reserved != 0) {
     return {Code::Corrupt, fmt::format("a message of unknown type {}", kind)};
   }
   if (length > limit) {
@@ -262,7 +262,8 @@ Status decode(const Message& m, Block& out) {
   return read_message(m, MessageType::Block, out, out.numbers, out.statistics);
 }
 Status decode(const Message& m, Stop& out) {
-  return read_message(m, m.type == MessageType::Leave ? MessageType::Leave : MessageType::Stop, out);
+  const bool other = m.type == MessageType::Leave || m.type == MessageType::Duties;
+  return read_message(m, other ? m.type : MessageType::Stop, out);
 }
 
 }  // namespace radl::engine::cluster

@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 9;
+inline constexpr uint16_t kWireVersion = 10;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -41,6 +41,7 @@ enum class MessageType : uint16_t {
   Border,
   View,
   Freeze,
+  Duties,
 };
 
 // A message as it travels: header and payload. The payload's buffer is reused from message to message.
@@ -217,7 +218,8 @@ struct Border {
   int32_t silent = -1;  // index of the neighbor that it could not reach, or that became silent; -1: none
 };
 
-// The job is over, well (code 0) or not; or, as Leave, this member goes.
+// The job is over, well (code 0) or not; or, as Leave, this member goes. As Duties, the text is what the
+// chief's successor needs of it (RingStrategy).
 struct Stop {
   uint8_t code = 0;
   std::string text;
@@ -233,7 +235,7 @@ Message encode(const Report& m);
 Message encode(const Norm& m);
 Message encode(const View& m, MessageType type = MessageType::View);  // or Freeze
 Message encode(const Border& m);
-Message encode(const Stop& m, MessageType type = MessageType::Stop);
+Message encode(const Stop& m, MessageType type = MessageType::Stop);  // or Leave, Duties
 // Into a message whose buffer is kept: these carry the large spans of every step, which are packed here; the
 // views of `m` are not looked at.
 void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics, Message& out);

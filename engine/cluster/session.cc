@@ -38,7 +38,7 @@ double Session::silent_seconds() const {
   return silent_;
 }
 
-void Session::end(Status status) {
+void Session::end(Status status, bool fell_silent) {
   bool tell;
   double silent;
   {
@@ -46,6 +46,7 @@ void Session::end(Status status) {
     tell = health_.ok() && !closing_ && !left_;
     if (health_.ok()) {
       health_ = status;
+      fell_silent_ = fell_silent;
       silent_ = static_cast<double>(now_ms() - last_heard_) / 1000;
     }
     silent = silent_;
@@ -60,11 +61,12 @@ void Session::read() {
   Message message;
   for (;;) {
     Status got = link_->receive(message, silence);
-    if (got.code() == Code::Timeout) {
+    const bool silent = got.code() == Code::Timeout;
+    if (silent) {
       got = Status(Code::Lost, fmt::format("{}: nothing heard for {:.1f} s", link_->name(),
                                            static_cast<double>(silence.count()) / 1000));
     }
-    if (!got.ok()) return end(std::move(got));
+    if (!got.ok()) return end(std::move(got), silent);
     last_heard_ = now_ms();
     if (message.type == MessageType::Heartbeat) continue;
     std::unique_lock lock(mutex_);
@@ -90,7 +92,7 @@ void Session::beat() {
     unanswered = waited == 0 ? std::nullopt : std::optional(std::max(unanswered.value_or(now), now - waited));
     if (unanswered && now - *unanswered >= unreachable_after(timeout_).count()) {
       lock.unlock();
-      return end({Code::Lost, fmt::format("{}: its machine cannot be reached", link_->name())});
+      return end({Code::Lost, fmt::format("{}: its machine cannot be reached", link_->name())}, true);
     }
     if (now - last_sent_ < interval.count() / 2) continue;
     lock.unlock();
@@ -107,8 +109,9 @@ Status Session::send(const Message& message) {
     last_sent_ = now_ms();
     return sent;
   }
-  if (sent.code() == Code::Timeout) sent = Status(Code::Lost, link_->name() + ": takes no messages any more");
-  end(sent);
+  const bool silent = sent.code() == Code::Timeout;
+  if (silent) sent = Status(Code::Lost, link_->name() + ": takes no messages any more");
+  end(sent, silent);
   return health();
 }
 
@@ -132,6 +135,11 @@ Status Session::receive(Message& message, const radl::Stop& stop) {
     if (got.code() != Code::Timeout) return got;
     if (stop.asked()) return {Code::Cancelled, "interrupted"};
   }
+}
+
+bool Session::fell_silent() const {
+  std::lock_guard lock(mutex_);
+  return fell_silent_;
 }
 
 Status Session::health() const {

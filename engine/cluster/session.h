@@ -39,6 +39,8 @@ class Session {
   Status receive(Message& message, const radl::Stop& stop);
   Status health() const;          // Ok, or what ended the link
   double silent_seconds() const;  // how long nothing had been heard when the link ended; 0 while it lasts
+  // The link ended because of silence: the peer may run on.
+  bool fell_silent() const;
   void close();
   void set_limit(size_t bytes) { link_->set_limit(bytes); }
   Traffic traffic() const { return link_->traffic(); }
@@ -48,7 +50,7 @@ class Session {
  private:
   void read();
   void beat();
-  void end(Status status);
+  void end(Status status, bool fell_silent = false);
 
   std::unique_ptr<Link> link_;
   const Milliseconds timeout_;
@@ -60,7 +62,7 @@ class Session {
   Message spare_;  // a buffer to read into, given back by receive()
   Status health_;
   double silent_ = 0;
-  bool closing_ = false, left_ = false;
+  bool closing_ = false, left_ = false, fell_silent_ = false;
   std::atomic<int64_t> last_sent_, last_heard_;
   std::thread reader_, beater_;
 };

@@ -172,7 +172,8 @@ Result<int> connect_once(const Endpoint& endpoint, Milliseconds timeout) {
     }
     if (error == 0) return fd;
     ::close(fd);
-    last = Status(Code::Retry, fmt::format("{}:{}: {}", endpoint.host, endpoint.port, std::strerror(error)));
+    last = Status(error == ECONNREFUSED ? Code::NotFound : Code::Retry,
+                  fmt::format("{}:{}: {}", endpoint.host, endpoint.port, std::strerror(error)));
   }
   return last;
 }

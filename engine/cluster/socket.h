@@ -61,7 +61,8 @@ struct Endpoint {
 };
 Result<Endpoint> split_address(const std::string& address);
 
-// One attempt. Retry when nobody listens there (yet) or the name does not resolve.
+// One attempt. NotFound if nobody listens there (yet), Retry if the machine does not answer or the name does
+// not resolve.
 Result<int> connect_once(const Endpoint& endpoint, Milliseconds timeout);
 Result<int> listen_at(const Endpoint& endpoint);
 // "127.0.0.1:40001" of a descriptor's own or other side.

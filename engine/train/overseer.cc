@@ -99,6 +99,26 @@ class JobOverseer : public Overseer {
                                {"memory_bytes", setup_.network->memory_bytes()}});
   }
 
+  Status take_over(uint64_t from, const std::string& history) override {
+    Result<History> known = history.empty() ? Result<History>(History()) : read_history(history);
+    if (!known) return std::move(known).status();
+    if (job_.resume == Resume::Never && !job_.directories.checkpoint.empty()) {
+      if (Status anew = keeper_.begin_anew(); !anew.ok()) return anew;
+    }
+    history_ = std::move(*known);
+    // A step that the lost chief has evaluated is taken again if no other member had it.
+    std::erase_if(history_.curve, [from](const CurvePoint& point) { return point.step > from; });
+    begin_ = last_line_ = last_save_ = SteadyClock::now();
+    from_ = last_done_ = from;
+    last_evaluated_ = history_.curve.empty() ? 0 : history_.curve.back().step;
+    progress_.emit("chief", {{"step", from},
+                             {"steps", setup_.length.total},
+                             {"message", job_.task.name() + " takes over the chief's duties"}});
+    return {};
+  }
+
+  std::string record() const override { return write_history(history_now()); }
+
   Status step(uint64_t done, const TrainSums& sums) override {
     TrainSums fresh = difference(sums, guarded_);
     guarded_ = sums_ = sums;
@@ -143,16 +163,8 @@ class JobOverseer : public Overseer {
     last_save_ = SteadyClock::now();
     // A full disk does not end the training: the last checkpoint is still there, and the next may fit.
     if (Status before = settle(); !before.ok() && before.code() != Code::Quota) return before;
-    History history = history_;
-    history.seconds += seconds_since(begin_);
-    history.images += sums_.images;
-    if (TrainSums window = difference(sums_, evaluated_sums_); window.steps > 0) {
-      history.train_loss = mean_loss(window);
-      history.train_accuracy = accuracy(window);
-    }
-    writer_.write(
-        {std::move(state), resume_settings(job_), setup_.network->description(), write_history(history)},
-        stalled + seconds_since(last_save_));
+    writer_.write({std::move(state), resume_settings(job_), setup_.network->description(), record()},
+                  stalled + seconds_since(last_save_));
     return {};
   }
 
@@ -200,6 +212,17 @@ class JobOverseer : public Overseer {
   }
 
  private:
+  History history_now() const {
+    History history = history_;
+    history.seconds += seconds_since(begin_);
+    history.images += sums_.images;
+    if (TrainSums window = difference(sums_, evaluated_sums_); window.steps > 0) {
+      history.train_loss = mean_loss(window);
+      history.train_accuracy = accuracy(window);
+    }
+    return history;
+  }
+
   // Records the last evaluation and writes the last checkpoint with it. If the evaluation was interrupted,
   // only the checkpoint is written.
   Status keep_last(uint64_t done, const Result<Evaluation>& result,

@@ -54,6 +54,13 @@ struct Update {
   uint64_t newest = 0;           // the last of the batches in it
 };
 
+// Of the chief's duties: which outputs it writes, and what it has recorded so far (write_history()).
+struct SharedDuties {
+  bool model = false, checkpoint = false, events = false, report = false;
+  std::string history;
+};
+SharedDuties duties_of(const Job& job);
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -69,6 +76,12 @@ class Strategy {
   virtual bool broken() const { return false; }
   // In: this member's last border. Out: the one from which all resume.
   virtual Status rejoin(TrainingState& state) { return (void)state, Status(); }
+  // Whether this member has the chief's duties. It may get them in begin() and rejoin().
+  virtual bool leads() const { return false; }
+  // Of the chief: what a successor needs to know, and whether it has what it takes.
+  virtual void share(const SharedDuties& duties) { (void)duties; }
+  // As the last chief has shared them.
+  virtual SharedDuties shared() const { return {}; }
   // Who joined and left since the last call, as far as this member is told.
   virtual std::vector<cluster::PeerChange> take_changes() { return {}; }
   // The update was found good, and the optimizer has taken it.

@@ -62,6 +62,9 @@ class Auto : public Strategy {
   bool holds_mean() const override { return holds_mean_; }
 
   bool broken() const override { return active_->broken(); }
+  bool leads() const override { return party_->leads(); }
+  void share(const SharedDuties& duties) override { active_->share(duties); }
+  SharedDuties shared() const override { return active_->shared(); }
   std::vector<cluster::PeerChange> take_changes() override { return active_->take_changes(); }
   void undo() override { active_->undo(); }
   void store(TrainingState& out) const override { active_->store(out); }
@@ -120,7 +123,7 @@ class Auto : public Strategy {
   void tell_slow() {
     const std::vector<double>& steps = active_->step_seconds();
     const int slow = slow_member(steps);
-    if (context_.job.task.index != 0 || slow < 0 || !slow_.insert(slow).second) return;
+    if (!leads() || slow < 0 || !slow_.insert(slow).second) return;
     const auto rank = static_cast<size_t>(slow);
     const std::string name = fmt::format("worker/{}", party_->view().members[rank].index);
     std::vector<double> others = steps;
@@ -136,7 +139,7 @@ class Auto : public Strategy {
   }
 
   void tell(const SyncChoice& choice, const LinkMeasure& measure) {
-    if (context_.job.task.index != 0) return;
+    if (!leads()) return;
     context_.progress.emit("strategy", {{"choice", choice.delayed() ? "outer_step" : "synchronous"},
                                         {"local_steps", choice.rule.steps},
                                         {"delay", choice.rule.delay},

@@ -13,6 +13,7 @@ class Local : public Strategy {
     tickets_ = cluster::Tickets(total_, state);
     return {};
   }
+  bool leads() const override { return true; }
   Result<Work> next() override {
     const std::optional<uint64_t> batch = tickets_.take(0);
     if (!batch) return Work{.finished = true};

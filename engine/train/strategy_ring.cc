@@ -14,6 +14,26 @@ namespace {
 
 constexpr size_t kMeasures = 3;  // numbers of a member
 
+std::string write_duties(const SharedDuties& duties) {
+  return nlohmann::json({{"model", duties.model},
+                         {"checkpoint", duties.checkpoint},
+                         {"events", duties.events},
+                         {"report", duties.report},
+                         {"history", duties.history}})
+      .dump();
+}
+
+// From another member of this job, which writes them as above. No duties if `text` is anything else.
+SharedDuties read_duties(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  SharedDuties out;
+  if (!json.is_object()) return out;
+  const auto says = [&json](const char* key) { return json.contains(key) && json[key] == true; };
+  out = {says("model"), says("checkpoint"), says("events"), says("report"), ""};
+  if (json.contains("history") && json["history"].is_string()) out.history = json["history"];
+  return out;
+}
+
 }  // namespace
 
 RingStrategy::RingStrategy(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
@@ -21,11 +41,10 @@ RingStrategy::RingStrategy(const StrategyContext& c, std::shared_ptr<cluster::Pa
       learner_(c.learner),
       network_(c.learner.network),
       party_(std::move(party)),
-      chief_(c.job.task.index == 0),
       total_(c.setup.length.total) {}
 
 Status RingStrategy::begin(TrainingState& state) {
-  if (Status seated = seat(state, !chief_); !seated.ok()) return seated;
+  if (Status seated = seat(state, !leads()); !seated.ok()) return seated;
   if (!state.again.empty())
     return invalid("the checkpoint is of a run with servers, with batches that are still to be done");
   (void)party_->take_changes();  // all are here
@@ -50,12 +69,12 @@ Status RingStrategy::seat(TrainingState& state, bool fresh) {
 Result<bool> RingStrategy::over() {
   if (party_->finished()) return true;
   if (done_ < total_) return leaving();
-  if (chief_) return true;
+  if (leads()) return true;
   if (Status ended = party_->wait_for_end(); !ended.ok()) return ended;
   return true;
 }
 
-bool RingStrategy::leaving() const { return !chief_ && at_border_ && hooks_.interrupted(); }
+bool RingStrategy::leaving() const { return !leads() && at_border_ && hooks_.interrupted(); }
 
 void RingStrategy::remember() {
   at_border_ = false;
@@ -164,6 +183,15 @@ void RingStrategy::advance(float scale, uint64_t done) {
 
 void RingStrategy::end(const Status& why) { party_->stop(why); }
 
+void RingStrategy::share(const SharedDuties& duties) { party_->share(write_duties(duties)); }
+
+SharedDuties RingStrategy::shared() const { return read_duties(party_->shared()); }
+
+SharedDuties duties_of(const Job& job) {
+  return {!job.directories.model.empty(), !job.directories.checkpoint.empty(),
+          !job.directories.events.empty(), !job.report.empty(), ""};
+}
+
 Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
   Result<std::string> key = cluster::read_job_key(c.job.secrets);
   if (!key) return std::move(key).status().at("secrets");
@@ -178,6 +206,13 @@ Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
       .start_timeout = common.start_timeout};
   options.refused = [&progress = c.progress](uint64_t count, const std::string& last) {
     progress.emit("peer_refused", {{"peer", ""}, {"count", count}, {"message", last}});
+  };
+  // A worker whose job names no place for the model cannot take over a job that writes one.
+  options.may_lead = [own = duties_of(c.job)](const std::string& text) {
+    if (text.empty()) return false;
+    const SharedDuties needed = read_duties(text);
+    return (own.model || !needed.model) && (own.checkpoint || !needed.checkpoint) &&
+           (own.events || !needed.events) && (own.report || !needed.report);
   };
   return cluster::Party::join(options);
 }

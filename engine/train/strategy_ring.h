@@ -21,6 +21,9 @@ class RingStrategy : public Strategy {
   Status begin(TrainingState& state) override;
   bool broken() const override { return party_->broken(); }
   Status rejoin(TrainingState& state) override;
+  bool leads() const override { return party_->leads(); }
+  void share(const SharedDuties& duties) override;
+  SharedDuties shared() const override;
   std::vector<cluster::PeerChange> take_changes() override { return party_->take_changes(); }
   // Takes over at a border, from a strategy that leaves the members there. What that strategy measured and
   // rounded does not count any more.
@@ -67,7 +70,6 @@ class RingStrategy : public Strategy {
   Learner& learner_;
   Network& network_;
   std::shared_ptr<cluster::Party> party_;
-  const bool chief_;
   const uint64_t total_;
   uint64_t rank_ = 0, size_ = 0;  // in the view
   uint64_t done_ = 0;

@@ -20,14 +20,15 @@ namespace {
 class Training {
  public:
   // `overseer`: of the chief and of one process, null elsewhere.
-  Training(const StrategyContext& c, Strategy& strategy, Overseer* overseer,
+  Training(const StrategyContext& c, Strategy& strategy, std::unique_ptr<Overseer> overseer,
            std::unique_ptr<data::Loader> batches)
       : job_(c.job),
+        hooks_(c.hooks),
         setup_(c.setup),
         learner_(c.learner),
         progress_(c.progress),
         strategy_(strategy),
-        overseer_(overseer),
+        overseer_(std::move(overseer)),
         step_(c.learner.network, c.job),
         lines_(
             c.job, c.setup, c.progress, [&strategy] { return strategy.traffic(); },
@@ -38,13 +39,19 @@ class Training {
   Result<RunSummary> run(SteadyClock::time_point begin) {
     Status status = prepare();
     if (status.ok()) status = train();
+    if (status.ok() && overseer_ != nullptr) {
+      // The others stay until the model is written: another one writes it if this one is lost.
+      Result<RunSummary> out = finish();
+      strategy_.end(Status());
+      return out;
+    }
     strategy_.end(status);
     if (status.code() == Code::Cancelled) status = interrupted(std::move(status));
     if (!status.ok()) {
       if (overseer_ != nullptr) (void)overseer_->settle();
       return status;
     }
-    return overseer_ != nullptr ? finish() : finish_member(seconds_since(begin));
+    return finish_member(seconds_since(begin));
   }
 
  private:
@@ -61,7 +68,25 @@ class Training {
     begun_ = true;
     if (Status fits = restore(state); !fits.ok()) return fits;
     if (overseer_ != nullptr) tell_begin();
-    return {};
+    return strategy_.leads() && overseer_ == nullptr ? take_duties() : Status();
+  }
+
+  // The chief is lost, and this member is the next.
+  Status take_duties() {
+    Result<std::unique_ptr<Overseer>> made = Overseer::make(job_, setup_, progress_, hooks_);
+    if (!made) return std::move(made).status();
+    overseer_ = std::move(*made);
+    sums_ = {.waited = strategy_.exchange_seconds()};
+    if (Status taken = overseer_->take_over(done_, strategy_.shared().history); !taken.ok()) return taken;
+    share();
+    // The checkpoints of the lost chief may be on a machine that is gone.
+    return done_ < setup_.length.total ? save() : Status();
+  }
+
+  void share() {
+    SharedDuties duties = duties_of(job_);
+    duties.history = overseer_->record();
+    strategy_.share(duties);
   }
 
   // The strategy has taken what belongs to it. A run may also resume with another strategy, which does not
@@ -97,6 +122,7 @@ class Training {
     overseer_->begin(done_);
     for (size_t i = 1; i < job_.cluster.worker.size(); ++i)
       overseer_->peer("joined", fmt::format("worker/{}", i), "", 0);
+    share();
   }
 
   Status train() {
@@ -129,6 +155,10 @@ class Training {
     TrainingState state = capture();
     if (Status joined = strategy_.rejoin(state); !joined.ok()) return joined;
     if (Status fits = restore(state); !fits.ok()) return fits;
+    if (strategy_.leads() && overseer_ == nullptr) {
+      if (Status taken = take_duties(); !taken.ok()) return taken;
+    }
+    if (overseer_ == nullptr) return {};
     for (const cluster::PeerChange& change : strategy_.take_changes())
       overseer_->peer(change.kind.c_str(), fmt::format("worker/{}", change.index), change.text,
                       change.silent_seconds);
@@ -193,6 +223,7 @@ class Training {
       const EvaluatedWeights weights{average.empty() ? strategy_.shared_weights() : average,
                                      strategy_.holds_mean()};
       if (Status e = overseer_->evaluate(done_, weights); !e.ok()) return e;
+      share();
     }
     return overseer_->checkpoint_due(done_) ? save() : Status();
   }
@@ -242,11 +273,12 @@ class Training {
   }
 
   const Job& job_;
+  const RunHooks& hooks_;
   Setup& setup_;
   Learner& learner_;
   Progress& progress_;
   Strategy& strategy_;
-  Overseer* overseer_;
+  std::unique_ptr<Overseer> overseer_;
   BatchStep step_;
   WorkerLines lines_;
   std::unique_ptr<data::Loader> batches_;
@@ -263,12 +295,6 @@ Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progres
   const bool servers = !job.cluster.empty() && !without_servers(job.sync.mode);
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
   if (!setup) return std::move(setup).status();
-  std::unique_ptr<Overseer> overseer;
-  if (!servers && job.task.index == 0) {
-    Result<std::unique_ptr<Overseer>> made = Overseer::make(job, **setup, progress, hooks);
-    if (!made) return std::move(made).status();
-    overseer = std::move(*made);
-  }
   Learner learner{*(*setup)->network, nullptr, WeightAverage(average_config(job, (*setup)->length))};
   if (!servers) {
     Result<std::unique_ptr<Optimizer>> optimizer =
@@ -282,7 +308,16 @@ Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progres
   if (!batches) return std::move(batches).status();
   Result<std::unique_ptr<Strategy>> strategy = make_strategy(context);
   if (!strategy) return std::move(strategy).status();
-  return Training(context, **strategy, overseer.get(), std::move(*batches)).run(begin);
+  std::unique_ptr<Overseer> overseer;
+  if ((*strategy)->leads()) {
+    Result<std::unique_ptr<Overseer>> made = Overseer::make(job, **setup, progress, hooks);
+    if (!made) {
+      (*strategy)->end(made.status());
+      return std::move(made).status();
+    }
+    overseer = std::move(*made);
+  }
+  return Training(context, **strategy, std::move(overseer), std::move(*batches)).run(begin);
 }
 
 }  // namespace radl::engine

@@ -1,7 +1,8 @@
 """Members of a training are killed or stopped just before their n-th call of a kind, in every mode (kill_points.cc, preloaded).
 
-A worker is started again, as radlc does it; a lost chief or server ends the job, which is started again as a whole. However it
-went, each batch is in one update, and the model has learned. RADL_LONG_TESTS=1 runs 500 cases in place of a few.
+A worker is started again, as radlc does it. Without servers, worker 0 is one like the others: the next one takes over. A lost chief
+or server of the other modes ends the job, which is started again as a whole. However it went, each batch is in one update, and the
+model has learned. RADL_LONG_TESTS=1 runs 500 cases in place of a few.
 """
 import concurrent.futures
 import json
@@ -36,7 +37,10 @@ class Case:
         key = folder / "job.key"
         key.write_text("6b" * 32)
         key.chmod(0o600)
-        self.tasks = ["worker/0", "worker/1"] if mode in ("allreduce", "local") else ["ps/0", "worker/0", "worker/1"]
+        self.succeeds = mode in ("allreduce", "local")
+        # Half of a job does not continue without a chief that is only silent.
+        silent = self.succeeds and fault == "stop" and victim == "worker/0"
+        self.tasks = [*([] if self.succeeds else ["ps/0"]), "worker/0", "worker/1", *(["worker/2"] if silent else [])]
         self.chief = self.tasks[0]
         self.starts = 0
         self.processes = {}
@@ -65,7 +69,7 @@ class Case:
                "batch_size": 50, "epochs": BATCHES // 40, "threads": 1, "schedule": {"peak": 0.002}, "sync": MODES[self.mode],
                "cluster": cluster, "task": {"type": kind, "index": int(index)}, "secrets": "job.key", "peer_timeout_seconds": 2,
                "start_timeout_seconds": 30, "progress": f"{name}.jsonl", "checkpoint": {"every_epochs": 0.5, "share": 0},
-               "directories": {"checkpoint": f"checkpoint-{kind}-{index}", "model": "model"} if task == self.chief else {}}
+               "directories": {"checkpoint": f"checkpoint-{kind}-{index}", "model": f"model-{kind}-{index}"} if task == self.chief or self.succeeds else {}}
         (self.folder / f"{name}.json").write_text(json.dumps(job))
         self.log = self.folder / f"{name}.log"
         with self.log.open("w") as log:
@@ -108,6 +112,8 @@ class Case:
         victim, others = self.processes[self.victim], [task for task in self.tasks if task != self.victim]
         self.require(self.until(lambda: victim.poll() is not None or self.is_stopped(victim)), "neither hit nor ended")
         hit = victim.poll() in (None, -signal.SIGKILL)
+        if hit and self.victim == self.chief and self.succeeds:
+            return self.succession(victim, others)
         if hit and self.victim == self.chief:
             self.require(self.until(lambda: self.ended(*others)), "its loss does not end the others")
             for task in others:
@@ -126,10 +132,31 @@ class Case:
                 self.start(self.victim)
         self.require(self.until(lambda: self.ended(self.chief)), "the job does not end")
         self.require(self.processes[self.chief].returncode == 0, f"the chief ended with {self.processes[self.chief].returncode}")
-        metrics = json.loads((self.folder / "model/report.json").read_text())["metrics"]
+        self.require_model()
+        return hit
+
+    def require_model(self):
+        reports = list(self.folder.glob("model-*/report.json"))
+        self.require(reports, "no model")
+        metrics = json.loads(reports[-1].read_text())["metrics"]
         self.require(metrics["steps"] == BATCHES, f"{metrics['steps']} batches")
         self.require(metrics["test_accuracy"] > 0.2, f"accuracy {metrics['test_accuracy']}")  # ten classes; undisturbed 0.3
-        return hit
+
+    def succession(self, victim, others):
+        """Worker 0 is lost. If the job had not begun, it begins once worker 0 is back; else it ends without it, unless it wrote the model."""
+        if victim.poll() is None:
+            begun = any(self.folder.glob("worker-0-*.jsonl")) and self.says("step")
+            if begun:
+                self.require(self.until(lambda: self.ended(*others)), "the others do not end without a silent chief")
+            victim.kill()
+            victim.wait()
+        if not self.ended(*others):
+            self.start("worker/0")
+            self.require(self.until(lambda: self.ended(*self.tasks)), "the job does not end")
+        for task in others:
+            self.require(self.processes[task].returncode == 0, f"{task} ended with {self.processes[task].returncode}")
+        self.require_model()
+        return True
 
     def clean(self):
         for process in self.processes.values():
@@ -151,6 +178,9 @@ class ClusterFaults(RadlCase):
         for mode in MODES:
             yield mode, "worker/1", "kill", "send", 40
             yield mode, "worker/0" if mode in ("allreduce", "local") else "ps/0", "kill", "send", 60
+        for mode in ("allreduce", "local"):
+            yield mode, "worker/0", "stop", "send", 60
+            yield mode, "worker/0", "kill", "rename", 2
         for mode in ("async", "allreduce"):
             yield mode, "worker/1", "stop", "send", 40
             yield mode, "worker/1", "kill", "connect", 1

@@ -30,6 +30,9 @@ class Job {
   using Clock = double;
   struct Member {
     Seat seat;
+    std::shared_ptr<Membership> leads;  // of a chief
+    std::optional<Seat> chief;          // that it follows
+    bool chief_fell_silent = false;
     bool up = true, finished = false, linked = false, computed = false, hello = false, ready = false;
     Clock stopped_until = 0, began = 0;
     Attendance attendance;
@@ -52,19 +55,33 @@ class Job {
   // On this incarnation, when it is not stopped.
   void on(const Seat& seat, Clock when, std::function<void(Member&)> what);
   Member* find(const Seat& seat);
-  Member& chief() { return members_.at(0); }
+  // What its own link tells a member, or the first ones after it is restarted.
+  void look_for_chief(const Seat& seat);
+  void begin_again();
+  void lead(Member& m);
+  void follow(Member& m, const Seat& chief);
+  void lose_chief(Member& m, bool silent);
+  void look_for(const Seat& chief, Clock since);
 
   void start(uint32_t index, Clock when);
   void send(const Seat& from, uint32_t to_index, std::function<void(Member&)> what);
-  void tell_chief(const Seat& from, std::function<void()> what);
-  void carry_out();
+  void tell_chief(const Seat& from, std::function<void(Membership&)> what);
+  void carry_out(Member& chief);
   // Whether somebody has arrived and is not ready yet.
   bool has_arrival() const {
     return std::any_of(members_.begin(), members_.end(), [this](const auto& one) {
       const Member& m = one.second;
       return m.up && m.fresh && m.attendance.view().epoch == 0 && !waiting_since_.contains(one.first) &&
-             membership_->present(m.seat);
+             chief_now() != nullptr && chief_now()->leads->present(m.seat);
     });
+  }
+  // One that leads; the latest if there are several.
+  Member* chief_now() const {
+    Member* found = nullptr;
+    for (const auto& [index, m] : members_)
+      if (m.up && m.leads && (!found || m.attendance.view().epoch >= found->attendance.view().epoch))
+        found = const_cast<Member*>(&m);
+    return found;
   }
   bool is_cut(uint32_t a, uint32_t b) const {
     const auto now = [this](uint32_t from, uint32_t to) {
@@ -86,7 +103,7 @@ class Job {
   void forward(Member& m, const Block& block);
   void apply_if_complete(Member& m);
   void check_state(const Member& m);
-  void effect();
+  void effect(const Member& chief);
   void inject_faults(int size);
   void cut(Clock when);
   const Seat& neighbor(const Member& m, int step) const;
@@ -109,13 +126,15 @@ class Job {
   uint64_t events_made_ = 0, incarnations_ = 0;
   std::priority_queue<Event> events_;
   std::map<uint32_t, Member> members_;  // by index, the present incarnation
-  std::unique_ptr<Membership> membership_;
+  int size_ = 1;
+  uint64_t visible_epoch_ = 0, views_ = 0;  // of what the chief made visible last
+  std::map<uint64_t, int> stale_;           // by epoch: what chiefs of earlier terms made visible later
   std::map<std::pair<uint64_t, uint64_t>, Clock> fifo_;  // between incarnations: when the last frame arrives
   std::map<std::pair<uint32_t, uint32_t>, Clock> cut_;   // from, to: until when
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> digests_;  // epoch and border -> digest
   std::vector<std::vector<uint64_t>> visible_;                 // what the chief has made visible
   std::map<uint32_t, Clock> waiting_since_;                    // present, and in no view
-  std::set<uint64_t> closed_;  // incarnations whose link to the chief has ended
+  std::set<std::pair<uint64_t, uint64_t>> closed_;  // incarnations of members and chiefs whose link has ended
   std::string broken_;
 };
 
@@ -147,16 +166,139 @@ void Job::send(const Seat& from, uint32_t to_index, std::function<void(Member&)>
 }
 
 // Over the control link; `what` runs at the chief.
-void Job::tell_chief(const Seat& from, std::function<void()> what) {
-  send(from, 0, [this, from, what = std::move(what)](Member&) {
-    if (closed_.contains(from.incarnation)) return;
-    what();
-    carry_out();
+void Job::tell_chief(const Seat& from, std::function<void(Membership&)> what) {
+  Member* m = find(from);
+  if (m == nullptr || !m->chief) return;
+  const Seat chief = *m->chief;
+  send(from, chief.index, [this, from, chief, what = std::move(what)](Member& c) {
+    if (!(c.seat == chief) || !c.leads || closed_.contains({from.incarnation, chief.incarnation})) return;
+    what(*c.leads);
+    carry_out(c);
   });
 }
 
-void Job::carry_out() {
-  for (const Membership::Order& order : membership_->take_orders()) {
+void Job::lead(Member& m) {
+  m.chief = m.seat;
+  m.leads = m.attendance.known().empty() ? std::make_shared<Membership>(static_cast<size_t>(size_))
+                                         : std::make_shared<Membership>(m.seat, m.attendance.known());
+  if (m.attendance.known().empty()) {
+    m.leads->arrived(m.seat);
+  } else if (m.chief_fell_silent && !is(Mutant::LeadsWithoutMost)) {
+    const View& view = m.attendance.known().back();
+    for (const Seat& seat : view.members)
+      if (seat.index == chief_of(view.epoch)) m.leads->silent(seat);
+  }
+  const Seat seat = m.seat;
+  on(seat, now_ + 2 * kSilence, [this](Member& c) {
+    c.leads->stop_waiting();
+    carry_out(c);
+  });
+  look_for(seat, now_);
+}
+
+// Asks those without whom no view can be decided.
+void Job::look_for(const Seat& chief, Clock since) {
+  on(chief, now_ + 0.1, [this, chief, since](Member& c) {
+    if (c.leads->changing() && c.leads->view().epoch > 0 && now_ - since > kPatience) return end(chief);
+    if (!c.leads->needed().empty()) waiting_since_.clear();  // it cannot let anybody in
+    for (const Seat& seat : c.leads->needed()) {
+      Member* other = find(seat);
+      if (other != nullptr && !is(Mutant::LeadsWithoutMost) &&
+          (is_cut(seat.index, chief.index) || other->stopped_until > now_))
+        c.leads->silent(seat);
+      if (other == nullptr || is(Mutant::LeadsWithoutMost)) {
+        c.leads->gone(seat);
+        carry_out(c);
+      } else if (!is_cut(seat.index, chief.index) && other->stopped_until <= now_ &&
+                 other->attendance.view().epoch > c.attendance.view().epoch &&
+                 chief_of(other->attendance.view().epoch) != chief.index) {
+        return end(chief);  // they go on without it
+      }
+    }
+    look_for(chief, c.leads->changing() ? since : now_);
+  });
+}
+
+void Job::follow(Member& m, const Seat& chief) {
+  m.chief = chief;
+  closed_.erase({m.seat.incarnation, chief.incarnation});
+  const Seat seat = m.seat;
+  tell_chief(seat, [seat](Membership& membership) { membership.arrived(seat); });
+  for (const View& view : m.attendance.known())
+    tell_chief(seat, [seat, view](Membership& membership) { membership.knows(seat, view); });
+}
+
+void Job::lose_chief(Member& m, bool silent) {
+  if (m.leads) return;
+  m.chief_fell_silent = silent;
+  m.chief.reset();
+  waiting_since_.erase(m.seat.index);
+  m.attendance.lost_chief();
+  if (m.attendance.view().epoch > 0 && !m.linked && m.fresh && m.attendance.known().empty()) return;
+  stand(m, -1);
+  look_for_chief(m.seat);
+}
+
+// Nobody is left who was in a view: all are started again, with the links mended.
+void Job::begin_again() {
+  visible_.clear();
+  visible_epoch_ = 0;
+  digests_.clear();
+  stale_.clear();
+  cut_.clear();
+  for (int i = 1; i < size_; ++i) start(static_cast<uint32_t>(i), now_ + uniform(0.001, 0.2));
+}
+
+// As LinkedParty does it, but that an answer takes no time.
+void Job::look_for_chief(const Seat& seat) {
+  on(seat, now_ + uniform(0.02, 0.1), [this, seat](Member& m) {
+    if (m.chief) return;
+    const auto follows = [&](uint32_t index) {
+      const auto found = members_.find(index);
+      if (found == members_.end() || index == seat.index || is_cut(index, seat.index)) return false;
+      const Member& other = found->second;
+      if (!other.up || !other.leads || other.stopped_until > now_) return false;
+      follow(m, other.seat);
+      return true;
+    };
+    const std::vector<View>& known = m.attendance.known();
+    if (known.empty()) {  // in no view yet
+      bool runs = false;
+      for (const auto& [index, other] : members_) {
+        if (index == seat.index || !other.up) continue;
+        if (follows(index)) return stand(m, -1);
+        runs |= other.attendance.view().epoch > 0;
+      }
+      if (seat.index == 0 && (!runs || is(Mutant::RestartedChiefLeads))) {
+        m.fresh = false;
+        if (!runs) begin_again();
+        lead(m);
+        return stand(m, -1);
+      }
+      return look_for_chief(seat);
+    }
+    if (follows(chief_of(known.back().epoch))) return stand(m, -1);
+    Succession order(known.back(), seat);
+    for (bool wait = false; !wait;) {
+      const Seat& candidate = order.candidate();
+      if (candidate == seat) {
+        if (is(Mutant::NobodyLeads)) break;
+        lead(m);
+        return stand(m, -1);
+      }
+      if (follows(candidate.index)) return stand(m, -1);
+      const Member* other = find(candidate);
+      wait = order.answered(other == nullptr ? Succession::Answer::Gone
+                            : is_cut(candidate.index, seat.index) || other->stopped_until > now_
+                                ? Succession::Answer::Silent
+                                : Succession::Answer::Undecided);
+    }
+    look_for_chief(seat);
+  });
+}
+
+void Job::carry_out(Member& chief) {
+  for (const Membership::Order& order : chief.leads->take_orders()) {
     if (order.type == MessageType::Freeze && is(Mutant::NobodyFreezes)) continue;
     View view = order.view;
     if (order.type == MessageType::View) {
@@ -172,8 +314,9 @@ void Job::carry_out() {
         view.hand_over = true;
       }
     }
-    send(chief().seat, order.to.index, [this, order, view](Member& m) {
-      if (!(m.seat == order.to)) return;
+    if (order.type == MessageType::View) ++views_;
+    send(chief.seat, order.to.index, [this, order, view, from = chief.seat](Member& m) {
+      if (!(m.seat == order.to) || !m.chief || !(*m.chief == from)) return;
       if (order.type == MessageType::Stop) return end(m.seat);
       if (order.type == MessageType::Freeze) {
         m.attendance.freeze(view.epoch);
@@ -189,13 +332,19 @@ void Job::carry_out() {
 // Its links: the chief learns of it, and so do its neighbors.
 void Job::lose(const Seat& seat, Clock after) {
   if (!is(Mutant::LossesAreIgnored)) {
-    // What it sent before is read before the end of the link, unless it is still held up then.
-    const Clock read = std::min(fifo_[{seat.incarnation, chief().seat.incarnation}] + 1e-6, now_ + 0.1);
-    on(chief().seat, std::max(now_ + after, read), [this, seat](Member&) {
-      closed_.insert(seat.incarnation);
-      membership_->lost(seat);
-      carry_out();
-    });
+    for (auto& [index, m] : members_) {
+      if (index == seat.index || !m.up) continue;
+      // What it sent before is read before the end of the link, unless it is still held up then.
+      const Clock read = std::min(fifo_[{seat.incarnation, m.seat.incarnation}] + 1e-6, now_ + 0.1);
+      on(m.seat, std::max(now_ + after, read), [this, seat, after](Member& other) {
+        if (other.chief && *other.chief == seat) return lose_chief(other, after >= kSilence);
+        closed_.insert({seat.incarnation, other.seat.incarnation});
+        if (!other.leads) return;
+        other.leads->lost(seat);
+        if (after >= kSilence) other.leads->silent(seat);
+        carry_out(other);
+      });
+    }
   }
   for (auto& [index, m] : members_) {
     if (index == seat.index || !m.up) continue;
@@ -213,24 +362,25 @@ void Job::end(const Seat& seat) {
   Member* m = find(seat);
   if (m == nullptr) return;
   m->up = false;
+  waiting_since_.erase(seat.index);
   lose(seat, uniform(0.001, 0.03));
-  if (seat.index != 0 && whole(0, 2) > 0) start(seat.index, now_ + uniform(0.3, 2));  // it is restarted
+  if (seat.index == 0 || whole(0, 2) > 0) start(seat.index, now_ + uniform(0.3, 2));  // it is restarted
 }
 
 void Job::start(uint32_t index, Clock when) {
   at(when, [this, index] {
     if (auto found = members_.find(index); found != members_.end() && found->second.up) return;
-    if (is_cut(index, 0)) return start(index, now_ + 0.3);  // nothing connects
     Member m;
     m.seat = {index, ++incarnations_};
-    m.fresh = index != 0;
     members_[index] = std::move(m);
     const Seat seat = members_[index].seat;
-    tell_chief(seat, [this, seat] { membership_->arrived(seat); });
-    if (membership_->view().epoch == 0) return stand(members_[index], -1);
-    // It opens its data first. Some never come back from that.
-    const Clock opens = whole(0, 4) == 0 ? kEnd : uniform(0, 2);
-    on(seat, now_ + opens, [this](Member& m) { stand(m, -1); });
+    // It opens its data first if the job runs. Some added ones never come back from that.
+    Member* chief = chief_now();
+    const bool begins = chief == nullptr || chief->attendance.view().epoch == 0;
+    const Clock opens = begins                                                      ? 0
+                        : index >= static_cast<uint32_t>(size_) && whole(0, 2) == 0 ? kEnd
+                                                                                    : uniform(0, 2);
+    on(seat, now_ + opens, [this, seat](Member&) { look_for_chief(seat); });
   });
 }
 
@@ -261,15 +411,16 @@ void Job::stand(Member& m, int32_t silent) {
         stand(peer, -1);
     });
   }
-  tell_chief(seat, [this, seat, border] {
+  if (!m.chief) return;
+  tell_chief(seat, [this, seat, border](Membership& membership) {
     Border said = border;
-    if (is(Mutant::BordersOfAnyView) && said.epoch > 0) said.epoch = membership_->view().epoch;
-    membership_->stands(seat, said);
-    if (said.epoch == 0 && membership_->present(seat)) waiting_since_.try_emplace(seat.index, now_);
+    if (is(Mutant::BordersOfAnyView) && said.epoch > 0) said.epoch = membership.view().epoch;
+    membership.stands(seat, said);
+    if (said.epoch == 0 && membership.present(seat)) waiting_since_.try_emplace(seat.index, now_);
     if (is(Mutant::DoesNotWait)) {  // a member that has not answered is taken to stand where it was last
-      for (const Seat& other : membership_->view().members)
+      for (const Seat& other : membership.view().members)
         if (Member* o = find(other); o != nullptr && !o->attendance.frozen())
-          membership_->stands(other, {membership_->view().epoch, o->state.done, o->fresh, -1});
+          membership.stands(other, {membership.view().epoch, o->state.done, o->fresh, -1});
     }
   });
   take_view(m);
@@ -343,12 +494,12 @@ void Job::receive_state(Member& m, uint64_t epoch, const State& state) {
 
 void Job::begin_step(Member& m) {
   check_state(m);
-  if (m.seat.index == 0) effect();
+  if (m.leads) effect(m);
   m.computed = false;
   m.have.clear();
   m.began = now_;
   if (m.state.done >= kBatches) {
-    m.finished = m.seat.index == 0;
+    m.finished = m.leads != nullptr;
     return;  // a worker waits for the chief's word
   }
   const uint64_t epoch = m.attendance.view().epoch, done = m.state.done;
@@ -399,6 +550,8 @@ void Job::apply_if_complete(Member& m) {
   for (uint64_t batch : batches) m.state.digest = m.state.digest * 1000003 + batch + 1;
   m.state.done += batches.size();
   m.state.updates.push_back(std::move(batches));
+  m.attendance.complete();
+  if (m.leads) m.leads->complete();
   begin_step(m);
 }
 
@@ -415,11 +568,27 @@ void Job::check_state(const Member& m) {
 }
 
 // The chief evaluates, keeps a checkpoint, reports.
-void Job::effect() {
-  const auto& now = chief().state.updates;
-  if (now.size() < visible_.size() || !std::equal(visible_.begin(), visible_.end(), now.begin()))
-    return fail("two histories became visible");
+void Job::effect(const Member& chief) {
+  const auto& now = chief.state.updates;
+  const uint64_t epoch = chief.attendance.view().epoch;
+  // A chief that was stopped may complete the update whose frames have arrived, and no other.
+  if (epoch >> 32 < visible_epoch_ >> 32) {
+    if (++stale_[epoch] > 1) fail("two chiefs go on");
+    return;
+  }
+  // Another chief may do the last update of a lost one again: nobody else had it.
+  const size_t last = epoch >> 32 == visible_epoch_ >> 32 ? 0 : 1;
+  const size_t kept = visible_.size() - std::min(last, visible_.size());
+  const auto continues = [&](const auto& updates) {
+    return updates.size() >= kept &&
+           std::equal(visible_.begin(), visible_.begin() + static_cast<long>(kept), updates.begin());
+  };
+  const bool held = std::ranges::any_of(
+      members_, [&](const auto& one) { return one.second.up && continues(one.second.state.updates); });
+  // What only ended members had is computed again.
+  if (!continues(now) && held) return fail("two histories became visible");
   visible_ = now;
+  visible_epoch_ = epoch;
 }
 
 // Between two members, one way or both; a long one breaks their links.
@@ -438,13 +607,15 @@ void Job::cut(Clock when) {
     if (lasts <= kSilence) return;
     const Seat first = members_.at(a).seat, second = members_.at(b).seat;
     at(now_ + kSilence, [this, first, second] {
-      if (first.index == 0 || second.index == 0) {  // the chief loses it, and it the chief: it ends
-        const Seat worker = first.index == 0 ? second : first;
-        end(worker);
-        return;
-      }
       for (const auto& [seat, other] : {std::pair(first, second), std::pair(second, first)}) {
         on(seat, now_, [this, other = other](Member& m) {
+          if (m.chief && *m.chief == other && !m.leads) return lose_chief(m, true);
+          closed_.insert({other.incarnation, m.seat.incarnation});
+          if (m.leads) {
+            m.leads->lost(other);
+            m.leads->silent(other);
+            carry_out(m);
+          }
           const View& view = m.attendance.view();
           if (view.epoch == 0 || m.attendance.frozen()) return;
           if (neighbor(m, 1) == other || neighbor(m, -1) == other)
@@ -459,7 +630,7 @@ void Job::inject_faults(int size) {
   const auto some_worker = [this]() -> Member* {
     std::vector<Member*> up;
     for (auto& [index, m] : members_)
-      if (m.up && index != 0) up.push_back(&m);
+      if (m.up) up.push_back(&m);
     return up.empty() ? nullptr : up[static_cast<size_t>(whole(0, static_cast<int>(up.size()) - 1))];
   };
   for (int i = whole(0, size); i > 0; --i) {
@@ -481,17 +652,20 @@ void Job::inject_faults(int size) {
       }
     });
   }
-  if (whole(0, 2) == 0)
-    at(uniform(0.5, 4), [this] { chief().stopped_until = now_ + uniform(0.1, 0.9 * kSilence); });
   for (int i = whole(0, 2); i > 0; --i) cut(uniform(0.5, 5));
 }
 
 Result Job::run() {
   const int size = whole(1, 5);
-  membership_ = std::make_unique<Membership>(static_cast<size_t>(size));
+  size_ = size;
   for (int i = 0; i < size; ++i) start(static_cast<uint32_t>(i), i == 0 ? 0 : uniform(0.001, 0.2));
   inject_faults(size);
-  while (!events_.empty() && now_ < kEnd && broken_.empty() && !(members_.contains(0) && chief().finished)) {
+  const auto finished = [this]() -> const Member* {
+    for (const auto& [index, m] : members_)
+      if (m.up && m.finished) return &m;
+    return nullptr;
+  };
+  while (!events_.empty() && now_ < kEnd && broken_.empty() && finished() == nullptr) {
     Event next = events_.top();
     events_.pop();
     now_ = next.when;
@@ -500,9 +674,9 @@ Result Job::run() {
       if (now_ - since > kPatience && find(members_.at(index).seat) != nullptr)
         fail("a member waits without end to be let in");
   }
-  if (broken_.empty() && !chief().finished) fail("no progress");
-  if (broken_.empty() && chief().state.done != kBatches) fail("a batch is in no update");
-  return {broken_, now_, membership_->view().epoch};
+  if (broken_.empty() && finished() == nullptr) fail("no progress");
+  if (broken_.empty() && finished()->state.done != kBatches) fail("a batch is in no update");
+  return {broken_, now_, views_};
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 // Links are FIFO. They break, they do not lose frames: when one direction is silent for longer than kSilence,
 // or a member ends, both ends learn that the link is lost. Faults: members are killed, stopped for a while,
 // started again, added, and cut off from others in one or both directions; members that join open their data
-// first, and some hang there. The chief is stopped only for less
-// than kSilence: its loss ends a job (docs/wire.md).
+// first, and some hang there. The chief is a member like the others: it is killed, stopped and cut off as
+// well.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,9 @@ enum class Mutant {
   NobodyIsBlamed,       // members do not say whom they cannot reach
   BordersOfAnyView,     // the epoch of a border is not compared
   WaitsForArrivals,     // no view is decided while somebody who has arrived is not ready
+  NobodyLeads,          // the chief's duties end with it
+  LeadsWithoutMost,     // whoever takes over takes silent members for ended ones
+  RestartedChiefLeads,  // worker 0 leads whenever it starts
 };
 
 // Empty: the job ended well and every property held. Else which did not hold.

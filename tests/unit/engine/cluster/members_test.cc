@@ -168,9 +168,9 @@ TEST(Simulation, EveryJobEndsWithEachBatchOnceAndOneHistory) {
 class MutantTest : public testing::TestWithParam<sim::Mutant> {};
 
 TEST_P(MutantTest, IsCaught) {
-  for (uint64_t seed = 0; seed < 500; ++seed)
+  for (uint64_t seed = 0; seed < 1000; ++seed)
     if (!sim::run(seed, GetParam()).broken.empty()) return;
-  FAIL() << "500 seeds find nothing wrong with this mutant";
+  FAIL() << "1,000 seeds find nothing wrong with this mutant";
 }
 
 INSTANTIATE_TEST_SUITE_P(Mutants, MutantTest,
@@ -179,7 +179,8 @@ INSTANTIATE_TEST_SUITE_P(Mutants, MutantTest,
                                          sim::Mutant::DoesNotWait, sim::Mutant::GoesOnAfterStanding,
                                          sim::Mutant::KeepsHalfAnUpdate, sim::Mutant::LossesAreIgnored,
                                          sim::Mutant::NobodyIsBlamed, sim::Mutant::BordersOfAnyView,
-                                         sim::Mutant::WaitsForArrivals));
+                                         sim::Mutant::WaitsForArrivals, sim::Mutant::NobodyLeads,
+                                         sim::Mutant::LeadsWithoutMost, sim::Mutant::RestartedChiefLeads));
 
 }  // namespace
 }  // namespace radl::engine::cluster

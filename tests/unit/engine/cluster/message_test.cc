@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 9 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 10 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-9.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-10.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -118,6 +118,7 @@ std::map<std::string, Message> samples() {
   out["report"] = encode(sample_report());
   out["stop"] = encode(Stop{13, "a server was lost"});
   out["leave"] = encode(Stop{0, ""}, MessageType::Leave);
+  out["duties"] = encode(Stop{0, "{}"}, MessageType::Duties);
   return out;
 }
 
@@ -184,7 +185,8 @@ bool decodes(const Message& m) {
       return decode(m, out).ok();
     }
     case MessageType::Stop:
-    case MessageType::Leave: {
+    case MessageType::Leave:
+    case MessageType::Duties: {
       Stop out;
       return decode(m, out).ok();
     }
@@ -292,9 +294,9 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_TRUE(read_header(header, 100, type, length).ok());
   EXPECT_EQ(length, 100u);
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
-  header[2] = 10;  // version
+  header[2] = 11;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 10, this program speaks version 9");
+            "a message of wire version 11, this program speaks version 10");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

@@ -45,13 +45,14 @@ class PartyTest : public testing::Test {
     Result<std::unique_ptr<Party>> joined = Party::join(options);
     if (!joined) return {joined.status(), {}};
     Party& party = **joined;
-    const bool chief = options.ring.rank == 0;
+    const bool chief = party.leads();
+    if (chief) party.share("duties");
     TrainingState state;
     if (chief) state.weights = {0, 7}, state.statistics = {0};
     Status status = party.next_view(state, !chief);
     while (status.ok() && !party.finished()) {
       if (state.next == kBatches) {
-        status = chief ? Status() : party.wait_for_end();
+        status = party.leads() ? Status() : party.wait_for_end();
         if (status.ok()) break;
       } else {
         if (each && !each(state.next)) return {Status(Code::Cancelled, "ended by the test"), state};
@@ -172,7 +173,41 @@ TEST_F(PartyTest, NobodyWaitsForAWorkerThatIsNotReady) {
   EXPECT_TRUE(hangs.ok()) << hangs.status().text();
 }
 
-TEST_F(PartyTest, TheChiefsLossEndsTheWorkers) {
+TEST_F(PartyTest, TheNextWorkerLeadsOnceTheChiefIsLost) {
+  options_.may_lead = [](const std::string& duties) { return duties == "duties"; };
+  auto a = member(0, [](uint64_t done) { return slowly(done) && done < 12; }), b = member(1, slowly),
+       c = member(2, slowly);
+  EXPECT_EQ(a.get().status.code(), Code::Cancelled);
+  for (auto* m : {&b, &c}) expect_whole(m->get());
+}
+
+TEST_F(PartyTest, OneChiefAfterTheOtherIsLost) {
+  options_.may_lead = [](const std::string&) { return true; };
+  auto a = member(0, [](uint64_t done) { return slowly(done) && done < 12; }),
+       b = member(1, [](uint64_t done) { return slowly(done) && done < 30; }), c = member(2, slowly);
+  expect_whole(c.get());
+}
+
+TEST_F(PartyTest, ARestartedWorker0JoinsTheJobThatItHasLed) {
+  options_.may_lead = [](const std::string&) { return true; };
+  std::atomic<bool> back = false;
+  const auto waits_for_it = [&back](uint64_t done) {
+    while (done >= 30 && !back) std::this_thread::sleep_for(Milliseconds(5));
+    return slowly(done);
+  };
+  auto a = member(0, [](uint64_t done) { return slowly(done) && done < 12; }), b = member(1, waits_for_it),
+       c = member(2, waits_for_it);
+  EXPECT_EQ(a.get().status.code(), Code::Cancelled);
+  auto again = member(0, [&back](uint64_t) {
+    back = true;
+    return true;
+  });
+  std::this_thread::sleep_for(Milliseconds(300));
+  back = true;
+  for (auto* m : {&b, &c, &again}) expect_whole(m->get());
+}
+
+TEST_F(PartyTest, TheChiefsLossEndsWorkersThatCannotTakeOver) {
   auto a = member(0, [](uint64_t done) { return done < 12; }), b = member(1), c = member(2);
   EXPECT_EQ(a.get().status.code(), Code::Cancelled);
   for (auto* m : {&b, &c}) {

@@ -144,6 +144,9 @@ class HeldParty : public cluster::Party {
     other.rank = 1;
     return std::vector{own, other};
   }
+  bool leads() const override { return rank() == 0; }
+  void share(const std::string&) override {}
+  std::string shared() const override { return ""; }
   void drop_residue() override {}
   bool broken() const override { return fails_; }
   Status wait_for_end() override { return {}; }

@@ -78,6 +78,9 @@ class PairedParty : public cluster::Party {
     for (uint32_t i = 0; i < kMembers; ++i) notes[i].rank = i;
     return notes;
   }
+  bool leads() const override { return rank() == 0; }
+  void share(const std::string&) override {}
+  std::string shared() const override { return ""; }
   void drop_residue() override { ++drops_; }
   int drops() const { return drops_; }
   bool broken() const override { return broken_; }
