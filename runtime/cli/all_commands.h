@@ -8,6 +8,9 @@ namespace radl::cli {
 namespace demo_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace login_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace serve_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

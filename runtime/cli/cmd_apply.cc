@@ -5,6 +5,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/apply.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
@@ -159,7 +160,16 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_flag("--detach", options->detach,
                     "return once nothing but trainings and programs is under way; they run on");
-  return [options, &session] { return run(session, *options); };
+  return [options, &session] {
+    if (session.server.empty()) return run(session, *options);
+    return run_on_service(session, {.project = options->project,
+                                    .max_cost = options->request.max_cost,
+                                    .run = {},
+                                    .refresh = options->request.refresh,
+                                    .json = options->run.json,
+                                    .auto_approve = options->run.auto_approve,
+                                    .detach = options->detach});
+  };
 }
 
 }  // namespace radl::cli::apply_command

@@ -7,6 +7,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/from_cloud.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
@@ -170,7 +171,15 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->type_name("TAG")
       ->excludes("--also")
       ->excludes("--target");
-  return [options, &session] { return run_destroy(session, *options); };
+  return [options, &session] {
+    if (session.server.empty()) return run_destroy(session, *options);
+    return run_on_service(session, {.project = options->project,
+                                    .max_cost = {},
+                                    .run = {},
+                                    .json = options->run.json,
+                                    .auto_approve = options->run.auto_approve,
+                                    .destroy = true});
+  };
 }
 
 }  // namespace radl::cli::destroy_command

@@ -4,6 +4,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/result_file.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/sudo.h"
@@ -149,6 +150,13 @@ std::function<int()> add(CLI::App& app, Session& session) {
     options->json |= options->format == "json";
     options->dot |= options->format == "dot";
     options->markdown |= options->format == "markdown";
+    if (!session.server.empty())
+      return plan_on_service(session, {.project = options->project,
+                                       .max_cost = options->request.max_cost,
+                                       .run = {},
+                                       .refresh = options->request.refresh,
+                                       .json = options->json,
+                                       .destroy = options->destroy});
     bool changes = false;
     int code = run_plan(session, *options, changes);
     if (!options->detailed) return code;

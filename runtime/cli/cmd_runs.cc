@@ -8,6 +8,7 @@
 #include "runtime/cli/event_lines.h"
 #include "runtime/cli/mirrored.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/project_state.h"
@@ -125,6 +126,13 @@ int run_runs(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() > 1) return report(session, invalid("one run at a time: " + options.words.back()));
   if (!options.words.empty()) options.run = options.words.front();
+  if (!session.server.empty())
+    return list_on_service(session, {.project = options.project,
+                                     .max_cost = {},
+                                     .run = options.run,
+                                     .json = options.json,
+                                     .follow = options.follow,
+                                     .from = options.from});
   auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
   auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);

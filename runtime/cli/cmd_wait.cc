@@ -6,6 +6,7 @@
 #include "runtime/cli/apply.h"
 #include "runtime/cli/event_lines.h"
 #include "runtime/cli/mirrored.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/jobs.h"
@@ -114,6 +115,10 @@ std::optional<int> follow_or_supervise(const Session& session, const Options& op
 int run_wait(const Session& session, Options& options) {
   take_files(options.words, options.apply.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
+  if (!session.server.empty())
+    return wait_on_service(
+        session,
+        {.project = options.apply.project, .max_cost = {}, .run = {}, .json = options.apply.run.json});
   while (true) {
     if (auto done = follow_or_supervise(session, options)) return *done;
   }

@@ -42,6 +42,7 @@ struct Session {
   Host host;  // of this process; set by main
   Terminal terminal;
   bool no_color = false;
+  std::string server;  // --server: the command runs there (service_commands.h); empty: here
   // What is large and not looked at again: it goes with the process, which is quicker than piece by piece.
   mutable std::vector<std::shared_ptr<const void>> kept;
 

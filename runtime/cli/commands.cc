@@ -22,6 +22,7 @@ const std::vector<Command>& commands() {
       {"test", "Run", test_command::add, "radlc test FILE.radl --runs 100"},
       {"demo", "Run", demo_command::add, "radlc demo --keep"},
       {"serve", "Run", serve_command::add, "radlc serve --listen 127.0.0.1:8899"},
+      {"login", "Run", login_command::add, "radlc login https://radlc.example.org"},
       {"import", "Run", import_command::add, "radlc import FILE.radl 'worker[0]' i-0123456789abcdef0"},
       {"check-auth", "Inspect", check_auth_command::add, "radlc check-auth"},
       {"list", "Inspect", list_command::add, "radlc list"},

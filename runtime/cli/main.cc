@@ -21,6 +21,7 @@
 #include "runtime/cli/help.h"
 #include "runtime/cli/huge_pages.h"
 #include "runtime/cli/process_host.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/terminal.h"
 
 namespace {
@@ -50,10 +51,18 @@ int run(int argc, char** argv) {
   app.fallthrough();
   app.formatter(help_formatter());
   app.add_flag("--no-color", session.no_color, "plain text (also: NO_COLOR, CI, or no terminal)");
+  app.add_option("--server", session.server,
+                 "run plan, apply, destroy, runs or wait on this `radlc serve` (see radlc login)")
+      ->type_name("URL");
   bool version = false;
   app.add_flag("-V,--version", version, "print the version and exit");
 
   std::vector<std::string> arguments = with_help_option({argv + 1, argv + argc});
+  // The command is the first word that is not an option.
+  if (arguments.size() > 1 && arguments[0] == "--server") {
+    arguments[0] += "=" + arguments[1];
+    arguments.erase(arguments.begin() + 1);
+  }
   // Options of other commands are not set up: that would be much of a short run's time. Completions show all.
   const Command* named = named_command(arguments);
   if (named != nullptr && named->name == "completions") named = nullptr;
@@ -99,6 +108,10 @@ int run(int argc, char** argv) {
   if (version) {
     std::printf("radlc %s\n", radl::kVersionText);
     return kDone;
+  }
+  if (!session.server.empty() && chosen) {
+    const radl::Status fits = fits_service(*app.get_subcommands().front());
+    if (!fits.ok()) return report(session, fits);
   }
   if (!chosen) {
     std::fputs(app.help().c_str(), stdout);

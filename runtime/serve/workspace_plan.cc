@@ -128,6 +128,7 @@ Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) co
   json["command"] = query.command;
   json["made"] = settings_.host->world->clock.wall_seconds();
   json["summary"] = summary_line(preview.plan);
+  json["text"] = render_text(preview.plan, {.forecasts = preview.forecasts});
   json["forecasts"] = Json::array();
   for (const PlanForecast& forecast : preview.forecasts) json["forecasts"].push_back(radl::to_json(forecast));
   if (query.command == "scale") json["scale"] = {{"system", query.system}, {"count", query.count}};

@@ -1,0 +1,118 @@
+"""`radlc login` and `radlc --server`: the command line on a service."""
+import json
+import re
+import signal
+
+from page_case import PageCase
+
+NODE = """radl 2
+network lan (outbound = 'no')
+system worker (cpu.count >= 1, net_interface.0.connection = 'lan')
+deploy worker 1
+"""
+HELD = """configure tools (command 'echo it $((40+2)); until [ -e ~/release ]; do sleep 0.05; done' ())
+contextualize (system worker configure tools step 1)
+"""
+
+
+class ServiceCliTest(PageCase):
+    def setUp(self):
+        super().setUp()
+        self.environment["XDG_CONFIG_HOME"] = str(self.folder / "config")
+        self.file = self.folder / "one.radl"
+        self.file.write_text(NODE)
+
+    def log_in(self, url=None):
+        return self.radlc("login", url or self.host, "--token-file", self.folder / "service/token")
+
+    def release(self):
+        (next((self.folder / "service").rglob("home")) / "release").touch()
+
+    def on_service(self, *arguments, code=0):
+        return self.radlc("--server", self.host, *arguments, code=code)
+
+    def named(self, name):
+        return [one for one in self.get("/infrastructures")["infrastructures"] if one["name"] == name]
+
+    def test_a_token_is_checked_and_kept_for_its_user_alone(self):
+        (self.folder / "wrong").write_text("0" * 64)
+        self.radlc("login", self.host, "--token-file", self.folder / "wrong", code=2)
+        kept = self.folder / "config/radlc/servers.json"
+        self.assertFalse(kept.exists())
+        self.on_service("plan", self.file, code=1)  # there is no token
+        self.log_in()
+        self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(json.loads(kept.read_text()), {self.host: self.token})
+        self.radlc("login", "http://192.0.2.1:8899", "--token-file", self.folder / "service/token", code=1)
+        self.radlc("login", self.host, "--remove")
+        self.assertEqual(json.loads(kept.read_text()), {})
+
+    def test_plan_apply_and_destroy(self):
+        self.log_in()
+        local = self.radlc("plan", self.file, "--cloud", "local")
+        self.assertEqual(self.on_service("plan", self.file), local)
+        self.assertEqual(list((self.folder / "service").glob("workspaces/*/plans/*")), [])  # its draft is gone
+        self.on_service("apply", self.file, code=1)  # nobody is asked
+        self.on_service("apply", self.file, "--auto-approve")
+        (one,) = self.named("one")
+        self.assertEqual((one["state"], one["nodes"]), ("ready", 1))
+        self.assertFalse((self.folder / ".radl").exists())  # nothing of it is here
+        events = [json.loads(line) for line in self.on_service("runs", self.file, "-f", "--json").splitlines()]
+        self.assertEqual([event["sequence"] for event in events], list(range(1, len(events) + 1)))
+        rest = self.on_service("runs", self.file, "--from", str(len(events)), "--json").splitlines()
+        self.assertEqual([json.loads(line) for line in rest], events[-1:])
+        self.on_service("wait", self.file)
+        self.on_service("destroy", self.file, "--auto-approve")
+        self.assertEqual(self.named("one")[0]["state"], "destroyed")
+        self.assertEqual([run["command"] for run in json.loads(self.on_service("runs", self.file, "--json"))], ["destroy", "apply"])
+
+    def test_findings_and_options_that_a_service_does_not_have(self):
+        self.log_in()
+        self.file.write_text(NODE + "deploy other 1\n")
+        self.on_service("plan", self.file, code=1)
+        self.file.write_text(NODE)
+        self.on_service("plan", self.file, "--cloud", "ec2", code=1)
+        self.on_service("check", self.file, code=1)
+        self.on_service("destroy", self.file, "--auto-approve", code=1)  # there is none
+        self.assertEqual(self.named("one"), [])
+
+    def test_ctrl_c_leaves_the_run_going(self):
+        self.log_in()
+        self.file.write_text(NODE + HELD)
+        client = self.start("--server", self.host, "apply", self.file, "--auto-approve", "--json")
+        while "it 42" not in (line := client.stdout.readline()):
+            self.assertNotEqual(line, "", "it has ended")
+        client.send_signal(signal.SIGINT)
+        _, err = client.communicate(timeout=60)
+        self.assertEqual(client.returncode, 130, err)
+        self.assertEqual(self.named("one")[0]["state"], "working")
+        # The command that it prints follows the run to its end.
+        words = re.search(r"radlc (--server \S+ wait --name [\w-]+)", err)[1].split()
+        follower = self.start(*words)
+        self.release()
+        _, err = follower.communicate(timeout=120)
+        self.assertEqual(follower.returncode, 0, err)
+        self.assertEqual(self.named("one")[0]["state"], "ready")
+
+    def test_a_broken_connection_is_resumed_and_files_go_along(self):
+        self.log_in()
+        (self.folder / "files").mkdir()
+        (self.folder / "files/data.txt").write_text("sent")
+        (self.folder / "files/unnamed").write_text("stays here")
+        self.file.write_text(NODE + "# ./files/data.txt\n" + HELD)
+        client = self.start("--server", self.host, "apply", self.file, "--auto-approve", "--json")
+        lines = []
+        while not lines or "it 42" not in lines[-1]:
+            lines.append(client.stdout.readline())
+            self.assertNotEqual(lines[-1], "", "it has ended")
+        (one,) = self.named("one")
+        self.assertEqual([file["path"] for file in self.get(f"/infrastructures/{one['id']}/files")["files"]], ["data.txt"])
+        # The service is killed in the middle, and is there again.
+        self.server.kill()
+        self.server.communicate()
+        self.serve(self.port)
+        self.release()
+        out, err = client.communicate(timeout=120)
+        self.assertEqual(client.returncode, 0, err)
+        numbers = [json.loads(line)["sequence"] for line in lines + out.splitlines()]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))  # each event once
