@@ -97,14 +97,17 @@ std::string reason_of(const Farm& farm, const TaskRecord& task) {
 // How long the rest of the farm takes; nothing: it is over, or no task has finished yet.
 std::optional<double> seconds_left(const Known& known, double now) {
   const farm::Table& table = known.farm.table();
-  auto trials = static_cast<size_t>(json::number_of(table.settings(), "trials"));
+  farm::TrialsLeft trials;
+  trials.count = static_cast<size_t>(json::number_of(table.settings(), "trials"));
+  trials.population = static_cast<size_t>(json::number_of(table.settings(), "population"));
   farm::Resources needs;
   for (const TaskRecord& task : table.tasks()) {
     if (!task.task.spec.contains("parameters")) continue;
     needs = task.task.needs;
-    trials -= trials > 0 ? 1 : 0;
+    ++trials.first;
+    trials.count -= trials.count > 0 ? 1 : 0;
   }
-  if (table.is_over() && trials == 0) return std::nullopt;
+  if (table.is_over() && trials.count == 0) return std::nullopt;
   const farm::Rehearsal rest = farm::rehearse_rest(known.farm, now, trials, needs);
   return rest.known && rest.never == 0 ? std::optional(rest.seconds) : std::nullopt;
 }

@@ -7,12 +7,14 @@
 #include "common/files.h"
 #include "common/json_values.h"
 #include "common/shell_quote.h"
+#include "common/turn.h"
 #include "runtime/cli/farm_command.h"
 #include "runtime/cli/shown.h"
 #include "runtime/farm/journal.h"
 #include "runtime/farm/plot.h"
 #include "runtime/farm/settings.h"
 #include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/farm/inbox.h"
 
 namespace radl::cli::farm_command {
 namespace {
@@ -40,9 +42,13 @@ Result<farm::Task> task_of(const std::vector<std::string>& words, const AddOptio
               {"command", command},
               {"needs", {{"cpu", options.cpu}, {"memory", options.memory}, {"gpu", options.gpu}}}};
   if (options.seconds > 0) one["seconds"] = options.seconds;
-  auto made = farm::parse_farm(json({{"tasks", {one}}}).dump());
+  auto made = farm::parse_farm(
+      json({{"tasks", {one}}, {"merge", radl::json::text_of(table.settings(), "merge")}}).dump());
   if (!made) return std::move(made).status();
   farm::Task task = std::move(made->tasks[0]);
+  if (table.settings().contains("trials") && task.name.starts_with(farm::kTrialPrefix))
+    return invalid(fmt::format("a task cannot be called '{}': the search's trials are called {}0, {}1, ..",
+                               task.name, farm::kTrialPrefix, farm::kTrialPrefix));
   task.spec["added"] = true;  // it stays though the file does not have it
   return task;
 }
@@ -59,6 +65,14 @@ int run_add(const Session& session, const ProjectOptions& project, const std::st
   if (!nodes.ok()) return report(session, nodes.status());
   auto known = one_farm(*nodes, farm);
   if (!known) return report(session, known.status());
+  // The next free name is another one for each that adds a task, also while a run has yet to take the tasks.
+  auto turn = FileTurn::take(known->folder + "/add.lock", Stop());
+  if (!turn) return report(session, turn.status());
+  const std::vector<farm::Request> waiting = farm::read_inbox(known->folder + farm::kInboxFolder);
+  known = one_farm(*nodes, farm);  // what is not in the inbox any more is in the journal
+  if (!known) return report(session, known.status());
+  for (const farm::Request& request : waiting)
+    if (!request.event.is_null()) (void)known->farm.apply(request.event);
   Event event = farm::trials_event(options.trials, seconds_now());
   std::string what = fmt::format("{} trial{}", options.trials, options.trials == 1 ? "" : "s");
   if (options.trials == 0) {
@@ -67,8 +81,7 @@ int run_add(const Session& session, const ProjectOptions& project, const std::st
     event = farm::add_event(*task, seconds_now());
     what = "task " + task->name;
   }
-  farm::Farm tried = known->farm;
-  if (Status taken = tried.apply(event); !taken.ok()) return report(session, taken);
+  if (Status taken = known->farm.apply(event); !taken.ok()) return report(session, taken);
   if (Status asked = request(*known, {event}); !asked.ok()) return report(session, asked);
   std::printf("%s: added to %s\n", shown(what).c_str(), shown(known->name()).c_str());
   return kDone;

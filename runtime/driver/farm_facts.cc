@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "common/files.h"
 #include "common/json_values.h"
@@ -26,29 +28,43 @@ std::string folder_of(const ir::Step& step, const std::string& work_directory) {
   return farm::farms_folder(work_directory) + "/" + jobs::folder_of(step);
 }
 
+struct ToBe {
+  farm::Farm farm;
+  farm::TrialsLeft trials;
+};
+
 // The farm as it will be on the nodes of the file: what its journal says, and the tasks that the file has.
-Result<farm::Farm> farm_to_be(const ir::Program& program, const ir::Step& step,
-                              const farm::FarmSettings& settings, const std::string& work_directory) {
+Result<ToBe> farm_to_be(const ir::Program& program, const ir::Step& step, const farm::FarmSettings& settings,
+                        const std::string& work_directory) {
   farm::Farm made(settings.policy);
+  std::optional<farm::Search> search;
+  if (settings.search) search.emplace(*settings.search);
   bool closed = false;
   Status read =
       farm::read_journal(folder_of(step, work_directory) + farm::kJournalFile, [&](const farm::Event& event) {
         closed = json::text_of(event, "event") == "closed";
-        return made.apply(event);
+        Status applied = made.apply(event);
+        if (applied.ok() && search) search->observe(event);
+        return applied;
       });
   if (!read.ok() && read.code() != Code::NotFound) return read;
   const auto known = made.table().nodes();
   for (const auto& [name, node] : known) (void)made.apply(farm::gone_event(name, "", 0));
-  for (const auto& task : std::vector<farm::TaskRecord>(made.table().tasks()))
-    if (task.state == farm::State::Running)
-      (void)made.apply(farm::end_event(task.task.name, task.attempt, farm::End::Preempted, 0, "", 0));
+  for (const auto& task : std::vector<farm::TaskRecord>(made.table().tasks())) {
+    if (task.state != farm::State::Running) continue;
+    // The next run only brings the output of what has ended.
+    (void)made.apply(task.uncommitted
+                         ? farm::commit_event(task.task.name, task.attempt, 0)
+                         : farm::end_event(task.task.name, task.attempt, farm::End::Preempted, 0, "", 0));
+  }
   for (const farm::Event& event : farm::changes_of_file(settings.tasks, made.table(), closed, 0))
     (void)made.apply(event);
+  std::map<std::string, farm::Resources> nodes;
   for (const ir::Node& node : program.nodes) {
     if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
-      (void)made.apply(farm::node_event(node.address, offered_by(node), 0));
+      nodes[node.address] = offered_by(node);
   }
-  return made;
+  return ToBe{farm::with_nodes(std::move(made), nodes), search ? search->left() : farm::TrialsLeft()};
 }
 
 size_t finished_in(const farm::Table& table) {
@@ -75,17 +91,13 @@ foresight::ProgramForecast farm_forecast(const ir::Program& program, const ir::S
     forecast.unknown = made.status().text();
     return forecast;
   }
-  const size_t finished = finished_in(made->table());
-  const size_t trials = settings->search ? settings->search->trials : 0;
-  const size_t suggested = static_cast<size_t>(
-      std::count_if(made->table().tasks().begin(), made->table().tasks().end(),
-                    [](const farm::TaskRecord& task) { return task.task.spec.contains("parameters"); }));
+  const std::vector<farm::TaskRecord>& tasks = made->farm.table().tasks();
+  const size_t finished = finished_in(made->farm.table());
   const bool measured = finished >= kMeasuredTasks;
-  const bool given =
-      trials == suggested && std::all_of(made->table().tasks().begin(), made->table().tasks().end(),
-                                         [](const farm::TaskRecord& task) { return task.task.seconds > 0; });
-  const farm::Rehearsal rest =
-      farm::rehearse_rest(std::move(*made), 0, trials - std::min(trials, suggested), settings->trial_needs);
+  const bool given = made->trials.count == 0 &&
+                     std::all_of(tasks.begin(), tasks.end(),
+                                 [](const farm::TaskRecord& task) { return task.task.seconds > 0; });
+  const farm::Rehearsal rest = farm::rehearse_rest(made->farm, 0, made->trials, settings->trial_needs);
   if (rest.tasks == 0) {
     forecast.run = foresight::banded(0, 1, foresight::Source::Measured, "all tasks are done");
   } else if (rest.known && (given || measured)) {

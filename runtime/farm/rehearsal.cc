@@ -18,13 +18,22 @@ struct Ahead {
   bool operator>(const Ahead& other) const { return at > other.at; }
 };
 
-// What is left of the tasks, and how long each takes from now on: as predicted, or 1 of every one if a length
-// is unknown.
+// How long each task that is not over takes from now on: as predicted, or 1 of every one if a length is
+// unknown.
 std::map<std::string, double> lengths_of(const Farm& farm, bool known) {
   std::map<std::string, double> lengths;
   for (const TaskRecord& task : farm.table().tasks())
     if (!is_over(task.state)) lengths[task.task.name] = known ? farm.predicted(task.task) : 1;
   return lengths;
+}
+
+// Adds the trials that the search may add now, each of which takes `length`.
+void add_trials(Farm& farm, TrialsLeft& left, const Resources& needs, double now, double length,
+                std::map<std::string, double>& lengths) {
+  for (; left.may_begin(farm.table()); --left.count, ++left.first) {
+    const std::string name = trial_name(left.first);
+    if (farm.apply(add_event({name, needs, 0, Json::object()}, now)).ok()) lengths[name] = length;
+  }
 }
 
 void take_never(const Farm& farm, Rehearsal& made) {
@@ -36,11 +45,11 @@ void take_never(const Farm& farm, Rehearsal& made) {
 
 }  // namespace
 
-Rehearsal rehearse_rest(Farm farm, double begin, size_t trials, const Resources& trial_needs) {
-  for (size_t i = 0; i < trials; ++i)
-    (void)farm.apply(add_event({fmt::format("trial {}", i), trial_needs, 0, Json::object()}, begin));
+Rehearsal rehearse_rest(Farm farm, double begin, const TrialsLeft& trials, const Resources& trial_needs) {
+  const double predicted = farm.predicted({"", trial_needs, 0, Json::object()});
   Rehearsal made;
-  made.known = true;
+  made.tasks = trials.count;
+  made.known = trials.count == 0 || predicted > 0;
   for (const TaskRecord& task : farm.table().tasks()) {
     if (is_over(task.state)) continue;
     ++made.tasks;
@@ -48,7 +57,8 @@ Rehearsal rehearse_rest(Farm farm, double begin, size_t trials, const Resources&
   }
   made.known = made.known && made.tasks > 0;
   std::map<std::string, double> lengths = lengths_of(farm, made.known);
-  double sum = 0;
+  const double trial = made.known ? predicted : 1;
+  double sum = static_cast<double>(trials.count) * trial;
   for (const auto& [task, length] : lengths) sum += length;
   std::priority_queue<Ahead, std::vector<Ahead>, std::greater<>> ends;
   std::map<std::string, size_t> running;  // by node
@@ -59,10 +69,12 @@ Rehearsal rehearse_rest(Farm farm, double begin, size_t trials, const Resources&
   };
   for (const auto& [name, length] : lengths) {
     const TaskRecord& task = *farm.table().find(name);
-    if (task.state == State::Running) start(name, std::max(task.started, begin - length));
+    if (task.state == State::Running) start(name, std::clamp(task.started, begin - length, begin));
   }
   double now = begin;
+  TrialsLeft left = trials;
   for (;;) {
+    add_trials(farm, left, trial_needs, now, trial, lengths);
     for (auto events = farm.next(now); !events.empty(); events = farm.next(now))
       for (const Event& event : events)
         if (farm.apply(event).ok() && event["event"] == "start") start(event["task"], now);
@@ -81,7 +93,13 @@ Rehearsal rehearse_rest(Farm farm, double begin, size_t trials, const Resources&
   made.seconds = now - begin;
   if (sum > 0) made.rounds = std::ceil(made.seconds / (sum / static_cast<double>(made.tasks)) - 1e-9);
   take_never(farm, made);
+  made.never += left.count;
   return made;
+}
+
+Farm with_nodes(Farm farm, const std::map<std::string, Resources>& nodes) {
+  for (const auto& [node, has] : nodes) (void)farm.apply(node_event(node, has, 0));
+  return farm;
 }
 
 Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes) {
@@ -89,7 +107,7 @@ Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& n
   for (size_t i = 0; i < nodes.size(); ++i)
     (void)farm.apply(node_event(fmt::format("{:06}", i), nodes[i], 0));
   for (const Task& task : settings.tasks) (void)farm.apply(add_event(task, 0));
-  return rehearse_rest(std::move(farm), 0, settings.search ? settings.search->trials : 0,
+  return rehearse_rest(std::move(farm), 0, settings.search ? Search(*settings.search).left() : TrialsLeft(),
                        settings.trial_needs);
 }
 

@@ -1,6 +1,7 @@
 // A farm played through before it runs, in virtual time and without failures: for plans.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,10 @@ struct Rehearsal {
 // `nodes`: what each node offers. Trials of a search count as tasks of unknown length.
 Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes);
 // What is left of a farm under way, from `now` on. Lengths are Farm::predicted(), so those of finished tasks
-// count. `trials`: of its search that are not tasks yet, with what each needs.
-Rehearsal rehearse_rest(Farm farm, double now, size_t trials = 0, const Resources& trial_needs = {});
+// count. `trial_needs`: of each of `trials`.
+Rehearsal rehearse_rest(Farm farm, double now, const TrialsLeft& trials = {},
+                        const Resources& trial_needs = {});
+// The farm with each of the nodes there: one that does not answer comes back, or is replaced.
+Farm with_nodes(Farm farm, const std::map<std::string, Resources>& nodes);
 
 }  // namespace radl::farm

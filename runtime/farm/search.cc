@@ -125,6 +125,18 @@ std::vector<double> sobol_point(size_t number, size_t dimensions, uint64_t seed)
   return point;
 }
 
+std::string trial_name(size_t number) { return std::string(kTrialPrefix) + std::to_string(number); }
+
+bool TrialsLeft::may_begin(const Table& table) const {
+  if (count == 0 || population == 0) return count > 0;
+  const size_t generation = first - first % population;
+  for (size_t i = generation - std::min(generation, population); i < generation; ++i) {
+    const TaskRecord* task = table.find(trial_name(i));
+    if (task && !is_over(task->state)) return false;
+  }
+  return true;
+}
+
 Search::Search(SearchSettings settings, Suggest external)
     : settings_(std::move(settings)), external_(std::move(external)) {
   if (settings_.strategy == Strategy::Grid) grid_ = settings_.space.grid(settings_.trials);
@@ -193,18 +205,15 @@ std::vector<double> Search::drawn(size_t number) const {
   return positions;
 }
 
-bool Search::has_next(const Table& table) const {
+TrialsLeft Search::left() const {
   const size_t number = trials_.size();
-  if (number >= settings_.trials) return false;
-  if (settings_.strategy == Strategy::Grid) return number < grid_.size();
-  if (settings_.strategy != Strategy::Pbt) return true;
-  const size_t first = number - number % settings_.population;
-  for (size_t i = first - std::min(first, settings_.population); i < first; ++i) {
-    const TaskRecord* task = table.find(name_of(i));
-    if (task && !is_over(task->state)) return false;
-  }
-  return true;
+  const size_t all =
+      settings_.strategy == Strategy::Grid ? std::min(settings_.trials, grid_.size()) : settings_.trials;
+  return {all - std::min(all, number), number,
+          settings_.strategy == Strategy::Pbt ? settings_.population : 0};
 }
+
+bool Search::has_next(const Table& table) const { return left().may_begin(table); }
 
 Result<Suggestion> Search::next(const Table& table) const {
   const size_t number = trials_.size();
@@ -251,7 +260,7 @@ Suggestion Search::evolved(size_t number, const Table& table) const {
   if (number < settings_.population) return {started(number), ""};
   std::vector<Ancestor> before;
   for (size_t i = number - member - settings_.population; i < number - member; ++i) {
-    Ancestor one{name_of(i), Json::object(), std::nullopt};
+    Ancestor one{trial_name(i), Json::object(), std::nullopt};
     if (auto found = trials_.find(one.task); found != trials_.end()) {
       one.parameters = found->second.parameters;
       const TaskRecord* task = table.find(one.task);
@@ -281,7 +290,7 @@ Json Search::request(size_t number) const {
   for (const Earlier& each : settings_.earlier)
     trials.push_back({{"parameters", each.parameters}, {"value", each.value}, {"over", true}});
   for (size_t i = 0; i < number; ++i) {
-    const Trial& trial = trials_.at(name_of(i));
+    const Trial& trial = trials_.at(trial_name(i));
     Json one = {{"parameters", trial.parameters}, {"over", trial.over}};
     if (trial.value && trial.over) one["value"] = *trial.value;
     trials.push_back(std::move(one));

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/status.h"
@@ -48,6 +49,19 @@ struct SearchSettings {
 // population, sampler, sampler_options, and `from`: texts of table.json of earlier searches.
 Result<SearchSettings> parse_search(const Json& json);
 
+// The name of the task of a trial; no other task of a search has such a name.
+inline constexpr std::string_view kTrialPrefix = "trial-";
+std::string trial_name(size_t number);
+
+// Trials of a search that are not tasks yet.
+struct TrialsLeft {
+  size_t count = 0;
+  size_t first = 0;       // the number of the first
+  size_t population = 0;  // of a generation, which starts when the one before is over; 0: there are none
+  // The first may be added now.
+  bool may_begin(const Table& table) const;
+};
+
 // An external searcher (docs/search.md, Optuna): from a request, {"parameters": ..}. Its answer must depend
 // on the request alone.
 using Suggest = std::function<Result<Json>(const Json& request)>;
@@ -66,8 +80,8 @@ class Search {
   // The next trial, if has_next(). The caller adds it as the task next_name(). Only an external searcher
   // fails.
   Result<Suggestion> next(const Table& table) const;
-  std::string next_name() const { return name_of(trials_.size()); }
-  size_t suggested() const { return trials_.size(); }
+  std::string next_name() const { return trial_name(trials_.size()); }
+  TrialsLeft left() const;
   const SearchSettings& settings() const { return settings_; }
   // The best trial's task, by its last value of the metric; "" if none has reported it.
   std::string best() const;
@@ -82,7 +96,6 @@ class Search {
     bool over = false;            // finished or stopped: its value counts
     bool stops = false;
   };
-  static std::string name_of(size_t number) { return "trial-" + std::to_string(number); }
   Json learned(size_t number) const;
   std::vector<double> drawn(size_t number) const;
   Json started(size_t number) const;

@@ -162,7 +162,7 @@ Result<FarmSettings> parse_farm(const std::string& text) {
     if (is_reserved(task->name, made.merge))
       return invalid(
           fmt::format("a task cannot be called '{}': the farm's own results have this name", task->name));
-    if (json.contains("search") && task->name.starts_with("trial-"))
+    if (json.contains("search") && task->name.starts_with(kTrialPrefix))
       return invalid(
           fmt::format("a task beside a search cannot be called '{}': its trials are called trial-0, "
                       "trial-1, ..",

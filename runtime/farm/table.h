@@ -88,7 +88,8 @@ struct Rules {
 
 // One JSON object: "event" and its members. Made by the functions below.
 using Event = Json;
-// What the table must know of the farm: "tries", and for whoever looks "metric", "goal", "trials".
+// What the table must know of the farm: "tries", and for whoever looks "metric", "goal", "trials",
+// "population", "merge".
 Event farm_event(Json settings, double at);
 Event add_event(const Task& task, double at);
 Event node_event(const std::string& node, const Resources& registered, double at);

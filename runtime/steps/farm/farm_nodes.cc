@@ -234,7 +234,9 @@ void FarmRun::leases() {
       lose_tasks_of(nodes_[i].address, "its node does not answer");
       tell_missed(i);
     }
-    if (leaving_[i] && farm_.running_on(nodes_[i].address).empty()) tell_missed(i);
+    if (!leaving_[i] || !farm_.running_on(nodes_[i].address).empty()) continue;
+    tell_missed(i);
+    if (!lost_since_[i]) lost_since_[i] = SteadyClock::now();
   }
 }
 
@@ -246,7 +248,9 @@ void FarmRun::lose_tasks_of(const std::string& address, const std::string& why, 
 }
 
 void FarmRun::set_aside() {
-  if (std::find(ready_.begin(), ready_.end(), false) != ready_.end()) return;
+  // A node that is not there, or is taken back, may be replaced.
+  for (size_t i = 0; i < nodes_.size(); ++i)
+    if (!ready_[i] || leaving_[i]) return;
   for (const Event& event : set_aside_events(farm_, now()))
     if (record(event))
       tell("",
@@ -259,7 +263,8 @@ void FarmRun::set_aside() {
 
 Status FarmRun::any_node() const {
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (ready_[i] || !lost_since_[i] || SteadyClock::now() - *lost_since_[i] < 2 * kLease) return {};
+    if ((ready_[i] && !leaving_[i]) || !lost_since_[i] || SteadyClock::now() - *lost_since_[i] < 2 * kLease)
+      return {};
   }
   return {Code::Lost, "none of its nodes answers"};
 }
@@ -276,10 +281,12 @@ void FarmRun::checks() {
     for (const std::string& name : farm_.running_on(nodes_[i].address)) {
       const TaskRecord& task = *farm_.table().find(name);
       const std::string id = id_of(name, task.attempt);
-      if (task.uncommitted || now() - task.started < std::min(kYoung, timeout > 0 ? timeout : kYoung))
+      const auto sent = sent_.find(id);
+      const double ran = now() - (sent == sent_.end() ? task.started : sent->second);
+      if (task.uncommitted || sending_.contains(id) || ran < std::min(kYoung, timeout > 0 ? timeout : kYoung))
         continue;
-      if (ready_[i] && !sending_.contains(id)) channels_->send(i, check_command(id));
-      if (timeout > 0 && now() - task.started > timeout && timed_out_.insert(id).second) end_task(task);
+      if (ready_[i]) channels_->send(i, check_command(id));
+      if (timeout > 0 && ran > timeout && timed_out_.insert(id).second) end_task(task);
     }
   }
 }

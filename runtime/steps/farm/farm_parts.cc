@@ -31,7 +31,9 @@ Json settings_event(const Json& program, const FarmSettings& settings, const std
     event["metric"] = search->settings().metric;
     event["goal"] = search->settings().maximize ? "max" : "min";
     event["trials"] = search->settings().trials;  // with those that were added
+    if (search->settings().strategy == Strategy::Pbt) event["population"] = search->settings().population;
   }
+  if (!settings.merge.empty()) event["merge"] = settings.merge;
   return event;
 }
 

@@ -92,11 +92,11 @@ Status FarmRun::prepare() {
   return journal_.flush();
 }
 
-bool FarmRun::record(const Event& event) {
-  if (!farm_.apply(event).ok()) return false;
+Status FarmRun::try_record(const Event& event) {
+  if (Status applied = farm_.apply(event); !applied.ok()) return applied;
   journal_.add(event);
   if (search_) search_->observe(event);
-  return true;
+  return {};
 }
 
 Status FarmRun::loop() {
@@ -142,9 +142,11 @@ void FarmRun::watch_cost() {
   const double passed = now() - json::number_of(table.approved(), "began", now());
   double total = passed;
   if (table.count(State::Finished) + table.count(State::Stopped) >= kMeasuredTasks) {
-    const size_t trials =
-        search_ ? search_->settings().trials - std::min(search_->settings().trials, search_->suggested()) : 0;
-    const Rehearsal rest = rehearse_rest(farm_, now(), trials, settings_.trial_needs);
+    // A node that is not connected now comes back, or is replaced: it is no reason to pause.
+    std::map<std::string, Resources> nodes;
+    for (size_t i = 0; i < nodes_.size(); ++i) nodes[nodes_[i].address] = pool_.capacity(i);
+    const Rehearsal rest = rehearse_rest(with_nodes(farm_, nodes), now(),
+                                         search_ ? search_->left() : TrialsLeft(), settings_.trial_needs);
     if (rest.known) total += rest.seconds;
   }
   next_forecast_ = SteadyClock::now() +
@@ -161,6 +163,7 @@ void FarmRun::watch_cost() {
 
 Status FarmRun::start_tasks() {
   std::vector<Event> starts;
+  bool asked = false;
   while (!is_paused()) {
     std::vector<Event> events = farm_.next(now());
     for (const Event& event : events) {
@@ -170,7 +173,10 @@ Status FarmRun::start_tasks() {
       if (event["event"] == "quarantine")
         tell(event["node"], "takes no more tasks: " + event["reason"].get<std::string>(), "failed");
     }
-    if (events.empty() && !add_trial()) break;
+    if (!events.empty()) continue;
+    // An external searcher takes its time: what it has chosen starts, and nodes are heard, before it goes on.
+    if (asked || !add_trial()) break;
+    asked = settings_.search->strategy == Strategy::Optuna;
   }
   for (const std::string& name : search_ ? search_->to_stop(farm_.table()) : std::vector<std::string>())
     stops_[id_of(name, farm_.table().find(name)->attempt)] = name;
@@ -188,7 +194,11 @@ bool FarmRun::add_trial() {
   if (!search_ || !kept_.ok() || farm_.table().count(State::Waiting) > 0) return false;
   auto trial = next_trial(*search_, farm_, settings_.trial_needs);
   if (!trial) kept_ = trial.status();
-  return trial && *trial && record(add_event(**trial, now()));
+  if (!trial || !*trial) return false;
+  if (record(add_event(**trial, now()))) return true;
+  kept_ = invalid(fmt::format("the next trial would be called '{}', and another task is", (*trial)->name))
+              .with_hint("`radlc destroy` forgets the farm's tasks; or give the search another name");
+  return false;
 }
 
 void FarmRun::send_start(const Event& start) {
@@ -204,9 +214,15 @@ void FarmRun::send_start(const Event& start) {
       [this, node, task] { return send_parent(pool_.member(*node), outputs_, task, *context_.context); },
       [this, node, task, name, id](const Status& sent) {
         sending_.erase(id);
+        if (!farm_.awaits(name, task.attempt)) return;
+        if (leaving_[*node])
+          return static_cast<void>(record(
+              end_event(name, task.attempt, End::Preempted, -1, "its cloud took its node back", now())));
         const bool ends = farm_.table().find(name)->cancelling;
-        if (sent.ok() && !ends && farm_.awaits(name, task.attempt))
+        if (sent.ok() && !ends) {
+          sent_[id] = now();
           return channels_->send(*node, start_command(id, pool_.script(*node, task)));
+        }
         const std::string why = "the output that it starts from was not sent: " + sent.message();
         record(end_event(name, task.attempt, ends ? End::Cancelled : End::Lost, -1, why, now()));
       });
@@ -225,7 +241,11 @@ void FarmRun::take_inbox() {
       continue;
     }
     event["at"] = now();
-    if (!record(event)) continue;
+    if (Status taken = try_record(event); !taken.ok()) {
+      tell("", fmt::format("request '{}' has no effect: {}", json::text_of(event, "event"), taken.message()),
+           "failed");
+      continue;
+    }
     const TaskRecord* task = farm_.table().find(json::text_of(event, "task"));
     if (task && task->cancelling) end_task(*task);
   }

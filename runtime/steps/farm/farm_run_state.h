@@ -78,8 +78,9 @@ class FarmRun {
 
   double now() const { return wall_seconds(); }
 
-  // False: the table does not take it.
-  bool record(const Event& event);
+  // An error: the table does not take it.
+  Status try_record(const Event& event);
+  bool record(const Event& event) { return try_record(event).ok(); }
   // The task of a line about its newest attempt, unless that has ended and its output is kept.
   const TaskRecord* current(size_t node, const AgentLine& line) const;
   void errand(size_t node, std::function<Status()> what, Errand then);
@@ -151,11 +152,12 @@ class FarmRun {
   jobs::MayRun may_run_{context_, nodes_};
   Channels* channels_ = nullptr;
   std::map<size_t, Errand> errands_;
-  std::vector<std::optional<SteadyClock::time_point>> lost_since_;
+  std::vector<std::optional<SteadyClock::time_point>> lost_since_;  // also if it is leaving and runs no task
   std::vector<bool> ready_;
   std::vector<bool> leaving_, missed_;        // taken back by its cloud; told to whoever may replace it
   std::vector<Reports> reports_;              // by node
   std::set<std::string> sending_;             // attempts whose parent's output is on its way
+  std::map<std::string, double> sent_;        // attempts: when it had arrived
   std::vector<std::string> requests_;         // files of the inbox that the journal is about to have
   std::map<std::string, int> fetches_;        // by attempt: how often its output was not brought
   Timers kills_, fetch_again_;                // of attempts

@@ -328,6 +328,19 @@ TEST(FarmSearch, MoreTrialsCanBeAdded) {
   EXPECT_EQ(tasks.apply(trials_event(1, 0)).code(), Code::Invalid);
 }
 
+TEST(FarmSearch, WhatIsLeftOfIt) {
+  Search search(settings({{"strategy", "grid"}, {"trials", 16}, {"space", {{"x", {1, 2, 3}}}}}));
+  EXPECT_EQ(search.left().count, 3u) << "a grid has no more values";
+  play(search, 1, [](const Json&, int) { return 0.0; });
+  EXPECT_EQ(search.left().count, 0u);
+  Search more(settings({{"strategy", "pbt"}, {"trials", 6}, {"population", 2}, {"space", kLine}}));
+  play(more, 1, bowl);
+  more.observe(trials_event(4, 0));
+  EXPECT_EQ(more.left().count, 4u);
+  EXPECT_EQ(more.left().first, 6u);
+  EXPECT_EQ(more.left().population, 2u);
+}
+
 TEST(FarmSearch, AValueOfALostAttemptDoesNotCount) {
   Search search(settings({{"trials", 2}, {"space", kLine}}));
   search.observe(add_event({"t", {}, 0, {{"parameters", {{"x", 0.5}}}}}, 0));

@@ -139,9 +139,46 @@ TEST(FarmRehearsal, UnknownLengthsAreKnownOnceATaskHasFinished) {
   EXPECT_FALSE(rehearse_rest(farm, 1).known);
   (void)farm.apply(end_event("a", 1, End::Succeeded, 0, "", 7));
   (void)farm.apply(commit_event("a", 1, 7));
-  const Rehearsal rest = rehearse_rest(farm, 7, 2, {1000, 0, 0, 0});
+  const Rehearsal rest = rehearse_rest(farm, 7, {.count = 2}, {1000, 0, 0, 0});
   EXPECT_TRUE(rest.known);
   EXPECT_DOUBLE_EQ(rest.seconds, 21) << "a task and two trials";
+}
+
+TEST(FarmRehearsal, ANodeThatIsNotThereCanBeTakenAsThere) {
+  Farm farm;
+  (void)farm.apply(node_event("a", {1000, 0, 0, 0}, 0));
+  (void)farm.apply(node_event("b", {1000, 0, 0, 0}, 0));
+  (void)farm.apply(gone_event("b", "not connected", 1));
+  for (int i = 0; i < 6; ++i)
+    (void)farm.apply(add_event({"t" + std::to_string(i), {1000, 0, 0, 0}, 10, {}}, 0));
+  EXPECT_DOUBLE_EQ(rehearse_rest(farm, 5).seconds, 60);
+  const Farm whole =
+      with_nodes(farm, {{"a", {1000, 0, 0, 0}}, {"b", {1000, 0, 0, 0}}, {"c", {1000, 0, 0, 0}}});
+  EXPECT_DOUBLE_EQ(rehearse_rest(whole, 5).seconds, 20);
+}
+
+TEST(FarmRehearsal, AGenerationStartsOnceTheOneBeforeIsOver) {
+  Farm farm;
+  for (const char* node : {"a", "b", "c", "d"}) (void)farm.apply(node_event(node, {1000, 0, 0, 0}, 0));
+  (void)farm.apply(add_event({"trial-0", {1000, 0, 0, 0}, 0, {{"parameters", {{"x", 1}}}}}, 0));
+  (void)farm.apply(start_event("trial-0", 1, "a", 0));
+  (void)farm.apply(end_event("trial-0", 1, End::Succeeded, 0, "", 10));
+  (void)farm.apply(commit_event("trial-0", 1, 10));
+  // Number 1 is the rest of the first generation, and three whole ones follow.
+  const Rehearsal rest = rehearse_rest(farm, 10, {.count = 7, .first = 1, .population = 2}, {1000, 0, 0, 0});
+  EXPECT_TRUE(rest.known);
+  EXPECT_EQ(rest.tasks, 7u);
+  EXPECT_DOUBLE_EQ(rest.seconds, 40);
+  EXPECT_DOUBLE_EQ(rehearse_rest(farm, 10, {.count = 7, .first = 1}, {1000, 0, 0, 0}).seconds, 20);
+}
+
+TEST(FarmRehearsal, AnOutputThatIsStillToBeBroughtTakesNoTimeWhateverTheClock) {
+  Farm farm;
+  (void)farm.apply(node_event("n", {1000, 0, 0, 0}, 1.8e9));
+  (void)farm.apply(add_event({"a", {1000, 0, 0, 0}, 10, {}}, 1.8e9));
+  (void)farm.apply(start_event("a", 1, "n", 1.8e9));
+  (void)farm.apply(end_event("a", 1, End::Succeeded, 0, "", 1.8e9 + 10));
+  EXPECT_LE(rehearse_rest(farm, 0).seconds, 10);
 }
 
 TEST(FarmApproval, EndsAPauseAndTheNextRunBeginsUnderIt) {

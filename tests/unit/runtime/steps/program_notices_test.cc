@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -127,6 +128,17 @@ struct TakenBack : test::ProgramBench {
         nodes.push_back(event.node);
     return nodes;
   }
+  // Of any task of a farm, on any node.
+  std::string checkpoint_of_a_farm(const std::string& name) {
+    for (const NodeHandle& node : handles) {
+      const std::string jobs = node.attributes.at("home").get<std::string>() + "/.radl/jobs";
+      std::error_code error;
+      for (std::filesystem::recursive_directory_iterator each(jobs, error), end; each != end;
+           each.increment(error))
+        if (each->path().filename() == name) return each->path();
+    }
+    return "";
+  }
   std::string checkpoint(size_t node, const std::string& name) {
     auto text = read_file(handles[node].attributes.at("home").get<std::string>() +
                           "/.radl/jobs/p-aaaaaaaaaaaa/checkpoints/" + name);
@@ -206,6 +218,34 @@ TEST_F(TakenBack, TasksOfAFarmRunAgainElsewhereAndUseUpNoTry) {
     preemptions += task.value("preemptions", 0);
   }
   EXPECT_EQ(preemptions, 1);
+}
+
+TEST_F(TakenBack, WaitingTasksOfAFarmWaitForTheNodeThatReplacesTheOnlyOne) {
+  handles.erase(handles.begin());
+  step.nodes.erase(step.nodes.begin());
+  test::ScriptedServer server(
+      [&](const std::string&) { return answer(!checkpoint_of_a_farm("begun").empty()); });
+  handles[0].attributes["eviction_notice"] = {
+      {"url", server.url("/preempted")}, {"says", "TRUE"}, {"action", "preempted"}, {"every_seconds", 1}};
+  // It takes longer to end than the run takes to look for tasks that no node can run.
+  const std::string command =
+      "trap 'sleep 7; exit 0' TERM; echo x > \"$RADL_CHECKPOINTS/begun\"; while :; do sleep 0.05; done";
+  step.program["main"] = "sh";
+  step.program["grace_seconds"] = 60;
+  Json farm = {{"tries", 1}, {"needs", {{"cpu", 0.6 * std::max(1u, std::thread::hardware_concurrency())}}}};
+  farm["tasks"] = {{{"name", "t0"}, {"command", command}}, {{"name", "t1"}, {"command", command}}};
+  step.program["farm"] = farm.dump();
+  std::atomic<bool> missed = false;
+  context.emit = [&, before = context.emit](const StepEvent& event) {
+    before(event);
+    if (event.data.value("event", "") == "member_lost") missed = true;
+  };
+  context.lets_go = [&] { return missed.load(); };
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), kLeftRunning) << outcome.status().text();
+  EXPECT_TRUE(missed) << "whoever runs it may replace the node";
+  EXPECT_FALSE(contains(log(), "set aside")) << log();
 }
 
 TEST_F(TakenBack, WithoutRetriesItFailsAndSaysWhatWouldStartItAgain) {
