@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -15,6 +16,7 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/nodes.h"
+#include "runtime/farm/journal.h"
 #include "runtime/steps/farm/farm_run.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/network.h"
@@ -38,8 +40,10 @@ struct Place {
   NodeHandle handle;
 };
 
+// `left_out`: by address, why a node cannot be reached.
 Result<std::vector<NodeHandle>> places_of(const Nodes& nodes, const std::string& named,
-                                          std::vector<std::unique_ptr<Place>>& places) {
+                                          std::vector<std::unique_ptr<Place>>& places,
+                                          std::map<std::string, Status>& left_out) {
   std::vector<const ResourceRecord*> chosen;
   if (!named.empty()) {
     auto found = nodes_called(nodes.state, named);
@@ -51,7 +55,6 @@ Result<std::vector<NodeHandle>> places_of(const Nodes& nodes, const std::string&
   }
   if (chosen.empty()) return not_found(nodes.state.name + " has no nodes");
   std::vector<NodeHandle> handles;
-  Status lost;
   for (const ResourceRecord* node : chosen) {
     auto place = std::make_unique<Place>();
     place->handle.address = node->address;
@@ -64,15 +67,33 @@ Result<std::vector<NodeHandle>> places_of(const Nodes& nodes, const std::string&
     if (!remote.ok()) {
       std::fprintf(stderr, "note: %s is left out: %s\n", shown(node->address).c_str(),
                    shown(remote.status().message()).c_str());
-      lost = remote.status();
+      left_out.emplace(node->address, remote.status());
       continue;
     }
     place->remote = std::move(*remote);
     handles.push_back(place->handle);
     places.push_back(std::move(place));
   }
-  if (handles.empty()) return lost;
+  if (handles.empty()) return left_out.begin()->second;
   return handles;
+}
+
+// An error if an earlier radlc has started the script on a node that is left out: it would run a second time.
+Status check_left_out(const std::string& folder, const std::map<std::string, Status>& left_out) {
+  if (left_out.empty()) return {};
+  farm::Table table;
+  Status read = farm::read_journal(folder + farm::kJournalFile,
+                                   [&](const farm::Event& event) { return table.apply(event); });
+  if (read.code() == Code::NotFound) return {};
+  if (!read.ok()) return read;
+  for (const farm::TaskRecord& task : table.tasks()) {
+    auto out = left_out.find(task.node);
+    if (task.state != farm::State::Running || out == left_out.end()) continue;
+    return Status(Code::Lost,
+                  fmt::format("the script may still run on {}: {}", task.node, out->second.message()))
+        .with_hint("repeat the command once the node answers: it joins the script");
+  }
+  return {};
 }
 
 // The script as a program with a farm of one task. The same script with the same arguments is the same job:
@@ -133,7 +154,8 @@ int run_script(const Session& session, Options& options) {
   auto nodes = load_nodes(session.host, options.project, cancellation.finishing());
   if (!nodes.ok()) return report(session, nodes.status());
   std::vector<std::unique_ptr<Place>> places;
-  auto handles = places_of(*nodes, options.on, places);
+  std::map<std::string, Status> left_out;
+  auto handles = places_of(*nodes, options.on, places, left_out);
   if (!handles) return report(session, handles.status());
   auto step = step_of(options, *handles);
   if (!step) return report(session, step.status());
@@ -149,6 +171,7 @@ int run_script(const Session& session, Options& options) {
     std::fprintf(stderr, "%s: %s\n", shown(event.node).c_str(), shown(event.data.value("name", "")).c_str());
   };
   const std::string folder = farm::farms_folder(context.work_directory) + "/" + jobs::folder_of(*step);
+  if (Status known = check_left_out(folder, left_out); !known.ok()) return report(session, known);
   auto outcome = farm::run_farm(how, *step, *handles);
   if (!outcome) return report(session, outcome.status());
   std::error_code error;
