@@ -38,6 +38,7 @@ using farm::TaskRecord;
 
 constexpr size_t kShownTasks = 20;  // of a state
 constexpr std::chrono::milliseconds kBetweenLooks{1000};
+constexpr size_t kLongestLine = size_t{1} << 16;  // bytes; of a longer one, parts are shown as they come
 
 struct Options {
   ProjectOptions project;
@@ -279,22 +280,21 @@ int run_logs(const Session& session, Options& options) {
   auto remote = connect_to(*nodes, **node);
   if (!remote.ok()) return report(session, remote.status());
   ExecOptions how;
-  std::string line;  // of a terminal: escape sequences in it must not reach it
-  how.on_output = [&line, terminal = ::isatty(STDOUT_FILENO) != 0](std::string_view piece, bool is_stderr) {
-    if (!terminal || is_stderr) {
-      std::fwrite(piece.data(), 1, piece.size(), is_stderr ? stderr : stdout);
-      return;
-    }
+  std::string line, errors;  // of a terminal: escape sequences in them must not reach it
+  how.on_output = [&, terminal = ::isatty(STDOUT_FILENO) != 0](std::string_view piece, bool is_stderr) {
+    if (is_stderr) return static_cast<void>(errors += piece);
+    if (!terminal) return static_cast<void>(std::fwrite(piece.data(), 1, piece.size(), stdout));
     line += piece;
-    const size_t end = line.rfind('\n');
-    if (end == std::string::npos) return;
-    std::fputs(shown(std::string_view(line).substr(0, end + 1)).c_str(), stdout);
-    line.erase(0, end + 1);
+    const size_t newline = line.rfind('\n');
+    const size_t end = newline != line.npos ? newline + 1 : line.size() < kLongestLine ? 0 : line.size();
+    std::fputs(shown(std::string_view(line).substr(0, end)).c_str(), stdout);
+    line.erase(0, end);
   };
   const std::string path = fmt::format("~/.radl/jobs/{}/farm/logs/{}.log", known->job,
                                        farm::id_of(task->task.name, task->attempt));
   auto done = (*remote)->exec("cat " + shell_path(path), how);
   std::fputs(shown(line).c_str(), stdout);
+  std::fputs(shown(errors).c_str(), stderr);
   if (!done.ok()) return report(session, done.status());
   return done->exit_status == 0 ? kDone : kWorldError;
 }

@@ -15,7 +15,9 @@ constexpr size_t kQuarter = 4;
 Json changed(const Parameter& parameter, const Json& value, Draws& draws) {
   const double redrawn = draws.uniform(), position = draws.uniform();
   const bool up = draws.uniform() < 0.5;
-  if (value.is_null() || redrawn < kRedrawn) return parameter.at(position);
+  // The space may have been another one when the parent got its value.
+  const bool fits = parameter.is_choice() ? !value.is_null() : value.is_number();
+  if (!fits || redrawn < kRedrawn) return parameter.at(position);
   if (parameter.is_choice()) {
     const size_t count = parameter.values.size();
     const auto place = static_cast<size_t>(

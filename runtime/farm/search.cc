@@ -225,7 +225,7 @@ Result<Suggestion> Search::next(const Table& table) const {
     case Strategy::Pbt:
       return evolved(number, table);
     case Strategy::Optuna: {
-      auto answer = external_ ? external_(request(number)) : invalid("there is no external searcher");
+      auto answer = external_ ? external_(request(number, table)) : invalid("there is no external searcher");
       if (!answer) return std::move(answer).status();
       return taken(*answer, number);
     }
@@ -273,7 +273,7 @@ Suggestion Search::evolved(size_t number, const Table& table) const {
 }
 
 // All that an external searcher may know.
-Json Search::request(size_t number) const {
+Json Search::request(size_t number, const Table& table) const {
   Json space = Json::array(), trials = Json::array();
   for (const Parameter& each : settings_.space.parameters()) {
     Json one = {{"name", each.name}, {"when", each.when}};
@@ -288,10 +288,13 @@ Json Search::request(size_t number) const {
     space.push_back(std::move(one));
   }
   for (const Earlier& each : settings_.earlier)
-    trials.push_back({{"parameters", each.parameters}, {"value", each.value}, {"over", true}});
+    trials.push_back(
+        {{"parameters", settings_.space.known(each.parameters)}, {"value", each.value}, {"over", true}});
   for (size_t i = 0; i < number; ++i) {
     const Trial& trial = trials_.at(trial_name(i));
-    Json one = {{"parameters", trial.parameters}, {"over", trial.over}};
+    const TaskRecord* task = table.find(trial_name(i));
+    Json one = {{"parameters", settings_.space.known(trial.parameters)},
+                {"over", trial.over || (task && is_over(task->state))}};
     if (trial.value && trial.over) one["value"] = *trial.value;
     trials.push_back(std::move(one));
   }

@@ -100,7 +100,7 @@ class Search {
   std::vector<double> drawn(size_t number) const;
   Json started(size_t number) const;
   Suggestion evolved(size_t number, const Table& table) const;
-  Json request(size_t number) const;
+  Json request(size_t number, const Table& table) const;
   Result<Suggestion> taken(const Json& answer, size_t number) const;
   double cost(double value) const { return settings_.maximize ? -value : value; }
   void reach(Trial& trial, int report);

@@ -161,6 +161,15 @@ Result<Space> Space::parse(const Json& json) {
   return space;
 }
 
+Json Space::known(const Json& values) const {
+  Json made = Json::object();
+  for (const Parameter& each : parameters_) {
+    const Json& value = json::member(values, each.name);
+    if (each.takes(value)) made[each.name] = each.is_choice() ? value : each.nearest(value.get<double>());
+  }
+  return made;
+}
+
 Json Space::values(const std::vector<double>& positions) const { return values(positions, Json::object()); }
 
 Json Space::values(const std::vector<double>& positions, const Json& kept) const {

@@ -50,6 +50,8 @@ class Space {
   Json values(const std::vector<double>& positions) const;
   // The same, but values of `kept` that a parameter takes replace those of their position.
   Json values(const std::vector<double>& positions, const Json& kept) const;
+  // What of `values` lies in the space, each number as near as the space has one.
+  Json known(const Json& values) const;
   // All combinations, without those that differ only in parameters that do not exist.
   std::vector<Json> grid(size_t most) const;
 

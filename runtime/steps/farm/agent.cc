@@ -29,9 +29,11 @@ forward() {
     while [ "$size" -gt "$at" ]; do
       n=$((size - at))
       [ $n -le 32768 ] || n=32768
+      tail -c +$((at + 1)) "$f" | head -c $n > farm/$id/bytes
+      n=$(wc -c < farm/$id/bytes) && [ "$n" -gt 0 ] || break  # it has become shorter meanwhile
       {
         printf 'piece %s %s %s ' "$id" "$key" "$at"
-        tail -c +$((at + 1)) "$f" | head -c $n | base64 | tr -d '\n'
+        base64 < farm/$id/bytes | tr -d '\n'
         echo
       } > farm/$id/piece
       cat farm/$id/piece >> farm/events

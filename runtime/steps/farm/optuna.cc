@@ -42,13 +42,11 @@ def exists(one, chosen):
 def known(trial):
     parameters, distributions = {}, {}
     for one in space:
-        name, value = one["name"], trial["parameters"].get(one["name"])
-        if "values" in one:
-            value = one["values"].index(value) if value in one["values"] else None
-        elif not isinstance(value, (int, float)) or not one["min"] <= value <= one["max"]:
-            value = None
-        if value is not None:
-            parameters[name], distributions[name] = value, distribution(one)
+        name = one["name"]
+        if name in trial["parameters"]:
+            value = trial["parameters"][name]
+            parameters[name] = one["values"].index(value) if "values" in one else value
+            distributions[name] = distribution(one)
     if "value" in trial:
         return create_trial(value=trial["value"], params=parameters, distributions=distributions)
     state = TrialState.FAIL if trial["over"] else TrialState.RUNNING

@@ -313,6 +313,55 @@ TEST(FarmSearch, AnExternalSearcherIsHeldToTheSpace) {
   EXPECT_FALSE(Search(settings(json)).next(Table()).ok());
 }
 
+TEST(FarmSearch, AnExternalSearcherGetsWhatLiesInTheSpaceAndWhichTrialsAreOver) {
+  Json asked;
+  SearchSettings given =
+      settings({{"strategy", "optuna"},
+                {"trials", 4},
+                {"space", {{"x", {{"min", 0}, {"max", 10}, {"step", 2}}}, {"kind", {"a", "b"}}}}});
+  given.earlier = {{{{"x", 4.9}, {"kind", "gone"}}, 0.5}, {{{"x", 11}, {"kind", "a"}}, 0.7}};
+  Search search(given, [&](const Json& request) -> Result<Json> {
+    asked = request;
+    return Json{{"parameters", {{"x", 2}, {"kind", "a"}}}};
+  });
+  Table table;
+  auto see = [&](const Event& event) {
+    ASSERT_TRUE(table.apply(event).ok()) << event;
+    search.observe(event);
+  };
+  for (const char* name : {"trial-0", "trial-1"})
+    see(add_event({name, {}, 0, {{"parameters", {{"x", 3}}}}}, 0));
+  see(cancel_event("trial-0", 0));
+  ASSERT_TRUE(search.next(table).ok());
+  const Json& trials = asked["trials"];
+  ASSERT_EQ(trials.size(), 4u);
+  EXPECT_EQ(trials[0]["parameters"], (Json{{"x", 4.0}}));
+  EXPECT_EQ(trials[1]["parameters"], (Json{{"kind", "a"}}));
+  EXPECT_EQ(trials[2]["over"], true) << "cancelled";
+  EXPECT_EQ(trials[2]["parameters"], (Json{{"x", 4.0}}));
+  EXPECT_EQ(trials[3]["over"], false);
+}
+
+TEST(FarmSearch, APopulationPassesOverAValueOfAnotherSpace) {
+  Search search(settings({{"strategy", "pbt"}, {"trials", 40}, {"population", 2}, {"space", kLine}}));
+  Table table;
+  auto see = [&](const Event& event) {
+    ASSERT_TRUE(table.apply(event).ok()) << event;
+    search.observe(event);
+  };
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(search.has_next(table));
+    const auto next = search.next(table);
+    ASSERT_TRUE(next.ok());
+    const std::string name = search.next_name();
+    see(add_event({name, {}, 0, {{"parameters", {{"x", "text"}}}}}, 0));
+    see(start_event(name, 1, "n", 0));
+    see(metric_event(name, 1, 1, {{"loss", i}}, 0));
+    see(end_event(name, 1, End::Succeeded, 0, "", 0));
+    see(commit_event(name, 1, 0));
+  }
+}
+
 TEST(FarmSearch, MoreTrialsCanBeAdded) {
   Search search(settings({{"trials", 2}, {"space", kLine}}));
   EXPECT_EQ(play(search, 1, bowl).all.size(), 2u);
