@@ -6,10 +6,10 @@ namespace radl {
 
 std::string_view resource_type_called(std::string_view type) {
   constexpr std::pair<std::string_view, std::string_view> kCalled[] = {
-      {"apt", "package"},      {"yum", "package"},   {"dnf", "package"},     {"packages", "package"},
-      {"run", "command"},      {"shell", "command"}, {"exec", "command"},    {"script", "command"},
-      {"copy", "upload"},      {"template", "file"}, {"lineinfile", "file"}, {"systemd", "service"},
-      {"folder", "directory"}, {"dir", "directory"}, {"setup", "command"}};
+      {"apt", "package"},   {"yum", "package"},   {"dnf", "package"},     {"packages", "package"},
+      {"run", "command"},   {"shell", "command"}, {"exec", "command"},    {"script", "command"},
+      {"copy", "upload"},   {"template", "file"}, {"systemd", "service"}, {"folder", "directory"},
+      {"dir", "directory"}, {"setup", "command"}};
   for (const auto& [other, here] : kCalled)
     if (other == type) return here;
   return {};

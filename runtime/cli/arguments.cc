@@ -19,11 +19,11 @@ void collect_long_names(const CLI::App& app, std::set<std::string>& names) {
 }
 
 // What other tools call a thing, and how it is done here.
-struct Elsewhere {
+struct OtherWord {
   std::string_view name, here;
 };
 
-constexpr Elsewhere kCommandsElsewhere[] = {
+constexpr OtherWord kCommandsElsewhere[] = {
     {"init", "radlc needs no initialization; run `radlc plan FILE.radl`"},
     {"validate", "run `radlc check FILE.radl`"},
     {"lint", "run `radlc check FILE.radl`"},
@@ -48,7 +48,6 @@ constexpr Elsewhere kCommandsElsewhere[] = {
     {"untaint", "run `radlc plan FILE.radl` to see what would be replaced"},
     {"force-unlock", "run `radlc state unlock`"},
     {"workspace", "use --name to keep several infrastructures of one file"},
-    {"login", "run `radlc check-auth` to see which credentials radlc finds"},
     {"scp", "run `radlc cp`"},
     {"rsync", "run `radlc cp`"},
     {"format", "run `radlc fmt FILE.radl`"},
@@ -56,7 +55,7 @@ constexpr Elsewhere kCommandsElsewhere[] = {
     {"resize", "run `radlc scale FILE.radl SYSTEM N`"},
 };
 
-constexpr Elsewhere kOptionsElsewhere[] = {
+constexpr OtherWord kOptionsElsewhere[] = {
     {"var", "write --input NAME=VALUE"},
     {"env", "write --input NAME=VALUE; programs get environment variables from the file"},
     {"set", "write --input NAME=VALUE"},
@@ -82,9 +81,9 @@ constexpr Elsewhere kOptionsElsewhere[] = {
 };
 
 template <size_t N>
-std::string_view meant(const Elsewhere (&table)[N], std::string_view name) {
+std::string_view meant(const OtherWord (&table)[N], std::string_view name) {
   const auto found = std::find_if(std::begin(table), std::end(table),
-                                  [&](const Elsewhere& one) { return one.name == name; });
+                                  [&](const OtherWord& one) { return one.name == name; });
   return found == std::end(table) ? std::string_view() : found->here;
 }
 
@@ -157,8 +156,9 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
     for (const std::string& name : names) {
       if (name == argument) return "";
     }
-    return "unknown command '" + argument + "'" +
-           advice(meant(kCommandsElsewhere, argument), nearest(argument, names));
+    // What other tools call a command is none of a command's own subcommands.
+    const std::string_view other = app.get_parent() ? "" : meant(kCommandsElsewhere, argument);
+    return "unknown command '" + argument + "'" + advice(other, nearest(argument, names));
   }
   return "";
 }

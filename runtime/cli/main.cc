@@ -59,9 +59,10 @@ int run(int argc, char** argv) {
 
   std::vector<std::string> arguments = with_help_option({argv + 1, argv + argc});
   // The command is the first word that is not an option.
-  if (arguments.size() > 1 && arguments[0] == "--server") {
-    arguments[0] += "=" + arguments[1];
-    arguments.erase(arguments.begin() + 1);
+  for (size_t i = 0; i + 1 < arguments.size() && arguments[i].starts_with("-"); ++i) {
+    if (arguments[i] != "--server") continue;
+    arguments[i] += "=" + arguments[i + 1];
+    arguments.erase(arguments.begin() + ptrdiff_t(i) + 1);
   }
   // Options of other commands are not set up: that would be much of a short run's time. Completions show all.
   const Command* named = named_command(arguments);

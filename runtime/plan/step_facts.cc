@@ -80,8 +80,11 @@ std::string quoted_name(const std::string& name) {
   }
   if (first.empty()) first = name.substr(0, name.find('\n'));
   if (lines < 2) return "'" + first + "'";
-  if (first.size() > kLongest)
-    first.resize(first.find_last_of(' ', kLongest) < kLongest ? first.find_last_of(' ', kLongest) : kLongest);
+  if (first.size() > kLongest) {
+    size_t end = std::min(first.find_last_of(' ', kLongest), kLongest);
+    while (end > 0 && (first[end] & 0xC0) == 0x80) --end;  // before a character of UTF-8
+    first.resize(end);
+  }
   return fmt::format("'{} ...' ({} lines)", first, lines);
 }
 

@@ -105,11 +105,7 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
 
 Answer power(ImCall& call, Infrastructure& inf, PowerChange change) {
   call.doing = change == PowerChange::Stop ? "Stopping Inf." : "Starting Inf.";
-  auto now = inf.snapshot();
-  if (!now.ok()) return call.failed(now.status());
-  std::vector<Machine> existing = inf.machines();
-  std::erase_if(existing, [&](const Machine& m) { return !now->resources.contains(m.address); });
-  const Status done = wait_for(inf.change_power(existing, change, call.order()));
+  const Status done = wait_for(inf.change_power(inf.machines(), change, call.order(), true));
   return done.ok() ? call.empty() : call.failed(done.code() == Code::Timeout ? 504 : 400, done.text());
 }
 

@@ -107,8 +107,9 @@ class Infrastructure {
   // has more machines, which share its features.
   Result<Change> alter(const Machine& machine, const Document& more, const Order& order);
   // Stops, starts or reboots machines. The text of a failure has a line for each machine that failed.
+  // `existing_only`: those that could not be created are left out.
   std::shared_future<Status> change_power(const std::vector<Machine>& machines, PowerChange change,
-                                          const Order& order);
+                                          const Order& order, bool existing_only = false);
   // An image of the machine's root disk; *address is the image's.
   std::shared_future<Status> make_image(const Machine& machine, const std::string& name, const Order& order,
                                         std::shared_ptr<std::string> address);

@@ -158,10 +158,16 @@ std::shared_future<Status> Infrastructure::enqueue_work(std::function<Status(Can
 }
 
 std::shared_future<Status> Infrastructure::change_power(const std::vector<Machine>& machines,
-                                                        PowerChange change, const Order& order) {
+                                                        PowerChange change, const Order& order,
+                                                        bool existing_only) {
   std::vector<std::string> addresses;
   for (const Machine& machine : machines) addresses.push_back(machine.address);
-  return enqueue_work([this, addresses, change, order](Cancellation& cancellation) -> Status {
+  return enqueue_work([=, this](Cancellation& cancellation) mutable -> Status {
+    if (existing_only) {  // once what was asked for before is done
+      auto now = snapshot();
+      if (!now.ok()) return now.status();
+      std::erase_if(addresses, [&](const std::string& one) { return !now->resources.contains(one); });
+    }
     const MemoryFile file(order.accounts, kAccounts);
     if (!file.status().ok()) return file.status();
     auto outcomes = driver::change_power(*order.by.host, power_request(order, file.path()), addresses, change,

@@ -113,6 +113,11 @@ TEST_F(PlanText, AScriptIsNamedByItsFirstCommandAndItsLines) {
   step.resources[0].name = "#!/bin/sh\nset -e\n# packages\n\napt-get update\napt-get install -y nginx\n";
   step.resources[1].name = "true\n";
   EXPECT_EQ(step_summary(step), "command 'apt-get update ...' (5 lines), command 'true'");
+  step.resources.resize(1);
+  step.resources[0].name = "A=";
+  for (int i = 0; i < 40; ++i) step.resources[0].name += "\u00e9";
+  step.resources[0].name += "\ntrue\n";
+  EXPECT_NO_THROW((void)Json(step_summary(step)).dump()) << "no character is cut";
 }
 
 TEST(PlanWidth, LinesAreWrappedBelowTheTextOfTheirFirstColumn) {
