@@ -17,7 +17,8 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50}, kAsk{2000}, kPause{100};
+inline constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50}, kAsk{2000}, kPause{100},
+    kAwake{250};
 inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks who leads
 
 // What a worker says that is asked whether it leads the job.
@@ -131,6 +132,7 @@ class LinkedParty : public Party {
     if (notes.ok()) {
       std::lock_guard lock(mutex_);
       attendance_.complete();
+      silent_seats_.clear();
       if (leads_) membership_->complete();
       return notes;
     }
@@ -212,7 +214,11 @@ class LinkedParty : public Party {
 
   void accept() {
     for (;;) {
-      Result<std::unique_ptr<Link>> link = listener_->accept(Milliseconds(500));
+      Result<std::unique_ptr<Link>> link = listener_->accept(kAwake);
+      {
+        std::lock_guard lock(mutex_);
+        notice_absence();
+      }
       if (link.status().code() == Code::Cancelled) return;
       if (link.ok()) {
         greetings_.emplace_back([this, held = std::move(*link)]() mutable { greet(std::move(held)); });
@@ -285,7 +291,8 @@ class LinkedParty : public Party {
   Status succeed();
   // `ended`: the former chief, if its process is known to have ended.
   void lead(const View& view, const Seat* ended, const Status& lost);
-  // Of the chief that can decide no view: asks those without whom it cannot. Lost: they go on without it.
+  // Of the chief that can decide no view: asks those without whom it cannot. Lost: they go on without it,
+  // or have all ended.
   Status look_for(const std::vector<Seat>& needed);
 
   // ---- the chief
@@ -319,6 +326,11 @@ class LinkedParty : public Party {
         View view;
         status = decode(message, view);
         if (status.ok()) membership_->knows(seat, view);
+      } else if (message.type == MessageType::Duties) {
+        Stop able;
+        status = decode(message, able);
+        if (status.ok()) membership_->able(seat, able.code == 0);
+        carry_out();
       } else if (message.type == MessageType::Leave) {
         left = true;
         membership_->gone(seat);
@@ -389,6 +401,8 @@ class LinkedParty : public Party {
       Stop said;
       if (got.ok() && message.type == MessageType::Duties && decode(message, said).ok()) {
         duties_ = said.text;
+        const uint8_t unable = options_.may_lead && options_.may_lead(duties_) ? 0 : 1;
+        (void)chief_->send(encode(Stop{unable, ""}, MessageType::Duties));
         continue;
       }
       if (got.ok() && message.type == MessageType::Stop && decode(message, said).ok() && said.code == 0) {
@@ -401,8 +415,22 @@ class LinkedParty : public Party {
     }
   }
 
+  // Locked. If this process was stopped, the others may have gone on without it: their end proves nothing.
+  void notice_absence() {
+    const Clock::time_point now = Clock::now();
+    if (now - std::exchange(awake_, now) < kAwake + options_.ring.peer_timeout / 4) return;
+    for (const View& view : attendance_.known())
+      silent_seats_.insert(silent_seats_.end(), view.members.begin(), view.members.end());
+  }
+
   // Locked.
   void lose_chief(const Status& why) {
+    notice_absence();
+    if (chief_->fell_silent()) {
+      for (const View& view : attendance_.known())
+        for (const Seat& seat : view.members)
+          if (seat.index == chief_->peer().index) silent_seats_.push_back(seat);
+    }
     chief_lost_ = Status(Code::Lost, "the chief was lost: " + why.message());
     attendance_.lost_chief();
     if (ring_) ring_->cut();
@@ -543,6 +571,8 @@ class LinkedParty : public Party {
   std::unique_ptr<Membership> membership_;  // of the chief
   bool leads_ = false;
   std::optional<Status> chief_lost_;
+  Clock::time_point awake_ = Clock::now();        // when the acceptor ran last
+  std::vector<Seat> silent_seats_;                // may have been in views that this member has not seen
   std::optional<Clock::time_point> waits_until_;  // of a chief that takes over, for members of its view
   std::string duties_;
   std::map<uint32_t, std::shared_ptr<Session>> controls_;                     // of the chief, by worker

@@ -34,9 +34,21 @@ bool Membership::is_gone(const Seat& member) const {
          (now != present_.end() && !(now->second.seat == member));
 }
 
+void Membership::able(const Seat& member, bool can_lead) {
+  std::erase(followers_, member);
+  if (!can_lead) followers_.push_back(member);
+  decide_if_all_stand();
+}
+
 // Of those that may still run, more than half stand at a border, or half of them with the view's chief, or
-// with the first if the chief has ended.
+// with the first if the chief has ended. This chief suffices if nobody else can lead.
 bool Membership::is_most_of(const View& view) const {
+  const auto follows = [this](const Seat& seat) {
+    return std::find(followers_.begin(), followers_.end(), seat) != followers_.end() || is_gone(seat);
+  };
+  if (std::ranges::all_of(view.members,
+                          [&](const Seat& seat) { return seat.index == self_ || follows(seat); }))
+    return true;
   size_t running = 0, stand = 0;
   bool first = false, chief = false;
   for (const Seat& seat : view.members) {

@@ -56,6 +56,9 @@ class Membership {
   // The member was not heard of for a while. It may have decided views meanwhile, so its later end proves
   // nothing.
   void silent(const Seat& member);
+  // Whether the member can take over from a lost chief. If no other member of a view can, this chief needs
+  // none of them: no part of the job continues without it. Until it is told, a member can.
+  void able(const Seat& member, bool can_lead);
   void stop_waiting();
   // All members of the present view have taken it: a sum of it is complete.
   void complete();
@@ -90,6 +93,7 @@ class Membership {
   View view_;
   std::vector<Seat> awaited_;  // by a chief that takes over
   std::vector<Seat> gone_, silent_;
+  std::vector<Seat> followers_;     // cannot lead
   std::map<uint64_t, View> known_;  // the last view that all its members took, and those since
   bool changing_ = false;
   bool takes_over_ = false;  // no view of this term yet

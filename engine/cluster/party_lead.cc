@@ -1,6 +1,7 @@
 // Who leads a training without servers: finding the chief, and taking over from a lost one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 
 #include "engine/cluster/linked_party.h"
@@ -126,8 +127,9 @@ Status LinkedParty::reach_chief() {
 // The chief is lost: this member finds the next one, or leads itself.
 Status LinkedParty::succeed() {
   std::unique_lock lock(mutex_);
+  notice_absence();
   const Status lost = *chief_lost_;
-  const bool fell_silent = chief_ && chief_->fell_silent();
+  const std::vector<Seat> silent = silent_seats_;
   const bool able = options_.may_lead && options_.may_lead(duties_);
   lock.unlock();
   if (attendance_.known().empty()) return reach_chief();
@@ -138,7 +140,8 @@ Status LinkedParty::succeed() {
   for (;;) {
     Said said;
     if (former != nullptr && finds_chief(*former, said)) return {};
-    const bool ended = former != nullptr && said.has_ended() && !fell_silent;
+    const bool ended = former != nullptr && said.has_ended() &&
+                       std::find(silent.begin(), silent.end(), *former) == silent.end();
     for (bool wait = false; !wait;) {
       if (order.candidate() == seat_) {
         if (!able) return lost;
@@ -160,26 +163,27 @@ Status LinkedParty::succeed() {
 // `ended`: the former chief, if its process is known to have ended.
 void LinkedParty::lead(const View& view, const Seat* ended, const Status& lost) {
   std::lock_guard lock(mutex_);
-  const bool fell_silent = chief_ && chief_->fell_silent();
   leads_ = true;
   chief_lost_.reset();
   membership_ = std::make_unique<Membership>(seat_, attendance_.known());
-  if (ended != nullptr)
-    membership_->gone(*ended);
-  else if (const Seat* former = chief_in(view); former != nullptr && fell_silent)
-    membership_->silent(*former);
+  for (const Seat& seat : silent_seats_)
+    if (!(seat == seat_)) membership_->silent(seat);
+  if (ended != nullptr) membership_->gone(*ended);
   waits_until_ = Clock::now() + options_.ring.peer_timeout;
   changes_.push_back({"lost", chief_of(view.epoch), lost.message(), 0});
 }
 
-// Of the chief that can decide no view: asks those without whom it cannot. Lost: they go on without it.
+// Of the chief that can decide no view: asks those without whom it cannot. Lost: they go on without it, or
+// have all ended.
 Status LinkedParty::look_for(const std::vector<Seat>& needed) {
+  size_t ended = 0;
   for (const Seat& seat : needed) {
     const Said said = ask(seat, false);
     std::lock_guard lock(mutex_);
     if (said.is(Said::Kind::Silent) && said.why.code() != Code::Lost) {  // Lost: it is just ending
       membership_->silent(seat);
     } else if (said.has_ended()) {
+      ++ended;
       membership_->gone(seat);
       carry_out();
     } else if (said.in_view() && said.view.epoch > attendance_.view().epoch &&
@@ -188,6 +192,9 @@ Status LinkedParty::look_for(const std::vector<Seat>& needed) {
                                       chief_of(said.view.epoch))};
     }
   }
+  std::lock_guard lock(mutex_);
+  if (ended == needed.size() && !waits_until_ && !membership_->needed().empty())
+    return {Code::Lost, "the other workers have ended, perhaps after they had continued without this one"};
   return {};
 }
 

@@ -268,7 +268,17 @@ class Training(RadlCase):
         out, err = process.communicate(timeout=200)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertIn('"event":"action_retry"', log.read_text())
+        self.assertEqual([e for e in self.metrics(log) if e["event"] == "chief"], [], "no other worker takes over")
         self.assertEqual(self.report()["metrics"]["epochs"], 6)
+        self.destroy()
+
+    def test_without_its_chief_all_reduce_ends_although_nobody_follows_it(self):
+        self.all_reduce()
+        process, _ = self.start_training("epochs=2000")
+        process.kill()
+        process.communicate()
+        os.kill(self.wait_for_task("worker-0"), signal.SIGKILL)
+        self.wait_until(lambda: not self.training_pids(), message="a worker trains on, and no run will look for its results")
         self.destroy()
 
     def test_a_killed_worker_is_started_again(self):

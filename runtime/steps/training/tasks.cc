@@ -144,7 +144,10 @@ Json job_of(const Json& training, const Layout& layout, const Task& task,
     job["cluster"][member.type].push_back(fmt::format("{}:{}", address_of(nodes[member.node]), member.port));
   }
   job["task"] = {{"type", task.type}, {"index", task.index}};
-  job["directories"] = {{"checkpoint", "checkpoint"}, {"events", "events"}, {"model", "model"}};
+  // A worker that has directories would take over from a lost chief. The results would then be on its node,
+  // where nobody looks for them.
+  if (task.name() == layout.tasks[layout.chief].name())
+    job["directories"] = {{"checkpoint", "checkpoint"}, {"events", "events"}, {"model", "model"}};
   job["secrets"] = "job.key";
   job["progress"] = "progress-" + task.file() + ".jsonl";
   job["resume"] = resume ? "auto" : "never";

@@ -32,7 +32,7 @@ class Job {
     Seat seat;
     std::shared_ptr<Membership> leads;  // of a chief
     std::optional<Seat> chief;          // that it follows
-    bool chief_fell_silent = false;
+    std::vector<Seat> silent;           // chiefs that it lost so, or all others if it was stopped itself
     bool up = true, finished = false, linked = false, computed = false, hello = false, ready = false;
     Clock stopped_until = 0, began = 0;
     Attendance attendance;
@@ -128,7 +128,7 @@ class Job {
   std::map<uint32_t, Member> members_;  // by index, the present incarnation
   int size_ = 1;
   uint64_t visible_epoch_ = 0, views_ = 0;  // of what the chief made visible last
-  std::map<uint64_t, int> stale_;           // by epoch: what chiefs of earlier terms made visible later
+  std::map<uint64_t, int> stale_;           // by term: what chiefs of earlier terms made visible later
   std::map<std::pair<uint64_t, uint64_t>, Clock> fifo_;  // between incarnations: when the last frame arrives
   std::map<std::pair<uint32_t, uint32_t>, Clock> cut_;   // from, to: until when
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> digests_;  // epoch and border -> digest
@@ -183,10 +183,9 @@ void Job::lead(Member& m) {
                                          : std::make_shared<Membership>(m.seat, m.attendance.known());
   if (m.attendance.known().empty()) {
     m.leads->arrived(m.seat);
-  } else if (m.chief_fell_silent && !is(Mutant::LeadsWithoutMost)) {
-    const View& view = m.attendance.known().back();
-    for (const Seat& seat : view.members)
-      if (seat.index == chief_of(view.epoch)) m.leads->silent(seat);
+  } else if (!is(Mutant::LeadsWithoutMost)) {
+    for (const Seat& seat : m.silent)
+      if (!(seat == m.seat)) m.leads->silent(seat);
   }
   const Seat seat = m.seat;
   on(seat, now_ + 2 * kSilence, [this](Member& c) {
@@ -199,17 +198,18 @@ void Job::lead(Member& m) {
 // Asks those without whom no view can be decided.
 void Job::look_for(const Seat& chief, Clock since) {
   on(chief, now_ + 0.1, [this, chief, since](Member& c) {
-    if (c.leads->changing() && c.leads->view().epoch > 0 && now_ - since > kPatience) return end(chief);
-    if (!c.leads->needed().empty()) waiting_since_.clear();  // it cannot let anybody in
+    if (c.leads->changing() && now_ - since > kPatience) return end(chief);  // start_timeout
+    // It cannot let anybody in without these, or without all members of the first view.
+    if (!c.leads->needed().empty() || c.leads->view().epoch == 0) waiting_since_.clear();
     for (const Seat& seat : c.leads->needed()) {
       Member* other = find(seat);
-      if (other != nullptr && !is(Mutant::LeadsWithoutMost) &&
-          (is_cut(seat.index, chief.index) || other->stopped_until > now_))
+      const bool cut = is_cut(seat.index, chief.index);
+      if ((cut || (other != nullptr && other->stopped_until > now_)) && !is(Mutant::LeadsWithoutMost))
         c.leads->silent(seat);
-      if (other == nullptr || is(Mutant::LeadsWithoutMost)) {
+      if ((other == nullptr && !cut) || is(Mutant::LeadsWithoutMost)) {
         c.leads->gone(seat);
         carry_out(c);
-      } else if (!is_cut(seat.index, chief.index) && other->stopped_until <= now_ &&
+      } else if (!cut && other->stopped_until <= now_ &&
                  other->attendance.view().epoch > c.attendance.view().epoch &&
                  chief_of(other->attendance.view().epoch) != chief.index) {
         return end(chief);  // they go on without it
@@ -230,7 +230,7 @@ void Job::follow(Member& m, const Seat& chief) {
 
 void Job::lose_chief(Member& m, bool silent) {
   if (m.leads) return;
-  m.chief_fell_silent = silent;
+  if (silent && m.chief) m.silent.push_back(*m.chief);
   m.chief.reset();
   waiting_since_.erase(m.seat.index);
   m.attendance.lost_chief();
@@ -239,8 +239,10 @@ void Job::lose_chief(Member& m, bool silent) {
   look_for_chief(m.seat);
 }
 
-// Nobody is left who was in a view: all are started again, with the links mended.
+// Nobody is left who was in a view: the job is started again as a whole, with the links mended.
 void Job::begin_again() {
+  for (auto& [index, m] : members_) m.up &= index == 0;
+  waiting_since_.clear();
   visible_.clear();
   visible_epoch_ = 0;
   digests_.clear();
@@ -374,12 +376,10 @@ void Job::start(uint32_t index, Clock when) {
     m.seat = {index, ++incarnations_};
     members_[index] = std::move(m);
     const Seat seat = members_[index].seat;
-    // It opens its data first if the job runs. Some added ones never come back from that.
+    // It opens its data first if the job runs. Some never come back from that.
     Member* chief = chief_now();
     const bool begins = chief == nullptr || chief->attendance.view().epoch == 0;
-    const Clock opens = begins                                                      ? 0
-                        : index >= static_cast<uint32_t>(size_) && whole(0, 2) == 0 ? kEnd
-                                                                                    : uniform(0, 2);
+    const Clock opens = begins ? 0 : index != 0 && whole(0, 4) == 0 ? kEnd : uniform(0, 2);
     on(seat, now_ + opens, [this, seat](Member&) { look_for_chief(seat); });
   });
 }
@@ -551,6 +551,7 @@ void Job::apply_if_complete(Member& m) {
   m.state.done += batches.size();
   m.state.updates.push_back(std::move(batches));
   m.attendance.complete();
+  m.silent.clear();
   if (m.leads) m.leads->complete();
   begin_step(m);
 }
@@ -573,7 +574,7 @@ void Job::effect(const Member& chief) {
   const uint64_t epoch = chief.attendance.view().epoch;
   // A chief that was stopped may complete the update whose frames have arrived, and no other.
   if (epoch >> 32 < visible_epoch_ >> 32) {
-    if (++stale_[epoch] > 1) fail("two chiefs go on");
+    if (++stale_[epoch >> 32] > 1) fail("two chiefs go on");
     return;
   }
   // Another chief may do the last update of a lost one again: nobody else had it.
@@ -583,10 +584,7 @@ void Job::effect(const Member& chief) {
     return updates.size() >= kept &&
            std::equal(visible_.begin(), visible_.begin() + static_cast<long>(kept), updates.begin());
   };
-  const bool held = std::ranges::any_of(
-      members_, [&](const auto& one) { return one.second.up && continues(one.second.state.updates); });
-  // What only ended members had is computed again.
-  if (!continues(now) && held) return fail("two histories became visible");
+  if (!continues(now)) return fail("two histories became visible");
   visible_ = now;
   visible_epoch_ = epoch;
 }
@@ -648,7 +646,12 @@ void Job::inject_faults(int size) {
       // Its links are lost to the others; it finds them closed when it goes on, and ends.
       if (lasts > kSilence) {
         lose(m->seat, kSilence);
-        on(m->seat, m->stopped_until, [this](Member& self) { end(self.seat); });
+        on(m->seat, m->stopped_until, [this](Member& self) {
+          if (self.leads || whole(0, 1) == 0) return end(self.seat);
+          for (const View& view : self.attendance.known())
+            self.silent.insert(self.silent.end(), view.members.begin(), view.members.end());
+          lose_chief(self, true);
+        });
       }
     });
   }

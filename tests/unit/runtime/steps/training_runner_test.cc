@@ -384,6 +384,8 @@ TEST_F(TrainingTest, AnInterruptedWorkersReplacementJoinsTheRunningTraining) {
     return Json::parse(*read_file(job_file(node, std::string("job-") + task + ".json")));
   };
   EXPECT_EQ(job_of("worker[1]", "worker-1")["cluster"]["ps"], job_of("server[0]", "ps-0")["cluster"]["ps"]);
+  EXPECT_TRUE(job_of("server[0]", "ps-0").contains("directories"));
+  EXPECT_FALSE(job_of("worker[1]", "worker-1").contains("directories")) << "only the chief writes results";
   EXPECT_EQ(*read_file(job_file("worker[1]", "job.key")), *read_file(job_file("server[0]", "job.key")));
 }
 
