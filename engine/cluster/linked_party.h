@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <future>
@@ -132,7 +133,8 @@ class LinkedParty : public Party {
     if (notes.ok()) {
       std::lock_guard lock(mutex_);
       attendance_.complete();
-      silent_seats_.clear();
+      // Frames of one sum may have come while this was stopped, not of two.
+      if (++sums_since_silence_ > 1) silent_seats_.clear();
       if (leads_) membership_->complete();
       return notes;
     }
@@ -190,8 +192,6 @@ class LinkedParty : public Party {
     std::lock_guard lock(mutex_);
     return ended_;
   }
-
-  // ---- links
 
   Hello hello(uint64_t epoch) const {
     const RingOptions& ring = options_.ring;
@@ -295,8 +295,6 @@ class LinkedParty : public Party {
   // or have all ended.
   Status look_for(const std::vector<Seat>& needed);
 
-  // ---- the chief
-
   void serve(std::shared_ptr<Session> session, const Seat& seat) {
     {
       std::lock_guard lock(mutex_);
@@ -345,8 +343,10 @@ class LinkedParty : public Party {
         changes_.push_back({left ? "left" : "lost", seat.index, status.message(), session->silent_seconds()});
       controls_.erase(known);
     }
+    notice_absence();
     membership_->lost(seat);
-    if (session->fell_silent()) membership_->silent(seat);
+    if (session->fell_silent() || std::ranges::find(silent_seats_, seat) != silent_seats_.end())
+      membership_->silent(seat);
     carry_out();
     changed_.notify_all();
   }
@@ -385,8 +385,6 @@ class LinkedParty : public Party {
     changed_.notify_all();
   }
 
-  // ---- a worker
-
   void listen_to_chief() {
     Message message;
     for (;;) {
@@ -418,9 +416,13 @@ class LinkedParty : public Party {
   // Locked. If this process was stopped, the others may have gone on without it: their end proves nothing.
   void notice_absence() {
     const Clock::time_point now = Clock::now();
-    if (now - std::exchange(awake_, now) < kAwake + options_.ring.peer_timeout / 4) return;
+    const Milliseconds limit = options_.ring.peer_timeout;
+    if (now - std::exchange(awake_, now) < kAwake + std::min(limit / 2, unreachable_after(limit) / 2)) return;
     for (const View& view : attendance_.known())
       silent_seats_.insert(silent_seats_.end(), view.members.begin(), view.members.end());
+    sums_since_silence_ = 0;
+    if (!leads_) return;
+    for (const Seat& seat : silent_seats_) membership_->silent(seat);
   }
 
   // Locked.
@@ -430,6 +432,7 @@ class LinkedParty : public Party {
       for (const View& view : attendance_.known())
         for (const Seat& seat : view.members)
           if (seat.index == chief_->peer().index) silent_seats_.push_back(seat);
+      sums_since_silence_ = 0;
     }
     chief_lost_ = Status(Code::Lost, "the chief was lost: " + why.message());
     attendance_.lost_chief();
@@ -571,7 +574,8 @@ class LinkedParty : public Party {
   std::unique_ptr<Membership> membership_;  // of the chief
   bool leads_ = false;
   std::optional<Status> chief_lost_;
-  Clock::time_point awake_ = Clock::now();        // when the acceptor ran last
+  Clock::time_point awake_ = Clock::now();  // when the acceptor ran last
+  int sums_since_silence_ = 0;
   std::vector<Seat> silent_seats_;                // may have been in views that this member has not seen
   std::optional<Clock::time_point> waits_until_;  // of a chief that takes over, for members of its view
   std::string duties_;

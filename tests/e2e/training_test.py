@@ -438,6 +438,19 @@ class EngineAlone(RadlCase):
         members[2].communicate(timeout=60)
         self.assertEqual(members[2].returncode, 2, "it was lost to the others")
 
+    def test_a_stopped_chief_does_not_write_over_what_its_successor_has_written(self):
+        _, members = self.ring(epochs=10)
+        members[0].send_signal(signal.SIGSTOP)
+        for member in members[1:]:
+            error = member.communicate(timeout=200)[1]
+            self.assertEqual(member.returncode, 0, error)
+        model = self.folder / "ring" / "model.safetensors"
+        written = model.stat().st_mtime_ns
+        members[0].send_signal(signal.SIGCONT)
+        members[0].communicate(timeout=60)
+        self.assertEqual(members[0].returncode, 2, "it was lost to the others")
+        self.assertEqual(model.stat().st_mtime_ns, written)
+
 
 if __name__ == "__main__":
     unittest.main()

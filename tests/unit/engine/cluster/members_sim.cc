@@ -647,7 +647,17 @@ void Job::inject_faults(int size) {
       if (lasts > kSilence) {
         lose(m->seat, kSilence);
         on(m->seat, m->stopped_until, [this](Member& self) {
-          if (self.leads || whole(0, 1) == 0) return end(self.seat);
+          if (whole(0, 1) == 0) return end(self.seat);
+          if (self.leads) {
+            for (const auto& [index, other] : members_) {
+              if (index == self.seat.index) continue;
+              closed_.insert({other.seat.incarnation, self.seat.incarnation});
+              self.leads->lost(other.seat);
+            }
+            for (const View& view : self.attendance.known())
+              for (const Seat& seat : view.members) self.leads->silent(seat);
+            return carry_out(self);
+          }
           for (const View& view : self.attendance.known())
             self.silent.insert(self.silent.end(), view.members.begin(), view.members.end());
           lose_chief(self, true);
