@@ -6,6 +6,7 @@
 #include "common/aws/instance_metadata.h"
 #include "common/aws/providers.h"
 #include "common/files.h"
+#include "common/http/loopback.h"
 #include "common/text.h"
 #include "common/utc.h"
 
@@ -30,8 +31,8 @@ http::Request local_request(const Asking& asking, std::string url, double second
 bool may_ask(const http::Url& url) {
   if (url.scheme == "https") return true;
   const std::string& host = url.host;
-  const bool loopback = host == "localhost" || host == "::1" || host.starts_with("127.");
-  return loopback || host == "169.254.170.2" || host == "169.254.170.23" || host == "fd00:ec2::23";
+  return http::is_loopback(host) || host == "169.254.170.2" || host == "169.254.170.23" ||
+         host == "fd00:ec2::23";
 }
 
 Result<std::string> container_url(const Configuration& c) {

@@ -17,7 +17,7 @@ struct Options {
   bool remove = false;
 };
 
-Result<std::string> read_token(const Session& session, const Options& options) {
+Result<std::string> read_token(const Session& session, const Options& options, const std::string& url) {
   if (!options.token_file.empty()) {
     auto text = read_file(options.token_file, 4096);
     if (!text.ok()) return text.status();
@@ -26,7 +26,7 @@ Result<std::string> read_token(const Session& session, const Options& options) {
   if (!session.terminal.can_ask)
     return Status(Code::Invalid, "this is not an interactive terminal, so radlc cannot ask for the token")
         .with_hint("pass --token-file FILE");
-  return std::string(trim(ask_line("Token for " + options.url + ":", true)));
+  return std::string(trim(ask_line("Token for " + url + ":", true)));
 }
 
 // Whether the service knows the token is asked before it is kept.
@@ -37,7 +37,7 @@ int run(const Session& session, const Options& options) {
     const Status removed = keep_token(session, *url, "");
     return removed.ok() ? int(kDone) : report(session, removed);
   }
-  auto token = read_token(session, options);
+  auto token = read_token(session, options, *url);
   if (!token.ok()) return report(session, token.status());
   if (token->empty() || token->find_first_of(" \r\n\t") != token->npos)
     return report(session, invalid("that is not a token"));

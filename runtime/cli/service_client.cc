@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/files.h"
+#include "common/http/loopback.h"
 #include "common/text.h"
 #include "runtime/cli/shown.h"
 
@@ -90,10 +91,9 @@ Result<std::string> server_url(const std::string& text) {
   auto url = http::parse_http_url(text, "--server");
   if (!url.ok()) return url.status();
   if ((!url->path.empty() && url->path != "/") || !url->query.empty() || !url->user.empty())
-    return invalid("--server " + text + ": expected http://HOST:PORT or https://HOST");
-  const bool here = url->host == "localhost" || url->host == "::1" || url->host.starts_with("127.");
-  if (url->scheme != "https" && !here)
-    return invalid("--server " + text + ": the token would be sent without encryption")
+    return invalid("--server " + http::printable_url(text) + ": expected http://HOST:PORT or https://HOST");
+  if (url->scheme != "https" && !http::is_loopback(url->host))
+    return invalid("--server " + http::printable_url(text) + ": the token would be sent without encryption")
         .with_hint("use https");
   return url->scheme + "://" + url->authority();
 }
@@ -125,6 +125,7 @@ Status keep_token(const Session& session, const std::string& url, const std::str
 ServiceClient::ServiceClient(const Session& session, std::string url, std::string token, Stop stop)
     : http_(session.host.environment()),
       url_(std::move(url)),
+      here_(!url_.starts_with("https:")),
       token_(std::move(token)),
       stop_(std::move(stop)) {}
 
@@ -134,6 +135,7 @@ http::Request ServiceClient::request(const std::string& method, const std::strin
   request.url = url_ + "/api/v1" + path;
   request.headers = {{"Authorization", "Bearer " + token_}, {"Accept", "application/json"}};
   request.follow_redirects = false;
+  request.direct = here_;  // a proxy would read the token
   request.stop = stop_;
   return request;
 }

@@ -39,7 +39,9 @@ class ServiceClient {
   http::Request request(const std::string& method, const std::string& path) const;
 
   http::Client http_;
-  const std::string url_, token_;
+  const std::string url_;
+  const bool here_;  // http: the service is on this computer (server_url())
+  const std::string token_;
   const Stop stop_;
 };
 

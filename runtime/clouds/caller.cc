@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "common/address_range.h"
+#include "common/http/loopback.h"
 #include "common/http/url.h"
 #include "common/text.h"
 
@@ -20,10 +21,6 @@ int bits_of(const std::string& address) {
   unsigned char bytes[16];
   if (inet_pton(AF_INET, address.c_str(), bytes) == 1) return 32;
   return inet_pton(AF_INET6, address.c_str(), bytes) == 1 ? 128 : 0;
-}
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 }  // namespace
@@ -44,7 +41,7 @@ Result<std::string> parse_cidr(const std::string& text) {
 }
 
 Result<std::string> caller_cidr(http::Client& client, const std::string& endpoint, const Stop& stop) {
-  if (auto url = http::parse_url(endpoint); url.ok() && is_loopback(url->host))
+  if (auto url = http::parse_url(endpoint); url.ok() && http::is_loopback(url->host))
     return std::string("127.0.0.1/32");
   http::Request request;
   request.url = kEcho;

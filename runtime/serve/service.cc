@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/files.h"
+#include "common/http/loopback.h"
 #include "common/program_folder.h"
 #include "common/text.h"
 #include "runtime/serve/account_api.h"
@@ -20,8 +21,6 @@ namespace {
 using httpd::Answer;
 
 constexpr double kLinkSeconds = 600;
-
-bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
 
 std::string authority(const std::string& address, uint16_t port) {
   const bool six = address.find(':') != std::string::npos;
@@ -171,7 +170,7 @@ class Service::Requests : public httpd::Handler {
 Service::Service(FileTurn turn) : turn_(std::move(turn)) {}
 
 Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
-  if (!is_loopback(o.address) && o.certificate.empty())
+  if (!http::is_loopback(o.address) && o.certificate.empty())
     return Status(Code::Invalid,
                   o.address + " can be reached by others, and their requests would not be encrypted")
         .with_hint("pass --tls-cert and --tls-key, or listen on 127.0.0.1");
@@ -211,7 +210,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
                        ? authority(o.address, service->server_->port())
                        : o.host_names.front();
   std::vector<std::string> hosts = {authority(o.address, service->server_->port())};
-  if (is_loopback(o.address)) hosts.push_back(authority("localhost", service->server_->port()));
+  if (http::is_loopback(o.address)) hosts.push_back(authority("localhost", service->server_->port()));
   hosts.insert(hosts.end(), o.host_names.begin(), o.host_names.end());
   service->access_->set_hosts(std::move(hosts));
   service->access_->set_secure(!o.certificate.empty());

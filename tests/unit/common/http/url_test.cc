@@ -5,9 +5,18 @@
 
 #include "common/http/answer.h"
 #include "common/http/http.h"
+#include "common/http/loopback.h"
 
 namespace radl::http {
 namespace {
+
+TEST(Loopback, IsALiteralOrLocalhost) {
+  for (const char* host : {"localhost", "::1", "127.0.0.1", "127.255.0.9"})
+    EXPECT_TRUE(is_loopback(host)) << host;
+  for (const char* host : {"127.0.0.1.example.com", "127.example.com", "127.0.0", "128.0.0.1", "0.0.0.0",
+                           "::2", "localhost.example.com", ""})
+    EXPECT_FALSE(is_loopback(host)) << host;
+}
 
 TEST(Url, EncodesDecodesAndPrintsWithoutSecrets) {
   EXPECT_EQ(percent_encode("a b/ü~"), "a%20b%2F%C3%BC~");
