@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -41,6 +43,26 @@ Result<Json> inputs_of(const ProjectOptions& options) {
   return inputs;
 }
 
+// A run is named by its ID, or by its number alone: "3" is ID "INFRASTRUCTURE-3".
+bool is_run(const std::string& id, const std::string& named) {
+  return id == named || id.ends_with("-" + named);
+}
+
+// Whether a program names files/NAME or ./files/NAME, and not another path that contains it.
+bool names_file(const std::string& program, const std::string& name) {
+  const auto of_path = [](char c) {
+    return (c & 0x80) != 0 || std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._-", c);
+  };
+  const std::string path = "files/" + name;
+  for (size_t at = 0; (at = program.find(path, at)) != program.npos; ++at) {
+    const size_t end = at + path.size();
+    const size_t begin = at >= 2 && program.compare(at - 2, 2, "./") == 0 ? at - 2 : at;
+    if ((begin == 0 || !of_path(program[begin - 1])) && (end == program.size() || !of_path(program[end])))
+      return true;
+  }
+  return false;
+}
+
 class OnService {
  public:
   OnService(const Session& session, const ServiceRequest& request) : session_(session), request_(request) {}
@@ -61,6 +83,8 @@ class OnService {
   Result<std::string> newest_run();
   void print(const Event& event);
   void discard();
+  // For requests after Ctrl-C: it has 10 seconds.
+  Result<std::unique_ptr<ServiceClient>> client_of_its_own() const;
   // What was asked for, in a command line.
   std::string command_line(const std::string& rest) const {
     return "radlc --server " + client_->url() + " " + rest + " --name " + id_;
@@ -141,7 +165,7 @@ Status OnService::upload() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(folder_) / "files", error)) {
     const std::string name = entry.path().filename();
-    if (!entry.is_regular_file(error) || program_.find("files/" + name) == program_.npos) continue;
+    if (!entry.is_regular_file(error) || !names_file(program_, name)) continue;
     std::fprintf(stderr, "uploading files/%s\n", shown(name).c_str());
     const uint64_t bytes = entry.file_size(error);
     if (Status sent = client_->upload("/infrastructures/" + id_ + "/files/" + http::percent_encode(name),
@@ -173,14 +197,17 @@ Status OnService::make_plan() {
   return above.empty() ? Status() : Status(Code::Quota, above);
 }
 
+Result<std::unique_ptr<ServiceClient>> OnService::client_of_its_own() const {
+  auto token = token_for(session_, client_->url());
+  if (!token.ok()) return token.status();
+  return std::make_unique<ServiceClient>(session_, client_->url(), *token,
+                                         Stop().within(std::chrono::seconds(10)));
+}
+
 // A draft that no run has used. What cannot be removed stays a draft, and costs nothing.
 void OnService::discard() {
   if (!created_ || !client_) return;
-  auto token = token_for(session_, client_->url());
-  if (!token.ok()) return;
-  const Stop a_while = Stop().within(std::chrono::seconds(10));
-  ServiceClient last(session_, client_->url(), *token, a_while);
-  (void)last.call("DELETE", "/infrastructures/" + id_);
+  if (auto last = client_of_its_own(); last.ok()) (void)(*last)->call("DELETE", "/infrastructures/" + id_);
 }
 
 int OnService::plan() {
@@ -196,7 +223,7 @@ int OnService::plan() {
   return made.ok() ? int(kDone) : report(session_, made);
 }
 
-// A plan runs once: if the answer was lost, its run is looked up.
+// A plan runs once: if the answer was lost, also by Ctrl-C, its run is looked up.
 Status OnService::start(std::string& run) {
   Json body = {{"plan", text_of(plan_, "id")}};
   auto inputs = inputs_of(request_.project);
@@ -209,9 +236,13 @@ Status OnService::start(std::string& run) {
     run = text_of(*begun, "id");
     return {};
   }
-  if (begun.status().code() != Code::Lost && begun.status().code() != Code::Retry) return begun.status();
-  auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
-  if (!runs.ok()) return begun.status();
+  const Code code = begun.status().code();
+  if (code != Code::Lost && code != Code::Retry && code != Code::Cancelled) return begun.status();
+  auto client = client_of_its_own();
+  auto runs = client.ok() ? (*client)->call("GET", "/runs?infrastructure=" + id_) : client.status();
+  if (!runs.ok())
+    return Status(code, begun.status().message() + "; the run may have begun on " + client_->url())
+        .with_hint("list the runs: " + command_line("runs"));
   for (const Json& one : runs->value("runs", Json::array()))
     if (text_of(one, "plan") == text_of(plan_, "id")) {
       run = text_of(one, "id");
@@ -224,11 +255,10 @@ int OnService::run() {
   Status made = connect();
   if (made.ok()) made = read_program();
   if (made.ok()) made = make_plan();
-  const bool changes =
-      std::ranges::any_of(plan_.is_object() ? plan_.value("actions", Json::array()) : Json::array(),
-                          [](const Json& one) { return text_of(one, "verb") != "none"; });
-  bool go = made.ok() && changes;
-  if (go && !request_.auto_approve) {
+  // A destroy removes the state as well, which may hold outputs alone.
+  const bool changes = plan_.is_object() && plan_.value("changes", false);
+  bool go = made.ok() && (changes || request_.destroy);
+  if (go && changes && !request_.auto_approve) {
     if (!session_.terminal.can_ask) {
       made = Status(Code::Invalid, kCannotConfirm).with_hint("pass --auto-approve");
       go = false;
@@ -279,7 +309,7 @@ Result<std::string> OnService::newest_run() {
   auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
   if (!runs.ok()) return runs.status();
   for (const Json& one : runs->value("runs", Json::array()))  // the newest first
-    if (request_.run.empty() || text_of(one, "id").ends_with(request_.run)) return text_of(one, "id");
+    if (request_.run.empty() || is_run(text_of(one, "id"), request_.run)) return text_of(one, "id");
   return Status(Code::NotFound,
                 request_.run.empty() ? name_ + " has no runs yet" : "there is no run " + request_.run);
 }

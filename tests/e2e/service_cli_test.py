@@ -4,6 +4,7 @@ import re
 import signal
 
 from page_case import PageCase
+from radl_case import found
 
 NODE = """radl 2
 network lan (outbound = 'no')
@@ -26,7 +27,7 @@ class ServiceCliTest(PageCase):
         return self.radlc("login", url or self.host, "--token-file", self.folder / "service/token")
 
     def release(self):
-        (next((self.folder / "service").rglob("home")) / "release").touch()
+        (found(self.folder / "service", "home")[0] / "release").touch()
 
     def on_service(self, *arguments, code=0):
         return self.radlc("--server", self.host, *arguments, code=code)
@@ -43,7 +44,15 @@ class ServiceCliTest(PageCase):
         self.log_in()
         self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
         self.assertEqual(json.loads(kept.read_text()), {self.host: self.token})
-        self.radlc("login", "http://192.0.2.1:8899", "--token-file", self.folder / "service/token", code=1)
+        for url in ("http://192.0.2.1:8899", "http://127.0.0.1.example.com", "http://127.0.0.1.evil", "http://u:s3cr3t@127.0.0.1:8899"):
+            self.radlc("login", url, "--token-file", self.folder / "service/token", code=1)
+            self.assertNotIn("s3cr3t", self.err)
+        # No proxy sees the token: this one does not even exist.
+        for name in ("no_proxy", "NO_PROXY"):
+            self.environment.pop(name, None)
+        self.environment["http_proxy"] = "http://127.0.0.1:1"
+        self.log_in()
+        self.on_service("plan", self.file)
         self.radlc("login", self.host, "--remove")
         self.assertEqual(json.loads(kept.read_text()), {})
 
@@ -65,6 +74,36 @@ class ServiceCliTest(PageCase):
         self.on_service("destroy", self.file, "--auto-approve")
         self.assertEqual(self.named("one")[0]["state"], "destroyed")
         self.assertEqual([run["command"] for run in json.loads(self.on_service("runs", self.file, "--json"))], ["destroy", "apply"])
+
+    def test_outputs_alone_are_applied_and_destroyed(self):
+        self.log_in()
+        for value in ("one", "two"):
+            self.file.write_text(f"radl 2\noutput a (value = '{value}')\n")
+            self.on_service("apply", self.file, "--auto-approve")
+        runs = json.loads(self.on_service("runs", self.file, "--json"))
+        self.assertEqual([run["state"] for run in runs], ["done", "done"])
+        self.on_service("apply", self.file, "--auto-approve")  # there is nothing to do
+        self.assertEqual(len(json.loads(self.on_service("runs", self.file, "--json"))), 2)
+        self.on_service("destroy", self.file, "--auto-approve")
+        self.assertEqual(self.named("one")[0]["state"], "destroyed")
+
+    def test_a_plan_with_the_scope_plan_leaves_no_draft(self):
+        (self.folder / "plans").write_text(self.radlc("serve", "token", "add", "--user", "ana", "--scope", "plan", "--folder", self.folder / "service"))
+        self.radlc("login", self.host, "--token-file", self.folder / "plans")
+        self.file.write_text("network lan ()\n")
+        self.on_service("plan", self.file)
+        self.assertEqual(list((self.folder / "service/workspaces").iterdir()), [])
+
+    def test_a_run_is_named_by_its_whole_number(self):
+        self.log_in()
+        for number in range(11):
+            self.file.write_text(f"radl 2\noutput a (value = '{number}')\n")
+            self.on_service("apply", self.file, "--auto-approve", "--detach")
+            self.on_service("wait", self.file)
+        (one,) = self.named("one")
+        event = json.loads(self.on_service("runs", "-f", self.file, "1", "--json").splitlines()[0])
+        self.assertEqual(event, self.get(f"/runs/{one['id']}-1/events")["events"][0])
+        self.on_service("runs", "-f", self.file, "12", code=1)
 
     def test_findings_and_options_that_a_service_does_not_have(self):
         self.log_in()
@@ -98,7 +137,8 @@ class ServiceCliTest(PageCase):
         self.log_in()
         (self.folder / "files").mkdir()
         (self.folder / "files/data.txt").write_text("sent")
-        (self.folder / "files/unnamed").write_text("stays here")
+        for name in ("unnamed", "data", "data.txt2", "ata.txt"):
+            (self.folder / "files" / name).write_text("stays here")
         self.file.write_text(NODE + "# ./files/data.txt\n" + HELD)
         client = self.start("--server", self.host, "apply", self.file, "--auto-approve", "--json")
         lines = []
