@@ -49,7 +49,7 @@ const std::vector<OwnApi::Route>& OwnApi::routes() {
       {"GET", "/infrastructures", Scope::Read, &OwnApi::list_infrastructures},
       {"POST", "/infrastructures", Scope::Plan, &OwnApi::create_infrastructure},
       {"GET", "/infrastructures/{infrastructure}", Scope::Read, &OwnApi::get_infrastructure},
-      {"DELETE", "/infrastructures/{infrastructure}", Scope::Apply, &OwnApi::remove_infrastructure},
+      {"DELETE", "/infrastructures/{infrastructure}", Scope::Plan, &OwnApi::remove_infrastructure},
       {"GET", "/infrastructures/{infrastructure}/program", Scope::Read, &OwnApi::get_program},
       {"GET", "/infrastructures/{infrastructure}/receipt", Scope::Read, &OwnApi::get_receipt},
       {"GET", "/infrastructures/{infrastructure}/files", Scope::Read, &OwnApi::list_files},

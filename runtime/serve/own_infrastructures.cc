@@ -82,7 +82,7 @@ Answer OwnApi::get_infrastructure(OwnCall& call) {
 
 Answer OwnApi::remove_infrastructure(OwnCall& call) {
   if (auto found = find(call, call.path[0]); !found.ok()) return error_answer(found.status());
-  const Status removed = workspaces_.remove(call.path[0]);
+  const Status removed = workspaces_.remove(call.path[0], call.caller.may(Scope::Apply));
   return removed.ok() ? Answer{.status = 204, .type = "text/plain"} : error_answer(removed);
 }
 

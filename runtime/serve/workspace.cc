@@ -237,10 +237,12 @@ Status Workspace::takes_files(bool may_apply) const {
   return {};
 }
 
-Status Workspace::close_for_removal() {
+Status Workspace::close_for_removal(bool may_apply) {
   {
     std::lock_guard lock(mutex_);
     if (removed_) return not_found("there is no infrastructure " + id_);
+    if (!may_apply && !runs_.empty())
+      return Status(Code::Auth, id_ + " is not a draft: to remove it needs the scope apply");
     if (working_ || !queue_.empty())
       return Status(Code::Conflict, "a run of " + id_ + " is in progress").with_hint("stop it first");
     if (planning_) return Status(Code::Conflict, "a plan of " + id_ + " is being made");
@@ -259,10 +261,9 @@ Status Workspace::close_for_removal() {
   return closed;
 }
 
-bool Workspace::untouched() const {
+bool Workspace::is_spare_draft() const {
   std::error_code error;
-  return runs().empty() && std::filesystem::is_empty(folder_ + "/plans", error) &&
-         std::filesystem::is_empty(folder_ + "/files", error) && program().empty() && !error;
+  return runs().empty() && std::filesystem::is_empty(folder_ + "/files", error) && !error;
 }
 
 Result<Snapshot> Workspace::snapshot() const {

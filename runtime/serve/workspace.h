@@ -101,9 +101,10 @@ class Workspace {
   // is false, and a plan that somebody may have approved names them.
   Status takes_files(bool may_apply) const;
   // From now on it takes no plan, run or file. Conflict: one is being made, or resources exist or may exist.
-  Status close_for_removal();
-  // Nothing was planned or uploaded.
-  bool untouched() const;
+  // Auth: `may_apply` is false, and it is not a draft.
+  Status close_for_removal(bool may_apply);
+  // Neither was it run, nor were files uploaded.
+  bool is_spare_draft() const;
 
   Result<Snapshot> snapshot() const;
   // {"id","name","state","nodes","price_per_hour",...}: a row of the list. Reads the state if it changed.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kIdLength = 12;
 constexpr size_t kLongestName = 40;
-constexpr double kDraftSeconds = 24 * 3600;  // of one that nobody has put anything in
+constexpr double kDraftSeconds = 24 * 3600;  // of one without runs and uploads
 
 bool is_name(const std::string& text) {
   if (text.empty() || text.size() > kLongestName || text.front() == '-' || text.back() == '-') return false;
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Workspaces>> Workspaces::open(Users& users, const std::st
       continue;
     }
     const Workspace& one = **found;
-    if (one.untouched() && world.clock.wall_seconds() - one.created() > kDraftSeconds)
+    if (one.is_spare_draft() && world.clock.wall_seconds() - one.created() > kDraftSeconds)
       (void)world.files.remove_tree(entry.path());
     else
       made->all_.push_back(std::move(*found));
@@ -75,8 +75,8 @@ Result<std::shared_ptr<Workspace>> Workspaces::find_of(const std::string& part) 
 Result<std::shared_ptr<Workspace>> Workspaces::create(const std::string& name, const std::string& owner) {
   if (!is_name(name))
     return invalid("the name '" + name + "' is not one of lower-case letters, digits and '-', at most 40");
-  const auto existing = all();
-  if (size_t(std::ranges::count(existing, owner, &Workspace::owner)) >= most_)
+  if (count_of(owner) >= most_) remove_old_drafts(owner);
+  if (count_of(owner) >= most_)
     return Status(Code::Quota,
                   "you have " + std::to_string(most_) + " infrastructures, the limit of this service")
         .with_hint("remove those that you do not need");
@@ -89,11 +89,24 @@ Result<std::shared_ptr<Workspace>> Workspaces::create(const std::string& name, c
   return made;
 }
 
-Status Workspaces::remove(const std::string& id) {
+size_t Workspaces::count_of(const std::string& owner) const {
+  std::lock_guard lock(mutex_);
+  return size_t(std::ranges::count(all_, owner, &Workspace::owner));
+}
+
+// Those of plans whose client could not remove them. No list shows drafts, so their owner cannot either.
+void Workspaces::remove_old_drafts(const std::string& owner) {
+  const double now = users_.own().host->world->clock.wall_seconds();
+  for (const auto& one : all())
+    if (one->owner() == owner && now - one->created() > kDraftSeconds && one->is_spare_draft())
+      (void)remove(one->id(), false);
+}
+
+Status Workspaces::remove(const std::string& id, bool may_apply) {
   auto found = find(id);
   if (!found.ok()) return found.status();
   Workspace& one = **found;
-  if (Status closed = one.close_for_removal(); !closed.ok()) return closed;
+  if (Status closed = one.close_for_removal(may_apply); !closed.ok()) return closed;
   {
     std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const auto& its) { return its->id() == one.id(); });

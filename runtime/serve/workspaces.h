@@ -28,12 +28,15 @@ class Workspaces {
   Result<std::shared_ptr<Workspace>> find_of(const std::string& part) const;
   // Invalid: the name is not one of letters, digits and `-`. Quota: the user has as many as allowed.
   Result<std::shared_ptr<Workspace>> create(const std::string& name, const std::string& owner);
-  // Removes it with its results. Conflict: something of it exists, or a run is in progress.
-  Status remove(const std::string& id);
+  // Removes it with its results. Conflict: something of it exists, or a run is in progress. Auth: `may_apply`
+  // is false, and it is not a draft.
+  Status remove(const std::string& id, bool may_apply);
 
  private:
   Workspaces(Users& users, std::string folder, size_t most)
       : users_(users), folder_(std::move(folder)), most_(most) {}
+  size_t count_of(const std::string& owner) const;
+  void remove_old_drafts(const std::string& owner);
 
   Users& users_;
   const std::string folder_;
