@@ -81,9 +81,10 @@ Begun OwnApi::begin_upload(const OwnCall& call) {
   if (!offset.ok()) return error_answer(offset.status());
   const bool may_apply = call.caller.may(Scope::Apply);
   if (Status takes = (*found)->takes_files(may_apply); !takes.ok()) return error_answer(takes);
-  uint64_t used = 0, expected = 0;
+  uint64_t expected = 0;
+  Uploads::Used used;
   for (const auto& one : workspaces_.all())
-    if (one->owner() == (*found)->owner()) used += bytes_in(one->folder() + "/files");
+    if (one->owner() == (*found)->owner()) Uploads::add_used(one->folder() + "/files", used);
   auto upload =
       uploads_.begin(upload_path(**found, call.path[1]), (*found)->owner(), used, *offset, *total, expected);
   if (upload.ok()) return std::make_unique<Upload>(std::move(*upload), *found, may_apply);

@@ -27,21 +27,21 @@ Status superseded() { return Status(Code::Conflict, "a newer upload of this file
 
 }  // namespace
 
-uint64_t bytes_in(const std::string& folder) {
+void Uploads::add_used(const std::string& folder, Used& used) {
   namespace fs = std::filesystem;
-  uint64_t sum = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::error_code gone;
     const bool regular = entry.is_regular_file(gone) && !entry.is_symlink(gone);
     const uint64_t size = regular ? entry.file_size(gone) : 0;
-    if (!gone) sum += size;
+    if (!regular || gone) continue;
+    used.bytes += size;
+    ++used.files;
   }
-  return sum;
 }
 
 Result<std::unique_ptr<Uploads::Upload>> Uploads::begin(const std::string& path, const std::string& user,
-                                                        uint64_t used, uint64_t offset, uint64_t total,
+                                                        const Used& used, uint64_t offset, uint64_t total,
                                                         uint64_t& expected) {
   if (offset > total) return invalid("'offset' is greater than 'total'");
   std::shared_ptr<File> file;
@@ -51,30 +51,38 @@ Result<std::unique_ptr<Uploads::Upload>> Uploads::begin(const std::string& path,
     std::erase_if(files_, [](const auto& one) { return one.second.use_count() == 1; });
     for (const auto& [other, its] : files_) {
       if (other == path) continue;
-      std::lock_guard held(its->mutex);
       of_all += its->remaining;
       if (its->user == user) of_user += its->remaining;
     }
     auto& place = files_[path];
-    if (!place) place = std::make_shared<File>();
+    if (!place) place = std::make_shared<File>(user);
     file = place;
   }
   const uint64_t more = total - offset;
-  if (more > kOfOneUser || used + of_user > kOfOneUser - more)
+  if (more > kOfOneUser || used.bytes + of_user > kOfOneUser - more)
     return Status(Code::Quota, "your files would take more than " + std::to_string(kOfOneUser >> 30) + " GiB")
         .with_hint("remove infrastructures that you do not need");
+  std::error_code error;
+  if (used.files >= kFilesOfOneUser && !std::filesystem::exists(path, error) &&
+      !std::filesystem::exists(path + ".part", error))
+    return Status(Code::Quota, "you have " + std::to_string(kFilesOfOneUser) + " files, the limit")
+        .with_hint("upload many files as one archive, or remove infrastructures that you do not need");
   const std::string folder = std::filesystem::path(path).parent_path();
   if (of_all > UINT64_MAX - more || !has_room(folder, more + of_all))
     return Status(Code::Quota, "the disk of the service has no room for it");
   std::lock_guard lock(file->mutex);
+  const int create = offset == 0 ? O_CREAT : 0;
   auto fd = std::make_unique<Fd>(
-      ::open((path + ".part").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+      ::open((path + ".part").c_str(), O_WRONLY | create | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd->open() && errno == ENOENT && offset > 0) {
+    expected = 0;
+    return Status(Code::Conflict, "expected offset 0");
+  }
   struct stat about {};
   if (!fd->open() || ::fstat(fd->get(), &about) != 0) return errno_status(errno, "writing the upload");
   expected = offset == 0 ? 0 : uint64_t(about.st_size);
   if (expected != offset) return Status(Code::Conflict, "expected offset " + std::to_string(expected));
   if (offset == 0 && ::ftruncate(fd->get(), 0) != 0) return errno_status(errno, "writing the upload");
-  file->user = user;
   file->remaining = more;
   return std::make_unique<Upload>(path, file, std::move(fd), ++file->turn, offset, total);
 }
@@ -108,10 +116,9 @@ Status Uploads::Upload::write(std::string_view part) {
   return {};
 }
 
-Result<bool> Uploads::Upload::finish() {
-  std::lock_guard lock(file_->mutex);
+// That no other upload has the file, or has changed or replaced it.
+Status Uploads::Upload::check_whole() const {
   if (!is_newest()) return superseded();
-  if (size_ != total_) return false;
   const std::string part = path_ + ".part";
   struct stat mine {
   }, there{};
@@ -119,7 +126,19 @@ Result<bool> Uploads::Upload::finish() {
     return errno_status(errno, "completing the upload");
   if (mine.st_ino != there.st_ino || mine.st_dev != there.st_dev || uint64_t(mine.st_size) != total_)
     return Status(Code::Conflict, "the upload was changed meanwhile").with_hint("upload the file again");
-  if (::fsync(fd_->get()) != 0 || ::rename(part.c_str(), path_.c_str()) != 0)
+  return {};
+}
+
+Result<bool> Uploads::Upload::finish() {
+  std::unique_lock lock(file_->mutex);
+  if (!is_newest()) return superseded();
+  if (size_ != total_) return false;
+  if (Status whole = check_whole(); !whole.ok()) return whole;
+  lock.unlock();  // a large file takes the disk minutes, and begin() must not wait for that
+  if (::fsync(fd_->get()) != 0) return errno_status(errno, "completing the upload");
+  lock.lock();
+  if (Status whole = check_whole(); !whole.ok()) return whole;
+  if (::rename((path_ + ".part").c_str(), path_.c_str()) != 0)
     return errno_status(errno, "completing the upload");
   return true;
 }

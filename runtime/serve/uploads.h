@@ -6,12 +6,14 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/fd.h"
 #include "common/status.h"
@@ -23,18 +25,28 @@ class Uploads {
   static constexpr uint64_t kOfOneUser = uint64_t{100} << 30;  // bytes that the files of a user may take
 
   class Upload;
-  // Of the bytes from `offset` on. `used`: bytes of all files of the user. An offset of 0 begins anew.
+  static constexpr uint64_t kFilesOfOneUser = 10000;
+
+  // What the files of a user take.
+  struct Used {
+    uint64_t bytes = 0, files = 0;
+  };
+  // Adds the regular files directly in a folder.
+  static void add_used(const std::string& folder, Used& used);
+
+  // Of the bytes from `offset` on. `used`: by all files of the user. An offset of 0 begins from the start.
   // Conflict: `expected` bytes have arrived, and the upload continues there. Quota: the user's share, or the
   // disk, has no room.
-  Result<std::unique_ptr<Upload>> begin(const std::string& path, const std::string& user, uint64_t used,
+  Result<std::unique_ptr<Upload>> begin(const std::string& path, const std::string& user, const Used& used,
                                         uint64_t offset, uint64_t total, uint64_t& expected);
 
  private:
   struct File {
-    std::mutex mutex;
-    std::string user;
-    uint64_t turn = 0;       // of the upload that may write
-    uint64_t remaining = 0;  // bytes that are still to come
+    explicit File(std::string its) : user(std::move(its)) {}
+    const std::string user;
+    std::atomic<uint64_t> remaining = 0;  // bytes that are still to come
+    std::mutex mutex;                     // never held for long: begin() waits for it
+    uint64_t turn = 0;                    // of the upload that may write
   };
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<File>> files_;  // by path
@@ -47,11 +59,12 @@ class Uploads::Upload {
   ~Upload();
   // Conflict: a newer upload has the file. Invalid: more than `total`.
   Status write(std::string_view part);
-  // Makes the file complete if all of it has arrived: true.
+  // Makes the file complete if all of it has arrived: true. It waits for the disk.
   Result<bool> finish();
   uint64_t bytes() const { return size_; }
 
  private:
+  Status check_whole() const;  // under the mutex
   bool is_newest() const { return file_->turn == turn_; }
 
   const std::string path_;
@@ -60,8 +73,5 @@ class Uploads::Upload {
   const uint64_t turn_, total_;
   uint64_t size_;
 };
-
-// Bytes of the regular files directly in a folder.
-uint64_t bytes_in(const std::string& folder);
 
 }  // namespace radl::serve

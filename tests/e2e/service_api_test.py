@@ -5,6 +5,7 @@ import threading
 
 from engine_case import test_image
 from page_case import SOURCE, PageCase
+from radl_case import found
 
 DOCUMENT = json.loads((SOURCE / "docs/openapi.json").read_text())
 METHODS = ("get", "post", "put", "delete")
@@ -203,11 +204,18 @@ class Api(PageCase):
         self.assertEqual(self.ask("PUT", f"/infrastructures/{its}/files/train.py?total=1", b"x")[0], 201)
         plan = self.plan(infrastructure=its, program="network lan ()\nsystem a (cpu.count >= 1 and net_interface.0.connection = 'lan')\ndeploy a 1\n")["id"]
         self.assertEqual(self.ask("POST", "/runs", {"plan": plan})[0], 403)
+        draft = self.create("draft")
+        self.plan(infrastructure=draft, program="network lan ()\n")
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{draft}")[0], 204)
         # What is done for a user is done in that user's place.
         self.token = apply
         self.assertEqual(self.ask("POST", "/runs", {"plan": first})[0], 202)
         self.assertEqual(self.end_of(self.get("/runs")["runs"][0]["id"])["state"], "done")
         self.assertEqual(len(self.get("/costs")["runs"]), 1)
+        ran = self.get("/infrastructures")["infrastructures"][0]["id"]
+        self.run_plan(infrastructure=ran, command="destroy")
+        self.token = token("plan")
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{ran}")[0], 403)  # it is not a draft
         self.token = (self.folder / "service/token").read_text().strip()
         self.assertFalse((self.folder / "data/radlc/runs.jsonl").exists())
         self.token = token("read")
@@ -243,7 +251,7 @@ class Api(PageCase):
         status, run, _ = self.ask("POST", "/runs", {"plan": plan["id"], "inputs": {"key": "hush-1234567"}})
         self.assertEqual(status, 202, run)
         self.assertEqual(self.end_of(run["id"])["state"], "done")
-        for file in (self.folder / "service/workspaces").rglob("*"):
+        for file in found(self.folder / "service/workspaces", "*"):
             if file.is_file():
                 self.assertNotIn(b"hush-1234567", file.read_bytes(), file)
 
@@ -291,12 +299,19 @@ class Api(PageCase):
         status, _, headers = put(5, b"f")
         self.assertEqual((status, headers["Upload-Offset"]), (409, "3"))
         self.assertEqual(self.get(f"/infrastructures/{one}/files")["files"], [{"path": "data.zip", "bytes": 3, "complete": False}])
+        status, _, headers = put(5, b"f", name="other.zip")
+        self.assertEqual((status, headers["Upload-Offset"]), (409, "0"))
+        self.assertEqual(len(self.get(f"/infrastructures/{one}/files")["files"]), 1)
         self.assertEqual(put(3, b"defg")[0], 400)  # more than the total
         self.assertEqual(put(0, b"abcdef")[:2], (201, {"bytes": 6, "complete": True}))
         self.assertEqual((self.folder / f"service/workspaces/{one}/files/data.zip").read_bytes(), b"abcdef")
         for name in (".hidden", "a%2fb", "..%2fprogram.radl", "%2e%2e"):
             self.assertIn(put(0, b"x", 1, name)[0], (400, 404), name)
         self.assertEqual(put(0, b"", 1 << 60, "large")[0], 507)
+        for number in range(10000):
+            (self.folder / f"service/workspaces/{one}/files/{number}").touch()
+        self.assertEqual(put(0, b"x", 1, "one-more")[0], 507)
+        self.assertEqual(put(0, b"x", 1, "9")[0], 201)
 
     def test_a_recommendation_a_rehearsal_and_prices(self):
         answer = self.get("/recommend?batch_size=64000&latency=20")
