@@ -319,7 +319,7 @@ class Nodes(CliCase):
         return process
 
     def release(self):
-        (next(self.folder.rglob("home")) / "release").write_text("")
+        (self.found("home")[0] / "release").write_text("")
 
     def test_a_lock_is_waited_for(self):
         file = self.project(command="until [ -e release ]; do sleep 0.05; done")

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from radl_case import RADLC, RadlCase
+from radl_case import RADLC, RadlCase, found
 
 SITE = """radl 2
 system web (cpu.count >= 1, memory.size >= 64M)
@@ -28,7 +28,7 @@ class Runs(RadlCase):
         return self.write("site.radl", SITE.replace("COMMAND", command))
 
     def release(self):
-        (next((self.folder / ".radl").rglob("home")) / "release").write_text("")
+        (found(self.folder / ".radl", "home")[0] / "release").write_text("")
 
     def runs(self):
         return json.loads(self.radlc("runs", "--json", "site.radl"))
