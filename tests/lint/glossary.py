@@ -3,7 +3,7 @@
 
 - Each word that it explains is used by a message, or by another page, and is explained once.
 - No message and no prose of a page contains a word of its column "Not".
-A message is a string of C++ with at least two spaces; code of pages (blocks and `spans`) is not prose.
+A message is a string of C++, or of a program of the standard library, with at least two spaces; code of pages (blocks and `spans`) is not prose.
 """
 import pathlib
 import re
@@ -83,7 +83,8 @@ def main(folder):
     root = pathlib.Path(folder)
     glossary = root / "docs/glossary.md"
     pages = {str(path.relative_to(root)): path.read_text() for path in [*root.glob("docs/**/*.md"), root / "README.md"] if path != glossary}
-    sources = {str(path.relative_to(root)): path.read_text() for name in FOLDERS for end in ("cc", "def") for path in (root / name).rglob("*." + end)}
+    sources = {str(path.relative_to(root)): path.read_text()
+               for folders, ends in ((FOLDERS, ("cc", "h", "def")), (("stdlib",), ("radl",))) for name in folders for end in ends for path in (root / name).rglob("*." + end)}
     wrong = judge(glossary.read_text(), pages, sources)
     print("\n".join(wrong))
     return 1 if wrong else 0
