@@ -1,7 +1,9 @@
 """`radlc login` and `radlc --server`: the command line on a service."""
+import http.server
 import json
 import re
 import signal
+import threading
 
 from page_case import PageCase
 from radl_case import found
@@ -132,6 +134,44 @@ class ServiceCliTest(PageCase):
         _, err = follower.communicate(timeout=120)
         self.assertEqual(follower.returncode, 0, err)
         self.assertEqual(self.named("one")[0]["state"], "ready")
+
+    def test_ctrl_c_while_a_run_is_started_names_it(self):
+        begun, over, test = threading.Event(), threading.Event(), self
+
+        class Between(http.server.BaseHTTPRequestHandler):
+            """Passes requests on to the service; the answer to a started run never arrives."""
+            def pass_on(self):
+                status, body, _ = test.ask(self.command, self.path.removeprefix("/api/v1"), self.rfile.read(int(self.headers.get("Content-Length", 0))))
+                if (self.command, self.path) == ("POST", "/api/v1/runs"):
+                    begun.set()
+                    over.wait()
+                    return
+                body = json.dumps(body).encode() if body else b""
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            do_GET = do_POST = do_DELETE = pass_on
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between) as between:
+            threading.Thread(target=between.serve_forever).start()
+            try:
+                url = f"http://127.0.0.1:{between.server_port}"
+                self.log_in(url)
+                client = self.start("--server", url, "apply", self.file, "--auto-approve")
+                self.assertTrue(begun.wait(60))
+                client.send_signal(signal.SIGINT)
+                _, err = client.communicate(timeout=60)
+            finally:
+                over.set()
+                between.shutdown()
+        self.assertEqual(client.returncode, 130, err)
+        (one,) = self.named("one")
+        self.assertIn(one["id"] + "-1", err)
+        self.assertEqual(self.end_of(one["id"] + "-1")["state"], "done")
 
     def test_a_broken_connection_is_resumed_and_files_go_along(self):
         self.log_in()
