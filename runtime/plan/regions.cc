@@ -250,7 +250,7 @@ RoomSought room_elsewhere(const Placement& placement, const Snapshot& now, const
     no_room[address].insert(action->cloud);
     sought.elsewhere = true;
     sought.why.push_back(
-        fmt::format("{} has no room for {} ({}): the nodes that name the same regions move to {}",
+        fmt::format("{} has no capacity for {} ({}): the nodes that name the same regions move to {}",
                     action->cloud, address, why, left->second.front().cloud));
   }
   sought.no_room = std::move(no_room);

@@ -93,7 +93,7 @@ class Regions(AwsCase):
         (first,) = self.ours()
         self.room_for(0)
         self.apply("--input", "nodes=2", code=2)
-        self.assertIn("node[0] is there already", self.err)
+        self.assertIn("node[0] exists there already", self.err)
         self.assertIn(CAPACITY[0], self.err)
         self.assertEqual([i["InstanceId"] for i in self.ours()], [first["InstanceId"]])
         self.assertEqual(self.there(), [])

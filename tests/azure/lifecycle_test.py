@@ -158,7 +158,7 @@ class Lifecycle(AzureCase):
         file = self.write("one.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy worker input.workers azure\n", ""))
         self.radlc("apply", "--auto-approve", file, timeout=300)
         notes = lambda: "\n".join(json.loads(self.radlc("plan", "--refresh", "--json", file))["notes"])  # noqa: E731
-        self.assertNotIn("does not control", notes())
+        self.assertNotIn("neither controls nor changes", notes())
         (network,) = self.ours("virtualNetworks")
         name = network.rpartition("/")[2]
 

@@ -268,7 +268,7 @@ class ModelTest(EngineCase):
         page = self.run_program("report", run, "-o", self.folder / "r.html").strip()
         html = pathlib.Path(page).read_text()
         self.assertEqual(len(re.findall("<svg", html)), 3)
-        for text in ("<h2>Confusion</h2>", "airplane", "Test accuracy".lower(), "&quot;model&quot;: &quot;lenet&quot;"):
+        for text in ("<h2>Confusion matrix</h2>", "airplane", "Test accuracy".lower(), "&quot;model&quot;: &quot;lenet&quot;"):
             self.assertIn(text, html)
         tables = html.partition("<h2>Job</h2>")[0]
         self.assertEqual(re.findall(r"<th>[^<]*_[^<]*</th>", tables), [], "names of fields are no labels")

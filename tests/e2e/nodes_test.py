@@ -150,10 +150,10 @@ class Copies(NodesCase):
         os.symlink("a.txt", self.folder / "data/link")
         os.symlink("..", self.folder / "data/up")
         self.radlc("cp", "data", "node[0]:")
-        self.assertIn("2 files; left out: 1", self.err)
+        self.assertIn("2 files; skipped 1", self.err)
         self.radlc("exec", "node[0]", "--", "cd data && ln -s a.txt other && ln -s .. up && mkfifo pipe")
         self.radlc("cp", "node[0]:data", "back")
-        self.assertIn("3 files; left out: 2", self.err)
+        self.assertIn("3 files; skipped 2", self.err)
         self.assertEqual((self.folder / "back/other").read_text(), "one")
 
     def test_what_is_not_there_and_two_sides_alike_are_said(self):

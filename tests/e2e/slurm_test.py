@@ -109,7 +109,7 @@ class WithoutAutoscale(Cluster):
         self.radlc("cancel", self.file, job, code=1)
         self.assertIn("does not run", self.err)
         self.radlc("cancel", self.file, "999", code=1)
-        self.assertIn("knows no job 999", self.err)
+        self.assertIn("has no job 999", self.err)
         self.radlc("cancel", self.file, code=1)
 
         self.radlc("scale", self.file, "-y", *self.inputs(), "worker", "0")

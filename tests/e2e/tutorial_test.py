@@ -192,6 +192,8 @@ class Pages(RadlCase):
                 program, *words = line.split()
                 helps = known[program]
                 name = ()
+                if words[0] == "--server" and len(words) > 2:  # of radlc itself, before the command
+                    words = words[2:]
                 for word in words:
                     commands = re.findall(r"^  ([a-z][a-z0-9-]+) ", helps[name], re.M)
                     if not re.fullmatch(r"[a-z][a-z0-9-]+", word) or word not in commands:

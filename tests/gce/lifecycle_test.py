@@ -174,7 +174,7 @@ class Lifecycle(GceCase):
         (path,) = self.ours()
         tag = self.ours()[path]["tags"]["items"][0]
         notes = lambda: "\n".join(json.loads(self.radlc("plan", "--refresh", "--json", file))["notes"])  # noqa: E731
-        self.assertNotIn("does not control", notes())
+        self.assertNotIn("neither controls nor changes", notes())
         rules = [self.compute.put_firewall("let-in", default, **everybody), self.compute.put_firewall("to-us", default, targetTags=[tag], **everybody),
                  self.compute.put_firewall("to-payroll", default, targetTags=["payroll"], **everybody),
                  self.compute.put_firewall("is-off", default, disabled=True, **everybody)]
@@ -201,7 +201,7 @@ class Lifecycle(GceCase):
         file = self.write("site.radl", f"radl 2\nsystem node ( cpu.count >= 1, {SYSTEM} )\ndeploy node 1 gce\n")
         self.apply_file(file)
         notes = lambda: "\n".join(json.loads(self.radlc("plan", "--refresh", "--json", file))["notes"])  # noqa: E731
-        self.assertNotIn("does not control", notes())
+        self.assertNotIn("neither controls nor changes", notes())
 
         def rule(priority, action, ports, direction="INGRESS", **more):
             ends = {"destIpRanges": ["10.9.0.0/16"]} if direction == "EGRESS" else {"srcIpRanges": ["203.0.113.0/24"], "srcRegionCodes": ["FR"]}

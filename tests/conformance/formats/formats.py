@@ -156,7 +156,7 @@ def main():
     shutil.rmtree("work", ignore_errors=True)
     work = pathlib.Path("work").resolve()
     work.mkdir()
-    zoo = [name.strip() for name in radl("inspect", "--help").split("The zoo:")[1].split(",")]
+    zoo = [name.strip() for name in radl("inspect", "--help").split("Built-in models:")[1].split(",")]
     checks = [("a trained model", lambda: check_trained(work))]
     for name in zoo:
         size = 224 if name in LARGE else 32

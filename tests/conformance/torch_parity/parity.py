@@ -35,7 +35,7 @@ CLASSES = 10
 
 
 def zoo():
-    return [name.strip() for name in call(RADL, "inspect", "--help").split("The zoo:")[1].split(",")]
+    return [name.strip() for name in call(RADL, "inspect", "--help").split("Built-in models:")[1].split(",")]
 
 
 def randomise(model, batch):
