@@ -291,8 +291,8 @@ class LinkedParty : public Party {
   Status succeed();
   // `ended`: the former chief, if its process is known to have ended.
   void lead(const View& view, const Seat* ended, const Status& lost);
-  // Of the chief that can decide no view: asks those without whom it cannot. Lost: they go on without it,
-  // or have all ended.
+  // The chief cannot decide a view without `needed`, and asks them. Lost: they train without it, or have all
+  // ended.
   Status look_for(const std::vector<Seat>& needed);
 
   void serve(std::shared_ptr<Session> session, const Seat& seat) {
@@ -413,7 +413,7 @@ class LinkedParty : public Party {
     }
   }
 
-  // Locked. If this process was stopped, the others may have gone on without it: their end proves nothing.
+  // Locked. While this process was stopped, the others may have trained without it: their end proves nothing.
   void notice_absence() {
     const Clock::time_point now = Clock::now();
     const Milliseconds limit = options_.ring.peer_timeout;

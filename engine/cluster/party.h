@@ -51,7 +51,7 @@ class Party {
 
   // This member is in no exchange, and `state` is its last border (`fresh`: it has none yet). Returns in the
   // next view, whose members all have `state` then, or once the job is finished (finished()). The chief may
-  // be another then (leads()). Lost: the chief is gone and nobody can take over, or the others go on without
+  // have changed (leads()). Lost: the chief is gone and nobody can take over, or the others train without
   // this member. Timeout: a worker of the first view did not appear. Else why somebody ended the job.
   virtual Status next_view(TrainingState& state, bool fresh) = 0;
   virtual const View& view() const = 0;

@@ -173,8 +173,8 @@ void LinkedParty::lead(const View& view, const Seat* ended, const Status& lost) 
   changes_.push_back({"lost", chief_of(view.epoch), lost.message(), 0});
 }
 
-// Of the chief that can decide no view: asks those without whom it cannot. Lost: they go on without it, or
-// have all ended.
+// The chief cannot decide a view without `needed`, and asks them. Lost: they train without it, or have all
+// ended.
 Status LinkedParty::look_for(const std::vector<Seat>& needed) {
   size_t ended = 0;
   for (const Seat& seat : needed) {

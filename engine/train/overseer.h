@@ -45,7 +45,7 @@ class Overseer {
   virtual void begin(uint64_t from) = 0;
   // The same, in place of a lost chief. `history`: its record(); "": it has shared none.
   virtual Status take_over(uint64_t from, const std::string& history) = 0;
-  // What has been recorded so far, for take_over().
+  // The history up to now, for take_over().
   virtual std::string record() const = 0;
   // `done` batches of the run are done. Writes a step line now and then; Invalid when training has diverged.
   virtual Status step(uint64_t done, const TrainSums& sums) = 0;

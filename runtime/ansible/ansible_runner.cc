@@ -298,7 +298,7 @@ class AnsibleRun {
     Json told = {{"name", task},
                  {"state", state == "ignored" || state == "skipped" ? "ok" : state},
                  {"seconds", json::number_of(event, "seconds")}};
-    // A `debug` is there for its message.
+    // The message is the purpose of a `debug` task.
     if (state == "ok" && !text.empty() && text.size() <= kLongestMessage &&
         json::text_of(event, "action").ends_with("debug"))
       told.update({{"name", text}, {"notice", true}});

@@ -85,7 +85,7 @@ class OnService {
   void discard();
   // For requests after Ctrl-C: it has 10 seconds.
   Result<std::unique_ptr<ServiceClient>> client_of_its_own() const;
-  // What was asked for, in a command line.
+  // The command line `rest` for this infrastructure of the service.
   std::string command_line(const std::string& rest) const {
     return "radlc --server " + client_->url() + " " + rest + " --name " + id_;
   }

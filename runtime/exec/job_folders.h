@@ -19,8 +19,8 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
 Status end_older_folders(Session& session, const Context& context, const ir::Step& step,
                          std::vector<JobFolder>& folders);
 
-// Ends the members of a job on these nodes, which are about to be removed: it goes on without them. A node
-// that cannot be reached is passed over.
+// Ends the members of a job on nodes that are about to be removed; the other members continue. Skips a node
+// that cannot be reached.
 Status end_members(Session& session, const Context& context, const StepRecord& job,
                    const std::vector<std::string>& nodes);
 

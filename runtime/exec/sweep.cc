@@ -48,7 +48,7 @@ class Sweep {
         again = destroy(*seen);
         if (!again) break;
       } else {
-        why = "cannot list what is left: " + seen.status().text();
+        why = "cannot list the remaining resources: " + seen.status().text();
         again = may_work_later(seen.status().code());
       }
       bool waited = again && session_.world().clock.now() + wait < end &&
@@ -151,7 +151,7 @@ void sweep(Session& session, const std::set<std::string>& clouds, const Ownershi
     Cloud* cloud = session.run.clouds->find(id);
     if (!cloud) {
       tell_leftover(session, report.leftovers, id,
-                    "this run has no cloud of that name, so it cannot list what is left");
+                    "this run has no cloud of that name, so it cannot list the remaining resources");
       continue;
     }
     Status swept =

@@ -22,8 +22,8 @@ struct Rehearsal {
 
 // `nodes`: what each node offers. Trials of a search count as tasks of unknown length.
 Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes);
-// What is left of a farm under way, from `now` on. Lengths are Farm::predicted(), so those of finished tasks
-// count. `trial_needs`: of each of `trials`.
+// The rest of a running farm, from `now` on. Lengths are Farm::predicted(), which learns from finished tasks.
+// `trial_needs`: of each of `trials`.
 Rehearsal rehearse_rest(Farm farm, double now, const TrialsLeft& trials = {},
                         const Resources& trial_needs = {});
 // The farm with each of the nodes there: one that does not answer comes back, or is replaced.

@@ -163,7 +163,7 @@ std::shared_future<Status> Infrastructure::change_power(const std::vector<Machin
   std::vector<std::string> addresses;
   for (const Machine& machine : machines) addresses.push_back(machine.address);
   return enqueue_work([=, this](Cancellation& cancellation) mutable -> Status {
-    if (existing_only) {  // once what was asked for before is done
+    if (existing_only) {  // now: earlier requests are done
       auto now = snapshot();
       if (!now.ok()) return now.status();
       std::erase_if(addresses, [&](const std::string& one) { return !now->resources.contains(one); });
