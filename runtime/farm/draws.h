@@ -5,22 +5,16 @@
 #include <cstdint>
 #include <numbers>
 
-namespace radl::farm {
+#include "common/split_mix.h"
 
-// SplitMix64.
-inline uint64_t mixed(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
+namespace radl::farm {
 
 class Draws {
  public:
   Draws(uint64_t seed, uint64_t purpose, uint64_t number)
-      : state_(mixed(mixed(mixed(seed) ^ purpose) ^ number)) {}
+      : state_(split_mix64(split_mix64(split_mix64(seed) ^ purpose) ^ number)) {}
   double uniform() {
-    state_ = mixed(state_);
+    state_ = split_mix64(state_);
     return static_cast<double>(state_ >> 11) * 0x1p-53;
   }
   double normal() {

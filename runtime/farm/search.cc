@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "common/json_values.h"
+#include "common/split_mix.h"
 #include "runtime/farm/draws.h"
 
 namespace radl::farm {
@@ -300,7 +301,7 @@ Json Search::request(size_t number, const Table& table) const {
   }
   return {{"sampler", settings_.sampler},
           {"options", settings_.sampler_options},
-          {"seed", mixed(mixed(settings_.seed) ^ number) >> 33},
+          {"seed", split_mix64(split_mix64(settings_.seed) ^ number) >> 33},
           {"maximize", settings_.maximize},
           {"space", std::move(space)},
           {"trials", std::move(trials)}};

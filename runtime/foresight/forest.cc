@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "common/split_mix.h"
+
 namespace radl::foresight {
 namespace {
 
@@ -12,7 +14,6 @@ constexpr int kTrees = 60, kDeepest = 8;
 constexpr size_t kFewest = 2;      // samples of a leaf
 constexpr size_t kWorthAScan = 6;  // sorting a row costs as much as looking at so many
 
-// splitmix64 (Steele, Lea, Flood 2014): the same numbers on each computer, unlike <random>'s distributions.
 class Draws {
  public:
   explicit Draws(uint64_t seed) : state_(seed) {}
@@ -20,10 +21,9 @@ class Draws {
 
  private:
   uint64_t next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
+    const uint64_t drawn = split_mix64(state_);
+    state_ += kSplitMixStep;
+    return drawn;
   }
   uint64_t state_;
 };

@@ -3,19 +3,19 @@
 
 #include <cstdint>
 
+#include "common/split_mix.h"
+
 namespace radl::simulated {
 
-// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its whole state is
-// one number, so that a cloud that is kept in a file goes on with the draws where it was.
+// The whole state is one number, so a cloud that is kept in a file continues with the draws where it was.
 class Draws {
  public:
   explicit Draws(uint64_t seed) : state_(seed) {}
 
   uint64_t next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+    const uint64_t drawn = split_mix64(state_);
+    state_ += kSplitMixStep;
+    return drawn;
   }
   // 0 <= it < 1.
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
