@@ -169,7 +169,7 @@ for p in *.pid; do
   if [ -f "$p" ]; then signal "${{p%.pid}}" KILL 2>/dev/null || :; fi
 done
 signal '' KILL 2>/dev/null || :
-rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled
+rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled followed
 rm -rf {1}
 {3})sh",
                      shell_path(folder()), remove, kProcessScript, then);
@@ -229,7 +229,16 @@ Result<bool> Member::was_cancelled() {
 // Shell words that print how many processes the node's kernel has ended for want of memory since its boot.
 constexpr const char* kOutOfMemory = "$(sed -n 's/^oom_kill //p' /proc/vmstat 2>/dev/null)";
 
-Status Member::start(const std::vector<Launch>& launches) {
+// Shell text: kills the job if nobody has followed it after so many seconds.
+std::string end_unfollowed(const std::string& process, std::chrono::seconds most) {
+  return fmt::format(
+      "( trap '' HUP; i=0; while [ ! -e followed ] && leader {} > /dev/null; do\n"
+      "  if [ $i -ge {} ]; then signal '' KILL; break; fi\n"
+      "  i=$((i+1)); sleep 1\ndone ) < /dev/null > /dev/null 2>&1 &\n",
+      process, most.count());
+}
+
+Status Member::start(const std::vector<Launch>& launches, std::optional<std::chrono::seconds> unfollowed) {
   cancelled_ = Cancelled::Unknown;
   std::string script =
       fmt::format("cd {} || exit 1\n{}{}", shell_path(folder()), kLoginLocale, kProcessScript);
@@ -254,6 +263,7 @@ Status Member::start(const std::vector<Launch>& launches) {
   for (const auto& launch : launches) script += " " + launch.name;
   script +=
       "; do i=0; while [ ! -s $t.pid ]; do i=$((i+1)); [ $i -gt 500 ] && exit 1; sleep 0.01; done; done\n";
+  if (unfollowed && !launches.empty()) script += end_unfollowed(launches.front().name, *unfollowed);
   auto result = exec(script);
   if (!result) return result.status();
   return result->exit_status == 0

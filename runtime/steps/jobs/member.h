@@ -116,7 +116,10 @@ class Member {
   // By `radlc cancel`, which leaves a file that says so.
   Result<bool> was_cancelled();
   // What an earlier start of a process left (its end, not its log) is removed; no earlier one goes on.
-  Status start(const std::vector<Launch>& launches);
+  // `unfollowed`: the node kills all of the job if no bound follow() has begun by then since clear(), as
+  // after a kill of radlc between the two; without it the job needs no follower.
+  Status start(const std::vector<Launch>& launches,
+               std::optional<std::chrono::seconds> unfollowed = std::nullopt);
   // Asks processes to end, or kills them with all that they have started.
   Status signal(const std::vector<std::string>& names, const char* signal);
   // Kills all that carries the job's mark, also what a launcher of another node has started here.

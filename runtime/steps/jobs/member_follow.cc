@@ -64,6 +64,7 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   // Looks may take their time; this does not wait for them.
   // With nobody left to read, a sign cannot be written, and sshd ends the shell. Else that ends this first.
   const std::string unheard = follower.bound ? "signal '' KILL; " : "";
+  const std::string begun = follower.bound ? ": > followed" : "";
   const std::string signs = fmt::format(
       "( trap '' PIPE HUP; exec 3>&2 2> /dev/null; while kill -0 $$ && echo {} >&3; do sleep {} 3>&-; done; "
       "{}) "
@@ -81,6 +82,7 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
 {3}tail -q -n +1 -F{1} 2>/dev/null & tail=$!
 {11}
 {12}
+{13}
 trap 'kill $tail $asks $lives 2>/dev/null' EXIT
 left="{2}" tenths=0 last=-20 used= usage_at=10
 while [ -n "$left" ]; do
@@ -116,7 +118,7 @@ kill $tail $asks $lives 2>/dev/null)sh",
                      std::string(kProcessScript) + kCaughtUp + (follower.on_usage ? kUsageScript : "") +
                          (follower.services.empty() ? "" : kServicesScript),
                      mark, follower.on_usage ? kUsageLook : "", services, follower.before, follower.behind,
-                     kTenthsBeforeAnEnd, kTenthsForAll, asking, signs);
+                     kTenthsBeforeAnEnd, kTenthsForAll, asking, signs, begun);
 }
 
 void take_notice(const NoticeSpec& spec, const NoticeLine& line, const Member::Follower& follower) {

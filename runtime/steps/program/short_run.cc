@@ -18,12 +18,14 @@ std::vector<std::string> words_of(const Json& program) {
   return words;
 }
 
+double most_seconds(const Json& program) { return program.value("probe_seconds", 0.0); }
+
 }  // namespace
 
+bool ShortRun::is_wanted(const Json& program) { return most_seconds(program) > 0; }
+
 ShortRun::ShortRun(const Json& program, size_t nodes)
-    : most_(program.value("probe_seconds", 0.0)),
-      progress_(nodes, ProgressReader(words_of(program))),
-      last_lines_(nodes) {}
+    : most_(most_seconds(program)), progress_(nodes, ProgressReader(words_of(program))), last_lines_(nodes) {}
 
 void ShortRun::take(size_t node, double seconds, const std::string& line) {
   if (most_ <= 0) return;

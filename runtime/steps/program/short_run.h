@@ -13,6 +13,8 @@ namespace radl::program {
 
 class ShortRun {
  public:
+  // Whether the program is one.
+  static bool is_wanted(const Json& program);
   // `nodes`: how many there are. Seconds are those since the program began.
   ShortRun(const Json& program, size_t nodes);
   explicit operator bool() const { return most_ > 0; }

@@ -8,12 +8,15 @@
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/program/results.h"
+#include "runtime/steps/program/short_run.h"
 
 namespace radl::program {
 namespace {
 
 // For a run that joins: a member that it starts again must find the others.
 constexpr const char* kPlaces = "run-places.json";
+// A short run ends with radlc, also when that is killed before it follows.
+constexpr std::chrono::seconds kMostUnfollowed{30};
 
 }  // namespace
 
@@ -133,9 +136,11 @@ std::string Starting::script(size_t node) const {
 }
 
 Status Starting::start(size_t node) {
-  jobs::Member& member = *members_[node];
-  if (node >= running_) return member.start({{process(node), "/bin/sh -c 'while :; do sleep 3600; done'"}});
-  return member.start({{process(node), "/bin/sh ./" + script_file(node)}});
+  const bool runs = node < running_;
+  const std::string command =
+      runs ? "/bin/sh ./" + script_file(node) : "/bin/sh -c 'while :; do sleep 3600; done'";
+  return members_[node]->start({{process(node), command}},
+                               ShortRun::is_wanted(program_) ? std::optional(kMostUnfollowed) : std::nullopt);
 }
 
 Status Starting::put_for_launchers(size_t node) {

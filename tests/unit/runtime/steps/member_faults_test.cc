@@ -206,5 +206,32 @@ TEST_F(MemberFaultTest, AFolderThatCannotBeClearedIsAnError) {
       });
 }
 
+// radlc was killed between the start and the first look.
+TEST_F(MemberFaultTest, AJobThatNobodyFollowsIsKilledByItsNode) {
+  ASSERT_TRUE(member.clear("").ok());
+  ASSERT_TRUE(member.start({{"worker-0", "sleep 600"}}, std::chrono::seconds(1)).ok());
+  EXPECT_EQ(member.look()->of("worker-0").phase, ProcessState::Phase::Running);
+  for (int i = 0; i < 600 && member.look()->runs(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(member.look()->runs());
+}
+
+TEST_F(MemberFaultTest, AJobThatIsFollowedGoesOn) {
+  ASSERT_TRUE(member.clear("").ok());
+  ASSERT_TRUE(member.start({{"worker-0", "true"}}, std::chrono::seconds(600)).ok());
+  Member::Follower follower;
+  follower.bound = true;
+  follower.behind = ".log";
+  follower.whose = [](const std::string&) { return std::optional<std::string>(); };
+  follower.on_line = [](const std::string&) {};
+  follower.on_end = [](const std::string&, int) { return false; };
+  follower.restart = [](const std::vector<std::string>&) { return Status(); };
+  follower.stop = [] { return false; };
+  ASSERT_TRUE(member.follow({"worker-0"}, follower).ok());
+  ASSERT_TRUE(member.start({{"worker-0", "sleep 600"}}, std::chrono::seconds(0)).ok());
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  EXPECT_TRUE(member.look()->runs()) << "its follower has been there";
+}
+
 }  // namespace
 }  // namespace radl::jobs
