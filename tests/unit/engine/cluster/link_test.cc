@@ -13,6 +13,8 @@
 #include "engine/cluster/link_tcp.h"
 #include "engine/cluster/session.h"
 #include "engine/cluster/socket.h"
+#include "tests/support/need.h"
+#include "tests/support/reserved_port.h"
 
 namespace radl::engine::cluster {
 namespace {
@@ -25,14 +27,12 @@ struct Ends {
 };
 
 Ends tcp_ends() {
-  Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  EXPECT_TRUE(listener.ok()) << listener.status().text();
-  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(30000ms); });
+  const std::unique_ptr<Listener> listener = test::need(listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0}));
+  auto accepted = std::async(std::launch::async, [&] { return listener->accept(30000ms); });
   Result<std::unique_ptr<Link>> worker =
-      connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, {Role::Server, 0}, 30000ms);
+      connect_tcp(listener->address(), kKey, {Role::Worker, 7}, {Role::Server, 0}, 30000ms);
   Result<std::unique_ptr<Link>> server = accepted.get();
-  EXPECT_TRUE(worker.ok() && server.ok());
-  return {std::move(*worker), std::move(*server)};
+  return {test::need(std::move(worker)), test::need(std::move(server))};
 }
 
 class LinkTest : public testing::TestWithParam<std::string> {
@@ -231,9 +231,8 @@ TEST(TcpLink, AnAddressOfAnotherMachineIsSaidToBeOne) {
 }
 
 TEST(TcpLink, WaitsForAServerThatComesLate) {
-  Result<std::unique_ptr<Listener>> probe = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  std::string address = (*probe)->address();
-  probe->reset();
+  const test::ReservedPort port;
+  const std::string address = port.address();
   auto late = std::async(std::launch::async, [&] {
     std::this_thread::sleep_for(200ms);
     Result<std::unique_ptr<Listener>> listener = listen_tcp(address, kKey, {Role::Server, 0});
@@ -244,9 +243,8 @@ TEST(TcpLink, WaitsForAServerThatComesLate) {
 }
 
 TEST(TcpLink, GivesUpWhenNobodyComes) {
-  Result<std::unique_ptr<Listener>> probe = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  std::string address = (*probe)->address();
-  probe->reset();
+  const test::ReservedPort port;
+  const std::string address = port.address();
   Status s = connect_tcp(address, kKey, {Role::Worker, 0}, {Role::Server, 0}, 200ms).status();
   EXPECT_EQ(s.code(), Code::Timeout);
   EXPECT_NE(s.message().find(address), std::string::npos) << s.message();

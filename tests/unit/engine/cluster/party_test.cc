@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 #include <map>
 #include <mutex>
 #include <thread>
+
+#include "tests/support/reserved_port.h"
 
 namespace radl::engine::cluster {
 namespace {
@@ -24,11 +27,7 @@ struct Ended {
 class PartyTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (int i = 0; i < 5; ++i) {  // three workers, and two addresses for others
-      listeners_.push_back(*listen_tcp("127.0.0.1:0", kKey, {}));
-      options_.addresses.push_back(listeners_.back()->address());
-    }
-    listeners_.clear();
+    for (const test::ReservedPort& port : ports_) options_.addresses.push_back(port.address());
     options_.key = kKey;
     options_.job_digest = "job";
     options_.start_timeout = Milliseconds(10000);
@@ -89,7 +88,7 @@ class PartyTest : public testing::Test {
   }
 
   PartyOptions options_;
-  std::vector<std::unique_ptr<Listener>> listeners_;
+  const std::array<test::ReservedPort, 5> ports_;  // of three workers, and two addresses for others
 };
 
 TEST_F(PartyTest, AllComeTogetherAlsoWhenOneIsLate) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/support/reserved_port.h"
 #include "tests/support/wait_until.h"
 #include "tests/unit/engine/cluster/toy_cluster.h"
 
@@ -43,12 +44,6 @@ class Process {
  private:
   pid_t pid_;
 };
-
-// A port that was free a moment ago.
-std::string free_address() {
-  auto listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  return (*listener)->address();
-}
 
 bool serve(const std::string& address, Mode mode, uint64_t total) {
   ServerOptions options = server_options(0, mode, 2);
@@ -104,7 +99,8 @@ bool at_work(const SharedCount& one, const SharedCount& other) {
 class ProcessTest : public testing::TestWithParam<Mode> {};
 
 TEST_P(ProcessTest, AKilledWorkerDoesNotStopTheOthers) {
-  std::string address = free_address();
+  const test::ReservedPort port;
+  const std::string address = port.address();
   SharedCount first, second;
   Process server([&] { return serve(address, GetParam(), 300); });
   Process stays([&] { return be_worker(address, 0, first); });
@@ -118,7 +114,8 @@ TEST_P(ProcessTest, AKilledWorkerDoesNotStopTheOthers) {
 
 // The connection stays open; only its silence says that it is gone.
 TEST_P(ProcessTest, AFrozenWorkerDoesNotStopTheOthers) {
-  std::string address = free_address();
+  const test::ReservedPort port;
+  const std::string address = port.address();
   SharedCount first, second;
   Process server([&] { return serve(address, GetParam(), 300); });
   Process stays([&] { return be_worker(address, 0, first); });
@@ -132,7 +129,8 @@ TEST_P(ProcessTest, AFrozenWorkerDoesNotStopTheOthers) {
 }
 
 TEST_P(ProcessTest, AKilledServerEndsTheWorkers) {
-  std::string address = free_address();
+  const test::ReservedPort port;
+  const std::string address = port.address();
   SharedCount first, second;
   Process server([&] { return serve(address, GetParam(), 1000000); });
   Process a([&] { return be_worker(address, 0, first); }), b([&] { return be_worker(address, 1, second); });
@@ -143,7 +141,8 @@ TEST_P(ProcessTest, AKilledServerEndsTheWorkers) {
 }
 
 TEST_P(ProcessTest, AFrozenServerEndsTheWorkersWithinThePeerTimeout) {
-  std::string address = free_address();
+  const test::ReservedPort port;
+  const std::string address = port.address();
   SharedCount first, second;
   Process server([&] { return serve(address, GetParam(), 1000000); });
   Process a([&] { return be_worker(address, 0, first); }), b([&] { return be_worker(address, 1, second); });

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/support/need.h"
 #include "tests/unit/engine/cluster/toy_cluster.h"
 
 namespace radl::engine::cluster {
@@ -21,18 +22,12 @@ class Job {
     for (uint32_t s = 0; s < shards; ++s) {
       ServerOptions options = server_options(s, mode, workers);
       if (memory) options.address = "";
-      Result<std::unique_ptr<ParameterServer>> server =
-          ParameterServer::start(options, [this](const ServerEvent& e) { note(e); });
-      EXPECT_TRUE(server.ok()) << server.status().text();
-      servers.push_back(std::move(*server));
+      servers.push_back(
+          test::need(ParameterServer::start(options, [this](const ServerEvent& e) { note(e); })));
       addresses.push_back(servers.back()->address());
     }
-    Result<std::unique_ptr<ChiefClient>> made =
-        ChiefClient::connect(client_options(0, shards_()), connect({Role::Chief, 0}));
-    EXPECT_TRUE(made.ok()) << made.status().text();
-    chief = std::move(*made);
-    Status begun = chief->init(start(total), *split_layout(layout(), shards));
-    EXPECT_TRUE(begun.ok()) << begun.text();
+    chief = test::need(ChiefClient::connect(client_options(0, shards_()), connect({Role::Chief, 0})));
+    test::need(chief->init(start(total), *split_layout(layout(), shards)));
   }
 
   Connector connect(Identity self) {

@@ -7,6 +7,8 @@
 #include <future>
 #include <thread>
 
+#include "tests/support/need.h"
+
 namespace radl::engine::cluster {
 namespace {
 
@@ -21,9 +23,7 @@ std::unique_ptr<Shard> server(uint32_t index, Mode mode, size_t workers) {
   options.mode = mode;
   options.expected_workers = workers;
   options.gather = Milliseconds(10000);
-  Result<std::unique_ptr<Shard>> shard = Shard::make(init, options);
-  EXPECT_TRUE(shard.ok()) << shard.status().text();
-  return std::move(*shard);
+  return test::need(Shard::make(init, options));
 }
 
 // A worker's push of the gradient (g, g, g, g).

@@ -9,6 +9,8 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/need.h"
+
 namespace radl::engine::cluster {
 namespace {
 
@@ -33,9 +35,7 @@ std::unique_ptr<Shard> make(Mode mode, size_t workers = 1, int staleness = 0, ui
   options.staleness = staleness;
   options.expected_workers = workers;
   options.gather = 10s;
-  Result<std::unique_ptr<Shard>> shard = Shard::make(init_of(total), options);
-  EXPECT_TRUE(shard.ok()) << shard.status().text();
-  return std::move(*shard);
+  return test::need(Shard::make(init_of(total), options));
 }
 
 // A push of the gradient (g, g, g, g), which adds g to the statistics too.

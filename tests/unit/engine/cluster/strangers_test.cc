@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 #include <mutex>
 
 #include "engine/cluster/party.h"
+#include "tests/support/reserved_port.h"
 #include "tests/support/wait_until.h"
 #include "tests/unit/engine/cluster/toy_cluster.h"
 
@@ -190,9 +192,9 @@ TEST_P(StrangersTest, DoNotStopAJobOrHoldItsEndUp) {
 }
 
 TEST_P(StrangersTest, DoNotKeepARingFromForming) {
+  const std::array<test::ReservedPort, 3> ports;
   std::vector<std::string> addresses;
-  for (int i = 0; i < 3; ++i)
-    addresses.push_back((*listen_tcp("127.0.0.1:0", kKey, {Role::Worker, 0}))->address());
+  for (const test::ReservedPort& port : ports) addresses.push_back(port.address());
   std::vector<std::unique_ptr<Strangers>> strangers;
   for (const std::string& a : addresses) strangers.push_back(std::make_unique<Strangers>(a, GetParam(), 150));
   std::vector<std::future<Status>> members;

@@ -13,6 +13,7 @@
 #include "common/files.h"
 #include "engine/data/image.h"
 #include "engine/train/run.h"
+#include "tests/support/need.h"
 
 namespace radl::engine {
 namespace {
@@ -22,10 +23,7 @@ namespace fs = std::filesystem;
 Job chosen(const std::string& model, size_t images, Job job = {}) {
   job.model = model;
   job.dataset.directory = "d";
-  Result<Graph> graph = parse_model(model, {32, 32, 3}, 10);
-  EXPECT_TRUE(graph.ok()) << graph.status().text();
-  const Status status = choose_defaults(job, *graph, images);
-  EXPECT_TRUE(status.ok()) << status.text();
+  test::need(choose_defaults(job, test::need(parse_model(model, {32, 32, 3}, 10)), images));
   return job;
 }
 
@@ -90,11 +88,10 @@ class SmallFolder : public testing::Test {
         for (int y = 0; y < side; ++y)
           for (int at = 0; at < side * 3; ++at)
             pixels.push_back(static_cast<uint8_t>(noise(random) + ((y < side / 2) == above ? 100 : 40)));
-        Result<std::string> png = data::encode_png(side, side, 3, pixels);
-        EXPECT_TRUE(png.ok());
+        const std::string png = test::need(data::encode_png(side, side, 3, pixels));
         const std::string folder = folder_ + "/" + part + (above ? "/above" : "/below");
-        EXPECT_TRUE(make_directories(folder).ok());
-        EXPECT_TRUE(write_file_atomic(fmt::format("{}/{}.png", folder, i), *png).ok());
+        test::need(make_directories(folder));
+        test::need(write_file_atomic(fmt::format("{}/{}.png", folder, i), png));
       }
     }
     Job job;

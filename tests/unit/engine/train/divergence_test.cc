@@ -132,7 +132,7 @@ TEST_F(DivergenceTest, LeavesNoCheckpointAndRunsAgain) {
   EXPECT_LT(newest("servers"), static_cast<uint64_t>(steps));
   Job ring = exploding("ring", steps);
   ring.sync.mode = SyncMode::AllReduce;
-  ring.cluster.worker = {free_address()};
+  ring.cluster.worker = {own_address()};
   ring.secrets = addresses.secrets;
   ring.task = {"worker", 0};
   EXPECT_EQ(run_job(ring, {}).status().message(), ended.message());
@@ -150,7 +150,7 @@ TEST_F(DivergenceTest, ASumOfOwnStepsThatIsNotFiniteIsNamed) {
     ring.schedule.peak = peak;
     ring.sync.mode = SyncMode::AllReduce;
     ring.sync.local_steps = 14;
-    ring.cluster.worker = {free_address()};
+    ring.cluster.worker = {own_address()};
     ring.secrets = cluster_job("addresses", SyncMode::Sync, 1, 1).secrets;
     ring.task = {"worker", 0};
     why = run_job(ring, {}).status().message();

@@ -202,22 +202,20 @@ class DelayedWorkerTest : public TrainTest {
   std::vector<uint64_t> steps_until_it_waits() {
     std::vector<uint64_t> out;
     for (;;) {
-      Result<Work> work = strategy_->next();
-      EXPECT_TRUE(work.ok()) << work.status().text();
-      if (!work.ok() || !work->batch) return out;
-      out.push_back(*work->batch);
-      Outcome outcome{.batch = *work->batch, .sums = {1, 10, 50, 1.0}, .gradients = gradients_};
-      Result<Update> update = strategy_->finish(&outcome);
-      EXPECT_TRUE(update.ok() && !update->border);
+      const Work work = test::need(strategy_->next());
+      if (!work.batch) return out;
+      out.push_back(*work.batch);
+      Outcome outcome{.batch = *work.batch, .sums = {1, 10, 50, 1.0}, .gradients = gradients_};
+      const Update update = test::need(strategy_->finish(&outcome));
+      EXPECT_FALSE(update.border);
       setup_->network->parameters()[0] += 1;  // each step moves the first weight by one
-      strategy_->applied(*update);
+      strategy_->applied(update);
     }
   }
   Update take_sum() {
-    Result<Update> update = strategy_->finish(nullptr);
-    EXPECT_TRUE(update.ok()) << update.status().text();
-    strategy_->applied(*update);
-    return *update;
+    const Update update = test::need(strategy_->finish(nullptr));
+    strategy_->applied(update);
+    return update;
   }
   float weight() { return setup_->network->parameters()[0]; }
 

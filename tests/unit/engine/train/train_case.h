@@ -7,13 +7,15 @@
 #include <atomic>
 #include <filesystem>
 #include <future>
+#include <list>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "engine/cluster/link.h"
 #include "engine/train/run.h"
+#include "tests/support/need.h"
 #include "tests/support/paths.h"
+#include "tests/support/reserved_port.h"
 
 namespace radl::engine {
 
@@ -46,11 +48,11 @@ class TrainTest : public testing::Test {
     return j;
   }
   std::string weights(const std::string& name) {
-    return *sha256_file(folder_ + "/" + name + "/model/model.safetensors");
+    return test::need(sha256_file(folder_ + "/" + name + "/model/model.safetensors"));
   }
   std::vector<nlohmann::json> lines(const std::string& name, const std::string& event) {
     std::vector<nlohmann::json> out;
-    std::string text = *read_file(folder_ + "/" + name + "/progress.jsonl");
+    const std::string text = test::need(read_file(folder_ + "/" + name + "/progress.jsonl"));
     for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
       nlohmann::json line = nlohmann::json::parse(text.substr(at, end - at));
       if (line["event"] == event) out.push_back(line);
@@ -74,10 +76,8 @@ class TrainTest : public testing::Test {
 // A whole cluster in threads of this process, over TCP.
 class ClusterTest : public TrainTest {
  protected:
-  std::string free_address() {
-    auto listener = cluster::listen_tcp("127.0.0.1:0", std::string(32, 'k'), {});
-    return (*listener)->address();
-  }
+  // Of a port that nothing but this test's members can have.
+  std::string own_address() { return ports_.emplace_back().address(); }
   Job member(Job j, const std::string& type, int index) {
     j.task = {type, index};
     if (type != "ps" || index > 0) j.progress = "";
@@ -86,13 +86,13 @@ class ClusterTest : public TrainTest {
   Job cluster_job(const std::string& name, SyncMode mode, size_t servers, size_t workers) {
     Job j = job(name);
     j.sync.mode = mode;
-    for (size_t i = 0; i < servers; ++i) j.cluster.ps.push_back(free_address());
+    for (size_t i = 0; i < servers; ++i) j.cluster.ps.push_back(own_address());
     for (size_t i = 0; i < workers; ++i)
       j.cluster.worker.push_back("127.0.0.1:" + std::to_string(1000 + i));  // nobody listens there
     j.secrets = folder_ + "/job.key";
     j.peer_timeout_seconds = 5;
     j.start_timeout_seconds = 20;
-    EXPECT_TRUE(write_file_atomic(j.secrets, to_hex(std::string(32, 'k')), 0600).ok());
+    test::need(write_file_atomic(j.secrets, to_hex(std::string(32, 'k')), 0600));
     return j;
   }
   // Runs every member; returns the chief's summary.
@@ -118,6 +118,9 @@ class ClusterTest : public TrainTest {
     }
     return results[0];
   }
+
+ private:
+  std::list<test::ReservedPort> ports_;
 };
 
 }  // namespace radl::engine

@@ -2,6 +2,8 @@
 // mode, and a ring, with one worker and with two.
 #include "tests/unit/engine/train/loops_case.h"
 
+#include <gtest/gtest-spi.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -17,10 +19,9 @@ namespace radl::engine {
 namespace {
 
 std::unique_ptr<Setup> start_of(Job j) {
-  Result<std::unique_ptr<Setup>> setup = Setup::make(j, true);
-  EXPECT_TRUE(setup.ok()) << setup.status().text();
-  EXPECT_TRUE(whiten_from_data(**setup, j).ok());
-  return std::move(*setup);
+  std::unique_ptr<Setup> setup = test::need(Setup::make(j, true));
+  test::need(whiten_from_data(*setup, j));
+  return setup;
 }
 
 struct Option {
@@ -210,6 +211,25 @@ const std::vector<Option> kOptions = {
      },
      {}},
 };
+
+// Nothing reads the empty checkpoint of a run that failed.
+TEST_F(LoopsTest, AFailedRunEndsItsTestWithTheReason) {
+  Job j = small_job();
+  j.model = "conv nonsense";
+  testing::TestPartResultArray failures;
+  bool ended = false;
+  {
+    testing::ScopedFakeTestPartResultReporter reporter(&failures);
+    try {
+      run(j, kLocal);
+    } catch (const testing::AssertionException&) {
+      ended = true;
+    }
+  }
+  EXPECT_TRUE(ended);
+  ASSERT_EQ(failures.size(), 1);
+  EXPECT_NE(std::string(failures.GetTestPartResult(0).message()).find("nonsense"), std::string::npos);
+}
 
 INSTANTIATE_TEST_SUITE_P(Options, OptionLoopsTest, testing::ValuesIn(kOptions),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -1,6 +1,7 @@
 // Whole runs on the CIFAR-10 subset of the repository: what they reach, leave, and how they go on.
 #include "tests/unit/engine/train/train_case.h"
 
+#include "engine/cluster/link.h"
 #include "tests/support/wait_until.h"
 
 namespace radl::engine {
