@@ -112,7 +112,7 @@ std::string place_stem(std::string_view place) {
   while (place.ends_with('/')) place.remove_suffix(1);
   std::string name(place.substr(place.rfind('/') + 1));
   for (std::string_view end : {".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".zip", ".csv", ".radlpack"}) {
-    if (name.size() > end.size() && lower(name).ends_with(end)) name.resize(name.size() - end.size());
+    if (name.size() > end.size() && lower(name).ends_with(end)) name.erase(name.size() - end.size());
   }
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '-';

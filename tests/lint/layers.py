@@ -17,6 +17,7 @@ LAYERS = {
     "common": [],
     "common/http": ["common"],
     "common/http_server": ["common", "common/http"],
+    "common/precompiled": [],
     "common/process": ["common"],
     "common/aws": ["common", "common/http", "common/process"],
     "common/azure": ["common", "common/http", "common/process"],

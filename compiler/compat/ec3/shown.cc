@@ -10,7 +10,7 @@ using sema::FeatureSet;
 using sema::Merged;
 using Kind = Merged::Kind;
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
     if (c == '\'') out += '\\';
@@ -25,8 +25,8 @@ std::string shown_number(const hir::Number& number) {
 
 std::string value_text(const hir::Value& value) {
   if (auto* number = value.number()) return shown_number(*number);
-  if (auto text = value.text()) return quoted(*text);
-  if (auto* reference = value.reference()) return quoted(reference->target.text);
+  if (auto text = value.text()) return in_quotes(*text);
+  if (auto* reference = value.reference()) return in_quotes(reference->target.text);
   return "''";
 }
 
@@ -76,7 +76,7 @@ class Writer {
         break;
       case Kind::Set:
         if (outermost_)
-          all.push_back(name + " = " + quoted(sema::joined(item)));
+          all.push_back(name + " = " + in_quotes(sema::joined(item)));
         else
           for (const hir::Value* value : item.set) all.push_back(name + " contains " + value_text(*value));
         break;

@@ -16,7 +16,7 @@ using Kind = JsonValue::Kind;
 
 // A string in quotes; nullopt for the few that RADL cannot write: a backslash at the end, before a quote or
 // before a newline, a NUL, and what looks like 'random(3)'.
-std::optional<std::string> quoted(std::string_view text) {
+std::optional<std::string> quote_text(std::string_view text) {
   std::string out = "'";
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\0') return std::nullopt;
@@ -203,7 +203,7 @@ class Reader {
 
   std::optional<std::string> scalar(const std::string& name, const JsonValue& value) {
     if (value.kind == Kind::String) {
-      auto text = quoted(value.text);
+      auto text = quote_text(value.text);
       if (!text)
         type(value, field(name),
              "is a string that RADL cannot write (a backslash before a quote or at the end, or a NUL)");

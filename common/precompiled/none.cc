@@ -1,0 +1,1 @@
+// CMake needs a source to precompile headers for (cmake/RadlPrecompiled.cmake).
