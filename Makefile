@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-im check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
+.PHONY: help deps deps-check programs build demo check check-trials check-faults check-openstack check-gce check-azure check-im check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -51,13 +51,18 @@ deps-check:
 $(BUILD)/build.ninja:
 	cmake -G Ninja -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
 
-# The programs alone; the tests are built by `check`.
-build: deps
+programs: deps
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
+
+# The programs alone; the tests are built by `check`.
+build: programs
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_shell_files radl_page
 
-demo: build
-	@tools/demo $(BUILD)
+# The engine comes first: it downloads the images while radlc is compiled.
+demo: programs
+	cmake --build $(BUILD) -j $(JOBS) --target radl-train
+	@tools/demo fetch $(BUILD) & cmake --build $(BUILD) -j $(JOBS) --target radlc && wait
+	@tools/demo run $(BUILD)
 
 check: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
