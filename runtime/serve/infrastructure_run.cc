@@ -6,20 +6,13 @@
 #include "common/guarded.h"
 #include "runtime/serve/infrastructure_job.h"
 #include "runtime/serve/memory_file.h"
+#include "runtime/serve/run_failure.h"
 
 namespace radl::serve {
 namespace {
 
 constexpr double kLockSeconds = 60;  // a terminal may hold the state meanwhile
 constexpr const char* kAccounts = "the accounts of a request";
-
-Status failure_of(const RunReport& report) {
-  if (report.status.ok()) return {};
-  std::string text;
-  for (const ActionOutcome& action : report.actions)
-    if (!action.status.ok()) text += (text.empty() ? "" : "\n") + action.told().text();
-  return text.empty() ? report.status : Status(report.status.code(), std::move(text));
-}
 
 // A client adds and changes; what exists is never destroyed for that. Machines that failed or were lost are
 // made again.

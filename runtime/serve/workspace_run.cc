@@ -7,21 +7,13 @@
 
 #include "common/files.h"
 #include "compiler/diag/render.h"
+#include "runtime/serve/run_failure.h"
 #include "runtime/serve/workspace.h"
 
 namespace radl::serve {
 namespace {
 
 constexpr double kLockSeconds = 60;  // a terminal may hold the state meanwhile
-
-Status failure_of(const RunReport& report) {
-  if (report.status.ok()) return {};
-  std::string text;
-  for (const ActionOutcome& action : report.actions)
-    if (!action.status.ok() && action.state == ActionOutcome::State::Failed)
-      text += (text.empty() ? "" : "\n") + action.told().text();
-  return text.empty() ? report.status : Status(report.status.code(), std::move(text));
-}
 
 }  // namespace
 
