@@ -73,6 +73,7 @@ class Database {
   void roll_back() noexcept;                        // of the open transaction; without memory of its own
   long long last_row_id() const;
   bool read_only() const;
+  sqlite3* handle() const { return db_; }  // for what SQLite can do beside statements
 
  private:
   explicit Database(sqlite3* db) : db_(db), idle_(std::make_unique<IdleStatements>()) {}

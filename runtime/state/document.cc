@@ -13,7 +13,9 @@ constexpr int kFast = 1;                      // a state is JSON in the main: al
 constexpr size_t kLargest = size_t{4} << 30;  // of a database; a bomb is larger
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
-Status damaged(const std::string& where) {
+}  // namespace
+
+Status damaged_document(const std::string& where) {
   return Status(Code::Corrupt, where + ": not a state of radlc, or damaged")
       .with_hint("restore an earlier version of it; radlc never starts over on its own");
 }
@@ -35,6 +37,7 @@ Result<std::string> compressed(const std::string& bytes) {
 }
 
 Result<std::string> decompressed(const std::string& document, const std::string& where) {
+  if (!document.starts_with(kGzipMagic)) return document;
   z_stream stream{};
   if (::inflateInit2(&stream, kGzip) != Z_OK) return Status(Code::Quota, "state: out of memory");
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(document.data()));
@@ -48,10 +51,9 @@ Result<std::string> decompressed(const std::string& document, const std::string&
     out.append(piece, 0, piece.size() - stream.avail_out);
   }
   ::inflateEnd(&stream);
-  return code == Z_STREAM_END ? Result<std::string>(std::move(out)) : Result<std::string>(damaged(where));
+  return code == Z_STREAM_END ? Result<std::string>(std::move(out))
+                              : Result<std::string>(damaged_document(where));
 }
-
-}  // namespace
 
 Result<std::string> to_document(Database& db) {
   Result<std::string> bytes = db.whole_bytes();
@@ -59,17 +61,30 @@ Result<std::string> to_document(Database& db) {
   return compressed(*bytes);
 }
 
-Result<Database> from_document(const std::string& document, const std::string& where) {
-  const bool packed = document.starts_with(kGzipMagic);
-  Result<std::string> bytes = packed ? decompressed(document, where) : Result<std::string>(document);
+Result<Database> open_document(const std::string& document, const std::string& where) {
+  Result<std::string> bytes = decompressed(document, where);
   if (!bytes.ok()) return bytes.status();
-  if (bytes->empty()) return damaged(where);
+  if (bytes->empty()) return damaged_document(where);
   Result<Database> db = Database::in_memory(*bytes);
-  if (!db.ok()) return damaged(where);
-  Result<int> version = state_version(*db);
+  return db.ok() ? std::move(db) : Result<Database>(damaged_document(where));
+}
+
+Status bring_up_to_date(Database& db, const std::string& where, bool* upgraded) {
+  Result<int> version = state_version(db);
   if (!version.ok()) return std::move(version).status().at(where);
-  if (*version == 0) return damaged(where);
-  if (Status done = migrate(*db, *version, kStateVersion, migrations()); !done.ok()) return done;
+  if (*version == 0) return damaged_document(where);
+  if (upgraded) *upgraded = *version != kStateVersion;
+  return migrate(db, *version, kStateVersion, migrations());
+}
+
+Result<Database> from_document(const std::string& document, const std::string& where) {
+  Result<Database> db = open_document(document, where);
+  if (!db.ok()) return db;
+  const Result<long long> version = db->integer("PRAGMA user_version");
+  if (version.ok() && *version == kHeadVersion)
+    return Status(Code::Invalid, where + ": only the head of a state in a bucket, not a whole state")
+        .with_hint("copy the whole state with `radlc state pull`");
+  if (Status ready = bring_up_to_date(*db, where); !ready.ok()) return ready;
   return db;
 }
 

@@ -20,7 +20,7 @@ Result<std::vector<std::string>> list_bucket(const std::string& directory, const
                                              const Stop& stop) {
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, environment);
+  Result<std::unique_ptr<Bucket>> bucket = Bucket::open(place->address, environment);
   if (!bucket.ok()) return bucket.status();
   const std::string prefix = place->prefix.empty() ? "" : place->prefix + "/";
   Result<std::vector<std::string>> keys = (*bucket)->keys(prefix, stop.within(kWholeList));

@@ -24,7 +24,7 @@ Result<std::unique_ptr<RunObjects>> RunObjects::open(const std::string& director
                                                      const Environment& environment) {
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, environment);
+  Result<std::unique_ptr<Bucket>> bucket = Bucket::open(place->address, environment);
   if (!bucket.ok()) return bucket.status();
   return std::unique_ptr<RunObjects>(new RunObjects(std::move(*bucket), place->key(name, "runs/")));
 }

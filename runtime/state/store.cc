@@ -1,7 +1,7 @@
 // Which store it is, and the writes of a run, spelled as changes.
 #include "runtime/state/store.h"
 
-#include "runtime/state/object_store.h"
+#include "runtime/state/bucket_store.h"
 #include "runtime/state/sqlite_store.h"
 #include "runtime/state/writes.h"
 
@@ -26,7 +26,7 @@ Status only_status(const Result<std::vector<long long>>& committed) {
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const std::string& name,
                                            OpenMode mode, World& world, const Stop& stop) {
-  return is_bucket_place(directory) ? ObjectStore::open(directory, name, mode, world, stop)
+  return is_bucket_place(directory) ? BucketStore::open(directory, name, mode, world, stop)
                                     : SqliteStore::open(directory, name, mode, world);
 }
 

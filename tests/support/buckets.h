@@ -67,6 +67,15 @@ class Buckets {
     std::lock_guard lock(mutex_);
     return objects_.size();
   }
+  // By path, "/bucket/key".
+  std::map<std::string, std::string> objects() {
+    std::lock_guard lock(mutex_);
+    return objects_;
+  }
+  void set_objects(std::map<std::string, std::string> objects) {
+    std::lock_guard lock(mutex_);
+    objects_ = std::move(objects);
+  }
 
  private:
   static std::string etag(const std::string& object) {

@@ -1,5 +1,5 @@
-// The Store in a bucket: one document, read when it is opened, and written anew, under the condition that it
-// is still the one that was read, with each group of changes. Internal to runtime/state.
+// The Store in a bucket: read when it is opened, and written with each group of changes, under the condition
+// that it is still the one that was read (stored_state.h). Internal to runtime/state.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,15 @@
 #include "runtime/state/database_store.h"
 #include "runtime/state/object_lock.h"
 #include "runtime/state/place.h"
+#include "runtime/state/stored_state.h"
 
 namespace radl {
 
-class ObjectStore : public DatabaseStore {
+class BucketStore : public DatabaseStore {
  public:
   static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
                                              OpenMode mode, World& world, const Stop& stop);
-  ~ObjectStore() override;
+  ~BucketStore() override;
 
   Status lock(const std::string& command, std::chrono::milliseconds timeout,
               const std::function<void(const LockInfo&)>& waiting, const Stop& stop) override;
@@ -48,10 +49,10 @@ class ObjectStore : public DatabaseStore {
   Status persist() override;
 
  private:
-  ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key, std::string folder,
+  BucketStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key, std::string folder,
               Stop stop);
 
-  // Reads the document into db_; false where there is none.
+  // Reads the state into db_; false if there is none.
   Result<bool> load();
   // Of what was read: sets copy_of_ to where the state is that it is a copy of, if that still exists, or
   // unasked_ if the place where it was cannot be asked.
@@ -61,20 +62,19 @@ class ObjectStore : public DatabaseStore {
   Status never_there();
   Status claim(bool& removed);
   Status take(const LockInfo& self, bool& removed);
-  Status put_document();
+  Status write_state();
   Status remove_below(const std::string& folder);
-  bool is_own_late_write();
   // What could not be written, where the user finds it.
   Status keep_copy(Status why);
   std::string key_of(const std::string& name) const { return key_.substr(0, key_.rfind('/') + 1) + name; }
   std::string copy_path() const { return folder_ + "/unwritten-state.db"; }
 
   std::unique_ptr<Bucket> bucket_;
+  StoredState stored_;
   std::string name_;
-  const std::string key_, folder_;
-  const Stop stop_;  // of every wait for the bucket
+  const std::string key_, folder_;  // of state.db.gz, and of the files of this computer
+  const Stop stop_;                 // of every wait for the bucket
   bool writable_ = false;
-  std::string etag_;     // of the document that was read or written last; empty: there is none
   std::string copy_of_;  // as load() has found it
   Status unasked_;       // not ok: it may be a copy, and the place where the state was cannot be asked
   Status fenced_;        // not ok: somebody else wrote it, and this run may not any more

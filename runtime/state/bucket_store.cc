@@ -1,4 +1,4 @@
-#include "runtime/state/object_store.h"
+#include "runtime/state/bucket_store.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,7 +6,6 @@
 
 #include "common/files.h"
 #include "runtime/state/apply_change.h"
-#include "runtime/state/document.h"
 #include "runtime/state/home.h"
 #include "runtime/state/job_lease.h"
 #include "runtime/state/lock.h"
@@ -47,17 +46,18 @@ Status fenced_off(const std::string& url) {
 
 }  // namespace
 
-ObjectStore::ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key,
+BucketStore::BucketStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key,
                          std::string folder, Stop stop)
     : DatabaseStore(std::move(db), world),
       bucket_(std::move(bucket)),
+      stored_(*bucket_, key),
       key_(std::move(key)),
       folder_(std::move(folder)),
       stop_(std::move(stop)) {}
 
-ObjectStore::~ObjectStore() { unlock(); }
+BucketStore::~BucketStore() { unlock(); }
 
-Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, const std::string& name,
+Result<std::unique_ptr<Store>> BucketStore::open(const std::string& directory, const std::string& name,
                                                  OpenMode mode, World& world, const Stop& stop) {
   if (Status fine = check_state_name(name); !fine.ok()) return fine;
   Result<BucketPlace> place = bucket_place(directory);
@@ -66,11 +66,11 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   if (!folder.ok()) return folder.status();
   Result<milliseconds> lease = lease_of(world.environment);
   if (!lease.ok()) return lease.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, world.environment);
+  Result<std::unique_ptr<Bucket>> bucket = Bucket::open(place->address, world.environment);
   if (!bucket.ok()) return bucket.status();
   Result<Database> empty = Database::in_memory();
   if (!empty.ok()) return empty.status();
-  std::unique_ptr<ObjectStore> store(new ObjectStore(std::move(*bucket), std::move(*empty), world,
+  std::unique_ptr<BucketStore> store(new BucketStore(std::move(*bucket), std::move(*empty), world,
                                                      place->key(name, kDocumentName), std::move(*folder),
                                                      stop));
   store->name_ = name;
@@ -89,22 +89,14 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   return std::unique_ptr<Store>(std::move(store));
 }
 
-Result<bool> ObjectStore::load() {
-  Result<std::optional<BucketObject>> object = bucket_->get(key_, stop_.within(kRead));
-  if (!object.ok()) return object.status();
-  if (!*object) {
-    etag_.clear();
-    return false;
-  }
-  Result<Database> db = from_document((*object)->body, bucket_->url(key_));
-  if (!db.ok()) return db.status();
-  db_ = std::move(*db);
-  etag_ = (*object)->etag;
+Result<bool> BucketStore::load() {
+  Result<bool> there = stored_.read(db_, stop_);
+  if (!there.ok() || !*there) return there;
   if (Status found = find_original(); !found.ok()) return found;
   return true;
 }
 
-Status ObjectStore::find_original() {
+Status BucketStore::find_original() {
   copy_of_.clear();
   unasked_ = {};
   Result<std::string> url = recorded_url(db_);
@@ -119,20 +111,19 @@ Status ObjectStore::find_original() {
   const size_t object = url->rfind('/');
   Result<BucketPlace> place = bucket_place(url->substr(0, object));
   if (!place.ok()) return unasked(place.status());
-  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address, world_.environment);
+  Result<std::unique_ptr<Bucket>> bucket = Bucket::open(place->address, world_.environment);
   if (!bucket.ok()) return unasked(bucket.status());
-  Result<std::optional<BucketObject>> there =
-      (*bucket)->get(place->prefix + url->substr(object), stop_.within(kRead));
+  Result<Database> other = Database::in_memory();
+  if (!other.ok()) return other.status();
+  Result<bool> there = StoredState(**bucket, place->prefix + url->substr(object)).read(*other, stop_);
   if (!there.ok()) return unasked(there.status());
   if (!*there) return {};  // it was moved here
-  Result<Database> other = from_document((*there)->body, *url);
-  if (!other.ok()) return unasked(other.status());
   const Result<std::string> ours = read_meta(db_, "lineage"), theirs = read_meta(*other, "lineage");
   if (!ours.ok() || !theirs.ok() || *ours == *theirs) copy_of_ = *url;
   return {};
 }
 
-Status ObjectStore::lock(const std::string& command, milliseconds timeout,
+Status BucketStore::lock(const std::string& command, milliseconds timeout,
                          const std::function<void(const LockInfo&)>& waiting, const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
   const LockInfo self = describe_self(command, principal_, world_);
@@ -165,7 +156,7 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
 }
 
 // The lock is held: makes the state this run's, or gives the lock back.
-Status ObjectStore::take(const LockInfo& self, bool& removed) {
+Status BucketStore::take(const LockInfo& self, bool& removed) {
   lock_id_ = self.id;
   principal_ = self.principal;
   Status claimed = claim(removed);
@@ -176,7 +167,7 @@ Status ObjectStore::take(const LockInfo& self, bool& removed) {
 }
 
 // Ok where the lock, as far as there is one, knows of no state: then what is missing was never there.
-Status ObjectStore::never_there() {
+Status BucketStore::never_there() {
   Result<std::optional<ObjectLockRecord>> lock = lock_->read();
   if (!lock.ok()) return lock.status();
   if (!*lock || (*lock)->state.empty()) return {};
@@ -189,8 +180,8 @@ Status ObjectStore::never_there() {
           bucket_->url(key_.substr(0, key_.rfind('/')) + "/lock"));
 }
 
-Status ObjectStore::claim(bool& removed) {
-  const bool was_there = !etag_.empty();
+Status BucketStore::claim(bool& removed) {
+  const bool was_there = stored_.is_stored();
   Result<bool> there = load();
   if (!there.ok()) return there.status();
   if (!*there) {
@@ -207,55 +198,29 @@ Status ObjectStore::claim(bool& removed) {
   if (Status put = write_meta(db_, "lock_generation", std::to_string(generation)); !put.ok()) return put;
   if (Status put = write_meta(db_, "lock_id", lock_id_); !put.ok()) return put;
   if (Status put = record_url(db_, path()); !put.ok()) return put;
-  if (Status tidy = db_.exec("VACUUM"); !tidy.ok()) return tidy;  // each write sends all of it
-  if (Status written = put_document(); !written.ok()) return written;
+  if (Status written = write_state(); !written.ok()) return written;
   Result<std::string> lineage = read_meta(db_, "lineage");
   if (!lineage.ok()) return lineage.status();
   return lock_->hold(infrastructure_tag(name_, *lineage), generation);
 }
 
-Status ObjectStore::put_document() {
-  Result<std::string> document = [&] {
-    std::lock_guard guard(mutex_);
-    return to_document(db_);
-  }();
-  if (!document.ok()) return document.status();
-  // Once it could not be reached, each further write is no more than asked whether it can be again.
+Status BucketStore::write_state() {
+  // Once it could not be reached, each further write only asks whether it can be again.
   const milliseconds patience = unreachable_ ? lock_->lease() / 12 : lock_->lease() / 2;
-  auto put = [&] {
-    return put_certainly(*bucket_, key_, *document, WriteIf{etag_.empty(), etag_}, patience, stop_);
-  };
-  Result<std::string> etag = put();
-  if (etag.status().code() == Code::Conflict && is_own_late_write()) etag = put();
-  if (!etag.ok()) {
-    return etag.status().code() == Code::Conflict ? fenced_off(path()) : etag.status();
-  }
-  etag_ = std::move(*etag);
-  return {};
+  Status written = stored_.write(db_, mutex_, patience, stop_);
+  // Whoever took the lock meanwhile has written its own name first.
+  if (written.code() == Code::Conflict && !lock_id_.empty() && stored_.is_late_write_of(lock_id_, stop_))
+    written = stored_.write(db_, mutex_, patience, stop_);
+  return written.code() == Code::Conflict ? fenced_off(path()) : written;
 }
 
-// Whether what is there was written under the lock that this run has: a write that was given up, and that the
-// server has done after all. The next is then on top of it. Whoever took the lock meanwhile has written its
-// own name first.
-bool ObjectStore::is_own_late_write() {
-  if (lock_id_.empty()) return false;
-  Result<std::optional<BucketObject>> object = bucket_->get(key_, stop_.within(kRead));
-  if (!object.ok() || !*object) return false;
-  Result<Database> there = from_document((*object)->body, bucket_->url(key_));
-  if (!there.ok()) return false;
-  const Result<std::string> written_by = read_meta(*there, "lock_id");
-  if (!written_by.ok() || *written_by != lock_id_) return false;
-  etag_ = (*object)->etag;
-  return true;
-}
-
-Status ObjectStore::check_held() {
+Status BucketStore::check_held() {
   if (!fenced_.ok()) return fenced_;
   return lock_->check();
 }
 
-Status ObjectStore::persist() {
-  Status written = put_document();
+Status BucketStore::persist() {
+  Status written = write_state();
   if (written.code() == Code::Conflict) {
     unreachable_ = true;
     return fenced_ = written;
@@ -272,7 +237,7 @@ Status ObjectStore::persist() {
   return {};
 }
 
-Status ObjectStore::keep_copy(Status why) {
+Status BucketStore::keep_copy(Status why) {
   Result<std::string> bytes = whole_bytes();
   Status kept = bytes.ok() ? write_file_atomic(copy_path(), *bytes, 0600) : bytes.status();
   std::string text = path() + ": the state cannot be written: " + why.message();
@@ -287,21 +252,21 @@ Status ObjectStore::keep_copy(Status why) {
           copy_path() + " --state " + bucket_->url(prefix) + " --name " + name_);
 }
 
-void ObjectStore::unlock() {
+void BucketStore::unlock() {
   if (lock_id_.empty()) return;
   lock_id_.clear();
   // A document that was lost leaves its name in the lock: nobody starts over.
   lock_->give_back(lock_->state());
 }
 
-Result<std::optional<LockInfo>> ObjectStore::lock_holder() { return lock_->living_owner(); }
+Result<std::optional<LockInfo>> BucketStore::lock_holder() { return lock_->living_owner(); }
 
 // A request of its own, which is spared where the answer changes nothing.
-Result<std::optional<LockInfo>> ObjectStore::at_work(size_t open_intents) {
+Result<std::optional<LockInfo>> BucketStore::at_work(size_t open_intents) {
   return open_intents == 0 ? std::optional<LockInfo>() : lock_->living_owner();
 }
 
-Status ObjectStore::force_unlock(const std::string& lock_id) { return lock_->force(lock_id); }
+Status BucketStore::force_unlock(const std::string& lock_id) { return lock_->force(lock_id); }
 
 namespace {
 
@@ -319,7 +284,7 @@ class BucketLease : public JobLease {
 
 // Whoever had it learns of it when it renews, a third of its time later at most: then it lets go. What it
 // does until then it does to its own job.
-Result<std::unique_ptr<JobLease>> ObjectStore::lease_job(const std::string& step, const std::string& command,
+Result<std::unique_ptr<JobLease>> BucketStore::lease_job(const std::string& step, const std::string& command,
                                                          bool take_over, const Stop& stop) {
   const LockInfo self = describe_self(command, principal_, world_);
   auto lock = std::make_unique<ObjectLock>(*bucket_, key_of(lease_name(step)), lock_->lease(), stop_);
@@ -340,35 +305,36 @@ Result<std::unique_ptr<JobLease>> ObjectStore::lease_job(const std::string& step
   return std::unique_ptr<JobLease>(std::make_unique<BucketLease>(std::move(lock)));
 }
 
-Result<std::optional<LockInfo>> ObjectStore::supervisor_of(const std::string& step) {
+Result<std::optional<LockInfo>> BucketStore::supervisor_of(const std::string& step) {
   return ObjectLock(*bucket_, key_of(lease_name(step)), lock_->lease(), stop_).living_owner();
 }
 
 // Under the condition that the document is still the one that was read: no lock is needed.
-Status ObjectStore::adopt() {
+Status BucketStore::adopt() {
   if (Status put = record_url(db_, path()); !put.ok()) return put;
   copy_of_.clear();
   unasked_ = {};
-  return put_document();
+  return write_state();
 }
 
-Status ObjectStore::replace(Database db) {
+Status BucketStore::replace(Database db) {
   if (Status held = check_held(); !held.ok()) return held;
   Result<std::string> generation = read_meta(db_, "lock_generation");
   if (!generation.ok()) return generation.status();
+  stored_.start_over();
   db_ = std::move(db);
   if (Status put = write_meta(db_, "lock_generation", *generation); !put.ok()) return put;
   if (Status put = write_meta(db_, "lock_id", lock_id_); !put.ok()) return put;
   if (Status put = record_url(db_, path()); !put.ok()) return put;
-  if (Status written = put_document(); !written.ok()) return written;
+  if (Status written = write_state(); !written.ok()) return written;
   std::error_code ignored;
   std::filesystem::remove(copy_path(), ignored);
   Result<std::string> lineage = read_meta(db_, "lineage");
   return lineage.ok() ? lock_->mark(infrastructure_tag(name_, *lineage)) : lineage.status();
 }
 
-// Leases that killed supervisors have left, and events of runs.
-Status ObjectStore::remove_below(const std::string& folder) {
+// Parts of the state, leases that killed supervisors have left, and events of runs.
+Status BucketStore::remove_below(const std::string& folder) {
   Result<std::vector<std::string>> keys = bucket_->keys(key_of(folder), for_a_write(stop_, kRead));
   if (!keys.ok()) return keys.status();
   for (const std::string& key : *keys)
@@ -377,7 +343,7 @@ Status ObjectStore::remove_below(const std::string& folder) {
 }
 
 // A copy is never locked, and its lock is a copy as well.
-Status ObjectStore::remove() {
+Status BucketStore::remove() {
   if (!copy_of_.empty()) {
     const std::string lock = key_.substr(0, key_.rfind('/') + 1) + kLock;
     if (Status gone = bucket_->remove(lock, for_a_write(stop_, kRead)); !gone.ok()) return gone;
@@ -387,9 +353,9 @@ Status ObjectStore::remove() {
     if (Status marked = lock_->mark(""); !marked.ok()) return marked;
   }
   if (Status gone = bucket_->remove(key_, for_a_write(stop_, kRead)); !gone.ok()) return gone;
-  for (const char* folder : {"leases/", "runs/"})
+  for (const char* folder : {"parts/", "leases/", "runs/"})
     if (Status gone = remove_below(folder); !gone.ok()) return gone;
-  etag_.clear();
+  stored_.forget();
   lock_id_.clear();
   lock_->remove();
   if (Status gone = world_.files.remove_tree(folder_); !gone.ok()) return gone;
