@@ -30,7 +30,8 @@ Value Evaluator::call_value(const ast::Call& call) {
   for (const ast::Expr* argument : call.arguments) {
     arguments.push_back(run(*argument));
     error = error || arguments.back().is_error();
-    if (!error && !function->takes_unknown && !known(arguments.back(), argument->span)) error = true;
+    if (!error && function->arguments == Arguments::Known && !known(arguments.back(), argument->span))
+      error = true;
   }
   if (error) {
     Value missing;
@@ -45,7 +46,7 @@ Value Evaluator::call_value(const ast::Call& call) {
   for (size_t i = 0; i < frame.size(); i++) {
     bool inside = frame[i].kind() == Kind::List || frame[i].kind() == Kind::Map;
     bool orders = function->run == run_sort || function->run == run_distinct;
-    bool whole = (!inside || orders) && !function->holds_arguments;
+    bool whole = (!inside || orders) && function->arguments != Arguments::Held;
     if (frame[i].sensitive() && (whole || !value.sensitive())) value.taint(frame[i]);
   }
   // lookup(map, secret, otherwise): the only function that chooses among what is not known yet.

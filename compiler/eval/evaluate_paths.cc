@@ -228,7 +228,7 @@ bool Evaluator::names_system(const Value& value, Span at) const {
 
 // Whether the function accepts the value as its only argument: advice must compile.
 bool Evaluator::takes(const Function& function, const Value& value) const {
-  if (function.least > 1 || (value.has_unknown() && !function.takes_unknown)) return false;
+  if (function.least > 1 || (value.has_unknown() && function.arguments == Arguments::Known)) return false;
   Diagnostics unheard;
   Arena arena;
   ast::Call call;

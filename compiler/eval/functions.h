@@ -1,5 +1,5 @@
-// The table of functions. Each gets checked counts of arguments, none of them Error, and says what is wrong
-// itself.
+// The table of functions (functions.def). Each gets checked counts of arguments, none of them Error, and says
+// what is wrong itself.
 #pragma once
 
 #include <span>
@@ -33,12 +33,13 @@ class CallFrame {
   std::vector<Value> arguments_;
 };
 
+enum class Arguments : uint8_t { Known, Any, Held };  // functions.def
+
 struct Function {
   FunctionInfo info;
   size_t least, most;  // number of arguments
-  bool takes_unknown;  // otherwise an unknown argument is an error
+  Arguments arguments;
   Value (*run)(const CallFrame&);
-  bool holds_arguments = false;  // the result holds them as they are, each with its own mark
 };
 std::span<const Function> function_table();
 const Function* find_function(std::string_view name);

@@ -140,7 +140,7 @@ Value run_format(const CallFrame& call) {
   return call.charge(parts.size(), pattern.size()) ? Value::joined(std::move(parts)) : Value();
 }
 
-Value run_text(const CallFrame& call) {
+Value run_string(const CallFrame& call) {
   if (call[0].kind() == Kind::Unknown || call[0].kind() == Kind::Joined) return Value::joined({call[0]});
   auto text = display(call[0], kPermitted);
   return text ? Value::string(std::move(*text)) : call.expected(0, "something with a string form");
