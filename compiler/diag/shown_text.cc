@@ -1,24 +1,30 @@
 #include "compiler/diag/shown_text.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
-#include "compiler/source/code_points.h"
 #include "compiler/source/utf8.h"
 
 namespace radl {
 namespace {
 
+struct CodePointRange {
+  uint32_t first, last;
+};
 constexpr CodePointRange kWide[] = {
 #include "compiler/diag/wide.inc"
 };
-constexpr CodePointRange kZeroWidth[] = {
-#include "compiler/diag/zero_width.inc"
-};
 
 size_t columns_of(uint32_t c) {
-  return c < 0x80 ? 1 : in_ranges(kZeroWidth, c) ? 0 : in_ranges(kWide, c) ? 2 : 1;
+  if (c < 0x80) return 1;
+  static const re2::RE2 zero_width(R"([\p{Mn}\p{Me}\x{200B}-\x{200D}\x{2060}\x{FEFF}])");
+  if (is_in_class(c, zero_width)) return 0;
+  auto after = std::find_if(std::begin(kWide), std::end(kWide),
+                            [&](const CodePointRange& range) { return c <= range.last; });
+  return after != std::end(kWide) && c >= after->first ? 2 : 1;
 }
 
 // Control characters, and those that turn the direction of writing: text would not look like what it is.

@@ -1,5 +1,7 @@
 #include "compiler/source/utf8.h"
 
+#include <re2/re2.h>
+
 namespace radl {
 
 CodePoint decode_utf8(std::string_view text) {
@@ -32,6 +34,12 @@ void append_utf8(std::string& out, uint32_t c) {
     put(0x80 | (c >> 6 & 0x3F));
   }
   put(0x80 | (c & 0x3F));
+}
+
+bool is_in_class(uint32_t c, const re2::RE2& cls) {
+  std::string character;
+  append_utf8(character, c);
+  return re2::RE2::FullMatch(character, cls);
 }
 
 }  // namespace radl

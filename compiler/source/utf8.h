@@ -5,6 +5,10 @@
 #include <string>
 #include <string_view>
 
+namespace re2 {
+class RE2;
+}
+
 namespace radl {
 
 struct CodePoint {
@@ -13,5 +17,7 @@ struct CodePoint {
 };
 CodePoint decode_utf8(std::string_view text);
 void append_utf8(std::string& out, uint32_t code_point);
+// `cls`: a class of Unicode's characters as RE2 writes it, such as \p{Lu}.
+bool is_in_class(uint32_t code_point, const re2::RE2& cls);
 
 }  // namespace radl

@@ -1,49 +1,31 @@
 #include "compiler/syntax/unicode.h"
 
-#include <algorithm>
-#include <iterator>
-
-#include "compiler/source/code_points.h"
+#include <re2/re2.h>
 
 namespace radl {
-namespace {
-
-// Beyond ASCII, ascending.
-constexpr CodePointRange kWordRanges[] = {
-#include "compiler/syntax/unicode_words.inc"
-};
-constexpr uint32_t kZeros[] = {
-#include "compiler/syntax/unicode_digits.inc"
-};
-struct UpperRange {
-  uint32_t first, last, step;
-};
-constexpr UpperRange kUpperRanges[] = {
-#include "compiler/syntax/unicode_upper.inc"
-};
-
-}  // namespace
 
 bool is_word_character(uint32_t c) {
   if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  return in_ranges(kWordRanges, c);
+  static const re2::RE2 words(R"([\pL\pN])");
+  return is_in_class(c, words);
 }
 
+// Beside capital letters, Python counts the numbers and circled, squared and parenthesized letters that
+// Unicode lists as Other_Uppercase.
 bool is_upper_case(uint32_t c) {
   if (c < 0x80) return c >= 'A' && c <= 'Z';
-  auto above = std::upper_bound(std::begin(kUpperRanges), std::end(kUpperRanges), c,
-                                [](uint32_t value, const UpperRange& range) { return value < range.first; });
-  if (above == std::begin(kUpperRanges)) return false;
-  const UpperRange& range = *std::prev(above);
-  return c <= range.last && (c - range.first) % range.step == 0;
+  static const re2::RE2 capitals(
+      R"([\p{Lu}\x{2160}-\x{216F}\x{24B6}-\x{24CF}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])");
+  return is_in_class(c, capitals);
 }
 
+// The ten digits of a script follow each other, so those before a digit tell its value.
 int digit_value(uint32_t c) {
   if (c < 0x80) return c >= '0' && c <= '9' ? static_cast<int>(c - '0') : -1;
-  auto above = std::upper_bound(std::begin(kZeros), std::end(kZeros), c);
-  if (above == std::begin(kZeros)) return -1;
-  uint32_t value = c - *std::prev(above);
-  return value <= 9 ? static_cast<int>(value) : -1;
+  static const re2::RE2 digits(R"(\p{Nd})");
+  int before = -1;
+  while (is_in_class(c, digits)) --c, ++before;
+  return before < 0 ? -1 : before % 10;
 }
 
 bool is_invisible(uint32_t c) {

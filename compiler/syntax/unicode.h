@@ -7,16 +7,16 @@
 
 namespace radl {
 
-// Letters, digits and other numerals of Unicode 14, and `_`: what `\w` is in Python 3.11.
+// Letters, digits and other numerals of Unicode, and `_`: what `\w` is in Python. RE2 has the tables.
 bool is_word_character(uint32_t code_point);
 
 // Spaces of all kinds and control characters: skipped without a word.
 bool is_invisible(uint32_t code_point);
 
-// An upper-case letter of any script (`str.isupper` in Python 3.11).
+// An upper-case letter of any script (`str.isupper` in Python).
 bool is_upper_case(uint32_t code_point);
 
-// The value of a decimal digit of any script (`\d` in Python 3.11); -1: it is none.
+// The value of a decimal digit of any script (`\d` in Python); -1: it is none.
 int digit_value(uint32_t code_point);
 
 }  // namespace radl

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/syntax/unicode.h"
+
 namespace radl {
 namespace {
 
@@ -20,6 +22,16 @@ Seen tokens_of(std::string_view text) {
   for (RawToken raw = scanner.next(); raw.kind != RawKind::End; raw = scanner.next())
     seen.emplace_back(raw.kind, raw.begin, raw.end);
   return seen;
+}
+
+TEST(Unicode, ClassesOfCharactersAreThoseOfPython) {
+  EXPECT_TRUE(is_word_character(0xE9) && is_word_character(0x65E5) && is_word_character(0xB2));
+  EXPECT_FALSE(is_word_character(0x20AC) || is_word_character(0x300));
+  EXPECT_TRUE(is_upper_case(0xC9) && is_upper_case(0x2160) && is_upper_case(0x24B6));
+  EXPECT_FALSE(is_upper_case(0xE9) || is_upper_case(0x2170));
+  EXPECT_EQ(digit_value(0x663), 3);
+  EXPECT_EQ(digit_value(0x1D7FF), 9);  // the last of five runs of digits
+  EXPECT_EQ(digit_value(0x2460), -1);
 }
 
 TEST(Scanner, KnowsWhatALetterOfAnotherScriptDoesToWordsAndNumbers) {
