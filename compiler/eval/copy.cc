@@ -22,12 +22,7 @@ const expr::Value* variable(const ast::Name& name, const Variables* variables) {
 }  // namespace
 
 ast::Bound* Copier::bound(const ast::Name& name, const expr::Value* value) {
-  auto* made = arena_.make<ast::Bound>();
-  made->kind = ast::Kind::Bound;
-  made->span = name.span;
-  made->value = value;
-  made->name = name;
-  return made;
+  return arena_.make<ast::Bound>(ast::Kind::Bound, name.span, value, name);
 }
 
 template <class T, class... Members>
@@ -79,10 +74,7 @@ ast::Expr* Copier::reference(const ast::Reference& reference, const Variables* v
   ast::Bound* bound = this->bound(reference.parts[0].name, value);
   bound->span = reference.span;
   if (reference.parts.size() == 1) return bound;
-  auto* select = arena_.make<ast::Select>();
-  select->kind = ast::Kind::Select;
-  select->span = reference.span;
-  select->base = bound;
+  auto* select = arena_.make<ast::Select>(ast::Kind::Select, reference.span, bound);
   for (size_t i = 1; i < reference.parts.size(); ++i)
     select->parts.push(arena_, copy(reference.parts[i], variables));
   return select;

@@ -175,12 +175,9 @@ class Expander::Expansion {
     const size_t before = made_.size();
     push(*system, variables);
     if (made_.size() == before || count->value == nullptr) return;
-    auto* deploy = arena().make<ast::Deploy>();
-    deploy->kind = ast::Kind::Deploy;
-    deploy->span = count->span;
-    deploy->keyword = {"deploy", count->name.span};
-    deploy->name = made_.back()->name;
-    deploy->count = copier_.copy(count->value, variables);
+    auto* deploy =
+        arena().make<ast::Deploy>(ast::Kind::Deploy, count->span, ast::Name{"deploy", count->name.span},
+                                  made_.back()->name, nullptr, copier_.copy(count->value, variables));
     deploy->of_system = true;
     made_.push_back(deploy);
   }
@@ -276,9 +273,7 @@ class Expander::Expansion {
                                                              : std::string(kind_name(value.kind()))));
       return nullptr;
     }
-    ast::Number* made = arena().make<ast::Number>();
-    made->kind = ast::Kind::Number;
-    made->span = written.span;
+    auto* made = arena().make<ast::Number>(ast::Kind::Number, written.span);
     made->integer = value.as_integer();
     made->real = static_cast<double>(made->integer);
     made->digits = arena().copy(std::to_string(made->integer));

@@ -30,9 +30,7 @@ void Builder::add(ast::Block* block) {
 // ----------------------------------------------------------------------------------------------
 
 void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
-  auto* made = node<ast::FeatureBlock>(kind, place);
-  made->keyword = word(keyword);
-  made->name = word(name);
+  auto* made = node<ast::FeatureBlock>(kind, place, word(keyword), word(name));
   if (body) made->body = *body;
   if (kind == ast::Kind::Ansible && !body)
     syntax(DiagCode::UnexpectedToken, place, "`ansible` needs its features in parentheses",
@@ -52,9 +50,7 @@ void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place na
 }
 
 void Builder::general(Place place, Place kind, Place name, ast::Features* body) {
-  auto* made = node<ast::FeatureBlock>(ast::Kind::General, place);
-  made->keyword = word(kind);
-  made->name = word(name);
+  auto* made = node<ast::FeatureBlock>(ast::Kind::General, place, word(kind), word(name));
   if (body) made->body = *body;
   add(made);
   std::string_view text = made->keyword.text;
@@ -69,35 +65,26 @@ void Builder::general(Place place, Place kind, Place name, ast::Features* body) 
 
 void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* recipe,
                         List<ast::Resource*>* resources, Place body) {
-  auto* made = node<ast::Configure>(ast::Kind::Configure, place);
-  made->keyword = word(keyword);
-  made->name = word(name);
-  made->has_body = !(body == place);
-  made->recipe = recipe;
+  const bool has_body = !(body == place);
+  auto* made = node<ast::Configure>(place, word(keyword), word(name), nullptr, has_body, recipe);
   made->body_span = at(body);
   if (resources) made->resources = *resources;
   add(made);
 }
 
 void Builder::deploy(Place place, Place keyword, Place name, ast::Expr* count, Place cloud) {
-  auto* made = node<ast::Deploy>(ast::Kind::Deploy, place);
-  made->keyword = word(keyword);
-  made->name = word(name);
-  made->count = count;
+  auto* made = node<ast::Deploy>(place, word(keyword), word(name), nullptr, count);
   if (cloud.size() != 0) made->cloud = word_value(cloud);
   add(made);
 }
 
 ast::String* Builder::word_value(Place place) {
-  auto* made = node<ast::String>(ast::Kind::String, place);
-  made->text = word(place).text;
-  made->word = true;
-  return made;
+  return node<ast::String>(place, word(place).text, List<ast::StringPart>(), true);
 }
 
 void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::Contextualize* made,
                             Place body) {
-  if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
+  if (!made) made = node<ast::Contextualize>(place);
   made->span = at(place);
   made->keyword = word(keyword);
   made->max_time = time;
@@ -131,12 +118,8 @@ ast::Features* Builder::features(Place place, ast::Features* list) {
 }
 
 ast::Feature* Builder::simple(Place place, Place name, ast::Op op, Place op_place, ast::Expr* value) {
-  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
-  made->form = ast::FeatureKind::Simple;
-  made->op = op;
-  made->name = word(name);
-  made->op_span = at(op_place);
-  made->value = value;
+  auto* made =
+      node<ast::Feature>(place, ast::FeatureKind::Simple, op, false, word(name), at(op_place), value);
   if (made->name.text.starts_with("ec3_")) tree_.ec3_mark = true;
   operators_ = 0;
   return made;
@@ -157,17 +140,14 @@ ast::Feature* Builder::group(Place place, Place name, Place op_place, ast::Featu
 }
 
 ast::Feature* Builder::soft(Place place, ast::Expr* weight, ast::Features* group) {
-  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
-  made->form = ast::FeatureKind::Soft;
+  auto* made = node<ast::Feature>(place, ast::FeatureKind::Soft);
   made->weight = static_cast<ast::Number*>(weight);
   made->group = group;
   return made;
 }
 
 ast::Feature* Builder::error_feature(Place place) {
-  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
-  made->form = ast::FeatureKind::Error;
-  return made;
+  return node<ast::Feature>(place, ast::FeatureKind::Error);
 }
 
 // ---- parts of configure and contextualize
@@ -175,11 +155,8 @@ ast::Feature* Builder::error_feature(Place place) {
 
 ast::Contextualize* Builder::option(ast::Contextualize* made, Place place, Place name, ast::Op op,
                                     ast::Expr* value) {
-  if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
-  auto* option = node<ast::Option>(ast::Kind::Option, place);
-  option->name = word(name);
-  option->op = op;
-  option->value = value;
+  if (!made) made = node<ast::Contextualize>(place);
+  auto* option = node<ast::Option>(place, word(name), op, value);
   // RADL 1 takes a bare number or a string here: no unit, no list.
   const auto* number = ast::as<ast::Number>(value);
   bool plain =
@@ -194,17 +171,13 @@ ast::Contextualize* Builder::option(ast::Contextualize* made, Place place, Place
 }
 
 ast::Contextualize* Builder::item(ast::Contextualize* made, ast::Item* item) {
-  if (!made)
-    made = node<ast::Contextualize>(ast::Kind::Contextualize, item ? Place(item->span) : Place(0, 0));
+  if (!made) made = node<ast::Contextualize>(item ? Place(item->span) : Place(0, 0));
   if (item) made->items.push(tree_.arena, item);
   return made;
 }
 
 ast::Item* Builder::new_item(Place place, Place system, Place configure) {
-  auto* made = node<ast::Item>(ast::Kind::Item, place);
-  made->system = word(system);
-  made->configure = word(configure);
-  return made;
+  return node<ast::Item>(place, word(system), word(configure));
 }
 
 ast::Item* Builder::item_step(ast::Item* item, Place place, Place word, ast::Number* step) {

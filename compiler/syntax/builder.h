@@ -59,12 +59,15 @@ class Builder {
   ast::Item* item_tool(ast::Item* item, Place place, Place word, Place tool);
 
  protected:
-  template <class T>
-  T* node(ast::Kind kind, Place place) {
-    T* made = tree_.arena.make<T>();
-    made->kind = kind;
-    made->span = at(place);
-    return made;
+  // `members`: the first ones of the node, in the order of its declaration.
+  template <class T, class... Members>
+  T* node(ast::Kind kind, Place place, Members... members) {
+    return tree_.arena.make<T>(kind, at(place), members...);
+  }
+  template <class T, class... Members>
+  T* node(Place place, Members... members) {
+    static_assert(ast::Kinds<T>::from == ast::Kinds<T>::to);
+    return node<T>(ast::Kinds<T>::from, place, members...);
   }
   Span at(Place place) const { return place.in(source_.id()); }
   ast::String* word_value(Place place);  // a cloud or a zone, without quotes

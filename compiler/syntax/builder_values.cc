@@ -49,17 +49,14 @@ ast::Expr* Builder::with_unit(Place place, ast::Number* number, Place unit) {
 }
 
 ast::Expr* Builder::ec3_reference(Place place, Place kind, Place target) {
-  auto* made = node<ast::Ec3Reference>(ast::Kind::Ec3Reference, place);
-  made->target_kind = word(kind);
-  made->target = word(target);
+  auto* made = node<ast::Ec3Reference>(place, word(kind), word(target));
   ec3_use(ast::Ec3Use::What::ReferenceValue, place, made->target_kind);
   tree_.ec3_mark = true;
   return made;
 }
 
 ast::Expr* Builder::list_value(Place place, List<ast::Expr*>* items) {
-  auto* made = node<ast::ListValue>(ast::Kind::ListValue, place);
-  made->items = *items;
+  auto* made = node<ast::ListValue>(place, *items);
   if (radl2()) {
     too_long(place);
     return made;

@@ -40,9 +40,7 @@ std::optional<Escaped> escaped_point(std::string_view text, size_t at) {
 }  // namespace
 
 ast::Number* Literals::number(Span span, bool* fits) {
-  auto* node = tree_.arena.make<ast::Number>();
-  node->kind = ast::Kind::Number;
-  node->span = span;
+  auto* node = tree_.arena.make<ast::Number>(ast::Kind::Number, span);
   node->digits = ascii_digits(source_.text().substr(span.begin, span.size()));
   node->is_float = node->digits.find('.') != std::string_view::npos;
   *fits = node->digits.size() <= kMaxNumberDigits;
@@ -187,11 +185,8 @@ void Literals::unfilled_input(std::string_view text, uint32_t file, uint32_t off
 }
 
 ast::String* Literals::text(Span span, bool open_end) {
-  auto* node = tree_.arena.make<ast::String>();
-  node->kind = ast::Kind::String;
-  node->span = span;
   std::string_view inner = source_.text().substr(span.begin + 1, span.size() - (open_end ? 1 : 2));
-  node->text = inner;
+  auto* node = tree_.arena.make<ast::String>(ast::Kind::String, span, inner);
   if (std::none_of(inner.begin(), inner.end(), means_something)) return node;
   node->text = decode(inner);
   unfilled_input(inner, span.file, span.begin + 1);
@@ -199,30 +194,21 @@ ast::String* Literals::text(Span span, bool open_end) {
 }
 
 ast::String* Literals::escaped_text(Span span) {
-  auto* node = tree_.arena.make<ast::String>();
-  node->kind = ast::Kind::String;
-  node->span = span;
   Span inner{span.file, span.begin + 1, span.end - 1};
-  node->text = decode_escapes(inner);
+  auto* node = tree_.arena.make<ast::String>(ast::Kind::String, span, decode_escapes(inner));
   unfilled_input(source_.text(inner), span.file, inner.begin);
   return node;
 }
 
 ast::Expr* Literals::random(Span span) {
-  auto* node = tree_.arena.make<ast::Random>();
-  node->kind = ast::Kind::Random;
-  node->span = span;
-  node->length = source_.text(span)[8] - '0';  // 'random(D)'
-  return node;
+  const int length = source_.text(span)[8] - '0';  // 'random(D)'
+  return tree_.arena.make<ast::Random>(ast::Kind::Random, span, length);
 }
 
 ast::Recipe* Literals::recipe(Span span) {
-  auto* node = tree_.arena.make<ast::Recipe>();
-  node->kind = ast::Kind::Recipe;
-  node->span = span;
   std::string_view body = source_.text(span).substr(6);
   if (body.ends_with("@end")) body.remove_suffix(4);
-  node->text = body;
+  auto* node = tree_.arena.make<ast::Recipe>(ast::Kind::Recipe, span, body);
   if (!radl2()) unfilled_input(body, span.file, span.begin + 6);
   if (body.find("ec3_") == std::string_view::npos) return node;
   for (std::string_view key : {"ec3_xpath", "ec3_jpath", "ec3_file", "ec3_prio", "ec3_append"})

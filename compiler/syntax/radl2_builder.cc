@@ -9,9 +9,8 @@ namespace radl {
 // ---- blocks
 
 void Radl2Builder::version(Place place, ast::Expr* number) {
-  auto* made = node<ast::Version>(ast::Kind::Version, place);
+  auto* made = node<ast::Version>(place, word({place.begin, place.begin + 4}));
   const auto* value = static_cast<ast::Number*>(number);
-  made->keyword = word({place.begin, place.begin + 4});
   made->number =
       value->is_float || value->big || value->integer > 1000000 ? 0 : static_cast<int>(value->integer);
   if (made->number != 2)
@@ -53,12 +52,10 @@ void Radl2Builder::features_block(ast::Kind kind, Place place, Place keyword, Pl
 }
 
 void Radl2Builder::use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body) {
-  auto* made = node<ast::Use>(ast::Kind::Use, place);
-  made->keyword = word(keyword);
-  made->name = word(name);
+  auto* made = node<ast::Use>(place, word(keyword), word(name));
   made->module = module->kind == ast::Kind::String ? static_cast<ast::String*>(module) : nullptr;
   if (!made->module) {
-    made->module = node<ast::String>(ast::Kind::String, module->span);
+    made->module = node<ast::String>(module->span);
     syntax(DiagCode::UnexpectedToken, module->span, "a module is named by a string");
   }
   if (body) made->body = *body;
@@ -119,9 +116,7 @@ void Radl2Builder::readable(const ast::Name& name) {
 
 void Radl2Builder::let(Place place, Place keyword, Place name, List<ast::Name>* parameters,
                        ast::Expr* value) {
-  auto* made = node<ast::Let>(ast::Kind::Let, place);
-  made->keyword = word(keyword);
-  made->name = word(name);
+  auto* made = node<ast::Let>(place, word(keyword), word(name), nullptr, value);
   readable(made->name);
   if (parameters) made->parameters = *parameters;
   for (const ast::Name& parameter : made->parameters) {
@@ -133,33 +128,21 @@ void Radl2Builder::let(Place place, Place keyword, Place name, List<ast::Name>* 
                "two parameters are named `" + std::string(parameter.text) + "`");
     }
   }
-  made->value = value;
   add(made);
 }
 
 void Radl2Builder::assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message) {
-  auto* made = node<ast::Assert>(ast::Kind::Assert, place);
-  made->keyword = word(keyword);
-  made->condition = condition;
-  made->message = message;
-  add(made);
+  add(node<ast::Assert>(place, word(keyword), ast::Name(), nullptr, condition, message));
 }
 
 void Radl2Builder::moved(Place place, Place keyword, ast::Expr* from, ast::Expr* to) {
-  auto* made = node<ast::Moved>(ast::Kind::Moved, place);
-  made->keyword = word(keyword);
-  made->from = from;
-  made->to = to;
-  add(made);
+  add(node<ast::Moved>(place, word(keyword), ast::Name(), nullptr, from, to));
 }
 
 ast::Each* Radl2Builder::each(Place place, Place first, Place second, ast::Expr* list) {
-  auto* made = tree_.arena.make<ast::Each>();
-  made->first = word(first);
+  auto* made = tree_.arena.make<ast::Each>(word(first), ast::Name(), list, at(place));
   readable(made->first);
   if (second.size() != 0) readable(made->second = word(second));
-  made->list = list;
-  made->span = at(place);
   return made;
 }
 
@@ -169,11 +152,8 @@ void Radl2Builder::begin_each() {
 }
 
 void Radl2Builder::each_block(Place place, Place head, ast::Each* each, Place body) {
-  auto* made = node<ast::EachBlock>(ast::Kind::Each, place);
-  made->keyword = word({head.begin, head.begin + 4});
-  made->each = *each;
-  made->body_span = at(body);
-  made->blocks = tree_.blocks;
+  const ast::Name keyword = word({head.begin, head.begin + 4});
+  auto* made = node<ast::EachBlock>(place, keyword, ast::Name(), nullptr, *each, at(body), tree_.blocks);
   tree_.blocks = outside_->blocks;
   outside_ = outside_->before;
   for (const ast::Block* block : made->blocks) {
@@ -206,8 +186,7 @@ ast::Feature* Radl2Builder::computed(Place place, Place name, ast::Expr* named, 
 }
 
 ast::Feature* Radl2Builder::each_feature(Place place, ast::Each* each, ast::Features* inner, Place body) {
-  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
-  made->form = ast::FeatureKind::Each;
+  auto* made = node<ast::Feature>(place, ast::FeatureKind::Each);
   made->each = each;
   made->group = inner;
   inner->items = within_lets(inner->items);
@@ -217,8 +196,7 @@ ast::Feature* Radl2Builder::each_feature(Place place, ast::Each* each, ast::Feat
 }
 
 ast::Feature* Radl2Builder::let_feature(Place place, Place name, ast::Expr* value) {
-  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
-  made->form = ast::FeatureKind::Each;
+  auto* made = node<ast::Feature>(place, ast::FeatureKind::Each);
   made->each = let_each(place, name, value);
   made->group = features(place, nullptr);
   return made;
@@ -232,28 +210,26 @@ ast::Features* Radl2Builder::features_of_body(Place place, ast::Features* list) 
 // ---- parts of configure and contextualize
 
 ast::Resource* Radl2Builder::resource_of(Place place, Place type, ast::Expr* name, ast::Features* body) {
-  auto* made = node<ast::Resource>(ast::Kind::Resource, place);
-  made->type = word(type);
-  made->name = name;
+  auto* made = node<ast::Resource>(place, word(type), name);
   if (body) made->body = *body;
   return made;
 }
 
 ast::Resource* Radl2Builder::each_resource(Place place, ast::Each* each, List<ast::Resource*>* inner) {
-  auto* made = node<ast::Resource>(ast::Kind::Resource, place);
+  auto* made = node<ast::Resource>(place);
   made->each = each;
   if (inner) made->inner = within_lets(*inner);
   return made;
 }
 
 ast::Resource* Radl2Builder::let_resource(Place place, Place name, ast::Expr* value) {
-  auto* made = node<ast::Resource>(ast::Kind::Resource, place);
+  auto* made = node<ast::Resource>(place);
   made->each = let_each(place, name, value);
   return made;
 }
 
 ast::Item* Radl2Builder::let_item(Place place, Place name, ast::Expr* value) {
-  auto* made = node<ast::Item>(ast::Kind::Item, place);
+  auto* made = node<ast::Item>(place);
   made->each = let_each(place, name, value);
   return made;
 }
@@ -344,10 +320,8 @@ ast::Item* Radl2Builder::targets(Place place, List<ast::Name>* systems, ast::Exp
   for (const ast::Name& configure : *configures) {
     if (!configure && !recipe_) continue;  // reported
     for (const ast::Name& system : systems ? *systems : none) {
-      auto* made = node<ast::Item>(ast::Kind::Item, place);
-      made->system = system;
+      auto* made = node<ast::Item>(place, system, configure);
       made->systems = computed;
-      made->configure = configure;
       made->named = recipe_;
       if (first)
         first->inner.push(tree_.arena, made);
@@ -360,13 +334,13 @@ ast::Item* Radl2Builder::targets(Place place, List<ast::Name>* systems, ast::Exp
 }
 
 ast::Item* Radl2Builder::after_name(ast::Item* names, Place name) {
-  if (!names) names = node<ast::Item>(ast::Kind::Item, name);
+  if (!names) names = node<ast::Item>(name);
   names->after.push(tree_.arena, word(name));
   return names;
 }
 
 ast::Item* Radl2Builder::after_computed(ast::Item* names, Place place, ast::Expr* name) {
-  if (!names) names = node<ast::Item>(ast::Kind::Item, place);
+  if (!names) names = node<ast::Item>(place);
   if (std::optional<std::string_view> plain = plain_name(name); !plain)
     names->after_named.push(tree_.arena, name);
   else if (!plain->empty())
@@ -403,7 +377,7 @@ ast::Item* Radl2Builder::item_when(ast::Item* item, Place place, Place word, ast
 }
 
 ast::Item* Radl2Builder::each_item(Place place, ast::Each* each, ast::Contextualize* inner) {
-  auto* made = node<ast::Item>(ast::Kind::Item, place);
+  auto* made = node<ast::Item>(place);
   made->each = each;
   made->inner = within_lets(inner->items);
   if (!inner->options.empty())

@@ -7,31 +7,19 @@ namespace radl {
 
 ast::Expr* Radl2Builder::unary(Place place, ast::UnaryOp op, ast::Expr* operand) {
   if (too_long(place)) return operand;
-  auto* made = node<ast::Unary>(ast::Kind::Unary, place);
-  made->op = op;
-  made->operand = operand;
-  return made;
+  return node<ast::Unary>(place, op, operand);
 }
 
 ast::Expr* Radl2Builder::binary(Place place, ast::BinaryOp op, Place op_place, ast::Expr* left,
                                 ast::Expr* right) {
   if (too_long(op_place)) return left;
-  auto* made = node<ast::Binary>(ast::Kind::Binary, place);
-  made->op = op;
-  made->op_span = at(op_place);
-  made->left = left;
-  made->right = right;
-  return made;
+  return node<ast::Binary>(place, op, at(op_place), left, right);
 }
 
 ast::Expr* Radl2Builder::if_else(Place place, ast::Expr* condition, ast::Expr* then_value,
                                  ast::Expr* else_value) {
   if (too_long(place)) return then_value;
-  auto* made = node<ast::If>(ast::Kind::If, place);
-  made->condition = condition;
-  made->then_value = then_value;
-  made->else_value = else_value;
-  return made;
+  return node<ast::If>(place, condition, then_value, else_value);
 }
 
 // ---- references
@@ -52,12 +40,9 @@ void Radl2Builder::split_path(List<ast::PathPart>& parts, ast::Name name) {
 ast::Expr* Radl2Builder::reference(Place place) {
   ast::Name name = word(place);
   std::string_view text = name.text;
-  if (text == "yes" || text == "no" || text == "true" || text == "false") {
-    auto* made = node<ast::Boolean>(ast::Kind::Boolean, place);
-    made->value = text == "yes" || text == "true";
-    return made;
-  }
-  auto* made = node<ast::Reference>(ast::Kind::Reference, place);
+  const bool yes = text == "yes" || text == "true";
+  if (yes || text == "no" || text == "false") return node<ast::Boolean>(place, yes);
+  auto* made = node<ast::Reference>(place);
   split_path(made->parts, name);
   if (made->parts.empty()) {
     syntax(DiagCode::UnexpectedToken, place, "`" + std::string(text) + "` names nothing");
@@ -88,7 +73,7 @@ ast::Expr* Radl2Builder::index(Place place, ast::Expr* base, ast::Expr* index, P
 // ---- strings with ${ }
 // ----------------------------------------------------------------------------------------
 
-ast::String* Radl2Builder::text_parts() { return node<ast::String>(ast::Kind::String, Place(0, 0)); }
+ast::String* Radl2Builder::text_parts() { return node<ast::String>(Place(0, 0)); }
 
 ast::String* Radl2Builder::add_part(ast::String* text, ast::StringPart* part) {
   if (!part->value && !text->parts.empty() && !text->parts.back().value) {
@@ -123,9 +108,8 @@ ast::Expr* Radl2Builder::member_of(Place place, ast::Expr* base, Place name) {
     syntax(DiagCode::UnexpectedToken, name, "`.` with no name behind it");
     return error_value(place);
   }
-  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base)
-                                                 : node<ast::Select>(ast::Kind::Select, place);
-  if (select != base) select->base = base;
+  auto* select =
+      base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base) : node<ast::Select>(place, base);
   select->span = at(place);
   split_path(select->parts, word);
   return select;
@@ -134,9 +118,8 @@ ast::Expr* Radl2Builder::member_of(Place place, ast::Expr* base, Place name) {
 ast::Expr* Radl2Builder::element_of(Place place, ast::Expr* base, ast::Expr* index, Place brackets) {
   if (base->kind == ast::Kind::Reference) return this->index(place, base, index, brackets);
   if (base->kind == ast::Kind::ErrorValue || too_long(brackets)) return base;
-  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base)
-                                                 : node<ast::Select>(ast::Kind::Select, place);
-  if (select != base) select->base = base;
+  auto* select =
+      base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base) : node<ast::Select>(place, base);
   select->span = at(place);
   select->parts.push(tree_.arena, {{}, index, at(brackets)});
   return select;
@@ -164,11 +147,8 @@ ast::Expr* Radl2Builder::call_value(Place place, Place function, ast::Call* call
 
 ast::Comprehension* Radl2Builder::comprehension(Place place, ast::Expr* value, const ast::Each& each,
                                                 ast::Expr* condition) {
-  auto* made = node<ast::Comprehension>(ast::Kind::Comprehension, place);
-  made->element.value = value;
-  made->each = each;
-  made->condition = condition;
-  return made;
+  const ast::Entry element{{}, nullptr, value, {}};
+  return node<ast::Comprehension>(place, false, element, each, condition);
 }
 
 List<ast::Each*>* Radl2Builder::loop(List<ast::Each*>* loops, ast::Each* each) {
@@ -186,8 +166,7 @@ ast::Expr* Radl2Builder::list_made(Place place, ast::Expr* value, List<ast::Each
       made = comprehension(place, value, each, condition);
       continue;
     }
-    auto* joined = node<ast::Call>(ast::Kind::Call, place);
-    joined->function = {"flatten", {}};  // nobody wrote it
+    auto* joined = node<ast::Call>(place, ast::Name{"flatten", {}});  // nobody wrote it
     joined->arguments.push(tree_.arena, comprehension(place, made, each, nullptr));
     made = joined;
   }

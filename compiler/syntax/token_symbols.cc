@@ -63,9 +63,7 @@ int TokenStream::symbol(const Token& token, Value& value) {
     case Made::Member:
       return RADL_MEMBER;
     case Made::Placeholder:
-      value.RADL_PLACEHOLDER = tree_.arena.make<ast::Expr>();
-      value.RADL_PLACEHOLDER->kind = ast::Kind::ErrorValue;
-      value.RADL_PLACEHOLDER->span = token.span;
+      value.RADL_PLACEHOLDER = tree_.arena.make<ast::Expr>(ast::Kind::ErrorValue, token.span);
       return RADL_PLACEHOLDER;
     default:
       break;

@@ -208,11 +208,9 @@ class Composer {
   }
 
   ast::Recipe* recipe(const Aspect& aspect, const ast::Configure& of) {
-    auto* made = made_->arena.make<ast::Recipe>();
-    made->kind = ast::Kind::Recipe;
-    made->span = of.recipe != nullptr ? of.recipe->span : of.name.span;
-    made->text = made_->arena.copy("\n" + dump_yaml(*aspect.recipe));
-    return made;
+    const Span span = of.recipe != nullptr ? of.recipe->span : of.name.span;
+    return made_->arena.make<ast::Recipe>(ast::Kind::Recipe, span,
+                                          made_->arena.copy("\n" + dump_yaml(*aspect.recipe)));
   }
 
   ast::Block* feature_block(const Aspect& aspect) {
