@@ -14,35 +14,21 @@ namespace radl::expr {
 const std::string Value::kNothing;
 
 std::string_view kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::Error:
-      return "an error";
-    case Kind::Null:
-      return "nothing";
-    case Kind::Boolean:
-      return "a boolean";
-    case Kind::Integer:
-      return "an integer";
-    case Kind::Real:
-      return "a number";
-    case Kind::String:
-      return "a string";
-    case Kind::Unknown:
-      return "a value known only after apply";
-    case Kind::Joined:
-      return "a string known only after apply";
-    case Kind::List:
-      return "a list";
-    case Kind::Map:
-      return "a map";
-    case Kind::System:
-      return "a system";
-    case Kind::Node:
-      return "a node";
-    case Kind::Namespace:
-      return "a group of names";
-  }
-  return "?";
+  static constexpr std::string_view names[] = {"an error",
+                                               "nothing",
+                                               "a boolean",
+                                               "an integer",
+                                               "a number",
+                                               "a string",
+                                               "a value known only after apply",
+                                               "a string known only after apply",
+                                               "a list",
+                                               "a map",
+                                               "a system",
+                                               "a node",
+                                               "a group of names"};
+  static_assert(std::size(names) == static_cast<size_t>(Kind::Namespace) + 1);
+  return names[static_cast<size_t>(kind)];
 }
 
 Value Value::null() { return Value(Kind::Null); }

@@ -4,21 +4,10 @@
 namespace radl::ir {
 
 std::string_view step_kind_name(StepKind kind) {
-  switch (kind) {
-    case StepKind::Native:
-      return "native";
-    case StepKind::Ansible:
-      return "ansible";
-    case StepKind::CloudInit:
-      return "cloud_init";
-    case StepKind::Training:
-      return "training";
-    case StepKind::Program:
-      return "program";
-    case StepKind::Barrier:
-      return "barrier";
-  }
-  return "?";
+  static constexpr std::string_view names[] = {"native",   "ansible", "cloud_init",
+                                               "training", "program", "barrier"};
+  static_assert(std::size(names) == static_cast<size_t>(StepKind::Barrier) + 1);
+  return names[static_cast<size_t>(kind)];
 }
 
 namespace {

@@ -102,21 +102,6 @@ ir::Json group_json(Build& build, const sema::FeatureSet& group, const std::stri
   return object;
 }
 
-std::string_view comparator(ast::Op op) {
-  switch (op) {
-    case ast::Op::Lt:
-      return "<";
-    case ast::Op::Gt:
-      return ">";
-    case ast::Op::Le:
-      return "<=";
-    case ast::Op::Ge:
-      return ">=";
-    default:
-      return "=";
-  }
-}
-
 ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const std::string& place) {
   ir::Requirement requirement;
   switch (merged.kind) {
@@ -125,7 +110,7 @@ ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const s
       break;
     case sema::Merged::Kind::Value:
       if (merged.first->op != ast::Op::Eq && merged.text()) {
-        requirement.versions[std::string(comparator(merged.first->op))] = std::string(*merged.text());
+        requirement.versions[std::string(ast::op_text(merged.first->op))] = std::string(*merged.text());
       } else {
         requirement.equals = value_json(build, *merged.value, merged.name(), place);
       }

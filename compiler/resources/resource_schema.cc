@@ -25,49 +25,28 @@ const Property* find_property(const ResourceType& type, std::string_view name) {
 bool is_job_type(std::string_view name) { return name == "training" || name == "program"; }
 
 std::string_view property_type_name(PropertyType type) {
-  switch (type) {
-    case PropertyType::String:
-      return "string";
-    case PropertyType::Integer:
-      return "integer";
-    case PropertyType::Number:
-      return "number";
-    case PropertyType::Boolean:
-      return "boolean";
-    case PropertyType::Size:
-      return "size";
-    case PropertyType::Duration:
-      return "duration";
-    case PropertyType::Mode:
-      return "mode";
-    case PropertyType::LocalPath:
-      return "local path";
-    case PropertyType::Output:
-      return "local folder, or a place in an object store";
-    case PropertyType::Bucket:
-      return "place in an object store";
-    case PropertyType::RemotePath:
-      return "path";
-    case PropertyType::List:
-      return "list";
-    case PropertyType::Map:
-      return "map";
-    case PropertyType::Systems:
-      return "systems";
-    case PropertyType::SizeStages:
-      return "list of pairs";
-    case PropertyType::Dataset:
-      return "dataset";
-    case PropertyType::DatasetPath:
-      return "dataset's place";
-    case PropertyType::ImageSize:
-      return "image size";
-    case PropertyType::Source:
-      return "local path, or git::URL@COMMIT";
-    case PropertyType::LocalPaths:
-      return "map of local paths";
-  }
-  return "?";
+  static constexpr std::string_view names[] = {"string",
+                                               "integer",
+                                               "number",
+                                               "boolean",
+                                               "size",
+                                               "duration",
+                                               "mode",
+                                               "local path",
+                                               "local folder, or a place in an object store",
+                                               "place in an object store",
+                                               "path",
+                                               "list",
+                                               "map",
+                                               "systems",
+                                               "list of pairs",
+                                               "dataset",
+                                               "dataset's place",
+                                               "image size",
+                                               "local path, or git::URL@COMMIT",
+                                               "map of local paths"};
+  static_assert(std::size(names) == static_cast<size_t>(PropertyType::LocalPaths) + 1);
+  return names[static_cast<size_t>(type)];
 }
 
 namespace {

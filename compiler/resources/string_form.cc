@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <iterator>
 
 namespace radl::ir {
 namespace {
@@ -43,46 +44,25 @@ bool is_sha256(std::string_view text) {
          });
 }
 
+struct Form {
+  std::string_view name;
+  bool (*has)(std::string_view text);
+};
+constexpr Form kForms[] = {
+    {"", [](std::string_view) { return true; }},
+    {"a name or number of one account", is_account},
+    {"a word without spaces that does not begin with '-'", is_word},
+    {"one line that does not begin with '-'", is_printable},
+    {"an address with its scheme, such as https://HOST/FILE", is_url},
+    {"a host name or an address", is_host},
+    {"64 hexadecimal digits", is_sha256},
+};
+static_assert(std::size(kForms) == static_cast<size_t>(StringForm::Sha256) + 1);
+
 }  // namespace
 
-bool has_form(StringForm form, std::string_view text) {
-  switch (form) {
-    case StringForm::Any:
-      return true;
-    case StringForm::Account:
-      return is_account(text);
-    case StringForm::Word:
-      return is_word(text);
-    case StringForm::Printable:
-      return is_printable(text);
-    case StringForm::Url:
-      return is_url(text);
-    case StringForm::Host:
-      return is_host(text);
-    case StringForm::Sha256:
-      return is_sha256(text);
-  }
-  return false;
-}
+bool has_form(StringForm form, std::string_view text) { return kForms[static_cast<size_t>(form)].has(text); }
 
-std::string_view form_name(StringForm form) {
-  switch (form) {
-    case StringForm::Any:
-      return "";
-    case StringForm::Account:
-      return "a name or number of one account";
-    case StringForm::Word:
-      return "a word without spaces that does not begin with '-'";
-    case StringForm::Printable:
-      return "one line that does not begin with '-'";
-    case StringForm::Url:
-      return "an address with its scheme, such as https://HOST/FILE";
-    case StringForm::Host:
-      return "a host name or an address";
-    case StringForm::Sha256:
-      return "64 hexadecimal digits";
-  }
-  return "";
-}
+std::string_view form_name(StringForm form) { return kForms[static_cast<size_t>(form)].name; }
 
 }  // namespace radl::ir

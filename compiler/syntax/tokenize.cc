@@ -1,43 +1,22 @@
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/scanner.h"
+#include "compiler/syntax/token_source.h"
 #include "compiler/syntax/version.h"
 
 namespace radl {
 namespace {
 
 TokenClass class_of(RawKind kind) {
-  switch (kind) {
-    case RawKind::Comment:
-      return TokenClass::Comment;
-    case RawKind::Junk:
-      return TokenClass::Junk;
-    case RawKind::Name:
-      return TokenClass::Name;
-    case RawKind::Number:
-      return TokenClass::Number;
-    case RawKind::Text:
-    case RawKind::Random:
-    case RawKind::BadRandom:
-    case RawKind::TextBegin:
-    case RawKind::TextPart:
-    case RawKind::TextEnd:
-      return TokenClass::String;
-    case RawKind::Recipe:
-    case RawKind::EmptyRecipe:
-    case RawKind::OpenRecipe:
-      return TokenClass::Recipe;
-    case RawKind::Open:
-    case RawKind::Close:
-    case RawKind::OpenList:
-    case RawKind::CloseList:
-    case RawKind::OpenInterpolation:
-    case RawKind::CloseInterpolation:
-    case RawKind::OpenMap:
-    case RawKind::CloseMap:
-      return TokenClass::Parenthesis;
-    default:
-      break;
-  }
+  using enum RawKind;
+  if (kind == Comment) return TokenClass::Comment;
+  if (kind == Junk) return TokenClass::Junk;
+  if (kind == Name) return TokenClass::Name;
+  if (kind == Number) return TokenClass::Number;
+  if (is_among(kind, {Text, Random, BadRandom, TextBegin, TextPart, TextEnd})) return TokenClass::String;
+  if (is_among(kind, {Recipe, EmptyRecipe, OpenRecipe})) return TokenClass::Recipe;
+  if (is_among(kind,
+               {Open, Close, OpenList, CloseList, OpenInterpolation, CloseInterpolation, OpenMap, CloseMap}))
+    return TokenClass::Parenthesis;
   return is_word_token(kind) ? TokenClass::Keyword : TokenClass::Operator;
 }
 

@@ -11,32 +11,23 @@ namespace {
 
 // LSP's SymbolKind numbers.
 int symbol_kind(const ast::Block& block) {
-  switch (block.kind) {
-    case ast::Kind::System:
-      return 5;  // Class
-    case ast::Kind::Network:
-      return 11;  // Interface
-    case ast::Kind::Configure:
-      return 12;  // Function
-    case ast::Kind::Contextualize:
-      return 24;  // Event
-    case ast::Kind::Deploy:
-      return 19;  // Object
-    case ast::Kind::Input:
-      return 13;  // Variable
-    case ast::Kind::Output:
-      return 7;  // Property
-    case ast::Kind::Let:
-      return 14;  // Constant
-    case ast::Kind::Each:
-      return 18;  // Array
-    case ast::Kind::Use:
-      return 2;  // Module
-    case ast::Kind::Ansible:
-      return 3;  // Namespace
-    default:
-      return 15;  // String
-  }
+  constexpr int kString = 15;
+  static constexpr std::pair<ast::Kind, int> kinds[] = {
+      {ast::Kind::System, 5},          // Class
+      {ast::Kind::Network, 11},        // Interface
+      {ast::Kind::Configure, 12},      // Function
+      {ast::Kind::Contextualize, 24},  // Event
+      {ast::Kind::Deploy, 19},         // Object
+      {ast::Kind::Input, 13},          // Variable
+      {ast::Kind::Output, 7},          // Property
+      {ast::Kind::Let, 14},            // Constant
+      {ast::Kind::Each, 18},           // Array
+      {ast::Kind::Use, 2},             // Module
+      {ast::Kind::Ansible, 3},         // Namespace
+  };
+  for (const auto& [known, kind] : kinds)
+    if (known == block.kind) return kind;
+  return kString;
 }
 
 Json symbol(const Query& query, std::string name, std::string detail, int kind, Span span, Span selection) {

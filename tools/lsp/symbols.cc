@@ -23,26 +23,14 @@ std::optional<Space> space_of(std::string_view keyword) {
 }
 
 Space space_of(ast::Kind kind) {
-  switch (kind) {
-    case ast::Kind::Network:
-      return Space::Network;
-    case ast::Kind::System:
-      return Space::System;
-    case ast::Kind::Ansible:
-      return Space::Ansible;
-    case ast::Kind::Configure:
-      return Space::Configure;
-    case ast::Kind::Input:
-      return Space::Input;
-    case ast::Kind::Output:
-      return Space::Output;
-    case ast::Kind::Use:
-      return Space::Module;
-    case ast::Kind::Let:
-      return Space::Let;
-    default:
-      return Space::Other;
-  }
+  static constexpr std::pair<ast::Kind, Space> spaces[] = {
+      {ast::Kind::Network, Space::Network}, {ast::Kind::System, Space::System},
+      {ast::Kind::Ansible, Space::Ansible}, {ast::Kind::Configure, Space::Configure},
+      {ast::Kind::Input, Space::Input},     {ast::Kind::Output, Space::Output},
+      {ast::Kind::Use, Space::Module},      {ast::Kind::Let, Space::Let}};
+  for (const auto& [known, space] : spaces)
+    if (known == kind) return space;
+  return Space::Other;
 }
 
 class Indexer {
@@ -309,33 +297,11 @@ class Indexer {
 }  // namespace
 
 std::string_view space_name(Space space) {
-  switch (space) {
-    case Space::Network:
-      return "network";
-    case Space::System:
-      return "system";
-    case Space::Ansible:
-      return "ansible";
-    case Space::Configure:
-      return "configure";
-    case Space::Input:
-      return "input";
-    case Space::Output:
-      return "output";
-    case Space::Module:
-      return "module";
-    case Space::ModuleInput:
-      return "module input";
-    case Space::ModuleOutput:
-      return "module output";
-    case Space::Let:
-      return "let";
-    case Space::Variable:
-      return "variable";
-    case Space::Other:
-      return "block";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"network",       "system", "ansible",  "configure",
+                                               "input",         "output", "module",   "module input",
+                                               "module output", "let",    "variable", "block"};
+  static_assert(std::size(names) == static_cast<size_t>(Space::Other) + 1);
+  return names[static_cast<size_t>(space)];
 }
 
 SymbolIndex index_symbols(const ast::Tree& tree) { return Indexer(tree).run(); }

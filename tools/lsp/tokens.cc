@@ -28,29 +28,11 @@ constexpr std::array<const char*, 12> kTypes = {"keyword",  "class",    "interfa
 constexpr uint32_t kDeclaration = 1;
 
 Type type_of(Space space) {
-  switch (space) {
-    case Space::Network:
-      return Interface;
-    case Space::System:
-      return Class;
-    case Space::Configure:
-      return Function;
-    case Space::Input:
-    case Space::Let:
-    case Space::Variable:
-      return Variable;
-    case Space::Output:
-    case Space::ModuleOutput:
-      return Property;
-    case Space::ModuleInput:
-      return Parameter;
-    case Space::Ansible:
-    case Space::Module:
-      return Namespace;
-    case Space::Other:
-      return Variable;
-  }
-  return Variable;
+  // In the order of Space.
+  static constexpr Type types[] = {Interface, Class,     Namespace, Function, Variable, Property,
+                                   Namespace, Parameter, Property,  Variable, Variable, Variable};
+  static_assert(std::size(types) == static_cast<size_t>(Space::Other) + 1);
+  return types[static_cast<size_t>(space)];
 }
 
 struct Piece {

@@ -120,25 +120,10 @@ YamlPtr Yaml::boolean_value(bool value) {
 }
 
 bool Yaml::empty() const {
-  switch (kind) {
-    case Kind::Null:
-      return true;
-    case Kind::Bool:
-      return !boolean;
-    case Kind::Integer:
-      return text == "0";
-    case Kind::Float:
-      return real == 0;
-    case Kind::String:
-      return text.empty();
-    case Kind::Other:
-      return false;
-    case Kind::List:
-      return items.empty();
-    case Kind::Map:
-      return entries.empty();
-  }
-  return false;
+  if (is(Kind::Bool)) return !boolean;
+  if (is(Kind::Float)) return real == 0;
+  if (is(Kind::Integer)) return text == "0";
+  return !is(Kind::Other) && text.empty() && items.empty() && entries.empty();
 }
 
 YamlPtr Yaml::find(std::string_view key) const {
