@@ -221,17 +221,17 @@ std::vector<const Definition*> unconnected(const Document& document) {
 void check_unused(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
   // An addition to a running infrastructure, or a component, deploys nothing itself.
   if (document.deploys.empty()) return;
-  Arena scratch;
-  NameIndex configured;
+  std::set<std::string_view> configured;
   std::vector<bool> deployed(document.systems.list.size());
   auto deploys = [&](std::string_view name) {
-    if (uint32_t at = document.systems.index.find(name); at != NameIndex::kNone) deployed[at] = true;
+    if (auto at = document.systems.index.find(name); at != document.systems.index.end())
+      deployed[at->second] = true;
   };
   for (const hir::Deploy* deploy : document.deploys) deploys(deploy->system.text);
-  for (const hir::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
+  for (const hir::Item* item : document.items) configured.insert(item->configure.text);
   if (options.left_out != nullptr) {
     for (const std::string& name : options.left_out->deployed) deploys(name);
-    for (const std::string& name : options.left_out->configured) configured.insert(scratch, name, 0);
+    for (const std::string& name : options.left_out->configured) configured.insert(name);
   }
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
     diagnostics.report(code, name.span,

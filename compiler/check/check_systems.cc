@@ -46,7 +46,7 @@ class SystemCheck {
     check_indices("net_interface", interfaces_, whole);
     check_connections();
     for (const Soft& soft : features.softs)
-      if (depth < kMaxSoftDepth) run(*soft.features, soft.from->span, depth + 1);
+      if (depth < kMaxSoftDepth) run(soft.features, soft.from->span, depth + 1);
   }
 
  private:

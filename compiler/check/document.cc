@@ -11,7 +11,7 @@ namespace {
 class Builder {
  public:
   Builder(Document& document, Diagnostics& diagnostics)
-      : document_(document), diagnostics_(diagnostics), merger_(document.arena, diagnostics) {}
+      : document_(document), diagnostics_(diagnostics), merger_(diagnostics) {}
 
   void add(const hir::Part& part) {
     for (const hir::Block& network : part.networks) block_of(document_.networks, network);
@@ -37,17 +37,8 @@ class Builder {
   }
 
   void block_of(Document::Named<Definition>& named, const hir::Block& made) {
-    auto [at, fresh] =
-        named.index.insert(document_.arena, made.name.text, static_cast<uint32_t>(named.list.size()));
-    if (fresh) {
-      named.list.emplace_back();
-      Definition& definition = named.list.back();
-      definition.block = &made;
-      definition.reference = !made.present;
-      merger_.add(definition.features, made.features);
-      return;
-    }
-    Definition& there = named.list[at];
+    auto [there, fresh] = named.add(made.name.text);
+    if (fresh) return define(there, made);
     if (there.block->span.file == made.span.file) duplicate(*there.block, made);
     if (made.present && there.reference) there.block = &made;
     there.reference = there.reference && !made.present;
@@ -55,23 +46,19 @@ class Builder {
       merger_.add(there.features, made.features);
   }
 
-  void description(const hir::Block& made) {
-    document_.descriptions.emplace_back();
-    Definition& definition = document_.descriptions.back();
+  void description(const hir::Block& made) { define(document_.descriptions.emplace_back(), made); }
+
+  void define(Definition& definition, const hir::Block& made) {
     definition.block = &made;
     definition.reference = !made.present;
     merger_.add(definition.features, made.features);
   }
 
   void configure(const hir::Configure& made) {
-    auto [at, fresh] = document_.configures.index.insert(
-        document_.arena, made.name.text, static_cast<uint32_t>(document_.configures.list.size()));
-    if (fresh) {
-      document_.configures.list.push_back({&made});
-      return;
-    }
-    ConfigureDefinition& there = document_.configures.list[at];
-    if (there.block->span.file == made.span.file)
+    auto [there, fresh] = document_.configures.add(made.name.text);
+    if (fresh)
+      there.block = &made;
+    else if (there.block->span.file == made.span.file)
       duplicate(*there.block, made);
     else if (made.written->has_body)
       there.block = &made;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "compiler/check/name_index.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/hir.h"
 #include "compiler/eval/quantity.h"
@@ -21,14 +23,14 @@ struct Bound {
   const hir::Number* number() const { return from == nullptr ? nullptr : from->value.number(); }
 };
 
-// Everything that is said about one name. Like all below it lives in the document's arena.
+// Everything that is said about one name.
 struct Merged {
   enum class Kind : uint8_t { Number, Value, Groups, Set, Unknown } kind;
   const hir::Feature* first = nullptr;  // where it was written first
   Bound lower, upper;                   // Number
   const hir::Value* value = nullptr;    // Value: a string, list or random; Unknown: an error or an expression
-  List<FeatureSet> groups;              // Groups: united by name
-  List<const hir::Value*> set;          // Set: EC3's `contains` of values
+  std::vector<FeatureSet> groups;       // Groups: united by name
+  std::vector<const hir::Value*> set;   // Set: EC3's `contains` of values
 
   std::string_view name() const { return first->name; }
   // Of a Value; nullopt for what is no text, or a secret.
@@ -38,20 +40,24 @@ struct Merged {
 // All of a set of values as one text with commas, which is what EC3 sends for it.
 std::string joined(const Merged& set);
 
-struct Soft {
-  const hir::Soft* from;
-  FeatureSet* features;
-};
+struct Soft;
 
 struct FeatureSet {
-  List<Merged> items;  // in order of first appearance
-  List<Soft> softs;    // in document order
+  std::vector<Merged> items;  // in order of first appearance; added by add()
+  std::vector<Soft> softs;    // in document order
 
+  Merged& add(Merged made);  // of a name that the set does not have yet
   const Merged* find(std::string_view name) const;
   // The text of a feature; "" when it is absent, no text, or a secret.
   std::string_view text(std::string_view name) const;
 
-  NameIndex index;  // filled when there are many
+ private:
+  std::unordered_map<std::string_view, uint32_t> index_;  // into items
+};
+
+struct Soft {
+  const hir::Soft* from;
+  FeatureSet features;
 };
 
 // A network, system, ansible host or description.
@@ -70,10 +76,16 @@ struct Document {
   template <class T>
   struct Named {
     std::vector<T> list;
-    NameIndex index;
+    std::unordered_map<std::string_view, uint32_t> index;
+    // The one of that name, and whether it was added.
+    std::pair<T&, bool> add(std::string_view name) {
+      auto [at, fresh] = index.emplace(name, static_cast<uint32_t>(list.size()));
+      if (fresh) list.emplace_back();
+      return {list[at->second], fresh};
+    }
     const T* find(std::string_view name) const {
-      uint32_t at = index.find(name);
-      return at == NameIndex::kNone ? nullptr : &list[at];
+      auto at = index.find(name);
+      return at == index.end() ? nullptr : &list[at->second];
     }
     std::vector<std::string_view> names() const {  // sorted
       std::vector<std::string_view> out;
@@ -82,7 +94,6 @@ struct Document {
       return out;
     }
   };
-  Arena arena;
   Named<Definition> ansibles, networks, systems;
   Named<ConfigureDefinition> configures;
   std::vector<const hir::Deploy*> deploys;

@@ -1,9 +1,9 @@
 #include "compiler/check/features.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "common/text.h"
-#include "compiler/check/name_index.h"
 #include "compiler/eval/units.h"
 
 namespace radl::sema {
@@ -58,20 +58,25 @@ std::string family_of(std::string_view name) {
 // Where the rows are: by scope and name, and those of systems' disks and interfaces by what follows the
 // number.
 struct Rows {
+  using Index = std::unordered_map<std::string_view, const FeatureSpec*>;
+
   Rows() {
-    const std::vector<FeatureSpec>& all = all_features();
-    for (uint32_t i = 0; i < all.size(); ++i) {
-      IndexedName parts = all[i].scope == Scope::System ? split_index(all[i].name) : IndexedName();
-      NameIndex& index = parts.kind.empty() ? plain[static_cast<size_t>(all[i].scope)] : numbered(parts);
-      index.insert(arena, parts.kind.empty() ? all[i].name : parts.rest, i);
+    for (const FeatureSpec& spec : all_features()) {
+      IndexedName parts = spec.scope == Scope::System ? split_index(spec.name) : IndexedName();
+      Index& index = parts.kind.empty() ? plain[static_cast<size_t>(spec.scope)] : numbered(parts);
+      index.emplace(parts.kind.empty() ? spec.name : parts.rest, &spec);
     }
   }
-  NameIndex& numbered(const IndexedName& parts) { return parts.kind == "disk" ? disk : interface; }
+  Index& numbered(const IndexedName& parts) { return parts.kind == "disk" ? disk : interface; }
 
-  Arena arena;
-  NameIndex plain[static_cast<size_t>(Scope::None)];
-  NameIndex disk, interface;
+  Index plain[static_cast<size_t>(Scope::None)];
+  Index disk, interface;
 };
+
+const FeatureSpec* row(const Rows::Index& rows, std::string_view name) {
+  auto at = rows.find(name);
+  return at == rows.end() ? nullptr : at->second;
+}
 
 }  // namespace
 
@@ -92,19 +97,18 @@ const FeatureSpec* find_feature(Scope scope, std::string_view name) {
 
 const FeatureSpec* find_feature(Scope scope, std::string_view name, const IndexedName& parts) {
   static Rows rows;
-  auto row = [](uint32_t at) { return at == NameIndex::kNone ? nullptr : &all_features()[at]; };
   if (scope == Scope::None) return nullptr;
   if (parts.kind.empty()) {
-    const NameIndex& plain = rows.plain[static_cast<size_t>(scope)];
-    uint32_t at = plain.find(name);
-    return row(at != NameIndex::kNone ? at : plain.find(family_of(name)));
+    const Rows::Index& plain = rows.plain[static_cast<size_t>(scope)];
+    const FeatureSpec* found = row(plain, name);
+    return found != nullptr ? found : row(plain, family_of(name));
   }
   if (!parts.valid || scope != Scope::System) return nullptr;
-  const NameIndex& index = rows.numbered(parts);
-  uint32_t at = index.find(parts.rest);
-  if (at == NameIndex::kNone && parts.rest.starts_with("dns."))
-    at = index.find(std::string_view(pattern_of(name).text).substr(parts.kind.size() + 3));
-  return row(at);
+  const Rows::Index& index = rows.numbered(parts);
+  const FeatureSpec* found = row(index, parts.rest);
+  if (found == nullptr && parts.rest.starts_with("dns."))
+    found = row(index, std::string_view(pattern_of(name).text).substr(parts.kind.size() + 3));
+  return found;
 }
 
 namespace {

@@ -9,8 +9,6 @@
 namespace radl::sema {
 namespace {
 
-constexpr size_t kIndexFrom = 24;  // beyond this many names a set gets an index
-
 std::string name_of(const hir::Feature& feature) { return "`" + std::string(feature.name) + "`"; }
 
 Merged::Kind kind_of(const hir::Feature& feature) {
@@ -28,12 +26,6 @@ Merged::Kind kind_of(const hir::Feature& feature) {
     default:
       return Merged::Kind::Unknown;
   }
-}
-
-std::string_view kind_word(Merged::Kind kind) {
-  static constexpr std::string_view words[] = {"a number", "a string", "a group", "a set of values",
-                                               "a value"};
-  return words[static_cast<size_t>(kind)];
 }
 
 // The ends of an interval that one feature sets.
@@ -75,6 +67,12 @@ bool same_value(const hir::Value& a, const hir::Value& b) {
   return std::equal(list->begin(), list->end(), other.list()->begin(), other.list()->end(), same_value);
 }
 
+std::string_view kind_word(Merged::Kind kind) {
+  static constexpr std::string_view words[] = {"a number", "a string", "a group", "a set of values",
+                                               "a value"};
+  return words[static_cast<size_t>(kind)];
+}
+
 std::string joined(const Merged& set) {
   std::string out;
   for (const hir::Value* value : set.set) {
@@ -86,17 +84,18 @@ std::string joined(const Merged& set) {
 }
 
 void Merger::add(FeatureSet& set, const hir::Features& features) {
-  set.items.reserve(arena_, set.items.size() + features.items.size());
+  set.items.reserve(set.items.size() + features.items.size());
   for (const hir::Feature& feature : features.items) add(set, feature);
   for (const hir::Soft& soft : features.softs) {
-    set.softs.push(arena_, {&soft, arena_.make<FeatureSet>()});
-    add(*set.softs.back().features, *soft.features);
+    FeatureSet inner;
+    add(inner, *soft.features);
+    set.softs.push_back({&soft, std::move(inner)});
   }
 }
 
 void Merger::add(FeatureSet& set, const hir::Feature& feature) {
   Merged* there = const_cast<Merged*>(set.find(feature.name));
-  if (!there) return push(set, feature);
+  if (!there) return begin(set.add({.kind = kind_of(feature), .first = &feature}), feature);
   Merged::Kind kind = kind_of(feature);
   if (there->kind == Merged::Kind::Unknown || kind == Merged::Kind::Unknown) return;
   if (there->kind != kind) {
@@ -120,22 +119,11 @@ void Merger::add(FeatureSet& set, const hir::Feature& feature) {
     case Merged::Kind::Set:
       if (std::none_of(there->set.begin(), there->set.end(),
                        [&](const hir::Value* value) { return same_value(*value, feature.value); }))
-        there->set.push(arena_, &feature.value);
+        there->set.push_back(&feature.value);
       break;
     default:
       break;
   }
-}
-
-// A name that the set does not have yet.
-void Merger::push(FeatureSet& set, const hir::Feature& feature) {
-  set.items.push(arena_, {.kind = kind_of(feature), .first = &feature});
-  Merged& made = set.items.back();
-  uint32_t count = set.items.size();
-  if (count == kIndexFrom)
-    for (uint32_t i = 0; i + 1 < count; ++i) set.index.insert(arena_, set.items[i].name(), i);
-  if (count >= kIndexFrom) set.index.insert(arena_, feature.name, count - 1);
-  begin(made, feature);
 }
 
 void Merger::begin(Merged& made, const hir::Feature& feature) {
@@ -147,7 +135,7 @@ void Merger::begin(Merged& made, const hir::Feature& feature) {
       unite(made, feature);
       break;
     case Merged::Kind::Set:
-      made.set.push(arena_, &feature.value);
+      made.set.push_back(&feature.value);
       break;
     default:
       made.value = &feature.value;
@@ -157,13 +145,11 @@ void Merger::begin(Merged& made, const hir::Feature& feature) {
 
 void Merger::intersect(Merged& there, const hir::Feature& feature) {
   auto [lower, upper] = ends(feature);
-  Bound new_lower = there.lower, new_upper = there.upper;
-  auto compare = [](const Bound& a, const Bound& b) {
-    return Quantity::of(*a.number()).compare(Quantity::of(*b.number()));
+  auto compare = [](const hir::Number& a, const hir::Number& b) {
+    return Quantity::of(a).compare(Quantity::of(b));
   };
-  if (lower.number() && (!new_lower.number() || compare(lower, new_lower) >= 0)) new_lower = lower;
-  if (upper.number() && (!new_upper.number() || compare(upper, new_upper) < 0)) new_upper = upper;
-  if (!new_lower.number() || !new_upper.number() || compare(new_lower, new_upper) <= 0) {
+  const auto [new_lower, new_upper] = narrowed(there, lower, upper, compare);
+  if (!new_lower.number() || !new_upper.number() || compare(*new_lower.number(), *new_upper.number()) <= 0) {
     there.lower = new_lower;
     there.upper = new_upper;
     return;
@@ -210,18 +196,17 @@ void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& f
     add(known, *feature.value.group());
     return;
   }
-  if (there.groups.empty()) there.groups.reserve(arena_, 1);  // mostly there is one
-  there.groups.push(arena_, group);
+  there.groups.push_back(group);
 }
 
 const Merged* FeatureSet::find(std::string_view name) const {
-  if (items.size() >= kIndexFrom) {
-    uint32_t at = index.find(name);
-    return at == NameIndex::kNone ? nullptr : &items[at];
-  }
-  for (const Merged& item : items)
-    if (item.first->name == name) return &item;
-  return nullptr;
+  auto at = index_.find(name);
+  return at == index_.end() ? nullptr : &items[at->second];
+}
+
+Merged& FeatureSet::add(Merged made) {
+  index_.emplace(made.name(), static_cast<uint32_t>(items.size()));
+  return items.emplace_back(std::move(made));
 }
 
 std::string_view FeatureSet::text(std::string_view name) const {

@@ -7,23 +7,34 @@ namespace radl::sema {
 
 // The same texts, numbers in base units, references, elements. Random strings differ.
 bool same_value(const hir::Value& a, const hir::Value& b);
+std::string_view kind_word(Merged::Kind kind);  // "a number", for messages
+// The ends of the interval with these bounds added, which may have nothing in common with it. `compare` gives
+// -1, 0 or 1 for two numbers.
+template <class Compare>
+std::pair<Bound, Bound> narrowed(const Merged& there, const Bound& lower, const Bound& upper,
+                                 Compare&& compare) {
+  std::pair<Bound, Bound> made(there.lower, there.upper);
+  if (lower.number() && (!made.first.number() || compare(*lower.number(), *made.first.number()) >= 0))
+    made.first = lower;
+  if (upper.number() && (!made.second.number() || compare(*upper.number(), *made.second.number()) < 0))
+    made.second = upper;
+  return made;
+}
 
 class Merger {
  public:
   // What contradicts an earlier file replaces it (EC3's composition); in one file it is an error.
-  Merger(Arena& arena, Diagnostics& diagnostics) : arena_(arena), diagnostics_(diagnostics) {}
+  explicit Merger(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
   void add(FeatureSet& set, const hir::Features& features);
 
  private:
   void add(FeatureSet& set, const hir::Feature& feature);
-  void push(FeatureSet& set, const hir::Feature& feature);
   void begin(Merged& made, const hir::Feature& feature);
   void intersect(Merged& there, const hir::Feature& feature);
   void replace(Merged& there, const hir::Feature& feature);
   void unite(Merged& there, const hir::Feature& feature);
   void unite(Merged& there, const FeatureSet& group, const hir::Feature& feature);
 
-  Arena& arena_;
   Diagnostics& diagnostics_;
 };
 

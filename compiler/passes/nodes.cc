@@ -70,7 +70,7 @@ class Template {
     for (const sema::Soft& soft : features.softs) {
       const hir::Number* number = soft.from->weight.number();
       double weight = number == nullptr ? 0 : number->real;
-      node_.softs.push_back({weight, requirements_of(build_, *soft.features, node_.system)});
+      node_.softs.push_back({weight, requirements_of(build_, soft.features, node_.system)});
     }
     std::stable_sort(node_.softs.begin(), node_.softs.end(),
                      [](const ir::Soft& a, const ir::Soft& b) { return a.weight > b.weight; });

@@ -58,7 +58,7 @@ class Adding {
                                         "` is defined more than once");
       return;
     }
-    uint32_t before = there->features.items.size();
+    const auto before = static_cast<uint32_t>(there->features.items.size());
     bool softs = !there->features.softs.empty();
     unite(cluster_, there->features, features_of(block));
     if (!softs) place_softs(*there, before);
@@ -92,8 +92,7 @@ class Adding {
       if (description.block->span == block.span) return description.features;
     general_ = {};
     for (const hir::Block* general : part_.generals)
-      if (general->span == block.span)
-        sema::Merger(part_.arena, cluster_.diagnostics).add(general_, general->features);
+      if (general->span == block.span) sema::Merger(cluster_.diagnostics).add(general_, general->features);
     return general_;
   }
 

@@ -32,10 +32,8 @@ struct Aspect {
 };
 
 struct Cluster {
-  Cluster(Arena& arena, Diagnostics& diagnostics, bool ec3)
-      : arena(arena), diagnostics(diagnostics), ec3(ec3) {}
+  Cluster(Diagnostics& diagnostics, bool ec3) : diagnostics(diagnostics), ec3(ec3) {}
 
-  Arena& arena;  // of features; outlives the cluster
   Diagnostics& diagnostics;
   bool ec3;           // false: RADL 1 in several files
   bool part = false;  // other files may define what is missing
@@ -62,7 +60,6 @@ void add_template(Cluster& cluster, const ast::Tree& tree);
 // The features of `from` added to `into`: an interval is narrowed, or replaced where they have nothing in
 // common; a value is replaced; groups unite by name; sets and soft features unite.
 void unite(Cluster& cluster, sema::FeatureSet& into, const sema::FeatureSet& from);
-sema::FeatureSet copy_features(Cluster& cluster, const sema::FeatureSet& from);
 // -1, 0, 1. EC3 counts units in powers of 1024, RADL in powers of 1000.
 int compare(const Cluster& cluster, const hir::Number& a, const hir::Number& b);
 // What EC3 multiplies by for a unit; 0 for one that it does not know.

@@ -63,7 +63,7 @@ class Composer {
         composition_(composition),
         diagnostics_(diagnostics),
         made_(std::make_unique<ast::Tree>()),
-        cluster_(made_->arena, diagnostics, trees.front()->dialect == ast::Dialect::Ec3) {}
+        cluster_(diagnostics, trees.front()->dialect == ast::Dialect::Ec3) {}
 
   std::unique_ptr<ast::Tree> run() {
     made_->source = trees_.front()->source;
@@ -143,11 +143,11 @@ class Composer {
     for (const std::string& name : composition_.given) names += (names.empty() ? "" : " ") + name;
     sema::FeatureSet made;
     Span at = front->block->name.span;
-    made.items.push(made_->arena, text_feature("ec3_templates_cmd", names, at));
+    made.add(text_feature("ec3_templates_cmd", names, at));
     unite(cluster_, made, front->features);
     if (made.find("auth") == nullptr) {
       sema::FeatureSet auth;
-      auth.items.push(made_->arena, text_feature("auth", "", at));
+      auth.add(text_feature("auth", "", at));
       unite(cluster_, made, auth);
     }
     if (front->features.find("ec3_templates_cmd") == nullptr) ++front->softs_at;

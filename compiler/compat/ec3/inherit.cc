@@ -12,16 +12,12 @@ namespace {
 
 constexpr std::string_view kInherit = "ec3_inherit_from";
 
-void erase(Cluster& cluster, sema::FeatureSet& features, std::string_view name) {
+sema::FeatureSet without(const sema::FeatureSet& features, std::string_view name) {
   sema::FeatureSet kept;
-  for (const sema::Merged& item : features.items) {
-    if (item.name() == name) continue;
-    sema::FeatureSet one;
-    one.items.push(cluster.arena, item);
-    unite(cluster, kept, one);
-  }
+  for (const sema::Merged& item : features.items)
+    if (item.name() != name) kept.add(item);
   kept.softs = features.softs;
-  features = kept;
+  return kept;
 }
 
 class Heirs {
@@ -86,11 +82,9 @@ class Heirs {
           .with_help("EC3 copies one step; inherit from `" + std::string(further->target.text) +
                      "`, or write its features in `" + std::string(source.name) + "`");
     // What the heir says itself is stronger.
-    sema::FeatureSet made = copy_features(cluster_, source.features), own = heir.features;
-    erase(cluster_, made, kInherit);
-    erase(cluster_, own, kInherit);
+    sema::FeatureSet made = without(source.features, kInherit);
     uint32_t softs_at = place_of_softs(source, made, heir);
-    unite(cluster_, made, own);
+    unite(cluster_, made, without(heir.features, kInherit));
     inherited_.push_back({&heir, made, softs_at});
     recipe(heir, source);
     cluster_.move_to_end(heir);
@@ -100,8 +94,8 @@ class Heirs {
   static uint32_t place_of_softs(const Aspect& source, const sema::FeatureSet& inherited,
                                  const Aspect& heir) {
     if (!source.features.softs.empty()) return source.softs_at;
-    uint32_t at = inherited.items.size();
-    for (uint32_t i = 0; i < std::min(heir.softs_at, heir.features.items.size()); ++i) {
+    auto at = static_cast<uint32_t>(inherited.items.size());
+    for (uint32_t i = 0; i < std::min<size_t>(heir.softs_at, heir.features.items.size()); ++i) {
       std::string_view name = heir.features.items[i].name();
       at += name != kInherit && inherited.find(name) == nullptr;
     }

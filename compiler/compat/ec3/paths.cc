@@ -94,7 +94,7 @@ void put_features(Yaml& into, const FeatureSet& features) {
   YamlPtr list = Yaml::list();
   for (const sema::Soft& soft : features.softs) {
     YamlPtr one = Yaml::map(), items = Yaml::map();
-    put_features(*items, *soft.features);
+    put_features(*items, soft.features);
     one->set("weight", number_value(*soft.from->weight.number()));
     one->set("items", items);
     list->items.push_back(one);

@@ -50,7 +50,7 @@ class Writer {
   void softs(const FeatureSet& set, const std::string& margin, std::vector<std::string>& all) {
     for (const sema::Soft& soft : set.softs)
       all.push_back(margin + "soft " + sema::number_text(*soft.from->weight.number()) + " (\n" +
-                    Writer(false).features(*soft.features, margin + "  ", 0) + "\n" + margin + ")");
+                    Writer(false).features(soft.features, margin + "  ", 0) + "\n" + margin + ")");
   }
 
   void feature(const Merged& item, const std::string& margin, std::vector<std::string>& all) {

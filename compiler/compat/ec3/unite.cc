@@ -13,23 +13,13 @@ using sema::FeatureSet;
 using sema::Merged;
 using Kind = Merged::Kind;
 
-constexpr uint32_t kIndexFrom = 12;  // as sema's Merger: from so many names on a set has an index
-
-std::string_view kind_word(Kind kind) {
-  static constexpr std::string_view words[] = {"a number", "a string", "a group", "a set of values",
-                                               "a value"};
-  return words[static_cast<size_t>(kind)];
-}
-
 // One bound more: the interval that is left, or the new one alone where nothing is.
 void narrow(const Cluster& cluster, Merged& there, Bound lower, Bound upper) {
-  auto compare_bounds = [&](const Bound& a, const Bound& b) {
-    return compare(cluster, *a.number(), *b.number());
-  };
-  Bound new_lower = there.lower, new_upper = there.upper;
-  if (lower.number() && (!new_lower.number() || compare_bounds(lower, new_lower) >= 0)) new_lower = lower;
-  if (upper.number() && (!new_upper.number() || compare_bounds(upper, new_upper) < 0)) new_upper = upper;
-  bool common = !new_lower.number() || !new_upper.number() || compare_bounds(new_lower, new_upper) <= 0;
+  const auto [new_lower, new_upper] =
+      sema::narrowed(there, lower, upper,
+                     [&](const hir::Number& a, const hir::Number& b) { return compare(cluster, a, b); });
+  bool common = !new_lower.number() || !new_upper.number() ||
+                compare(cluster, *new_lower.number(), *new_upper.number()) <= 0;
   there.lower = common ? new_lower : lower;
   there.upper = common ? new_upper : upper;
 }
@@ -90,23 +80,6 @@ bool same_features(const FeatureSet& a, const FeatureSet& b) {
          });
 }
 
-Merged copy(Cluster& cluster, const Merged& from) {
-  Merged made = from;
-  made.groups = {};
-  made.set = {};
-  for (const FeatureSet& group : from.groups) made.groups.push(cluster.arena, copy_features(cluster, group));
-  for (const hir::Value* value : from.set) made.set.push(cluster.arena, value);
-  return made;
-}
-
-void push(Cluster& cluster, FeatureSet& into, const Merged& made) {
-  into.items.push(cluster.arena, made);
-  uint32_t count = into.items.size();
-  if (count == kIndexFrom)
-    for (uint32_t i = 0; i < count; ++i) into.index.insert(cluster.arena, into.items[i].name(), i);
-  if (count > kIndexFrom) into.index.insert(cluster.arena, made.name(), count - 1);
-}
-
 void unite_groups(Cluster& cluster, Merged& there, const Merged& from) {
   for (const FeatureSet& group : from.groups) {
     std::string key = key_of(group);
@@ -114,7 +87,7 @@ void unite_groups(Cluster& cluster, Merged& there, const Merged& from) {
       return key.empty() ? same_features(each, group) : key_of(each) == key;
     });
     if (known == there.groups.end())
-      there.groups.push(cluster.arena, copy_features(cluster, group));
+      there.groups.push_back(group);
     else if (!key.empty())
       unite(cluster, *known, group);
   }
@@ -125,8 +98,8 @@ void unite_feature(Cluster& cluster, Merged& there, const Merged& from) {
   if (there.kind != from.kind) {
     cluster.diagnostics
         .report(DiagCode::MixedKinds, from.first->span,
-                "`" + std::string(from.name()) + "` is " + std::string(kind_word(from.kind)) + " here, but " +
-                    std::string(kind_word(there.kind)) + " before")
+                "`" + std::string(from.name()) + "` is " + std::string(sema::kind_word(from.kind)) +
+                    " here, but " + std::string(sema::kind_word(there.kind)) + " before")
         .note(there.first->span, "first used here")
         .with_help("files that are given together use one form for a feature");
     return;
@@ -140,7 +113,7 @@ void unite_feature(Cluster& cluster, Merged& there, const Merged& from) {
       for (const hir::Value* value : from.set)
         if (std::none_of(there.set.begin(), there.set.end(),
                          [&](const hir::Value* known) { return same_value(*known, *value); }))
-          there.set.push(cluster.arena, value);
+          there.set.push_back(value);
       return;
     default:
       if (same_value(*there.value, *from.value)) return;
@@ -161,23 +134,17 @@ int compare(const Cluster& cluster, const hir::Number& a, const hir::Number& b) 
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-FeatureSet copy_features(Cluster& cluster, const FeatureSet& from) {
-  FeatureSet made;
-  unite(cluster, made, from);
-  return made;
-}
-
 void unite(Cluster& cluster, FeatureSet& into, const FeatureSet& from) {
   for (const Merged& item : from.items) {
     if (auto* there = const_cast<Merged*>(into.find(item.name())))
       unite_feature(cluster, *there, item);
     else
-      push(cluster, into, copy(cluster, item));
+      into.add(item);
   }
   for (const sema::Soft& soft : from.softs)
     if (std::none_of(into.softs.begin(), into.softs.end(),
-                     [&](const sema::Soft& known) { return same_features(*known.features, *soft.features); }))
-      into.softs.push(cluster.arena, soft);
+                     [&](const sema::Soft& known) { return same_features(known.features, soft.features); }))
+      into.softs.push_back(soft);
 }
 
 }  // namespace radl::ec3

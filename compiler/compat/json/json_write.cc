@@ -81,7 +81,7 @@ class Writer {
     JsonValue list = JsonValue::list();
     for (const Soft& soft : set.softs) {
       JsonValue one = JsonValue::object(), items = JsonValue::object();
-      features(items, *soft.features);
+      features(items, soft.features);
       one.set("weight", JsonValue::number(Quantity::written(*soft.from->weight.number()).json()));
       one.set("items", std::move(items));
       list.items.push_back(std::move(one));
