@@ -348,7 +348,8 @@ bool check_feature(const FeatureSpec& spec, const Merged& feature, const Documen
       return check_value(at, *feature.value, document, options);
     case Merged::Kind::Set: {
       bool right = true;
-      for (const hir::Value* value : feature.set) right = check_value(at, *value, document, options) && right;
+      for (const hir::Feature* one : feature.set)
+        right = check_value(at, one->value, document, options) && right;
       return right;
     }
     case Merged::Kind::Groups:
@@ -380,7 +381,7 @@ void check_secrecy(Scope scope, const FeatureSpec* spec, const Merged& feature, 
   if (feature.kind == Merged::Kind::Value) hidden(*feature.value);
   if (feature.kind == Merged::Kind::Set)
     std::any_of(feature.set.begin(), feature.set.end(),
-                [&](const hir::Value* value) { return hidden(*value); });
+                [&](const hir::Feature* one) { return hidden(one->value); });
 }
 
 }  // namespace radl::sema

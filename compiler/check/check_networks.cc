@@ -132,7 +132,7 @@ void check_networks(const Document& document, Diagnostics& diagnostics, const Ch
     }
     if (const Merged* ports = network.features.find("outports")) {
       if (ports->kind == Merged::Kind::Value) warn_ports(ports->value, outbound == "yes", diagnostics);
-      for (const hir::Value* value : ports->set) warn_ports(value, outbound == "yes", diagnostics);
+      for (const hir::Feature* one : ports->set) warn_ports(&one->value, outbound == "yes", diagnostics);
     }
   }
 }

@@ -30,7 +30,7 @@ struct Merged {
   Bound lower, upper;                   // Number
   const hir::Value* value = nullptr;    // Value: a string, list or random; Unknown: an error or an expression
   std::vector<FeatureSet> groups;       // Groups: united by name
-  std::vector<const hir::Value*> set;   // Set: EC3's `contains` of values
+  std::vector<const hir::Feature*> set;  // Set: EC3's `contains` of values
 
   std::string_view name() const { return first->name; }
   // Of a Value; nullopt for what is no text, or a secret.

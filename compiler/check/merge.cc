@@ -75,10 +75,10 @@ std::string_view kind_word(Merged::Kind kind) {
 
 std::string joined(const Merged& set) {
   std::string out;
-  for (const hir::Value* value : set.set) {
+  for (const hir::Feature* one : set.set) {
     if (!out.empty()) out += ",";
-    if (auto text = value->text()) out += *text;
-    if (auto* number = value->number()) out += number_text(*number);
+    if (auto text = one->value.text()) out += *text;
+    if (auto* number = one->value.number()) out += number_text(*number);
   }
   return out;
 }
@@ -118,8 +118,8 @@ void Merger::add(FeatureSet& set, const hir::Feature& feature) {
       break;
     case Merged::Kind::Set:
       if (std::none_of(there->set.begin(), there->set.end(),
-                       [&](const hir::Value* value) { return same_value(*value, feature.value); }))
-        there->set.push_back(&feature.value);
+                       [&](const hir::Feature* one) { return same_value(one->value, feature.value); }))
+        there->set.push_back(&feature);
       break;
     default:
       break;
@@ -135,7 +135,7 @@ void Merger::begin(Merged& made, const hir::Feature& feature) {
       unite(made, feature);
       break;
     case Merged::Kind::Set:
-      made.set.push_back(&feature.value);
+      made.set.push_back(&feature);
       break;
     default:
       made.value = &feature.value;

@@ -33,12 +33,14 @@ struct Feature {
   Records records = Records::None;  // the list that it was written in
   uint16_t unwritten = 0;           // bytes of `name` that do not stand at name_span: "disk.1." of a record
   uint16_t layer = 0;               // of two layers in one file, the higher one overrides (`with`)
+  const ast::Feature* written = nullptr;  // what it was read from
 };
 
 struct Soft {
   Value weight;  // a number; Error when it was none
   Span span;
   const Features* features = nullptr;
+  const ast::Feature* written = nullptr;
 };
 
 // Both in the order of the source. What could not be read is not there.

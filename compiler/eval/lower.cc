@@ -47,6 +47,7 @@ void write(Feature& made, const ast::Feature& feature) {
   made.op_span = feature.op_span;
   made.op = feature.op;
   made.strict = feature.strict;
+  made.written = &feature;
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ Features literal_features(const ast::Features& features, Arena& arena) {
     }
     const auto* group = arena.make<Features>(literal_features(*feature->group, arena));
     if (feature->form == ast::FeatureKind::Soft) {
-      made.softs.push(arena, {literal(feature->weight, arena), feature->span, group});
+      made.softs.push(arena, {literal(feature->weight, arena), feature->span, group, feature});
     } else {
       Feature& one = made.items.grow(arena);
       write(one, *feature);

@@ -132,7 +132,7 @@ class Evaluating {
       else
         rest.items.push(arena_, feature);
     }
-    into.softs.push(arena_, {literal(written.weight, arena_), written.span, group(rest)});
+    into.softs.push(arena_, {literal(written.weight, arena_), written.span, group(rest), &written});
   }
 
   Feature shape_of(const ast::Feature& written) {

@@ -126,8 +126,8 @@ ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const s
         break;
       }
       requirement.equals = ir::Json::array();
-      for (const hir::Value* value : merged.set)
-        requirement.equals->push_back(value_json(build, *value, merged.name(), place));
+      for (const hir::Feature* one : merged.set)
+        requirement.equals->push_back(value_json(build, one->value, merged.name(), place));
       break;
     case sema::Merged::Kind::Unknown:
       break;

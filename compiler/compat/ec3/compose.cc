@@ -4,7 +4,6 @@
 
 #include "compiler/compat/ec3/cluster.h"
 #include "compiler/compat/ec3/order_check.h"
-#include "compiler/compat/ec3/raise.h"
 
 namespace radl::ec3 {
 namespace {
@@ -122,11 +121,11 @@ class Composer {
   void check_sets() {
     for (const Aspect* aspect : cluster_.order)
       for (const sema::Merged& item : aspect->features.items)
-        for (const hir::Value* value : item.set) {
-          auto* number = value->number();
+        for (const hir::Feature* one : item.set) {
+          auto* number = one->value.number();
           if (number == nullptr || number->is_float) continue;
           diagnostics_
-              .report(DiagCode::MixedKinds, value->span(),
+              .report(DiagCode::MixedKinds, one->value.span(),
                       "a set of EC3's holds strings, not integers: `" + std::string(item.name()) + "`")
               .with_help("put it in quotes");
         }
@@ -155,8 +154,12 @@ class Composer {
   }
 
   sema::Merged text_feature(std::string_view name, std::string_view text, Span at) {
-    auto* feature = made_->arena.make<hir::Feature>(name, at, at, at, ast::Op::Eq, false,
-                                                    hir::Value::text(made_->arena.copy(text), at));
+    Arena& arena = made_->arena;
+    auto* value = arena.make<ast::String>(ast::Kind::String, at, arena.copy(text));
+    auto* feature =
+        arena.make<hir::Feature>(name, at, at, at, ast::Op::Eq, false, hir::Value::text(value->text, at));
+    feature->written = arena.make<ast::Feature>(ast::Kind::Feature, at, ast::FeatureKind::Simple, ast::Op::Eq,
+                                                false, ast::Name{name, at}, at, value);
     sema::Merged merged{.kind = sema::Merged::Kind::Value, .first = feature};
     merged.value = &feature->value;
     return merged;
@@ -225,18 +228,13 @@ class Composer {
   List<ast::Feature*> features(const sema::FeatureSet& set) {
     List<ast::Feature*> made;
     for (const sema::Merged& item : set.items) add(made, item);
-    for (const sema::Soft& soft : set.softs) made.push(made_->arena, raise(*soft.from, made_->arena));
-    return made;
-  }
-
-  ast::Feature* with_value(const hir::Feature& feature, ast::Expr* value) {
-    ast::Feature* made = raise(feature, made_->arena);
-    made->value = value;
+    for (const sema::Soft& soft : set.softs)
+      made.push(made_->arena, made_->arena.make<ast::Feature>(*soft.from->written));
     return made;
   }
 
   ast::Feature* copy(const hir::Feature& feature) {
-    return with_value(feature, raise(feature.value, made_->arena));
+    return made_->arena.make<ast::Feature>(*feature.written);
   }
 
   void add(List<ast::Feature*>& into, const sema::Merged& item) {
@@ -248,32 +246,26 @@ class Composer {
         break;
       case sema::Merged::Kind::Groups:
         for (const sema::FeatureSet& group : item.groups) {
-          ast::Feature* made = raise(*item.first, made_->arena);
-          made->group = made_->arena.make<ast::Features>();
-          made->group->present = true;
-          made->group->span = item.first->span;
-          made->group->items = features(group);
+          ast::Feature* made = copy(*item.first);
+          made->group = made_->arena.make<ast::Features>(true, item.first->span, features(group));
           into.push(made_->arena, made);
         }
         break;
       case sema::Merged::Kind::Set:
-        for (const hir::Value* value : item.set)
-          into.push(made_->arena, with_value(*item.first, raise(*value, made_->arena)));
+        for (const hir::Feature* one : item.set) into.push(made_->arena, copy(*one));
         break;
-      case sema::Merged::Kind::Value:
-        into.push(made_->arena, with_value(*item.first, value_of(*item.value)));
+      case sema::Merged::Kind::Value: {
+        ast::Feature* made = copy(*item.first);
+        // A reference is sent as the name.
+        if (auto* to = item.value->reference(); to != nullptr && !cluster_.part)
+          made->value = made_->arena.make<ast::String>(ast::Kind::String, to->target.span, to->target.text);
+        into.push(made_->arena, made);
         break;
+      }
       case sema::Merged::Kind::Unknown:
         into.push(made_->arena, copy(*item.first));
         break;
     }
-  }
-
-  // A reference is sent as the name.
-  ast::Expr* value_of(const hir::Value& value) {
-    auto* reference = value.reference();
-    if (reference == nullptr || cluster_.part) return raise(value, made_->arena);
-    return raise(hir::Value::text(reference->target.text, reference->target.span), made_->arena);
   }
 
   const std::vector<std::unique_ptr<ast::Tree>>& trees_;

@@ -70,7 +70,7 @@ void put_feature(Yaml& into, const Merged& item) {
       break;
     case Kind::Set: {
       YamlPtr list = Yaml::list();
-      for (const hir::Value* value : item.set) list->items.push_back(simple_value({}, value));
+      for (const hir::Feature* one : item.set) list->items.push_back(simple_value({}, &one->value));
       into.set(name, list);
       break;
     }
@@ -235,7 +235,7 @@ class Path {
       case Kind::Set: {
         if (form_ == Form::Text) return {Yaml::string(sema::joined(item)), {}, {}};
         YamlPtr list = Yaml::list();
-        for (const hir::Value* value : item.set) list->items.push_back(simple_value({}, value));
+        for (const hir::Feature* one : item.set) list->items.push_back(simple_value({}, &one->value));
         return {list, {}, {}};
       }
       case Kind::Value:

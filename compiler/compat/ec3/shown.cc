@@ -78,7 +78,8 @@ class Writer {
         if (outermost_)
           all.push_back(name + " = " + in_quotes(sema::joined(item)));
         else
-          for (const hir::Value* value : item.set) all.push_back(name + " contains " + value_text(*value));
+          for (const hir::Feature* one : item.set)
+            all.push_back(name + " contains " + value_text(one->value));
         break;
       case Kind::Groups:
         for (const FeatureSet& group : item.groups)

@@ -38,6 +38,11 @@ bool same_value(const hir::Value& a, const hir::Value& b) {
   return (a.text() || a.number() || a.reference()) && sema::same_value(a, b);
 }
 
+bool has_value(const Merged& set, const hir::Value& value) {
+  return std::any_of(set.set.begin(), set.set.end(),
+                     [&](const hir::Feature* known) { return same_value(known->value, value); });
+}
+
 std::string text_of(const Merged* feature) {
   if (feature == nullptr) return {};
   if (auto text = feature->text()) return "t" + std::string(*text);
@@ -62,12 +67,9 @@ bool same_feature(const Merged& a, const Merged& b) {
   if (a.kind != b.kind) return false;
   if (a.kind == Kind::Number) return same_bound(a.lower, b.lower) && same_bound(a.upper, b.upper);
   if (a.kind == Kind::Value) return same_value(*a.value, *b.value);
+  auto within = [&](const hir::Feature* one) { return has_value(b, one->value); };
   if (a.kind == Kind::Set)
-    return a.set.size() == b.set.size() &&
-           std::all_of(a.set.begin(), a.set.end(), [&](const hir::Value* each) {
-             return std::any_of(b.set.begin(), b.set.end(),
-                                [&](const hir::Value* other) { return same_value(*each, *other); });
-           });
+    return a.set.size() == b.set.size() && std::all_of(a.set.begin(), a.set.end(), within);
   return a.kind == Kind::Groups && a.groups.size() == b.groups.size() &&
          std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), same_features);
 }
@@ -110,10 +112,8 @@ void unite_feature(Cluster& cluster, Merged& there, const Merged& from) {
     case Kind::Groups:
       return unite_groups(cluster, there, from);
     case Kind::Set:
-      for (const hir::Value* value : from.set)
-        if (std::none_of(there.set.begin(), there.set.end(),
-                         [&](const hir::Value* known) { return same_value(*known, *value); }))
-          there.set.push_back(value);
+      for (const hir::Feature* one : from.set)
+        if (!has_value(there, one->value)) there.set.push_back(one);
       return;
     default:
       if (same_value(*there.value, *from.value)) return;

@@ -63,7 +63,7 @@ class Writer {
             break;
           }
           JsonValue list = JsonValue::list();
-          for (const hir::Value* one : item.set) list.items.push_back(value(*one));
+          for (const hir::Feature* one : item.set) list.items.push_back(value(one->value));
           out.set(name, std::move(list));
           break;
         }
