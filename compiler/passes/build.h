@@ -114,24 +114,21 @@ struct Pass {
   std::string (*dump)(const Build&) = nullptr;
 };
 
-// One pass a file, in the order in which they run (pipeline.cc).
+// One pass a file, in the order in which they run (pipeline.cc, which also has the shortest ones).
 void read(Build& build);
 void modules(Build& build);
-void inputs(Build& build);
 void lower(Build& build);
 void complete_systems(Build& build);  // the last part of lower (complete_systems.cc)
 void check(Build& build);
 void networks(Build& build);
 void nodes(Build& build);
 void moves(Build& build);
-void conditions(Build& build);
 void items(Build& build);
 void steps(Build& build);
 void wireguard(Build& build);
 void conflicts(Build& build);
 void outputs(Build& build);
 void names(Build& build);
-void unused(Build& build);
 void order(Build& build);
 void finish(Build& build);
 

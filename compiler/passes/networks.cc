@@ -2,24 +2,31 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "compiler/check/outports.h"
 #include "compiler/check/wireguard_range.h"
 #include "compiler/passes/build.h"
-#include "compiler/passes/outports.h"
 #include "compiler/passes/requirements.h"
 
 namespace radl::passes {
 
 namespace {
 
+// What can be read of `outports`; spaces after commas are accepted. What cannot, and ports that there are
+// not, the check has reported.
+void add_ports(ir::Network& network, const hir::Value& outports) {
+  for (const sema::OutportsItem& item : sema::outports_items(outports.text().value_or(""))) {
+    const auto source = item.source();
+    if (item.possible() && source)
+      network.ports.push_back(
+          {std::string(item.protocol), *source, item.remote, item.remote_end, item.local, item.local_end});
+  }
+}
+
 void add_ports(ir::Network& network, const sema::FeatureSet& features) {
   const sema::Merged* merged = features.find("outports");
   if (merged == nullptr) return;
-  std::vector<const hir::Value*> texts(merged->set.begin(), merged->set.end());  // EC3: a set of them
-  if (merged->value != nullptr) texts.push_back(merged->value);
-  for (const hir::Value* text : texts) {
-    for (ir::PortRule& rule : parse_outports(text->text().value_or("")))
-      network.ports.push_back(std::move(rule));
-  }
+  if (merged->value != nullptr) add_ports(network, *merged->value);
+  for (const hir::Feature* one : merged->set) add_ports(network, one->value);  // EC3: a set of them
 }
 
 // Peers call from any address.

@@ -4,6 +4,19 @@
 
 namespace radl::passes {
 
+namespace {
+
+void inputs(Build& build) { build.scopes->resolve_inputs(); }
+
+void conditions(Build& build) { build.scopes->check_conditions(); }
+
+void unused(Build& build) {
+  // After an error much is unused only because it was never reached.
+  if (!build.diagnostics.has_errors() && build.unused_is_known()) build.scopes->report_unused_inputs();
+}
+
+}  // namespace
+
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"read", "files to trees; @input.NAME@ of RADL 1 filled in", read, false, dump_trees},
