@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/json_depth.h"
 #include "common/user_text.h"
 #include "compiler/eval/inputs.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/json_depth.h"
 #include "common/text.h"
 #include "compiler/eval/inputs.h"
 #include "compiler/eval/pattern.h"
@@ -16,25 +17,6 @@ namespace radl::passes {
 
 using expr::Value;
 using ValueKind = expr::Kind;
-
-int json_depth(std::string_view text) {
-  int depth = 0, deepest = 0;
-  bool quoted = false;
-  for (size_t at = 0; at < text.size(); at++) {
-    char c = text[at];
-    if (quoted) {
-      if (c == '\\') at++;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if (c == ']' || c == '}') {
-      depth--;
-    }
-  }
-  return deepest;
-}
 
 namespace {
 

@@ -77,7 +77,6 @@ std::optional<expr::Value> input_from_json(const TypeSpec& type, const ir::Json&
 
 // Values from outside must not be able to exhaust the stack: JSON is looked at before it is parsed.
 inline constexpr int kMaxInputDepth = 64;
-int json_depth(std::string_view text);
 
 // The value in the form that the type has (an integer for a number given as 2.0, a list for one system), or a
 // report at `at`, with where the value was given from outside ("--input").

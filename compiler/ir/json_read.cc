@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "common/json_depth.h"
 #include "compiler/ir/json_fields.h"
 
 namespace radl::ir {
@@ -146,32 +147,9 @@ Result<Program> from_json(const Json& json) {
 }
 
 Result<Program> parse_program(std::string_view text) {
-  bool too_deep = false;
-  auto watch = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  // A cheap look first: the parser itself is iterative, but copying and freeing a deep document is not.
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size() && depth <= kMaxDepth; i++) {
-    char c = text[i];
-    if (quoted) {
-      if (c == '\\')
-        i++;
-      else
-        quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      depth++;
-    } else if (c == '}' || c == ']') {
-      depth--;
-    }
-  }
-  if (depth > kMaxDepth) return invalid(fmt::format("IR: nested deeper than {}", kMaxDepth));
-  Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (json.is_discarded() || too_deep) return invalid("IR: this is not JSON (is the file complete?)");
+  if (json_depth(text) > kMaxDepth) return invalid(fmt::format("IR: nested deeper than {}", kMaxDepth));
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return invalid("IR: this is not JSON (is the file complete?)");
   return from_json(json);
 }
 

@@ -1,11 +1,11 @@
 #include "runtime/plan/plan_file.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_depth.h"
 
 namespace radl {
 
@@ -14,21 +14,6 @@ namespace {
 constexpr std::string_view kMagic = "radlplan ";
 
 constexpr int kDeepest = 200;  // of lists and objects in each other
-
-// How deep JSON goes: parsing it is iterative, but copying and comparing it is not.
-int nesting(std::string_view json) {
-  int depth = 0, deepest = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    char c = json[i];
-    if (c == '\\' && quoted) ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
-    if (c == '}' || c == ']') --depth;
-  }
-  return deepest;
-}
 
 Status not_a_plan() { return invalid("this is no plan file; `radlc plan -out FILE` writes one"); }
 
@@ -69,7 +54,7 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
     return Status(Code::Corrupt, "the plan file was cut short or changed: its checksum does not fit")
         .with_hint("make the plan again");
   }
-  if (nesting(body) > kDeepest) return invalid("the plan file is nested deeper than any plan");
+  if (json_depth(body) > kDeepest) return invalid("the plan file is nested deeper than any plan");
   Json json = Json::parse(body, nullptr, false);
   if (!json.is_object() || !json.contains("plan") || !json.contains("program")) return not_a_plan();
   Result<Plan> plan = plan_from_json(json["plan"]);

@@ -13,36 +13,15 @@
 #include <set>
 #include <thread>
 
+#include "common/json_depth.h"
 #include "tools/lsp/framing.h"
 
 namespace radl::lsp {
 namespace {
 
-constexpr size_t kMaxDepth = 128;
+constexpr int kMaxDepth = 128;      // of a message: more costs memory out of proportion
 constexpr size_t kMaxQueue = 4096;  // then reading waits for the owner
 constexpr size_t kMaxQueuedBytes = 256u << 20;
-
-// Deep nesting costs memory out of proportion and some JSON code recurses: refuse it before parsing.
-bool depth_within(std::string_view text, size_t limit) {
-  size_t depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > limit) return false;
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return true;
-}
 
 Incoming bad(int code, std::string why, Json id = nullptr) {
   Incoming message;
@@ -58,7 +37,7 @@ bool is_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
 }  // namespace
 
 Incoming parse_message(std::string_view body) {
-  if (!depth_within(body, kMaxDepth)) return bad(kParseError, "nested too deeply");
+  if (json_depth(body) > kMaxDepth) return bad(kParseError, "nested too deeply");
   Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return bad(kParseError, "not JSON");
   if (!json.is_object()) return bad(kInvalidRequest, "a message must be an object");
