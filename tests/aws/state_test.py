@@ -17,6 +17,7 @@ import threading
 import time
 import unittest
 
+from large_state import grow
 from moto_site import Moto
 from proxy import Proxy, Treatment, s3_error
 from quick import QUICK
@@ -251,6 +252,84 @@ class StateInABucket(StateCase):
         self.assertEqual(self.keys(), [])
         del self.environment["RADL_STATE"]
         self.assertEqual([r["address"] for r in self.show(self.file)["resources"]], [r["address"] for r in before])
+        self.destroy()
+
+
+class LargeState(StateCase):
+    """Its database lies in parts, and a write sends what has changed."""
+
+    def setUp(self):
+        super().setUp()
+        self.apply("--input", "count=1")
+        self.copy = self.folder / "large.db"
+        self.radlc("state", "pull", self.file, self.copy)
+        grow(self.copy)
+        self.radlc("state", "push", self.file, self.copy)
+        self.assertEqual(len(self.parts()), 1)
+
+    def parts(self):
+        return [key for key in self.keys() if "/parts/" in key]
+
+    def test_is_used_as_any_other(self):
+        sizes = []
+
+        def faults(request):
+            if request.action == "PutObject" and re.search(r"/state\.db\.gz$|/parts/", request.path):
+                sizes.append(len(request.body))
+            return Treatment()
+
+        self.proxy.faults = faults
+        self.apply()
+        self.assertGreater(len(sizes), 4)
+        self.assertLess(max(sizes), len(self.body(self.parts()[0])) / 2)
+        self.proxy.faults = None
+        self.assert_whole()
+        self.assertIn("node[1]", self.radlc("state", "list"))
+        self.assertIn("demo", self.radlc("list"))
+        self.radlc("state", "rm", self.file, "node[1]/tools")
+        self.assertEqual(self.actions(self.file), {"node[1]/tools": "run"})
+        self.radlc("state", "push", self.file, self.copy, code=None)
+        self.assertIn("is newer", self.err)
+        self.apply()
+        self.radlc("state", "pull", self.file, self.folder / "now.db")
+        self.radlc("state", "push", self.file, self.folder / "now.db")
+        self.assert_whole()
+        self.destroy()
+        self.assert_nothing()
+
+    def test_a_run_that_is_killed_at_a_write_is_recovered(self):
+        for number in range(1, 9) if ALL else random.Random(str(datetime.date.today())).sample(range(1, 9), 2):
+            with self.subTest(number=number):
+                seen = []
+
+                def faults(request, seen=seen, number=number):
+                    hit = request.action == "PutObject" and re.search(r"/state\.db\.gz$|/parts/", request.path)
+                    seen.extend([request] if hit else [])
+                    return Treatment(kill_before=bool(hit) and len(seen) == number and number % 2 == 0,
+                                     kill_after=bool(hit) and len(seen) == number and number % 2 == 1)
+
+                self.proxy.faults = faults
+                run = self.start("apply", "--auto-approve", self.file)
+                self.proxy.victim = run.pid
+                run.communicate(timeout=60)
+                self.assertEqual(run.returncode, -signal.SIGKILL)
+                self.proxy.faults = None
+                self.apply()
+                self.assert_whole()
+                self.apply("--input", "count=1")
+        self.destroy()
+        self.assert_nothing()
+
+    def test_a_part_that_somebody_removed_is_named_and_can_be_restored(self):
+        [part] = self.parts()
+        saved = self.body(part)
+        self.s3.delete_object(Bucket="states", Key=part)
+        for command in (("plan",), ("apply", "--auto-approve"), ("destroy", "--auto-approve")):
+            self.radlc(*command, self.file, code=None)
+            self.assertIn(part, self.err)
+        self.s3.put_object(Bucket="states", Key=part, Body=saved)
+        self.apply()
+        self.assert_whole()
         self.destroy()
 
 

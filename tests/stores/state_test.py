@@ -11,6 +11,7 @@ import unittest
 
 from azure_store import AzureStore
 from google_store import GoogleStore
+from large_state import grow
 from proxy import Treatment
 from store_case import StoreProxy, WithServer
 
@@ -51,9 +52,30 @@ class StateCase(WithServer):
 
     def test_applied_here_and_destroyed_from_another_folder(self):
         self.radlc("apply", "--auto-approve", self.file)
-        self.assertEqual(self.store.keys(CONTAINER), ["team/demo/lock", "team/demo/state.db.gz"])
+        state = [key for key in self.store.keys(CONTAINER) if "/runs/" not in key]  # the events of the run
+        self.assertEqual(state, ["team/demo/lock", "team/demo/state.db.gz"])
         self.assertIn("node[0]", self.radlc("show", self.file))
         self.assertIn("No changes", self.radlc("plan", self.file))
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assertEqual(self.store.keys(CONTAINER), [])
+
+    def test_a_large_state_lies_in_parts(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        self.radlc("state", "pull", self.file, "large.db")
+        grow(self.folder / "large.db")
+        self.radlc("state", "push", self.file, "large.db")
+        parts = [key for key in self.store.keys(CONTAINER) if key.startswith("team/demo/parts/")]
+        self.assertEqual(len(parts), 1)
+        written = []
+
+        def noted(request):
+            written.extend([len(request.body)] if self.writes(request) else [])
+        self.proxy.faults = noted
+        self.radlc("apply", "--auto-approve", "--input", "token=two", self.file)
+        self.proxy.faults = None
+        self.assertGreater(len(written), 2)
+        self.assertLess(max(written), len(self.store.get(CONTAINER, parts[0])) / 2)
+        self.assertIn("No changes", self.radlc("plan", "--input", "token=two", self.file))
         self.radlc("destroy", "--auto-approve", self.file)
         self.assertEqual(self.store.keys(CONTAINER), [])
 
