@@ -24,10 +24,12 @@ def together(commands):
 
 
 def ours(size):
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(size)]
+    held = []
+    for _ in range(size):  # bound, and not listening: theirs alone (tests/support/reserved_port.h)
+        held.append(socket.socket())
+        held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held[-1].bind(("127.0.0.1", 0))
     addresses = [f"127.0.0.1:{one.getsockname()[1]}" for one in held]
-    for one in held:
-        one.close()
     return together([[BUILD / "bin/allreduce_ours", str(rank), *addresses] for rank in range(size)])
 
 

@@ -81,6 +81,30 @@ std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
 
 namespace {
 
+// Why gradients cannot be sent in part, as `gradients` says; "" if they can, or are sent whole.
+std::string compression_problem(const ir::Json& given, const std::string& mode, bool local_steps) {
+  const std::string gradients = given.value("gradients", ""), optimizer = given.value("optimizer", "");
+  if (given.contains("density") && gradients != "top_k") return "'density' needs 'gradients' = 'top_k'";
+  if (given.contains("rank") && gradients != "power_sgd") return "'rank' needs 'gradients' = 'power_sgd'";
+  if (gradients != "top_k" && gradients != "power_sgd") return "";
+  if (mode != "allreduce" || local_steps)
+    return fmt::format("'gradients' = '{}' needs mode 'allreduce' without 'local_steps'", gradients);
+  if (gradients == "power_sgd")
+    return optimizer != "muon" ? ""
+                               : "'gradients' = 'power_sgd' leaves out the small directions of a matrix, and "
+                                 "'muon' makes all equally large: take 'sgd', 'adamw' or 'lars'";
+  if (!optimizer.empty() && optimizer != "sgd")
+    return fmt::format("'gradients' = 'top_k' has the momentum of 'sgd' in it and cannot train with '{}'",
+                       optimizer);
+  if (std::max(given.value("weight_decay", 0.0), given.value("bias_decay", 0.0)) >
+      (1 - given.value("momentum", 0.9)) * (1 + 1e-9))
+    return "with 'gradients' = 'top_k', 'weight_decay' and 'bias_decay' can be at most 1 - 'momentum'";
+  return given.value("clip", 0.0) > 0
+             ? "'clip' has no meaning with 'gradients' = 'top_k': no worker sees the "
+               "whole gradient"
+             : "";
+}
+
 std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource, Span at,
                                       const std::string& folder) {
   const ir::Json& given = resource.properties;
@@ -122,6 +146,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
         .with_help("set 'delay' to at least 1, or 'gradients' to 'bf16'");
     return std::nullopt;
   }
+  if (std::string problem = compression_problem(given, mode, local_steps); !problem.empty())
+    return wrong(std::move(problem));
   if (!local_steps && given.value("local_steps", 1) > 1)
     return wrong("'local_steps' above 1 needs mode 'allreduce' or 'local_steps'");
   for (const char* key : {"delay", "outer_rate", "outer_momentum"})

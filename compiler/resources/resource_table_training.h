@@ -70,9 +70,17 @@ inline constexpr Property kTraining[] = {
      "With `local_steps`: momentum of the mean change. Default: 0, or with a delay 0.2 (0.5 from 8 workers "
      "on).",
      "sync.outer_momentum"},
-    {"gradients", String, false, "", "fp32|bf16|fp16|int8", 0, 0,
-     "Number format in which gradients or mean changes are sent. `int8` needs a mode without servers.",
+    {"gradients", String, false, "", "fp32|bf16|fp16|int8|top_k|power_sgd", 0, 0,
+     "Format in which gradients or mean changes are sent. `int8` needs a mode without servers. `top_k` and "
+     "`power_sgd` send a small part of a gradient, in mode `allreduce` without `local_steps` "
+     "(docs/compression.md).",
      "sync.gradients"},
+    {"density", Number, false, "", "", 1e-6, 1,
+     "With `gradients` `top_k`: share of a tensor's numbers that a worker sends, from the fifth epoch on or "
+     "earlier. Default: 0.001.",
+     "sync.density"},
+    {"rank", Integer, false, "", "", 1, 64,
+     "With `gradients` `power_sgd`: rank of the matrices that workers send. Default: 2.", "sync.rank"},
     {"weights", String, false, "", "fp32|bf16|fp16", 0, 0,
      "Number format in which weights are sent to the workers. Servers keep fp32.", "sync.weights"},
     {"accumulate", Integer, false, "", "", 1, 65536,

@@ -93,6 +93,10 @@ template <class A, Is<Block> M>
 void fields(A& a, M& m) {
   a(m.exchange), a(m.hop), a(m.note), a(m.encoding);
 }
+template <class A, Is<Piece> M>
+void fields(A& a, M& m) {
+  a(m.exchange), a(m.hop), a(m.bytes);
+}
 template <class A, Is<Norm> M>
 void fields(A& a, M& m) {
   a(m.round), a(m.squares);
@@ -179,9 +183,10 @@ std::string_view role_name(Role role) {
 }
 
 std::string_view type_name(MessageType type) {
-  static constexpr std::string_view names[] = {
-      "?",     "Heartbeat", "Hello", "Welcome", "Refuse", "Init", "Ready",  "Fetch", "Push",   "Update",
-      "State", "Report",    "Stop",  "Leave",   "Block",  "Norm", "Border", "View",  "Freeze", "Duties"};
+  static constexpr std::string_view names[] = {"?",      "Heartbeat", "Hello", "Welcome", "Refuse", "Init",
+                                               "Ready",  "Fetch",     "Push",  "Update",  "State",  "Report",
+                                               "Stop",   "Leave",     "Block", "Norm",    "Border", "View",
+                                               "Freeze", "Duties",    "Piece"};
   size_t at = static_cast<size_t>(type);
   return at < std::size(names) ? names[at] : names[0];
 }
@@ -206,7 +211,7 @@ Status read_header(const char header[kHeaderSize], size_t limit, MessageType& ty
                                        version, kWireVersion)};
   }
   if (kind < static_cast<uint16_t>(MessageType::Heartbeat) ||
-      kind > static_cast<uint16_t>(MessageType::Duties) || reserved != 0) {
+      kind > static_cast<uint16_t>(MessageType::Piece) || reserved != 0) {
     return {Code::Corrupt, fmt::format("a message of unknown type {}", kind)};
   }
   if (length > limit) {
@@ -223,6 +228,7 @@ Message encode(const Init& m) { return write_message(MessageType::Init, m, size_
 Message encode(const Fetch& m) { return write_message(MessageType::Fetch, m); }
 Message encode(const TrainingState& m) { return write_message(MessageType::State, m, size_of(m)); }
 Message encode(const Report& m) { return write_message(MessageType::Report, m); }
+Message encode(const Piece& m) { return write_message(MessageType::Piece, m); }
 Message encode(const Norm& m) { return write_message(MessageType::Norm, m); }
 Message encode(const Border& m) { return write_message(MessageType::Border, m); }
 Message encode(const View& m, MessageType type) { return write_message(type, m); }
@@ -247,6 +253,7 @@ Status decode(const Message& m, Init& out) { return read_message(m, MessageType:
 Status decode(const Message& m, Fetch& out) { return read_message(m, MessageType::Fetch, out); }
 Status decode(const Message& m, TrainingState& out) { return read_message(m, MessageType::State, out); }
 Status decode(const Message& m, Report& out) { return read_message(m, MessageType::Report, out); }
+Status decode(const Message& m, Piece& out) { return read_message(m, MessageType::Piece, out); }
 Status decode(const Message& m, Norm& out) { return read_message(m, MessageType::Norm, out); }
 Status decode(const Message& m, Border& out) { return read_message(m, MessageType::Border, out); }
 Status decode(const Message& m, View& out) {

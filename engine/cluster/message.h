@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 10;
+inline constexpr uint16_t kWireVersion = 11;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -42,6 +42,7 @@ enum class MessageType : uint16_t {
   View,
   Freeze,
   Duties,
+  Piece,
 };
 
 // A message as it travels: header and payload. The payload's buffer is reused from message to message.
@@ -187,6 +188,13 @@ struct Block {
   std::string_view statistics;  // packed fp32
 };
 
+// What one member tells all others, on its way around a ring of workers.
+struct Piece {
+  uint64_t exchange = 0;
+  uint32_t hop = 0;
+  std::string bytes;
+};
+
 // Squared 2-norm of the mean gradient of a round: from a server of its part, from a worker of all parts.
 struct Norm {
   uint64_t round = 0;
@@ -233,6 +241,7 @@ Message encode(const Fetch& m);
 Message encode(const TrainingState& m);
 Message encode(const Report& m);
 Message encode(const Norm& m);
+Message encode(const Piece& m);
 Message encode(const View& m, MessageType type = MessageType::View);  // or Freeze
 Message encode(const Border& m);
 Message encode(const Stop& m, MessageType type = MessageType::Stop);  // or Leave, Duties
@@ -254,6 +263,7 @@ Status decode(const Message& message, Block& out);
 Status decode(const Message& message, TrainingState& out);
 Status decode(const Message& message, Report& out);
 Status decode(const Message& message, Norm& out);
+Status decode(const Message& message, Piece& out);
 Status decode(const Message& message, View& out);
 Status decode(const Message& message, Border& out);
 Status decode(const Message& message, Stop& out);

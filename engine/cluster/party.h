@@ -63,8 +63,8 @@ class Party {
   // Ring::sum() of the view. If it fails and broken() is true, next_view() helps.
   virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
                                             RingNote own) = 0;
-  // Ring::drop_residue() of the view. No sum() is running.
-  virtual void drop_residue() = 0;
+  // Of this member's sums, in all views. Leave it alone while sum() is running.
+  virtual Codec& codec() = 0;
   virtual bool broken() const = 0;
   // Of a worker at the last border: waits until the chief has it, too (Ok), or needs this member in another
   // view (broken()).

@@ -19,10 +19,13 @@ std::span<T> piece(std::span<T> all, size_t i, size_t n) {
   return all.subspan(first, end - first);
 }
 
-class LinkedRing : public Ring {
+class LinkedRing : public Ring, private Exchange {
  public:
   LinkedRing(const RingOptions& options, std::unique_ptr<Session> previous, std::unique_ptr<Session> next)
-      : options_(options), previous_(std::move(previous)), next_(std::move(next)) {}
+      : options_(options),
+        codec_(options.codec ? options.codec : Codec::make({})),
+        previous_(std::move(previous)),
+        next_(std::move(next)) {}
 
   Status start(TrainingState& state, uint32_t source) override {
     if (!previous_) return {};
@@ -41,15 +44,9 @@ class LinkedRing : public Ring {
                                     RingNote own) override {
     own.rank = options_.rank;
     notes_.assign(options_.size, own);
-    if (!previous_) return notes_;
-    numbers_ = numbers;
-    statistics_ = statistics;
-    if (Status done = go_around(); !done.ok()) return tell_all(std::move(done));
-    ++exchange_;
+    if (Status done = codec_->sum(*this, numbers, statistics); !done.ok()) return tell_all(std::move(done));
     return notes_;
   }
-
-  void drop_residue() override { residue_.clear(); }
 
   Traffic traffic() const override {
     return previous_ ? together(previous_->traffic(), next_->traffic()) : Traffic();
@@ -78,6 +75,37 @@ class LinkedRing : public Ring {
   }
 
  private:
+  Status add(Numbers encoding, std::span<float> numbers, std::span<float> statistics,
+             std::span<float> residue) override {
+    if (!previous_) return {};
+    encoding_ = encoding;
+    numbers_ = numbers;
+    statistics_ = statistics;
+    residue_ = residue;
+    Status done = go_around();
+    ++exchange_;
+    return done;
+  }
+
+  // At hop h, each member passes on the bytes of rank - h.
+  Result<std::vector<std::string>> gather(std::string_view own) override {
+    const uint32_t n = options_.size, rank = options_.rank;
+    std::vector<std::string> all(n);
+    all[rank] = own;
+    for (uint32_t h = 0; previous_ && h + 1 < n; ++h) {
+      out_ = encode(Piece{exchange_, h, all[(rank + n - h) % n]});
+      if (Status sent = send_out(); !sent.ok()) return sent;
+      Piece piece;
+      if (Status got = expect(*previous_, MessageType::Piece, in_, {}); !got.ok()) return got;
+      if (Status bad = decode(in_, piece); !bad.ok()) return bad;
+      if (piece.exchange != exchange_ || piece.hop != h)
+        return Status(Code::Corrupt, previous_->name() + ": sent a piece of another exchange");
+      all[(rank + 2 * n - h - 1) % n] = std::move(piece.bytes);
+    }
+    ++exchange_;
+    return all;
+  }
+
   // Lets the others know that this one cannot go on: why, unless the links are all that is wrong.
   Status tell_all(Status status) {
     if (status.ok()) return status;
@@ -93,7 +121,6 @@ class LinkedRing : public Ring {
   // member has the sum of piece rank+1, which goes around in the second half.
   Status go_around() {
     const uint32_t n = options_.size, rank = options_.rank;
-    if (options_.encoding == Numbers::Int8) residue_.resize(numbers_.size(), 0.0f);
     for (uint32_t h = 0; h + 1 < n; ++h) {
       correct((rank + n - h) % n);
       if (Status sent = send(h, (rank + n - h) % n, notes_[(rank + n - h) % n]); !sent.ok()) return sent;
@@ -109,8 +136,12 @@ class LinkedRing : public Ring {
   }
 
   Status send(uint32_t hop, size_t at, const RingNote& note) {
-    Block block{.exchange = exchange_, .hop = hop, .note = note, .encoding = options_.encoding};
+    Block block{.exchange = exchange_, .hop = hop, .note = note, .encoding = encoding_};
     encode(block, piece(numbers_, at, options_.size), piece(statistics_, at, options_.size), out_);
+    return send_out();
+  }
+
+  Status send_out() {
     Status sent = next_->send(out_);
     if (sent.ok()) return sent;
     // Who ended the job told it to all, and hung up: that reason is the better one.
@@ -126,7 +157,7 @@ class LinkedRing : public Ring {
     if (Status bad = decode(in_, block); !bad.ok()) return bad;
     std::span<float> numbers = piece(numbers_, at, options_.size),
                      statistics = piece(statistics_, at, options_.size);
-    if (block.exchange != exchange_ || block.hop != hop || block.encoding != options_.encoding ||
+    if (block.exchange != exchange_ || block.hop != hop || block.encoding != encoding_ ||
         block.note.rank >= options_.size ||
         block.numbers.size() != bytes_of(block.encoding, numbers.size()) ||
         block.statistics.size() != statistics.size_bytes()) {
@@ -146,12 +177,12 @@ class LinkedRing : public Ring {
     for (size_t i = 0; i < to.size(); ++i) to[i] += values[i];
   }
 
-  // int8 rounds coarsely: what a piece loses here is added to this piece of the next sum (error feedback:
-  // Karimireddy et al., ICML 2019). Each piece of a sum is rounded once by each member.
+  // With a residue: adds what this member left out of the piece before, and keeps what rounding leaves out
+  // now. Each piece of a sum is rounded once by each member.
   void correct(size_t at) {
-    if (options_.encoding != Numbers::Int8) return;
+    if (residue_.empty()) return;
     const std::span<float> own = piece(numbers_, at, options_.size),
-                           residue = piece(std::span(residue_), at, options_.size);
+                           residue = piece(residue_, at, options_.size);
     for (size_t i = 0; i < own.size(); ++i) residue[i] += own[i];
     std::copy(residue.begin(), residue.end(), own.begin());
     round_own(at);
@@ -160,22 +191,23 @@ class LinkedRing : public Ring {
 
   // The others get the encoded sum; its owner must not keep a more exact one.
   void round_own(size_t at) {
-    if (options_.encoding == Numbers::Fp32) return;
+    if (encoding_ == Numbers::Fp32) return;
     std::span<float> own = piece(numbers_, at, options_.size);
-    packed_.resize(bytes_of(options_.encoding, own.size()));
-    pack_numbers(options_.encoding, own, packed_.data());
-    unpack_numbers(options_.encoding, packed_.data(), own);
+    packed_.resize(bytes_of(encoding_, own.size()));
+    pack_numbers(encoding_, own, packed_.data());
+    unpack_numbers(encoding_, packed_.data(), own);
   }
 
   RingOptions options_;
+  std::shared_ptr<Codec> codec_;
   std::unique_ptr<Session> previous_, next_;
   uint64_t exchange_ = 0;
   bool stopped_ = false;
   std::atomic<bool> cut_ = false;
-  std::span<float> numbers_, statistics_;
+  Numbers encoding_ = Numbers::Fp32;
+  std::span<float> numbers_, statistics_, residue_;  // of the addition under way
   std::vector<RingNote> notes_;
   std::vector<float> scratch_;
-  std::vector<float> residue_;  // of int8: what rounding has left out so far
   std::string packed_;
   Message out_, in_;
 };
@@ -184,8 +216,8 @@ class LinkedRing : public Ring {
 
 std::unique_ptr<Session> ring_session(const RingOptions& options, std::unique_ptr<Link> link) {
   // State is the largest message: weights, optimizer state (at most twice as much), averaged weights, and a
-  // velocity (train/outer_step.h).
-  link->set_limit((options.parameters * 5 + options.statistics) * sizeof(float) + kSmallMessage);
+  // velocity (train/outer_step.h) or the two vectors of a codec.
+  link->set_limit((options.parameters * 6 + options.statistics) * sizeof(float) + kSmallMessage);
   return std::make_unique<Session>(std::move(link), options.peer_timeout, Session::LostCall(),
                                    std::max<size_t>(4, 2 * options.size));
 }

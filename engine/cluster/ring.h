@@ -3,7 +3,7 @@
 // The workers stand in a ring, each linked to the next and to the one before. A sum goes around it twice
 // (reduce-scatter, then all-gather: Patarasuk and Yuan 2009), so each member sends 2 (n-1)/n of the numbers
 // however many members there are. The order of additions depends on n alone, and all members end with the
-// same bits, whatever the encoding.
+// same bits, whatever the codec (codec.h).
 //
 // A lost member ends the ring: who notices closes its links, and so on around. The members then form another
 // one (party.h).
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/stop.h"
+#include "engine/cluster/codec.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
 #include "engine/cluster/session.h"
@@ -25,7 +26,7 @@ struct RingOptions {
   uint32_t rank = 0, size = 1;
   uint64_t parameters = 0, statistics = 0;  // of the model
   Milliseconds peer_timeout{10000};
-  Numbers encoding = Numbers::Fp32;  // how numbers travel (the sum of each hop is rounded to it)
+  std::shared_ptr<Codec> codec;  // how numbers travel; null: exact
   radl::Stop stop;
 };
 
@@ -44,8 +45,6 @@ class Ring {
   // for which somebody ended the job.
   virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
                                             RingNote own) = 0;
-  // Drops what rounding has left out of earlier sums: the next ones are of other numbers.
-  virtual void drop_residue() = 0;
   // With both neighbors.
   virtual Traffic traffic() const = 0;
   // Ends the job for all, with this reason.

@@ -26,7 +26,7 @@ cluster::ClientOptions client_options(const Job& job, const Setup& setup, const 
   out.statistics = setup.network->statistics().size();
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);
-  out.gradients = static_cast<cluster::Numbers>(job.sync.gradients);
+  if (!without_servers(job.sync.mode)) out.gradients = static_cast<cluster::Numbers>(job.sync.gradients);
   out.stop = hooks.stop;
   return out;
 }

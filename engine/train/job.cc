@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/files.h"
+#include "engine/train/job_check.h"
 #include "engine/train/json_fields.h"
 
 namespace radl::engine {
@@ -17,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce", "auto"};
-const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16", "int8"};
+const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16", "int8", "top_k", "power_sgd"};
 const std::vector<std::string_view> kOptimizers = {"auto", "sgd", "adamw", "lars", "muon"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
 const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
@@ -106,6 +105,8 @@ void read_sync(const Json& json, SyncSpec& out, Problems& problems) {
   f.get_name("mode", kModes, mode);
   f.get("staleness", out.staleness, {.low = 0, .high = 1e6});
   f.get_name("gradients", kEncodings, gradients);
+  f.get("density", out.density, {.low = 0, .high = 1, .low_open = true});
+  f.get("rank", out.rank, {.low = 1, .high = 64});
   f.get_name("weights", kEncodings, weights);
   f.get("local_steps", out.local_steps, {.low = 1, .high = 1e6});
   f.get("delay", out.delay, kCount);
@@ -248,117 +249,11 @@ void read_top(const Json& json, Job& job, Problems& problems) {
   job.resume = static_cast<Resume>(resume);
   f.get("secrets", job.secrets);
   f.get("progress", job.progress);
+  f.get("metrics", job.metrics);
   f.get("report", job.report);
   read_part(f, "interruption", job.interruption, problems, read_interruption);
   f.get("peer_timeout_seconds", job.peer_timeout_seconds, {.low = 0.1, .high = 3600});
   f.get("start_timeout_seconds", job.start_timeout_seconds, {.low = 0.1, .high = 86400});
-}
-
-// "host:port" with an IPv6 host in brackets. Returns what is wrong, "" if nothing.
-std::string address_problem(const std::string& address) {
-  size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0) return "must be \"host:port\"";
-  std::string host = address.substr(0, colon), port = address.substr(colon + 1);
-  if (host.find(':') != std::string::npos && (host.front() != '[' || host.back() != ']')) {
-    return "must have its IPv6 address in brackets: \"[::1]:port\"";
-  }
-  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
-      std::stoi(port) < 1 || std::stoi(port) > 65535) {
-    return fmt::format("has no port from 1 to 65535 after the colon");
-  }
-  return "";
-}
-
-void check_cluster(const Job& job, Problems& problems) {
-  const ClusterSpec& c = job.cluster;
-  std::set<std::string> seen;
-  const std::array<std::pair<const char*, const std::vector<std::string>*>, 3> lists = {
-      {{"chief", &c.chief}, {"ps", &c.ps}, {"worker", &c.worker}}};
-  for (const auto& [name, list] : lists) {
-    for (size_t i = 0; i < list->size(); ++i) {
-      std::string path = fmt::format("cluster.{}[{}]", name, i);
-      if (std::string wrong = address_problem((*list)[i]); !wrong.empty()) problems.add(path, wrong);
-      if (!seen.insert((*list)[i]).second)
-        problems.add(path, fmt::format("{} is given more than once", (*list)[i]));
-    }
-  }
-  if (c.chief.size() > 1) problems.add("cluster.chief", "there is one chief at most");
-  if (c.worker.empty()) problems.add("cluster.worker", "a cluster needs a worker");
-  const bool reduce = without_servers(job.sync.mode);
-  if (!reduce && c.ps.empty()) {
-    problems.add("cluster.ps",
-                 fmt::format("mode \"{}\" needs a parameter server", sync_mode_name(job.sync.mode)));
-  }
-  if (reduce && !c.ps.empty())
-    problems.add("cluster.ps",
-                 fmt::format("mode \"{}\" has no parameter server", sync_mode_name(job.sync.mode)));
-  if (reduce && !c.chief.empty())
-    problems.add("cluster.chief",
-                 fmt::format("in mode \"{}\" worker 0 is the chief", sync_mode_name(job.sync.mode)));
-  if (job.task.type.empty())
-    return problems.add("task", "is missing: which member of the cluster this process is");
-  size_t size = job.task.type == "chief" ? c.chief.size()
-                : job.task.type == "ps"  ? c.ps.size()
-                                         : c.worker.size();
-  if (static_cast<size_t>(job.task.index) >= size) {
-    problems.add("task.index", fmt::format("is {}, but the cluster has {} of type {}", job.task.index, size,
-                                           job.task.type));
-  }
-  if (std::string wrong = job.task.listen.empty() ? "" : address_problem(job.task.listen); !wrong.empty())
-    problems.add("task.listen", wrong);
-  if (job.secrets.empty()) problems.add("secrets", "is missing: the members of a cluster need the job's key");
-}
-
-void check_all(const Job& job, Problems& problems) {
-  if (job.model.empty()) problems.add("model", "must not be empty");
-  if (job.batch_size != kChosenSize && job.accumulate > job.batch_size)
-    problems.add("accumulate",
-                 fmt::format("is {}, more than the {} images of a batch", job.accumulate, job.batch_size));
-  if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
-  if (job.schedule.name == "step" && job.schedule.milestones.empty()) {
-    problems.add("schedule.milestones", "is missing: schedule \"step\" needs them");
-  }
-  for (size_t i = 1; i < job.schedule.milestones.size(); ++i) {
-    if (job.schedule.milestones[i] <= job.schedule.milestones[i - 1]) {
-      problems.add("schedule.milestones", "must rise");
-      break;
-    }
-  }
-  if (job.sync.staleness > 0 && job.sync.mode != SyncMode::Stale) {
-    problems.add("sync.staleness",
-                 fmt::format("has no meaning in mode \"{}\"", sync_mode_name(job.sync.mode)));
-  }
-  if (job.sync.local_steps > 1 && job.sync.mode != SyncMode::AllReduce) {
-    problems.add("sync.local_steps", "above 1 needs mode \"allreduce\"");
-  }
-  if (job.sync.delay > job.sync.local_steps)
-    problems.add("sync.delay",
-                 fmt::format("is {}, more than the {} local steps", job.sync.delay, job.sync.local_steps));
-  const SyncSpec alike{};
-  const bool outer = job.sync.delay > 0 || job.sync.outer_rate != alike.outer_rate ||
-                     job.sync.outer_momentum != alike.outer_momentum;
-  if (outer && job.sync.local_steps == 1)
-    problems.add("sync.local_steps", "must be above 1 for delay, outer_rate and outer_momentum");
-  if (job.sync.gradients == Encoding::Int8 && !without_servers(job.sync.mode))
-    problems.add("sync.gradients", "\"int8\" needs mode \"allreduce\" or \"auto\"");
-  if (job.sync.gradients == Encoding::Int8 && job.sync.local_steps > 1 && job.sync.delay == 0 &&
-      job.optimizer.name == "adamw")
-    problems.add(
-        "sync.gradients",
-        "\"int8\" is too coarse for the mean squares of \"adamw\", which travel with local_steps and no "
-        "delay; set sync.delay, or gradients to \"bf16\"");
-  if (job.sync.weights == Encoding::Int8) problems.add("sync.weights", "must be fp32, bf16 or fp16");
-  if (job.sync.weights != Encoding::Fp32 && without_servers(job.sync.mode)) {
-    problems.add("sync.weights",
-                 fmt::format("has no meaning in mode \"{}\", in which no weights travel; sync.gradients has",
-                             sync_mode_name(job.sync.mode)));
-  }
-  if (job.pace.given() && !(job.directories.model.empty() && job.directories.checkpoint.empty()))
-    problems.add("pace",
-                 "learns nothing: there is no model or checkpoint to write, leave directories.model and "
-                 "directories.checkpoint out");
-  if (!job.cluster.empty()) return check_cluster(job, problems);
-  if (!job.task.type.empty()) problems.add("task", "has no meaning without a cluster");
 }
 
 std::string beside(const std::filesystem::path& folder, const std::string& path) {
@@ -371,12 +266,6 @@ std::string beside(const std::filesystem::path& folder, const std::string& path)
 
 std::string_view sync_mode_name(SyncMode mode) { return kModes[static_cast<size_t>(mode)]; }
 std::string_view encoding_name(Encoding encoding) { return kEncodings[static_cast<size_t>(encoding)]; }
-
-Status check_job(const Job& job) {
-  Problems problems;
-  check_all(job, problems);
-  return problems.status("job");
-}
 
 Result<Job> parse_job(std::string_view text, std::string_view file) {
   Result<Json> json = parse_json_strict(text, file);

@@ -60,12 +60,16 @@ struct ResizeSpec {
 enum class SyncMode { Async, Sync, Stale, AllReduce, Auto };
 // Whether the workers exchange sums among themselves, without servers.
 inline bool without_servers(SyncMode mode) { return mode == SyncMode::AllReduce || mode == SyncMode::Auto; }
-enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2, Int8 = 3 };
+enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2, Int8 = 3, TopK = 4, PowerSgd = 5 };
+// Whether members send a small part of the gradient in place of all numbers (cluster/codec.h).
+inline bool compresses(Encoding e) { return e == Encoding::TopK || e == Encoding::PowerSgd; }
 
 struct SyncSpec {
   SyncMode mode = SyncMode::Async;
   int staleness = 0;                    // stale: how many steps a worker may be ahead of the slowest
   Encoding gradients = Encoding::Fp32;  // how gradients travel
+  double density = 0.001;               // top_k: share of the numbers that a worker sends
+  int rank = 2;                         // power_sgd: of the matrices that travel
   Encoding weights = Encoding::Fp32;    // how weights travel to the workers (the servers keep fp32)
   int local_steps = 1;                  // steps a worker takes on its own between two exchanges
   int delay = 0;                        // of them, steps that it takes while an exchange runs
@@ -153,6 +157,7 @@ struct Job {
   std::string secrets;      // file with the job's key, hex
   std::string progress;     // file for JSON lines, "": none
   NoticeSpec interruption;  // whether this machine is taken back is looked at where it is given
+  std::string metrics;      // "host:port" at which this member answers Prometheus, "": nowhere
   std::string report;       // file for the run report (JSON), "": report.json in directories.model
   double peer_timeout_seconds = 10;
   double start_timeout_seconds = 120;  // how long a member waits for the others to appear

@@ -55,6 +55,8 @@ OrderedJson result_part(const Job& job) {
                  {"gradients", encoding_name(job.sync.gradients)},
                  {"weights", encoding_name(job.sync.weights)},
                  {"local_steps", job.sync.local_steps}};
+  if (job.sync.density != SyncSpec().density) out["sync"]["density"] = job.sync.density;
+  if (job.sync.rank != SyncSpec().rank) out["sync"]["rank"] = job.sync.rank;
   if (job.sync.delay > 0) out["sync"]["delay"] = job.sync.delay;
   if (job.sync.outer_rate != SyncSpec().outer_rate) out["sync"]["outer_rate"] = job.sync.outer_rate;
   if (job.sync.outer_momentum != kChosen) out["sync"]["outer_momentum"] = job.sync.outer_momentum;
@@ -133,6 +135,7 @@ std::string write_job(const Job& job) {
   out["resume"] = resume_name(job.resume);
   if (!job.secrets.empty()) out["secrets"] = job.secrets;
   if (!job.progress.empty()) out["progress"] = job.progress;
+  if (!job.metrics.empty()) out["metrics"] = job.metrics;
   if (!job.report.empty()) out["report"] = job.report;
   if (job.interruption.given()) out["interruption"] = interruption_part(job.interruption);
   out["peer_timeout_seconds"] = job.peer_timeout_seconds;

@@ -20,6 +20,11 @@ double wall_seconds() {
 
 Result<std::unique_ptr<Progress>> Progress::open(const Job& job, const RunHooks& hooks) {
   std::unique_ptr<Progress> out(new Progress(job, hooks));
+  if (!job.metrics.empty()) {
+    Result<std::unique_ptr<MemberMetrics>> metrics = MemberMetrics::start(job);
+    if (!metrics) return std::move(metrics).status().at("metrics");
+    out->metrics_ = std::move(*metrics);
+  }
   if (job.progress.empty()) return out;
   out->path_ = job.progress;
   std::string folder = std::filesystem::path(job.progress).parent_path();
@@ -36,6 +41,7 @@ Progress::~Progress() {
 void Progress::emit(const char* kind, const nlohmann::ordered_json& fields) {
   nlohmann::ordered_json line = {{"event", kind}, {"task", task_}};
   for (const auto& [key, value] : fields.items()) line[key] = value;
+  if (metrics_) metrics_->note(kind, line);
   json::spell_non_finite(line);
   std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::lock_guard lock(mutex_);

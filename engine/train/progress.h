@@ -2,18 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "engine/train/job.h"
+#include "engine/train/member_metrics.h"
 #include "engine/train/run.h"
 
 namespace radl::engine {
 
 class Progress {
  public:
-  // Opens (and continues) job.progress.
+  // Opens (and continues) job.progress, and answers Prometheus at job.metrics. Conflict: that address is in
+  // use.
   static Result<std::unique_ptr<Progress>> open(const Job& job, const RunHooks& hooks);
   ~Progress();
 
@@ -26,6 +29,7 @@ class Progress {
   Progress(const Job& job, const RunHooks& hooks) : task_(job.task.name()), hooks_(hooks) {}
   std::string task_, path_;
   RunHooks hooks_;
+  std::unique_ptr<MemberMetrics> metrics_;  // null without job.metrics
   mutable std::mutex mutex_;
   int file_ = -1;
   Status status_;

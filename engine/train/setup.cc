@@ -67,6 +67,14 @@ int threads_of(const Job& job) { return job.threads > 0 ? job.threads : usable_c
 OptimizerConfig optimizer_config(const Job& job) {
   OptimizerConfig out = job.optimizer;
   out.threads = threads_of(job);
+  if (job.sync.gradients == Encoding::TopK && !job.cluster.empty()) {
+    // Each member's codec has the momentum. Decay goes past it, and is as strong as with it in the long run.
+    const double sum = 1 / (1 - out.momentum);
+    out.weight_decay = std::min(1.0, out.weight_decay * sum);  // rounding, as check_job() sees to it
+    out.bias_decay = std::min(1.0, out.bias_decay * sum);
+    out.momentum = 0;
+    out.nesterov = false;
+  }
   return out;
 }
 

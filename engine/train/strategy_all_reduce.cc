@@ -1,4 +1,6 @@
 // One batch from each worker (at the run's end from the first of them), one update with their mean.
+#include "common/clock.h"
+#include "engine/train/hints.h"
 #include "engine/train/strategy_ring.h"
 
 namespace radl::engine {
@@ -7,7 +9,30 @@ namespace {
 class AllReduce : public RingStrategy {
  public:
   AllReduce(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
-      : RingStrategy(c, std::move(party)), batch_size_(c.job.batch_size) {}
+      : RingStrategy(c, std::move(party)),
+        batch_size_(c.job.batch_size),
+        length_(c.setup.length),
+        alone_(c.job.sync.mode == SyncMode::AllReduce),
+        hints_(c.progress, c.job.sync.gradients, true) {}
+
+  Status begin(TrainingState& state) override {
+    Status begun = RingStrategy::begin(state);
+    if (begun.ok()) begin_view(state);
+    return begun;
+  }
+
+  Status rejoin(TrainingState& state) override {
+    if (!alone_) return RingStrategy::rejoin(state);
+    Status joined = seat(state, false);
+    if (joined.ok()) begin_view(state);
+    return joined;
+  }
+
+  void store(TrainingState& out) const override {
+    RingStrategy::store(out);
+    if (!alone_) return;
+    for (std::vector<float>& vector : party_->codec().state()) out.optimizer.push_back(std::move(vector));
+  }
 
   Result<Work> next() override {
     Result<bool> end = over();
@@ -15,6 +40,7 @@ class AllReduce : public RingStrategy {
     if (*end) return Work{.finished = true};
     remember();
     if (stopping() || rank_ >= batches(size_)) return Work{};
+    step_began_ = SteadyClock::now();
     return Work{.batch = done_ + rank_, .then = done_ + size_ + rank_};
   }
 
@@ -22,6 +48,7 @@ class AllReduce : public RingStrategy {
     numbers_.assign(network_.parameters().size(), 0.0f);
     change_.assign(before_.size(), 0.0f);
     if (own != nullptr) {
+      if (alone_) measure(seconds_since(step_began_));
       note(own->sums);
       // The batch's share of a full one.
       const float weight = static_cast<float>(own->sums.images) / static_cast<float>(batch_size_);
@@ -29,6 +56,7 @@ class AllReduce : public RingStrategy {
       const std::span<const float> statistics = network_.statistics();
       for (size_t i = 0; i < change_.size(); ++i) change_[i] = weight * (statistics[i] - before_[i]);
     }
+    party_->codec().at(length_.epoch_of(done_));
     Result<Update> out = exchange(batches(size_));
     if (!out) return out;
     out->optimizer_takes = true;
@@ -38,10 +66,35 @@ class AllReduce : public RingStrategy {
     return out;
   }
 
-  void applied(const Update& update) override { advance(update.scale, update.done); }
+  void applied(const Update& update) override {
+    advance(update.scale, update.done);
+    if (alone_) hints_.add(measured(), step_seconds(), party_->view(), leads());
+  }
 
  private:
+  // All members measure from the first exchange on, or none does.
+  void begin_view(const TrainingState& state) {
+    if (!alone_) return;
+    hints_.begin_view();
+    measure(0);
+    take_codec(state);
+  }
+
+  // The codec's vectors travel after the optimizer's own; the caller drops them from the state. What another
+  // member has left out is not this member's to add.
+  void take_codec(const TrainingState& state) {
+    if (party_->finished()) return;
+    const cluster::View& view = party_->view();
+    const bool own = !view.hand_over || view.source == view.members[rank_].index;
+    const size_t first = std::min(state.optimizer.size(), learner_.places().vectors());
+    party_->codec().restore(std::span(state.optimizer).subspan(first), own);
+  }
+
   const int batch_size_;
+  const RunLength length_;
+  SteadyClock::time_point step_began_;
+  const bool alone_;  // not a part of "auto", which measures itself, and changes what is exchanged
+  ViewHints hints_;
 };
 
 }  // namespace

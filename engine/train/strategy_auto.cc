@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/clock.h"
+#include "engine/train/hints.h"
 #include "engine/train/strategy_ring.h"
 
 namespace radl::engine {
@@ -22,7 +22,10 @@ constexpr double kNew = 0.2;  // weight of a new step in the mean of steps
 class Auto : public Strategy {
  public:
   Auto(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
-      : context_(c), party_(std::move(party)), active_(all_reduce_over(context_, party_)) {}
+      : context_(c),
+        party_(std::move(party)),
+        active_(all_reduce_over(context_, party_)),
+        hints_(c.progress, c.job.sync.gradients, false) {}
 
   Status begin(TrainingState& state) override {
     Status begun = active_->begin(state);
@@ -78,7 +81,7 @@ class Auto : public Strategy {
   void reset() {
     exchanges_.clear();
     seen_ = 0;
-    slow_.clear();
+    hints_.begin_view();
     active_->measure(step_seconds_);
   }
 
@@ -88,8 +91,8 @@ class Auto : public Strategy {
     if (++seen_ <= 1 || last.exchange_seconds <= 0) return;
     exchanges_.push_back(last.exchange_seconds);
     if (exchanges_.size() > kSmooth) exchanges_.erase(exchanges_.begin());
+    hints_.add(last, active_->step_seconds(), party_->view(), leads());
     if (seen_ < kFirst) return;
-    tell_slow();
     LinkMeasure measure = last;
     measure.exchange_seconds = *std::min_element(exchanges_.begin(), exchanges_.end());
     const SyncChoice choice = choose_sync(choice_, measure);
@@ -119,25 +122,6 @@ class Auto : public Strategy {
     context_.learner.optimizer->set_steps(0);
   }
 
-  // Once for each member in a view.
-  void tell_slow() {
-    const std::vector<double>& steps = active_->step_seconds();
-    const int slow = slow_member(steps);
-    if (!leads() || slow < 0 || !slow_.insert(slow).second) return;
-    const auto rank = static_cast<size_t>(slow);
-    const std::string name = fmt::format("worker/{}", party_->view().members[rank].index);
-    std::vector<double> others = steps;
-    others.erase(others.begin() + slow);
-    context_.progress.emit(
-        "warning",
-        {{"peer", name},
-         {"step_seconds", steps[rank]},
-         {"message",
-          fmt::format("{} is slow: its step takes {:.0f} ms, those of the others at most {:.0f} ms, and "
-                      "all wait for it. Give it a faster or less loaded node, or use the mode async",
-                      name, 1000 * steps[rank], 1000 * *std::max_element(others.begin(), others.end()))}});
-  }
-
   void tell(const SyncChoice& choice, const LinkMeasure& measure) {
     if (!leads()) return;
     context_.progress.emit("strategy", {{"choice", choice.delayed() ? "outer_step" : "synchronous"},
@@ -153,9 +137,9 @@ class Auto : public Strategy {
   const StrategyContext context_;
   std::shared_ptr<cluster::Party> party_;
   std::unique_ptr<RingStrategy> active_;
+  ViewHints hints_;
   SyncChoice choice_;
   bool holds_mean_ = false;        // at the last border
-  std::set<int> slow_;             // ranks that were named in this view
   int seen_ = 0;                   // exchanges of this view
   std::vector<double> exchanges_;  // what the last of them took, under this choice
   SteadyClock::time_point step_began_;

@@ -34,6 +34,21 @@ SharedDuties read_duties(const std::string& text) {
   return out;
 }
 
+cluster::CodecOptions codec_options(const StrategyContext& c) {
+  using Kind = cluster::CodecOptions::Kind;
+  const SyncSpec& sync = c.job.sync;
+  return {.kind = sync.gradients == Encoding::TopK       ? Kind::TopK
+                  : sync.gradients == Encoding::PowerSgd ? Kind::PowerSgd
+                                                         : Kind::Rounded,
+          .numbers = compresses(sync.gradients) ? cluster::Numbers::Fp32
+                                                : static_cast<cluster::Numbers>(sync.gradients),
+          .layout = c.learner.network.parameter_layout(),
+          .density = sync.density,
+          .momentum = static_cast<float>(c.job.optimizer.momentum),
+          .nesterov = c.job.optimizer.nesterov,
+          .rank = sync.rank};
+}
+
 }  // namespace
 
 RingStrategy::RingStrategy(const StrategyContext& c, std::shared_ptr<cluster::Party> party)
@@ -51,7 +66,10 @@ Status RingStrategy::begin(TrainingState& state) {
   return {};
 }
 
-Status RingStrategy::rejoin(TrainingState& state) { return seat(state, false); }
+Status RingStrategy::rejoin(TrainingState& state) {
+  party_->codec().drop();
+  return seat(state, false);
+}
 
 Status RingStrategy::seat(TrainingState& state, bool fresh) {
   if (Status next = party_->next_view(state, fresh); !next.ok()) return next;
@@ -148,7 +166,7 @@ void RingStrategy::resume_from(const RingStrategy& other) {
   size_ = other.size_;
   own_ = {.step_seconds = other.own_.step_seconds};
   at_border_ = true;
-  party_->drop_residue();
+  party_->codec().drop();
 }
 
 Result<Update> RingStrategy::finish_exchange(uint64_t batches) {
@@ -170,6 +188,7 @@ Result<Update> RingStrategy::finish_exchange(uint64_t batches) {
     out.sums.loss += n.loss;
   }
   if (status.ok()) return out;
+  party_->codec().undo();
   undo();
   return status;
 }
@@ -198,7 +217,7 @@ Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
   const cluster::ClientOptions common = client_options(c.job, c.setup, c.hooks);
   cluster::PartyOptions options{
       .ring = {common.index, static_cast<uint32_t>(c.job.cluster.worker.size()), common.parameters,
-               common.statistics, common.peer_timeout, common.gradients, c.hooks.stop},
+               common.statistics, common.peer_timeout, cluster::Codec::make(codec_options(c)), c.hooks.stop},
       .addresses = c.job.cluster.worker,
       .listen = c.job.task.listen,
       .key = *key,

@@ -4,13 +4,18 @@
 // batch's own. What a worker hands in is the second part alone. So it does not matter how old the statistics
 // are that it had read, nor how many workers there are: a server's remain a mean of what batches had. (Adding
 // up changes, which are against old values, diverges: with momentum 0.4 from 5 workers on, with 0.1 from 17.)
+#include <nlohmann/json.hpp>
+
 #include "common/clock.h"
 #include "engine/train/cluster.h"
+#include "engine/train/hints.h"
 #include "engine/train/statistics.h"
 #include "engine/train/strategy.h"
 
 namespace radl::engine {
 namespace {
+
+constexpr int kWatched = 50;  // exchanges before a worker says what limits it
 
 class ServerWorker : public Strategy {
  public:
@@ -18,6 +23,9 @@ class ServerWorker : public Strategy {
       : hooks_(c.hooks),
         network_(c.learner.network),
         client_(std::move(client)),
+        progress_(c.progress),
+        // In mode "sync" a worker also waits for others.
+        watches_(c.job.sync.mode != SyncMode::Sync),
         keep_(statistics_keep(network_)) {}
 
   Status begin(TrainingState&) override {
@@ -31,6 +39,7 @@ class ServerWorker : public Strategy {
     const std::span<float> statistics = network_.statistics();
     for (size_t i = 0; i < statistics.size(); ++i)
       if (keep_[i] < 1) statistics[i] = 0;  // so that the step leaves what it adds
+    step_began_ = SteadyClock::now();
     Work out{.batch = assignment_.ticket};
     if (assignment_.then != assignment_.ticket) out.then = assignment_.then;
     return out;
@@ -49,9 +58,11 @@ class ServerWorker : public Strategy {
                                     .statistics = added_,
                                     .updates = own->pieces};
     const auto begin = SteadyClock::now();
+    step_seconds_ += seconds_since(step_began_);
     Status got = take(client_->push(step, network_.parameters(), network_.statistics()));
     exchange_seconds_ += seconds_since(begin);
     if (!got.ok()) return got;
+    if (++exchanges_ == kWatched && watches_) say_what_limits();
     return Update{.border = false};  // the chief keeps what the servers hold
   }
 
@@ -60,6 +71,17 @@ class ServerWorker : public Strategy {
   double exchange_seconds() const override { return exchange_seconds_; }
 
  private:
+  // Once, of the first exchanges.
+  void say_what_limits() {
+    const cluster::Traffic links = client_->traffic();
+    const Hint hint = server_hint({.step_seconds = step_seconds_ / kWatched,
+                                   .exchange_seconds = exchange_seconds_ / kWatched,
+                                   .round_trip_seconds = links.round_trip_seconds,
+                                   .bytes = static_cast<double>(links.sent + links.received) / kWatched,
+                                   .link_bytes_per_second = links.bytes_per_second});
+    if (hint) progress_.emit("warning", {{"about", hint.about}, {"message", hint.message}});
+  }
+
   Status take(Result<cluster::Assignment> next) {
     if (next.ok()) assignment_ = std::move(*next);
     return next.status();
@@ -68,10 +90,14 @@ class ServerWorker : public Strategy {
   const RunHooks& hooks_;
   Network& network_;
   std::unique_ptr<cluster::WorkerClient> client_;
+  Progress& progress_;
+  const bool watches_;
   const std::vector<float> keep_;
   std::vector<float> added_;  // by the batch to the statistics
   cluster::Assignment assignment_;
-  double exchange_seconds_ = 0;
+  double exchange_seconds_ = 0, step_seconds_ = 0;
+  int exchanges_ = 0;
+  SteadyClock::time_point step_began_;
 };
 
 }  // namespace

@@ -75,6 +75,17 @@ foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t 
   return mode == "sync" ? foresight::Exchange::SyncServer : foresight::Exchange::AsyncServer;
 }
 
+// Of the parameters' fp32 bytes, as far as a sum of all workers needs them.
+double exchanged_share(const std::string& gradients, const Json& sync, int workers) {
+  if (gradients == "fp32") return 1;
+  if (gradients == "int8") return 0.25;
+  // Each worker's share travels to all others, an index beside each number.
+  if (gradients == "top_k") return std::min(1.0, number_of(sync, "density", 0.001) * workers);
+  // About what the convolutions of the zoo become.
+  if (gradients == "power_sgd") return std::min(1.0, 0.02 * number_of(sync, "rank", 2));
+  return 0.5;
+}
+
 }  // namespace
 
 DatasetFacts dataset_facts(const Environment& environment, const ir::Step& training) {
@@ -182,7 +193,7 @@ foresight::TrainingFacts training_facts(const Environment& environment, const ir
   // What it chooses where an exchange takes long; where it takes a tenth of a step, both are alike.
   if (text_of(sync, "mode", "") == "auto") facts.local_steps = 16, facts.delay = 4;
   const std::string gradients = text_of(sync, "gradients", "fp32");
-  if (gradients != "fp32") facts.exchanged_share = gradients == "int8" ? 0.25 : 0.5;
+  facts.exchanged_share = exchanged_share(gradients, sync, facts.workers);
   facts.checkpoint_seconds = number_of(checkpoint, "every_seconds", 60);
   return facts;
 }

@@ -35,6 +35,7 @@ void decode_all(const Message& m) {
   Report report;
   Stop stop;
   Block block;
+  Piece piece;
   Norm norm;
   Border border;
   View view;
@@ -49,6 +50,7 @@ void decode_all(const Message& m) {
   (void)decode(m, snapshot);
   (void)decode(m, report);
   (void)decode(m, stop);
+  (void)decode(m, piece);
   (void)decode(m, norm);
   (void)decode(m, border);
   (void)decode(m, view);

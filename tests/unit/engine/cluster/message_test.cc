@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 10 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 11 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-10.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-11.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -111,6 +111,7 @@ std::map<std::string, Message> samples() {
   encode(sample_update(), gradients, statistics, out["update"]);
   encode(sample_block(), gradients, statistics, out["block"]);
   out["state"] = encode(sample_state());
+  out["piece"] = encode(Piece{21, 3, "bytes"});
   out["norm"] = encode(Norm{5, 6.25});
   out["border"] = encode(sample_border());
   out["view"] = encode(sample_view());
@@ -178,6 +179,10 @@ bool decodes(const Message& m) {
     case MessageType::View:
     case MessageType::Freeze: {
       View out;
+      return decode(m, out).ok();
+    }
+    case MessageType::Piece: {
+      Piece out;
       return decode(m, out).ok();
     }
     case MessageType::Norm: {
@@ -294,9 +299,9 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_TRUE(read_header(header, 100, type, length).ok());
   EXPECT_EQ(length, 100u);
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
-  header[2] = 11;  // version
+  header[2] = 12;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 11, this program speaks version 10");
+            "a message of wire version 12, this program speaks version 11");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

@@ -35,7 +35,7 @@ class PartyTest : public testing::Test {
 
   PartyOptions options_of(uint32_t index) const {
     PartyOptions out = options_;
-    out.ring = {index, 3, 2, 1, Milliseconds(1000), Numbers::Fp32, {}};
+    out.ring = {index, 3, 2, 1, Milliseconds(1000), nullptr, {}};
     return out;
   }
 

@@ -9,29 +9,10 @@
 #include <numeric>
 #include <thread>
 
+#include "tests/unit/engine/cluster/rings.h"
+
 namespace radl::engine::cluster {
 namespace {
-
-RingOptions ring_options(uint32_t rank, uint32_t size, Numbers encoding = Numbers::Fp32) {
-  return {rank, size, 50001, 3, Milliseconds(2000), encoding, {}};
-}
-
-// Members linked within this process.
-std::vector<std::unique_ptr<Ring>> make_rings(uint32_t size, Numbers encoding = Numbers::Fp32) {
-  std::vector<std::unique_ptr<Link>> previous(size), next(size);
-  for (uint32_t i = 0; i < size && size > 1; ++i) {
-    uint32_t then = (i + 1) % size;
-    std::tie(next[i], previous[then]) = make_memory_links({Role::Worker, i}, {Role::Worker, then});
-  }
-  std::vector<std::unique_ptr<Ring>> out;
-  for (uint32_t i = 0; i < size; ++i) {
-    RingOptions o = ring_options(i, size, encoding);
-    out.push_back(size == 1 ? Ring::make(o, nullptr, nullptr)
-                            : Ring::make(o, ring_session(o, std::move(previous[i])),
-                                         ring_session(o, std::move(next[i]))));
-  }
-  return out;
-}
 
 // Member `rank`'s number `i`: sums of a few of them are exact in fp32.
 float value(uint32_t rank, size_t i) {
@@ -100,7 +81,7 @@ TEST(Ring, AMemberSendsTwiceItsShareOfTheOthersNumbers) {
 
 TEST(Ring, RoundedSumsAreTheSameBitsEverywhere) {
   for (Numbers encoding : {Numbers::Bf16, Numbers::Fp16}) {
-    auto rings = make_rings(4, encoding);
+    auto rings = make_rings(4, {.numbers = encoding});
     std::vector<Outcome> all = add_all(rings, 999, 20);
     for (const Outcome& o : all) {
       EXPECT_EQ(o.numbers, all[0].numbers);
@@ -214,7 +195,7 @@ TEST(Ring, AReasonToEndGoesAround) {
 TEST(Ring, Int8FeedsItsErrorBack) {
   constexpr int kSums = 64;
   for (uint32_t n : {2u, 3u}) {
-    auto rings = make_rings(n, Numbers::Int8);
+    auto rings = make_rings(n, {.numbers = Numbers::Int8});
     std::vector<double> mean(3000, 0.0);
     double first_error = 0;
     const auto error = [&](const auto& of) {

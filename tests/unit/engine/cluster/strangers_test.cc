@@ -200,7 +200,7 @@ TEST_P(StrangersTest, DoNotKeepARingFromForming) {
   std::vector<std::future<Status>> members;
   for (uint32_t r = 0; r < 3; ++r) {
     members.push_back(std::async(std::launch::async, [&, r]() -> Status {
-      Result<std::unique_ptr<Party>> party = Party::join({.ring = {r, 3, 100, 1, 5000ms, Numbers::Fp32, {}},
+      Result<std::unique_ptr<Party>> party = Party::join({.ring = {r, 3, 100, 1, 5000ms, nullptr, {}},
                                                           .addresses = addresses,
                                                           .key = kKey,
                                                           .job_digest = "job",

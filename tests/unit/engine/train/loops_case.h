@@ -73,8 +73,8 @@ class LoopsTest : public ClusterTest {
     j.optimizer.weight_decay = 0.01;
     j.schedule = {.name = "one_cycle", .peak = 0.05, .warmup = 0.3, .final = 0.1};
     j.evaluate.every_epochs = 0;
-    j.peer_timeout_seconds = 60;
-    j.start_timeout_seconds = 30;
+    j.peer_timeout_seconds = 120;
+    j.start_timeout_seconds = 120;
     return j;
   }
 

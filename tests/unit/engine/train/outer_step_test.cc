@@ -147,7 +147,7 @@ class HeldParty : public cluster::Party {
   bool leads() const override { return rank() == 0; }
   void share(const std::string&) override {}
   std::string shared() const override { return ""; }
-  void drop_residue() override {}
+  cluster::Codec& codec() override { return *codec_; }
   bool broken() const override { return fails_; }
   Status wait_for_end() override { return {}; }
   bool finished() const override { return false; }
@@ -173,6 +173,7 @@ class HeldParty : public cluster::Party {
   std::atomic<bool> fails_ = false;
   cluster::View view_;
   TrainingState state_;
+  std::unique_ptr<cluster::Codec> codec_ = cluster::Codec::make({});
 };
 
 class DelayedWorkerTest : public TrainTest {

@@ -32,6 +32,8 @@ struct Option {
   bool rounds = false;  // servers add up their parts of a norm: several agree with one to rounding
 };
 
+void PrintTo(const Option& option, std::ostream* out) { *out << option.name; }
+
 // What a run changed; weights themselves hide a small change that is wrong.
 std::vector<float> moved(const Checkpoint& end, Setup& start) {
   std::vector<float> out(end.weights);

@@ -1,0 +1,100 @@
+#include "engine/train/hints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace radl::engine {
+namespace {
+
+constexpr double kLeastExchange =
+    0.01;                          // seconds of an exchange; a shorter one is lost in a machine's other work
+constexpr int kBeforeLinks = 20;   // exchanges of a view before anything is said of its links
+constexpr int kBeforeNodes = 3;    // ... and of its members
+constexpr double kFullLink = 0.5;  // of what a link lets through
+
+}  // namespace
+
+Hint link_hint(const LinkMeasure& m, Encoding gradients) {
+  if (m.workers < 2 || m.exchange_seconds < kLeastExchange || m.exchange_seconds <= m.step_seconds) return {};
+  // A sum passes each link of the ring 2 (n - 1) times, one after the other.
+  const double distance = static_cast<double>(m.workers - 1) * m.round_trip_seconds;
+  const std::string takes = fmt::format("an exchange takes {:.0f} ms, a step {:.0f} ms",
+                                        1000 * m.exchange_seconds, 1000 * m.step_seconds);
+  if (distance > m.exchange_seconds / 2)
+    return {"distance",
+            fmt::format("the distance between the nodes limits the training: {}, the round trip {:.0f} ms. "
+                        "Set mode to 'auto' or 'local_steps', or use nodes of one zone",
+                        takes, 1000 * m.round_trip_seconds)};
+  const bool small = compresses(gradients);
+  return {"link",
+          fmt::format("the links between the nodes limit the training: {}. {}", takes,
+                      small ? "Set mode to 'auto' or 'local_steps', or use fewer nodes with more cores"
+                            : "Set gradients to 'int8' or 'power_sgd', or mode to 'auto'")};
+}
+
+Hint slow_node_hint(const std::string& name, size_t slow, std::span<const double> steps) {
+  double others = 0;
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (i != slow) others = std::max(others, steps[i]);
+  return {
+      "slow_node",
+      fmt::format("{} is slow: its step takes {:.0f} ms, those of the others at most {:.0f} ms, and all wait "
+                  "for it. Give it a faster or less loaded node, or use the mode async",
+                  name, 1000 * steps[slow], 1000 * others)};
+}
+
+Hint server_hint(const ServerMeasure& m) {
+  if (m.exchange_seconds < kLeastExchange || m.exchange_seconds <= m.step_seconds) return {};
+  const std::string takes = fmt::format("an exchange takes {:.0f} ms, a step {:.0f} ms",
+                                        1000 * m.exchange_seconds, 1000 * m.step_seconds);
+  if (m.round_trip_seconds > m.exchange_seconds / 2)
+    return {"distance",
+            fmt::format("the distance to the servers limits this worker: {}, the round trip {:.0f} ms. "
+                        "Set mode to 'auto' or 'local_steps', which need no servers",
+                        takes, 1000 * m.round_trip_seconds)};
+  if (m.link_bytes_per_second > 0 && m.bytes / m.exchange_seconds > kFullLink * m.link_bytes_per_second)
+    return {"link",
+            fmt::format("the link to the servers is full: {}. Set gradients and weights to 'bf16', or "
+                        "put servers on more nodes",
+                        takes)};
+  return {"servers",
+          fmt::format("the servers are saturated: {}, and the link is not full. Add servers, or give "
+                      "them more cores",
+                      takes)};
+}
+
+void ViewHints::begin_view() {
+  seen_ = 0;
+  quickest_ = {};
+  said_.clear();
+}
+
+void ViewHints::add(const LinkMeasure& measure, std::span<const double> steps, const cluster::View& view,
+                    bool leads) {
+  if (measure.exchange_seconds <= 0) return;  // the first one carries no time of one before it
+  ++seen_;
+  if (seen_ == 1 || measure.exchange_seconds < quickest_.exchange_seconds) quickest_ = measure;
+  if (!leads || seen_ < kBeforeNodes) return;
+  if (const int slow = slow_member(steps); slow >= 0) {
+    const auto rank = static_cast<size_t>(slow);
+    const std::string name = fmt::format("worker/{}", view.members[rank].index);
+    if (said_.insert(name).second) say(slow_node_hint(name, rank, steps), name, steps[rank]);
+  }
+  if (!links_ || seen_ < kBeforeLinks) return;
+  LinkMeasure now = quickest_;
+  now.step_seconds = measure.step_seconds;
+  if (const Hint hint = link_hint(now, gradients_); hint && said_.insert(hint.about).second)
+    say(hint, "", now.step_seconds);
+}
+
+void ViewHints::say(const Hint& hint, const std::string& peer, double step_seconds) {
+  nlohmann::ordered_json line = {{"about", hint.about}};
+  if (!peer.empty()) line["peer"] = peer;
+  line["step_seconds"] = step_seconds;
+  line["message"] = hint.message;
+  progress_.emit("warning", line);
+}
+
+}  // namespace radl::engine
