@@ -52,7 +52,7 @@ struct FeatureSet {
   std::string_view text(std::string_view name) const;
 
  private:
-  std::unordered_map<std::string_view, uint32_t> index_;  // into items
+  std::unordered_map<std::string_view, uint32_t> index_;  // into items, of large sets
 };
 
 struct Soft {

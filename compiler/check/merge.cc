@@ -9,6 +9,8 @@
 namespace radl::sema {
 namespace {
 
+constexpr size_t kIndexFrom = 24;  // names; fewer are found as quickly one after the other
+
 std::string name_of(const hir::Feature& feature) { return "`" + std::string(feature.name) + "`"; }
 
 Merged::Kind kind_of(const hir::Feature& feature) {
@@ -200,13 +202,21 @@ void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& f
 }
 
 const Merged* FeatureSet::find(std::string_view name) const {
+  if (items.size() < kIndexFrom) {
+    auto found =
+        std::find_if(items.begin(), items.end(), [&](const Merged& item) { return item.name() == name; });
+    return found == items.end() ? nullptr : &*found;
+  }
   auto at = index_.find(name);
   return at == index_.end() ? nullptr : &items[at->second];
 }
 
 Merged& FeatureSet::add(Merged made) {
-  index_.emplace(made.name(), static_cast<uint32_t>(items.size()));
-  return items.emplace_back(std::move(made));
+  items.push_back(std::move(made));
+  if (items.size() >= kIndexFrom)
+    for (size_t i = index_.size(); i < items.size(); ++i)
+      index_.emplace(items[i].name(), static_cast<uint32_t>(i));
+  return items.back();
 }
 
 std::string_view FeatureSet::text(std::string_view name) const {
