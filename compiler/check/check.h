@@ -19,11 +19,16 @@ struct LeftOut {
 };
 
 struct CheckOptions {
-  bool lenient = false;     // also takes i686 and ARM, spaces in outports, fractions of memory
-  bool host_names = false;  // a dns_name is a host name (RFC 1123); the reference takes any text
-  bool unused = true;       // warn about what is never deployed, configured or connected
+  bool lenient = false;  // also takes i686 and ARM, spaces in outports, fractions of memory
+  // What a run needs and the reference does not check: a dns_name is a host name (RFC 1123), and a choice or
+  // a number is one, also where the reference takes any value.
+  bool for_run = false;
+  bool unused = true;  // warn about what is never deployed, configured or connected
   const LeftOut* left_out = nullptr;
 };
+
+// Whether the values of this row are checked.
+bool is_checked(const FeatureSpec& spec, const CheckOptions& options);
 
 void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options = {});
 

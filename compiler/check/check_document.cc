@@ -30,13 +30,19 @@ void unknown(const Document::Named<T>& named, DiagCode code, std::string_view wh
 
 }  // namespace
 
+bool is_checked(const FeatureSpec& spec, const CheckOptions& options) {
+  const bool plain = spec.type == FeatureType::Choice || spec.type == FeatureType::Number ||
+                     spec.type == FeatureType::Integer;
+  return spec.checked || (options.for_run && plain);
+}
+
 void check_set(Scope scope, const FeatureSet& features, const Document& document, Diagnostics& diagnostics,
                const CheckOptions& options) {
   for (const Merged& item : features.items) {
     const FeatureSpec* spec = find_feature(scope, item.name());
     warn_feature(scope, spec, item, diagnostics);
     check_secrecy(scope, spec, item, diagnostics);
-    if (spec && spec->checked) check_feature(*spec, item, document, diagnostics, options);
+    if (spec && is_checked(*spec, options)) check_feature(*spec, item, document, diagnostics, options);
   }
 }
 

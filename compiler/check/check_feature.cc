@@ -1,5 +1,8 @@
 // One feature against its row of the table.
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "common/host_name.h"
 #include "common/text.h"
@@ -70,6 +73,15 @@ bool strong_password(std::string_view text) {
   return length > 6 && upper && digit && other;
 }
 
+// What people write for yes and no elsewhere.
+std::optional<std::string_view> yes_or_no_meant(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"true", "yes"}, {"on", "yes"}, {"y", "yes"}, {"false", "no"}, {"off", "no"}, {"n", "no"}};
+  for (const auto& [word, meant] : kWords)
+    if (equal_ignoring_case(text, word)) return meant;
+  return std::nullopt;
+}
+
 bool wrong_choice(const At& at, const Text& value) {
   Diagnostic& d =
       at.diagnostics.report(DiagCode::WrongValue, value.span,
@@ -78,10 +90,10 @@ bool wrong_choice(const At& at, const Text& value) {
                                 (value.text.find('\n') == value.text.npos ? "'" : "...'"));
   if (value.text.find('\n') != value.text.npos)
     d.with_help("this string runs over several lines: is its quote missing?");
-  std::optional<std::string_view> near = nearest_name(value.text, at.spec.values);
-  bool yes_or_no = at.spec.values.size() == 2 && at.spec.values[0] == "yes";
-  if (!near && yes_or_no && equal_ignoring_case(value.text, "true")) near = "yes";
-  if (!near && yes_or_no && equal_ignoring_case(value.text, "false")) near = "no";
+  const bool yes_or_no = at.spec.values.size() == 2 && at.spec.values[0] == "yes";
+  std::optional<std::string_view> near;
+  if (yes_or_no) near = yes_or_no_meant(value.text);  // 'on' is nearer to 'no' than to 'yes'
+  if (!near) near = nearest_name(value.text, at.spec.values);
   if (near) d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
   return false;
 }
@@ -182,7 +194,7 @@ bool check_text(const At& at, const Text& value, const Document& document, const
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
     case FeatureType::HostName:
-      return !options.host_names || host_name(at, value);
+      return !options.for_run || host_name(at, value);
     case FeatureType::NetworkName:
       return document.networks.find(text) || may_be_defined(document, "network", text) ||
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", document.networks.names());

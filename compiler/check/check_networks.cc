@@ -70,8 +70,6 @@ class WireguardCheck {
   void check(const Definition& network) {
     const FeatureSet& features = network.features;
     const std::string_view wanted = features.text("wireguard"), cidr = features.text("wireguard_cidr");
-    if (!wanted.empty() && !equal_ignoring_case(wanted, "yes") && !equal_ignoring_case(wanted, "no"))
-      return wrong(network, "wireguard", "`wireguard` is 'yes' or 'no'");
     const auto range = wireguard_range(cidr.empty() ? kUsualWireguardRange : cidr);
     if (!range)
       return wrong(network, "wireguard_cidr",

@@ -66,8 +66,9 @@ class SystemCheck {
     const FeatureSpec* spec = find_feature(Scope::System, item.name(), name);
     warn_feature(Scope::System, spec, item, diagnostics_);
     check_secrecy(Scope::System, spec, item, diagnostics_);
-    if (!spec || !spec->checked) return;
-    check_feature(*spec, item, document_, diagnostics_, options_);
+    if (!spec) return;
+    if (is_checked(*spec, options_)) check_feature(*spec, item, document_, diagnostics_, options_);
+    if (!spec->checked) return;
     // A new password does not make a disk for the reference.
     if (name.kind.empty() || name.rest == "os.credentials.new.password") return;
     Numbered& kind = name.kind == "disk" ? disks_ : interfaces_;

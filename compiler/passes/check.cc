@@ -9,7 +9,7 @@ namespace radl::passes {
 sema::CheckOptions check_options(const Build& build) {
   sema::CheckOptions options;
   options.lenient = build.options.lenient;
-  options.host_names = true;
+  options.for_run = true;
   return options;
 }
 

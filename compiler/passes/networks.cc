@@ -56,7 +56,8 @@ void add_network(Build& build, const sema::Definition& definition) {
   network.reference = definition.reference;
   network.origin = build.origin(definition.block->name.span);
   network.is_public = definition.features.text("outbound") == "yes";
-  for (auto& [name, requirement] : requirements_of(build, definition.features, network.address)) {
+  for (auto& [name, requirement] :
+       requirements_of(build, sema::Scope::Network, definition.features, network.address)) {
     if (requirement.equals)
       network.features[name] = *requirement.equals;
     else if (requirement.min || requirement.max)
@@ -75,7 +76,7 @@ void add_ansible_host(Build& build, const sema::Definition& definition) {
   host.user = std::string(definition.features.text("credentials.username"));
   constexpr std::string_view kCredentials = "credentials.";
   for (const auto& [name, requirement] :
-       requirements_of(build, definition.features, "ansible." + host.name)) {
+       requirements_of(build, sema::Scope::Ansible, definition.features, "ansible." + host.name)) {
     if (name.starts_with(kCredentials) && requirement.equals && ir::is_secret(*requirement.equals))
       host.secrets[name.substr(kCredentials.size())] = *requirement.equals;
   }

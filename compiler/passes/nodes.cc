@@ -24,7 +24,7 @@ class Template {
   Template(Build& build, const sema::Definition& definition) : build_(build) {
     node_.system = std::string(definition.block->name.text);
     node_.origin = build.origin(definition.block->name.span);
-    node_.requirements = requirements_of(build, definition.features, node_.system);
+    node_.requirements = requirements_of(build, sema::Scope::System, definition.features, node_.system);
     add_softs(definition.features);
     for (const auto& [name, requirement] : node_.requirements) {
       if (auto at = ir::indexed_feature(name, "net_interface.")) interface(*at, requirement);
@@ -70,7 +70,8 @@ class Template {
     for (const sema::Soft& soft : features.softs) {
       const hir::Number* number = soft.from->weight.number();
       double weight = number == nullptr ? 0 : number->real;
-      node_.softs.push_back({weight, requirements_of(build_, soft.features, node_.system)});
+      node_.softs.push_back(
+          {weight, requirements_of(build_, sema::Scope::System, soft.features, node_.system)});
     }
     std::stable_sort(node_.softs.begin(), node_.softs.end(),
                      [](const ir::Soft& a, const ir::Soft& b) { return a.weight > b.weight; });

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/digest.h"
+#include "common/text.h"
 #include "compiler/check/features.h"
 #include "compiler/eval/secret_access.h"
 #include "compiler/eval/units.h"
@@ -135,13 +136,24 @@ ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const s
   return requirement;
 }
 
+// So that no cloud compares words in its own way.
+void spell_choice(sema::Scope scope, std::string_view name, ir::Json& value) {
+  const sema::FeatureSpec* spec = sema::find_feature(scope, name);
+  if (!spec || spec->checked || spec->type != sema::FeatureType::Choice || !value.is_string()) return;
+  for (std::string_view word : spec->values)
+    if (equal_ignoring_case(word, value.get<std::string>())) value = word;
+}
+
 }  // namespace
 
-std::map<std::string, ir::Requirement> requirements_of(Build& build, const sema::FeatureSet& features,
+std::map<std::string, ir::Requirement> requirements_of(Build& build, sema::Scope scope,
+                                                       const sema::FeatureSet& features,
                                                        const std::string& place) {
   std::map<std::string, ir::Requirement> requirements;
-  for (const sema::Merged& merged : features.items)
-    requirements[std::string(merged.name())] = requirement_of(build, merged, place);
+  for (const sema::Merged& merged : features.items) {
+    ir::Requirement& made = requirements[std::string(merged.name())] = requirement_of(build, merged, place);
+    if (made.equals) spell_choice(scope, merged.name(), *made.equals);
+  }
   return requirements;
 }
 

@@ -5,12 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/check/features.h"
 #include "compiler/passes/build.h"
 
 namespace radl::passes {
 
-// `place`: "worker" or "network.lan", the beginning of the names of its secrets.
-std::map<std::string, ir::Requirement> requirements_of(Build& build, const sema::FeatureSet& features,
+// `place`: "worker" or "network.lan", the beginning of the names of its secrets. A word of a choice is as the
+// table of features spells it, whatever its case in the file; those that the reference checks stay as written.
+std::map<std::string, ir::Requirement> requirements_of(Build& build, sema::Scope scope,
+                                                       const sema::FeatureSet& features,
                                                        const std::string& place);
 
 // A value of a document as JSON: numbers in base units. Secrets (of a feature that holds one, or made from

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "common/text.h"
 #include "compiler/syntax/parser.h"
 
 namespace radl::driver {
@@ -11,7 +12,7 @@ namespace {
 bool may_be_yes(const ast::Expr* value) {
   if (const auto* flag = ast::as<ast::Boolean>(value)) return flag->value;
   const auto* text = ast::as<ast::String>(value);
-  return !text || !text->parts.empty() || (text->text != "no" && text->text != "false");
+  return !text || !text->parts.empty() || !equal_ignoring_case(text->text, "no");
 }
 
 // What a system says of prevent_destroy, and where: "demo.radl:4". A system without a word may go.

@@ -1,5 +1,6 @@
 #include "tools/doc/features_page.h"
 
+#include "compiler/check/check.h"
 #include "compiler/check/features.h"
 #include "tools/doc/markdown.h"
 
@@ -48,7 +49,8 @@ std::string takes(const sema::FeatureSpec& spec) {
   if (!spec.values.empty()) out += ": " + listed(spec.values);
   if (auto units = sema::units_of(spec.unit); !units.empty())
     out += spec.unit == sema::UnitClass::Size ? ", size" : ", with " + listed(units);
-  return spec.checked || spec.type == sema::FeatureType::Any ? out : out + " (*any*)";
+  const bool checked = sema::is_checked(spec, {.for_run = true});
+  return checked || spec.type == sema::FeatureType::Any ? out : out + " (*any*)";
 }
 
 std::string_view written(sema::Operators operators) {

@@ -1,10 +1,13 @@
 // What systems of `radl 2` take over from others, and what radlc adds to them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/check/features.h"
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
 #include "compiler/source/source.h"
@@ -126,6 +129,44 @@ TEST_F(Systems, AJobWaitsForTheModuleThatAFunctionNames) {
   ASSERT_NE(second, made->steps.end());
   EXPECT_TRUE(std::any_of(second->after.begin(), second->after.end(),
                           [](const ir::Edge& edge) { return edge.reason == "takes an output of first"; }));
+}
+
+// Every row of the table of features: a word of a choice is the same in any case, and what is no word or no
+// number is an error, never a feature that counts as not said.
+TEST_F(Systems, ChoicesAndNumbersAreReadInEveryCaseOrRefused) {
+  int choices = 0, numbers = 0;
+  for (const sema::FeatureSpec& row : sema::all_features()) {
+    const bool network = row.scope == sema::Scope::Network;
+    if (!network && row.scope != sema::Scope::System) continue;
+    std::string name(row.name);
+    for (size_t at; (at = name.find(".N.")) != name.npos;) name.replace(at, 3, ".0.");
+    const auto with = [&](const std::string& value) {
+      const std::string feature = fmt::format("'{}' = {}", name, value);
+      return program(fmt::format("network n ( {} )\nsystem w ( count = 1, networks = [n]{}{} )\n",
+                                 network ? feature : "outbound = 'no'", network ? "" : ", ",
+                                 network ? "" : feature));
+    };
+    if (row.type == sema::FeatureType::Choice) {
+      ++choices;
+      for (std::string_view word : row.values) {
+        std::string upper(word);
+        for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        const auto made = with("'" + upper + "'");
+        ASSERT_TRUE(made) << name << ": " << said_;
+        if (row.checked) continue;  // stays as written
+        const ir::Json value = network ? made->networks.at(0).features.at(name)
+                                       : *made->nodes.at(0).requirements.at(name).equals;
+        EXPECT_EQ(value, std::string(word)) << name;
+      }
+      EXPECT_FALSE(with("'xyzzy'")) << name;
+      EXPECT_NE(said_.find("E0307"), std::string::npos) << name << ": " << said_;
+    } else if (row.type == sema::FeatureType::Number || row.type == sema::FeatureType::Integer) {
+      ++numbers;
+      EXPECT_FALSE(with("'xyzzy'")) << name;
+    }
+  }
+  EXPECT_GT(choices, 10);
+  EXPECT_GT(numbers, 5);
 }
 
 }  // namespace
