@@ -58,7 +58,6 @@ class Machine : public Kind {
         {"user", "the login is made with the machine"},
         {"hostname", "the host name is fixed when the machine is made"},
         {"cloud_init", kUserDataIsFixed},
-        {"names", "host names are fixed when the machine is made"},
         {"zone", "a machine stays in its zone"},
         {"interface", "a machine keeps its network interface"},
         {"root", "the root disk is made with the machine"},

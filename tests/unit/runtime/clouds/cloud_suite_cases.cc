@@ -67,6 +67,17 @@ TEST_P(CloudSuite, ASurveyCanBePlannedWith) {
   EXPECT_EQ(with->resources.size(), design().resources.size());
 }
 
+// They stand in /etc/hosts, which radlc writes: no machine is replaced for one.
+TEST_P(CloudSuite, HostNamesOfFurtherInterfacesChangeInPlace) {
+  for (const Wanted& wanted : design().resources) {
+    if (wanted.node.empty()) continue;
+    Json after = wanted.spec;
+    after["names"] = {"other.localdomain"};
+    const Impact impact = cloud().impact(wanted.type, wanted.spec, after);
+    EXPECT_EQ(impact.kind, Impact::Kind::InPlace) << wanted.address << ": " << impact.why;
+  }
+}
+
 TEST_P(CloudSuite, WhatDoesNotDifferHasNoImpact) {
   for (const Wanted& wanted : design().resources) {
     Impact impact = cloud().impact(wanted.type, wanted.spec, wanted.spec);
