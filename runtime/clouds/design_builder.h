@@ -17,6 +17,7 @@
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/user_data.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl {
 
@@ -27,12 +28,15 @@ class DesignBuilder {
     size_t bytes;
     const char* cloud;
   };
-  // `seconds`: how long one request for a resource takes.
-  DesignBuilder(const CloudId& cloud, const DesignInput& input, double seconds, const UserDataLimit& limit)
+  // `seconds`: how long one request for a resource takes. `unused`: features of a system that other clouds
+  // use and this one does not.
+  DesignBuilder(const CloudId& cloud, const DesignInput& input, double seconds, const UserDataLimit& limit,
+                std::vector<std::string> unused = {})
       : cloud_(cloud),
         input_(input),
         seconds_(seconds),
         limit_(limit),
+        unused_(std::move(unused)),
         recipes_(cloud_init_recipes(input.program)) {}
 
   Wanted& add(std::string address, const char* type, std::string summary, Json spec,
@@ -79,9 +83,7 @@ class DesignBuilder {
     wanted.node = node.address;
     wanted.seconds = seconds;
     if (std::string text = gpu_note(node); !text.empty()) note(text);
-    if (const auto features = features_without_effect(node); !features.empty())
-      note(fmt::format("system '{}': {} {} no effect in {}", node.system, join(features, ", "),
-                       features.size() == 1 ? "has" : "have", limit_.cloud));
+    note_features(fmt::format("system '{}'", node.system), features_without_effect(node, unused_));
     if (wanted.spec.contains("stop"))
       wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
   }
@@ -113,13 +115,22 @@ class DesignBuilder {
                const std::string& name);
 
   // Says which of these features a network has that the cloud does nothing about.
-  void note_without_effect(const ir::Network& network, std::initializer_list<const char*> features) {
-    std::vector<std::string> given;
-    for (const char* feature : features)
-      if (network.features.contains(feature)) given.push_back(feature);
-    if (!given.empty())
-      note(fmt::format("network {}: {} {} no effect in {}", network.name, join(given, ", "),
-                       given.size() == 1 ? "has" : "have", limit_.cloud));
+  void note_without_effect(const ir::Network& network, const std::vector<std::string>& features) {
+    note_features("network " + network.name, features_without_effect(network, features));
+  }
+
+  // Says that a node has no public address for its elastic_ip.
+  void note_no_address(const ir::Node& node) {
+    if (says_yes(node, "elastic_ip"))
+      note(fmt::format("system '{}': elastic_ip has no effect: none of its networks is public", node.system));
+  }
+
+  // Says which addresses the node asks for and does not get; `used`: those that it gets.
+  void note_fixed_ips(const ir::Node& node, const std::set<std::string>& used) {
+    for (const ir::Interface& interface : node.interfaces)
+      if (!interface.fixed_ip.empty() && !used.contains(interface.fixed_ip))
+        note(fmt::format("{}: address {} is not asked for: {} chooses one", node.address, interface.fixed_ip,
+                         limit_.cloud));
   }
 
   // Each text once.
@@ -135,10 +146,16 @@ class DesignBuilder {
   // Null: it has no size.
   Result<Json> further_disk(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes, Json made,
                             std::vector<std::string>& references);
+  void note_features(const std::string& of, const std::vector<std::string>& features) {
+    if (!features.empty())
+      note(fmt::format("{}: {} {} no effect in {}", of, join(features, ", "),
+                       features.size() == 1 ? "has" : "have", limit_.cloud));
+  }
   Result<Json> existing_disk(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes);
 
   const double seconds_;
   const UserDataLimit limit_;
+  const std::vector<std::string> unused_;
   const std::map<std::string, std::vector<std::string>> recipes_;  // for cloud_init, by node
   std::map<std::string, std::string> existing_;  // disks that are there: the node that gets it
   std::set<std::string> noted_;

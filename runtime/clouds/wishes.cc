@@ -11,6 +11,7 @@
 
 #include "common/address_range.h"
 #include "common/text.h"
+#include "compiler/ir/derive.h"
 #include "runtime/clouds/tag_rules.h"
 
 namespace radl {
@@ -20,6 +21,55 @@ std::optional<uint32_t> ipv4(const std::string& text) {
   in_addr address{};
   if (inet_pton(AF_INET, text.c_str(), &address) != 1) return std::nullopt;
   return ntohl(address.s_addr);
+}
+
+template <class List>
+bool has(const List& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+bool is_no(const Json& value) {
+  return value.is_string() && equal_ignoring_case(value.get<std::string>(), "no");
+}
+
+// Whether no cloud uses a feature. Those that are EC3's, that the service sets, or that steps use have a use.
+bool is_without_effect(std::string_view name) {
+  constexpr std::string_view kWhole[] = {"alpine",
+                                         "command",
+                                         "cpu.sgx",
+                                         "cpu.sgx.epc_size",
+                                         "dependencies",
+                                         "disks.free_size",
+                                         "docker.privileged",
+                                         "environment.variables",
+                                         "expose",
+                                         "image_pull_secrets",
+                                         "image_type",
+                                         "name",
+                                         "nat_instance",
+                                         "rg_name",
+                                         "script",
+                                         "virtual_system_type"};
+  constexpr std::string_view kOfInterfaces[] = {
+      "additional_dns_names", "additional_ip", "dns_servers", "gateway", "ipv6", "mac"};
+  constexpr std::string_view kOfRootDisk[] = {"content",
+                                              "fstype",
+                                              "image.name",
+                                              "mount_path",
+                                              "os.credentials.new.password",
+                                              "os.credentials.new.private_key",
+                                              "os.credentials.private_key",
+                                              "os.credentials.public_key",
+                                              "os.image.name",
+                                              "os.image.vo"};
+  if (const auto at = ir::indexed_feature(name, "net_interface."))
+    return has(kOfInterfaces, at->rest) || at->rest.starts_with("dns.");
+  if (const auto at = ir::indexed_feature(name, "disk.")) {
+    if (at->index == 0) return has(kOfRootDisk, at->rest);
+    return at->rest.starts_with("os.") || at->rest == "image.name" || at->rest == "free_size" ||
+           at->rest == "content";
+  }
+  return has(kWhole, name);
 }
 
 }  // namespace
@@ -47,15 +97,6 @@ bool says_yes(const ir::Network& network, const std::string& feature) {
 
 bool says_no(const ir::Node& node, const std::string& feature) {
   return equal_ignoring_case(text_wanted(node, feature), "no");
-}
-
-Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features) {
-  for (const std::string& feature : features) {
-    const std::string text = text_wanted(node, feature);
-    if (!text.empty() && !says_yes(node, feature) && !says_no(node, feature))
-      return invalid(fmt::format("{}: {} = '{}': it is 'yes' or 'no'", node.address, feature, text));
-  }
-  return {};
 }
 
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature) {
@@ -115,7 +156,6 @@ Encryption encryption_wanted(const ir::Node& node, int disk) {
 Status check_encryption(const ir::Node& node) {
   for (const ir::Disk& disk : node.disks) {
     const std::string feature = fmt::format("disk.{}.encrypted", disk.index);
-    if (Status right = check_yes_or_no(node, {feature}); !right.ok()) return right;
     if (says_no(node, feature) && encryption_wanted(node, disk.index).wanted)
       return invalid(fmt::format("{}: {} = 'no' beside disk.{}.encryption_key", node.address, feature,
                                  disk.index))
@@ -143,20 +183,21 @@ bool is_further_disk(const ir::Disk& disk) {
   return disk.index > 0 && (disk.size_bytes || !disk.image_urls.empty());
 }
 
-std::vector<std::string> features_without_effect(const ir::Node& node) {
-  constexpr std::string_view kWhole[] = {"cpu.sgx", "cpu.sgx.epc_size", "nat_instance", "disks.free_size"};
-  constexpr std::string_view kOfInterfaces[] = {".additional_ip", ".mac", ".gateway", ".dns_servers"};
+std::vector<std::string> features_without_effect(const ir::Node& node,
+                                                 const std::vector<std::string>& unused) {
   std::vector<std::string> found;
   for (const auto& [name, wanted] : node.requirements) {
-    const bool off =
-        wanted.equals && wanted.equals->is_string() && to_lower(wanted.equals->get<std::string>()) == "no";
-    const bool whole = std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole);
-    const bool of_interface =
-        name.starts_with("net_interface.") &&
-        std::any_of(std::begin(kOfInterfaces), std::end(kOfInterfaces),
-                    [&, &of = name](std::string_view ending) { return of.ends_with(ending); });
-    if (!off && (whole || of_interface)) found.push_back(name);
+    const bool off = wanted.equals && is_no(*wanted.equals);
+    if (!off && (is_without_effect(name) || has(unused, name))) found.push_back(name);
   }
+  return found;
+}
+
+std::vector<std::string> features_without_effect(const ir::Network& network,
+                                                 const std::vector<std::string>& unused) {
+  std::vector<std::string> found;
+  for (const auto& [name, value] : network.features.items())
+    if (!is_no(value) && has(unused, name)) found.push_back(name);
   return found;
 }
 

@@ -15,12 +15,10 @@ using Json = nlohmann::json;
 // The text that a feature must be equal to, or the first of a list; "" where there is none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);
 std::string text_wanted(const ir::Network& network, const std::string& feature);
-// Of a feature that is 'yes' or 'no', in whatever case.
+// Of a feature that is 'yes' or 'no', in whatever case; the compiler refuses any other word.
 bool says_yes(const ir::Node& node, const std::string& feature);
 bool says_yes(const ir::Network& network, const std::string& feature);
 bool says_no(const ir::Node& node, const std::string& feature);
-// Invalid: one of these is neither.
-Status check_yes_or_no(const ir::Node& node, const std::vector<std::string>& features);
 // All that a feature names, in its order: 'a, b' or ['a', 'b'].
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
 // {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form, or a name is
@@ -36,7 +34,7 @@ struct Encryption {
   std::string key;  // "": the provider's own
 };
 Encryption encryption_wanted(const ir::Node& node, int disk);
-// Invalid: disk.N.encrypted is neither 'yes' nor 'no', or 'no' beside a key.
+// Invalid: disk.N.encrypted is 'no' beside a key.
 Status check_encryption(const ir::Node& node);
 // GiB that disk 0 is to have beside what its image takes (disk.0.free_size), rounded up; 0: nothing is said.
 long long free_disk_wanted(const ir::Node& node);
@@ -45,8 +43,13 @@ long long free_disk_wanted(const ir::Node& node);
 double root_disk_gib(const Json& root, double image_gib);
 // Whether it is one beside the root disk that a machine gets: a new one, or one that is there already.
 bool is_further_disk(const ir::Disk& disk);
-// Those of the file's features of a system that no cloud does anything about.
-std::vector<std::string> features_without_effect(const ir::Node& node);
+// Features of the node that no cloud uses, and those of `unused`, which its cloud does not use; sorted. A
+// feature that is 'no' asks for nothing.
+std::vector<std::string> features_without_effect(const ir::Node& node,
+                                                 const std::vector<std::string>& unused = {});
+// The same of a network: those of `unused` that it has.
+std::vector<std::string> features_without_effect(const ir::Network& network,
+                                                 const std::vector<std::string>& unused);
 // Invalid: the `cidr` of a network that is made is no range of IPv4 addresses. '*' stands for an octet.
 Status check_range(const ir::Network& network);
 // Addresses at the ends of a subnet that a cloud keeps for itself, network and broadcast included.

@@ -83,7 +83,8 @@ Result<Place> place_of(const ir::Node& node, const DesignInput& input) {
 class Designer : private DesignBuilder {
  public:
   Designer(const CloudId& cloud, const DesignInput& input)
-      : DesignBuilder(cloud, input, kRequestSeconds, {kLargestUserData, "Azure"}) {}
+      : DesignBuilder(cloud, input, kRequestSeconds, {kLargestUserData, "Azure"},
+                      {"ec2.associate_public_ip_address", "instance_profile"}) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
@@ -164,7 +165,9 @@ class Designer : private DesignBuilder {
         add(address, "group", "the machines of " + network->name, Json::object(), in_group());
         references.push_back(address);
         rules[address] = network_rules(*network);
-        note_without_effect(*network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
+        note_without_effect(*network,
+                            {"router", "dnsserver", "gateway", "proxy_host", "proxy_key", "sg_name"});
+        if (!is_made(*network)) note_without_effect(*network, {"create", "cidr"});
         for (const ir::PortRule& rule : network->ports)
           if (rule.remote != rule.local)
             note(fmt::format("network {}: Azure maps no ports: {} is open as {}", network->name, rule.remote,
@@ -191,12 +194,14 @@ class Designer : private DesignBuilder {
       spec["subnet"] = {{"provider", place.provider}};
     }
     if (!place.fixed_ip.empty()) spec["fixed_ip"] = place.fixed_ip;
+    note_fixed_ips(node, {place.fixed_ip});
     if (is_public(node, input_)) {
       const std::string address = part_address("address", node);
       add(address, "address", "public address of " + node.address, {{"for", node.address}}, in_group());
       spec["address"] = address;
       references.push_back(address);
     } else {
+      note_no_address(node);
       note(fmt::format(
           "system '{}': it has no public address: it is reached through a machine of the same network "
           "that has one",

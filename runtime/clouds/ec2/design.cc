@@ -114,7 +114,7 @@ class Designer : private DesignBuilder {
         note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote,
                          rule.local));
     }
-    note_without_effect(network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
+    note_without_effect(network, {"cidr", "router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
     Json spec = {{"description", "network " + network.name}, {"rules", network_rules(network)}};
     if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];
@@ -207,11 +207,7 @@ class Designer : private DesignBuilder {
       spec["address"] = address;
       references.push_back(address);
     }
-    for (const ir::Interface& interface : node.interfaces) {
-      if (!interface.fixed_ip.empty())
-        note(fmt::format("{}: address {} is not asked for: EC2 gives one of the subnet's", node.address,
-                         interface.fixed_ip));
-    }
+    note_fixed_ips(node, {});
     return {};
   }
 
@@ -271,10 +267,6 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_placement(node); !right.ok()) return right;
-  if (Status right =
-          check_yes_or_no(node, {"spot", "spot.fallback", "elastic_ip", "ec2.associate_public_ip_address"});
-      !right.ok())
-    return right;
   if (Status right = check_names(node, input); !right.ok()) return right;
   if (Status right = check_encryption(node); !right.ok()) return right;
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();

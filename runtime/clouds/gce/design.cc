@@ -62,7 +62,8 @@ struct Vpc {
 class Designer : private DesignBuilder {
  public:
   Designer(const Place& place, const DesignInput& input)
-      : DesignBuilder(place.cloud, input, kRequestSeconds, {kLargestUserData, "Compute Engine"}),
+      : DesignBuilder(place.cloud, input, kRequestSeconds, {kLargestUserData, "Compute Engine"},
+                      {"ec2.associate_public_ip_address", "instance_profile"}),
         place_(place) {}
 
   Result<Design> make() {
@@ -154,7 +155,8 @@ class Designer : private DesignBuilder {
       const std::string inside = firewall_address(group, home, vpc);
       add_firewall(inside, "firewall between the machines of " + network->name, group, {kFromThisGroup}, vpc);
       note_wanted(inside);
-      note_without_effect(*network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
+      note_without_effect(*network, {"router", "dnsserver", "gateway", "proxy_host", "proxy_key", "sg_name"});
+      if (!is_made(*network)) note_without_effect(*network, {"create", "cidr"});
       std::map<std::string, std::set<std::string>> by_source;
       for (const ir::PortRule& rule : network->ports) {
         by_source[rule.cidr].insert(rule_text(rule));
@@ -187,10 +189,13 @@ class Designer : private DesignBuilder {
     if (!made.ok()) return made.status();
     Json& spec = *made;
     spec["networks"] = Json::array();
+    std::set<std::string> addresses;
     for (Vpc& vpc : vpcs_of(node)) {
+      addresses.insert(vpc.interface.value("fixed_ip", ""));
       spec["networks"].push_back(vpc.interface);
       references.insert(references.end(), vpc.references.begin(), vpc.references.end());
     }
+    note_fixed_ips(node, addresses);
     auto offers = offers_for(place_, node, input_, has_disks(node));
     if (!offers.ok()) return offers.status();
     if (Status added = add_features(node, *offers, spec, references); !added.ok()) return added;
@@ -255,6 +260,7 @@ class Designer : private DesignBuilder {
 
   void add_public(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
     if (!is_public(node, input_)) {
+      note_no_address(node);
       note(
           fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
                       "network that has one, and reaches the outside where its network has a NAT "
@@ -263,7 +269,7 @@ class Designer : private DesignBuilder {
       return;
     }
     spec["public"] = true;
-    if (text_wanted(node, "elastic_ip") != "yes") return;
+    if (!says_yes(node, "elastic_ip")) return;
     const std::string address = part_address("address", node);
     add(address, "address", "external address of " + node.address, {{"for", node.address}}, {});
     spec["address"] = address;

@@ -7,10 +7,12 @@
 #include <set>
 #include <string_view>
 
+#include "common/text.h"
 #include "runtime/clouds/hosts/machine.h"
 #include "runtime/clouds/machine_facts.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/tag_rules.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl::hosts {
 namespace {
@@ -45,10 +47,12 @@ std::vector<std::string> notes_of(const ir::Node& node, const DesignInput& input
     notes.push_back(fmt::format("system '{}': {}", node.system, text));
   };
   std::string unused;
+  const std::vector<std::string> ignored = features_without_effect(node);
   for (const auto& [feature, wanted] : node.requirements) {
-    bool used = is_checked(feature) ||
-                std::any_of(std::begin(kUsed), std::end(kUsed),
-                            [&](std::string_view prefix) { return feature.starts_with(prefix); });
+    const auto begins = [&of = feature](std::string_view prefix) { return of.starts_with(prefix); };
+    bool used = is_checked(feature) || std::any_of(std::begin(kUsed), std::end(kUsed), begins);
+    const bool own = feature == "disk.0.os.credentials.private_key" || begins("disk.0.os.credentials.new.");
+    if (!own && std::find(ignored.begin(), ignored.end(), feature) != ignored.end()) used = false;
     if (!used) unused += (unused.empty() ? "" : ", ") + feature;
   }
   if (!unused.empty()) note("cloud hosts has no use for " + unused);
@@ -56,7 +60,18 @@ std::vector<std::string> notes_of(const ir::Node& node, const DesignInput& input
     note("the login's password and key stay as they are");
   if (!node.interfaces.empty() && !node.interfaces[0].host_name.starts_with("vnode-"))
     note("an existing machine keeps its host name");
+  for (const ir::Interface& interface : node.interfaces) {
+    if (!interface.fixed_ip.empty() && !image_urls(node).empty())
+      notes.push_back(fmt::format("{}: address {} is not given: an existing machine keeps its addresses",
+                                  node.address, interface.fixed_ip));
+  }
   for (const ir::Network* network : networks_of(input, node)) {
+    const auto features =
+        features_without_effect(*network, {"cidr", "create", "dnsserver", "gateway", "provider_id",
+                                           "proxy_host", "proxy_key", "router", "sg_name"});
+    if (!features.empty())
+      notes.push_back(
+          fmt::format("network '{}': cloud hosts has no use for {}", network->name, join(features, ", ")));
     if (!network->ports.empty())
       notes.push_back(fmt::format(
           "network '{}': outports are not opened: existing machines keep their firewall", network->name));

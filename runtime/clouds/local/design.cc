@@ -2,6 +2,7 @@
 #include "runtime/clouds/local/gpus.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,10 +10,13 @@
 #include <string_view>
 
 #include "common/host_name.h"
+#include "common/text.h"
 #include "common/tidy_path.h"
 #include "runtime/clouds/auto_stop.h"
+#include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/tag_rules.h"
+#include "runtime/clouds/wishes.h"
 
 namespace radl::local {
 namespace {
@@ -20,15 +24,6 @@ namespace {
 std::optional<double> number_wanted(const ir::Node& node, const std::string& feature) {
   auto found = node.requirements.find(feature);
   return found == node.requirements.end() ? std::nullopt : found->second.min;
-}
-
-std::string text_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.requirements.find(feature);
-  if (found == node.requirements.end() || !found->second.equals || !found->second.equals->is_string())
-    return "";
-  std::string text = found->second.equals->get<std::string>();
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 // Absolute, without a step upwards, and with nothing that a shell or a mount would understand.
@@ -40,10 +35,19 @@ bool is_plain_path(const std::string& path) {
   return good;
 }
 
+// An x86_64 computer runs the programs of an i386 as well.
+bool is_own_processor(const std::string& wanted) {
+  utsname own{};
+  if (uname(&own) != 0) return false;
+  const std::string name = architecture_name(own.machine), asked = architecture_name(wanted);
+  return asked == name || (asked == "i386" && name == "x86_64");
+}
+
 // What a system asks for that this machine has no notion of; "" when there is nothing.
 std::string without_use(const ir::Node& node) {
   constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.",
                                         "gpu.", "stop.",   "prevent_destroy"};
+  const std::vector<std::string> ignored = features_without_effect(node);
   std::string names;
   for (const auto& requirement : node.requirements) {
     const std::string& feature = requirement.first;
@@ -51,7 +55,10 @@ std::string without_use(const ir::Node& node) {
                             [&](std::string_view prefix) { return feature.starts_with(prefix); });
     const bool encryption = feature.starts_with("disk.") &&
                             (feature.ends_with(".encrypted") || feature.ends_with(".encryption_key"));
-    if (!used || encryption || feature.starts_with("disk.0.image."))
+    const bool other_processor = feature == "cpu.arch" && !is_own_processor(text_wanted(node, feature));
+    if (!used || encryption || other_processor || feature == "cpu.performance" ||
+        feature.starts_with("disk.0.image.") ||
+        std::find(ignored.begin(), ignored.end(), feature) != ignored.end())
       names += (names.empty() ? "" : ", ") + feature;
   }
   return names;
@@ -87,7 +94,7 @@ class NodeDesigner {
 
   // Apart from the design, since each node of a plan is asked for twice.
   Status check() const {
-    std::string os = text_wanted(node_, "disk.0.os.name");
+    const std::string os = to_lower(text_wanted(node_, "disk.0.os.name"));
     if (!os.empty() && os != "linux")
       return cannot(fmt::format("disk.0.os.name = '{}': cloud local makes nodes of this Linux computer", os));
     for (size_t i = 0; i == 0 || i < node_.interfaces.size(); ++i) {

@@ -59,7 +59,9 @@ bool has_volumes(const ir::Node& node) {
 class Designer : private DesignBuilder {
  public:
   Designer(const Place& place, const DesignInput& input)
-      : DesignBuilder(place.cloud, input, kRequestSeconds, {kLargestUserData, "OpenStack"}), place_(place) {}
+      : DesignBuilder(place.cloud, input, kRequestSeconds, {kLargestUserData, "OpenStack"},
+                      {"ec2.associate_public_ip_address", "instance_profile"}),
+        place_(place) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
@@ -83,6 +85,7 @@ class Designer : private DesignBuilder {
                          rule.local));
     }
     note_without_effect(network, {"router", "proxy_host", "proxy_key"});
+    if (!is_made(network)) note_without_effect(network, {"cidr", "dnsserver", "gateway"});
     Json spec = {{"rules", network_rules(network)}};
     if (std::string name = text_wanted(network, "sg_name"); !name.empty()) spec["name"] = name;
     const size_t ports = network.ports.size();
@@ -207,6 +210,7 @@ class Designer : private DesignBuilder {
     auto policy = group_policy(node);
     if (!policy.ok()) return policy.status();
     if (!policy->empty()) add_placement(node, *policy, spec, references);
+    if (!is_in_public(node)) note_no_address(node);
     if (!has_floating(node, input_) && !is_in_public(node))
       note(fmt::format(
           "system '{}': it has no public address: it is reached through a machine of the same network "
@@ -288,7 +292,7 @@ Status check_disks(const ir::Node& node, const DesignInput& input) {
 Status check_networks(const ir::Node& node, const DesignInput& input) {
   for (const ir::Network* network : networks_of(input, node))
     if (Status range = check_range(*network); is_made(*network) && !range.ok()) return range;
-  if (text_wanted(node, "elastic_ip") != "no") return {};
+  if (!says_no(node, "elastic_ip")) return {};
   for (const ir::Network* network : networks_of(input, node))
     if (network->is_public && text_wanted(*network, "provider_id").empty())
       return invalid(

@@ -138,7 +138,7 @@ TEST_F(Ec2Networks, WhatEc2DoesNothingAboutIsSaid) {
   program_.networks[0].features["router"] = "10.1.0.0/16,front";
   program_.networks[0].features["gateway"] = "10.0.0.1";
   ASSERT_EQ(design(), "");
-  EXPECT_TRUE(notes("network lan: router, gateway have no effect in EC2"));
+  EXPECT_TRUE(notes("network lan: gateway, router have no effect in EC2"));
   EXPECT_FALSE(notes("network public:"));
 }
 
