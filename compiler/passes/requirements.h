@@ -11,7 +11,8 @@
 namespace radl::passes {
 
 // `place`: "worker" or "network.lan", the beginning of the names of its secrets. A word of a choice is as the
-// table of features spells it, whatever its case in the file; those that the reference checks stay as written.
+// table of features spells it, whatever its case in the file; those that the reference checks stay as
+// written.
 std::map<std::string, ir::Requirement> requirements_of(Build& build, sema::Scope scope,
                                                        const sema::FeatureSet& features,
                                                        const std::string& place);
