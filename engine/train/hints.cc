@@ -8,11 +8,14 @@
 namespace radl::engine {
 namespace {
 
-constexpr double kLeastExchange =
-    0.01;                          // seconds of an exchange; a shorter one is lost in a machine's other work
-constexpr int kBeforeLinks = 20;   // exchanges of a view before anything is said of its links
-constexpr int kBeforeNodes = 3;    // ... and of its members
-constexpr double kFullLink = 0.5;  // of what a link lets through
+// An exchange of so many seconds is lost in a machine's other work.
+constexpr double kLeastExchange = 0.01;
+// Exchanges of a view before anything is said of its links,
+constexpr int kBeforeLinks = 20;
+// and in which one member must be the slow one: a loaded machine hesitates now and then.
+constexpr int kSlowInARow = 20;
+// Of what a link lets through.
+constexpr double kFullLink = 0.5;
 
 }  // namespace
 
@@ -66,7 +69,8 @@ Hint server_hint(const ServerMeasure& m) {
 }
 
 void ViewHints::begin_view() {
-  seen_ = 0;
+  seen_ = slow_in_a_row_ = 0;
+  slow_ = -1;
   quickest_ = {};
   said_.clear();
 }
@@ -76,8 +80,11 @@ void ViewHints::add(const LinkMeasure& measure, std::span<const double> steps, c
   if (measure.exchange_seconds <= 0) return;  // the first one carries no time of one before it
   ++seen_;
   if (seen_ == 1 || measure.exchange_seconds < quickest_.exchange_seconds) quickest_ = measure;
-  if (!leads || seen_ < kBeforeNodes) return;
-  if (const int slow = slow_member(steps); slow >= 0) {
+  const int slow = slow_member(steps);
+  slow_in_a_row_ = slow == slow_ ? slow_in_a_row_ + 1 : 1;
+  slow_ = slow;
+  if (!leads) return;
+  if (slow >= 0 && slow_in_a_row_ >= kSlowInARow) {
     const auto rank = static_cast<size_t>(slow);
     const std::string name = fmt::format("worker/{}", view.members[rank].index);
     if (said_.insert(name).second) say(slow_node_hint(name, rank, steps), name, steps[rank]);

@@ -50,8 +50,9 @@ class ViewHints {
   const Encoding gradients_;
   const bool links_;
   int seen_ = 0;
-  LinkMeasure quickest_;        // exchange of this view
-  std::set<std::string> said_;  // about what, or whom
+  int slow_ = -1, slow_in_a_row_ = 0;  // the slowest member by rank, for so many exchanges
+  LinkMeasure quickest_;               // exchange of this view
+  std::set<std::string> said_;         // about what, or whom
 };
 
 }  // namespace radl::engine

@@ -77,6 +77,17 @@ TEST_F(ViewHintsTest, EachIsSaidOnceInAView) {
   EXPECT_EQ(said_.size(), 4u);
 }
 
+TEST_F(ViewHintsTest, MembersThatAreSlowInTurnAreNotNamed) {
+  ViewHints hints(*progress_, Encoding::Fp32, true);
+  hints.begin_view();
+  for (int i = 0; i < 100; ++i) {
+    const bool first = i / 10 % 2 == 0;
+    hints.add({.workers = 2, .step_seconds = 0.3, .exchange_seconds = 0.1},
+              std::vector<double>{first ? 0.3 : 0.1, first ? 0.1 : 0.3}, view_, true);
+  }
+  EXPECT_EQ(said_.size(), 0u);
+}
+
 TEST_F(ViewHintsTest, AHiccupIsNoHint) {
   ViewHints hints(*progress_, Encoding::Fp32, true);
   hints.begin_view();
