@@ -9,11 +9,10 @@ namespace radl {
 namespace {
 
 Schedule schedule_of(Session& session, const WorkGraph& what) {
-  Schedule schedule{what.dag};
+  Schedule schedule{what.dag, session.world().clock};
   schedule.tolerant = what.tolerant.empty() ? std::vector<bool>(what.dag.size()) : what.tolerant;
   schedule.barrier = what.barrier.empty() ? std::vector<bool>(what.dag.size()) : what.barrier;
   schedule.parallelism = session.options().parallelism;
-  schedule.clock = &session.world().clock;
   schedule.services = static_cast<int>(session.run.clouds->ids().size()) + 1;  // the recorder's
   schedule.stop_level = [&session] { return session.stop_level(); };
   schedule.exclusive = [&what](Dag::Id id) {

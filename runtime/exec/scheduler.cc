@@ -21,7 +21,7 @@ Scheduler::Scheduler(const Schedule& schedule)
 Scheduled Scheduler::run() {
   Scheduled result;
   if (schedule_.dag.size() == 0) return result;
-  const bool alone = !schedule_.clock->passes_by_itself();
+  const bool alone = !schedule_.clock.passes_by_itself();
   size_t wanted = std::min<size_t>(std::max(schedule_.parallelism, 1), schedule_.dag.size()) +
                   (alone ? 0 : static_cast<size_t>(std::max(schedule_.services, 0)));
   {
@@ -92,7 +92,7 @@ void Scheduler::see_to_stop() {
 
 void Scheduler::ring_timers() {
   if (timers_.empty()) return;
-  const TimePoint now = schedule_.clock->now();
+  const TimePoint now = schedule_.clock.now();
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Timer timer = std::move(timers_.begin()->second);
     timers_.erase(timers_.begin());
@@ -167,15 +167,15 @@ void Scheduler::serve(std::unique_lock<std::mutex>& lock, std::deque<std::functi
 }
 
 void Scheduler::wait(std::unique_lock<std::mutex>& lock) {
-  const TimePoint now = schedule_.clock->now();
+  const TimePoint now = schedule_.clock.now();
   const bool idle = running_ == 0 && serving_ == 0 && serving_last_ == 0;
-  if (idle && !timers_.empty() && !schedule_.clock->passes_by_itself()) {
+  if (idle && !timers_.empty() && !schedule_.clock.passes_by_itself()) {
     const TimePoint next = timers_.begin()->first;
-    if (next > now) schedule_.clock->sleep(std::chrono::ceil<std::chrono::milliseconds>(next - now));
+    if (next > now) schedule_.clock.sleep(std::chrono::ceil<std::chrono::milliseconds>(next - now));
     return;
   }
   std::chrono::steady_clock::duration time = kGlance;
-  if (schedule_.clock->passes_by_itself() && !timers_.empty())
+  if (schedule_.clock.passes_by_itself() && !timers_.empty())
     time = std::clamp(timers_.begin()->first - now, std::chrono::steady_clock::duration(0), time);
   changed_.wait_for(lock, time);
 }

@@ -28,6 +28,7 @@ enum class Turn {
 
 struct Schedule {
   const Dag& dag;
+  Clock& clock;
   std::vector<bool> tolerant;  // see ReadyQueue
   std::vector<bool> barrier;   // over as soon as they are free; `run` is not called for them
   int parallelism = 1;         // vertices that run at a time, parked ones apart
@@ -38,8 +39,7 @@ struct Schedule {
   // 0: go on. From 1 on nothing more is started; at each rise all that is parked gets a turn, to see to it.
   std::function<int()> stop_level;
   std::function<bool()> has_room = {};  // false: nothing more is begun now; empty: there always is
-  Clock* clock = &real_world().clock;
-  int services = 0;  // threads besides, for what serve_at() asks for
+  int services = 0;                     // threads besides, for what serve_at() asks for
 };
 
 struct Scheduled {

@@ -12,13 +12,13 @@
 //       runs/             the events of runs (runtime/run/event_log.h)
 //
 //   s3://BUCKET/PREFIX    what `directory` may be as well
-//     NAME/state.db.gz    the database, compressed
+//     NAME/state.db.gz    the database, compressed; of a large state its head (stored_state.h)
 //     NAME/lock           held by the run that it names
 //     NAME/leases/        an object for each supervised job
 //                         work/, logs/ and runs/ are on this computer, in the user's folder of states
 //
 // Readers need no lock. A writer takes the lock, and every write checks that it is still held. Writes are
-// transactions with full sync (in a bucket: a conditional put of all of it): a kill or a power cut leaves the
+// transactions with full sync (in a bucket: one conditional put ends each): a kill or a power cut leaves the
 // state before one or after it. A full disk is
 // Quota and leaves the state as it was. All calls may be made from several threads.
 #pragma once

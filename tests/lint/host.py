@@ -36,9 +36,6 @@ OWNERS = {
     },
 }
 DEBTS = {
-    "takes the clock, files or random source of this machine": {
-        "runtime/exec/scheduler.h",
-    },
     "forks": {
         "runtime/trial/phase.cc",
         "runtime/trial/trials.cc",

@@ -30,6 +30,7 @@ TEST(Scheduler, KeepsOrderAndExclusionOnRandomGraphs) {
     std::vector<int> ended(size, 0);
     std::vector<std::atomic<int>> held(3);
     Schedule schedule{dag,
+                      real_world().clock,
                       std::vector<bool>(size),
                       std::vector<bool>(size),
                       8,
@@ -54,6 +55,7 @@ TEST(Scheduler, StopsAndNamesWhatNeverBegan) {
   dag.add_edge(0, 1);
   std::atomic<int> ran{0};
   Schedule schedule{dag,
+                    real_world().clock,
                     std::vector<bool>(4),
                     std::vector<bool>(4),
                     1,
@@ -70,6 +72,7 @@ TEST(Scheduler, WhatThrowsHasFailedAndTheRestGoesOn) {
   std::atomic<int> ran{0};
   std::set<Dag::Id> skipped;
   Schedule schedule{dag,
+                    real_world().clock,
                     std::vector<bool>(4),
                     std::vector<bool>(4),
                     3,
@@ -92,6 +95,7 @@ TEST(Scheduler, WhenItCannotGoOnItSaysSo) {
   Dag dag(3);
   std::atomic<int> asked{0}, ran{0};
   Schedule schedule{dag,
+                    real_world().clock,
                     std::vector<bool>(3),
                     std::vector<bool>(3),
                     2,
@@ -109,8 +113,9 @@ TEST(Scheduler, WhenItCannotGoOnItSaysSo) {
 }
 
 // A schedule of independent vertices whose turns are given.
-Schedule independent(const Dag& dag, int parallelism, std::function<Turn(Dag::Id)> run) {
+Schedule independent(const Dag& dag, Clock& clock, int parallelism, std::function<Turn(Dag::Id)> run) {
   return {dag,
+          clock,
           std::vector<bool>(dag.size()),
           std::vector<bool>(dag.size()),
           parallelism,
@@ -126,12 +131,11 @@ TEST(Scheduler, WhatIsParkedHoldsNoThread) {
   Dag dag(300);
   Scheduler* scheduler = nullptr;
   std::vector<std::atomic<int>> turns(300);
-  Schedule schedule = independent(dag, 2, [&](Dag::Id id) {
+  Schedule schedule = independent(dag, clock, 2, [&](Dag::Id id) {
     if (++turns[id] > 1) return Turn::Done;
     scheduler->resume_at(scheduler->ticket(id), clock.now() + std::chrono::minutes(1));
     return Turn::Parked;
   });
-  schedule.clock = &clock;
   Scheduler running(schedule);
   scheduler = &running;
   EXPECT_TRUE(running.run().never.empty());
@@ -144,7 +148,7 @@ TEST(Scheduler, AResumptionThatComesBeforeTheTurnHasEndedIsNotLost) {
     Dag dag(4);
     Scheduler* scheduler = nullptr;
     std::vector<std::atomic<int>> turns(4);
-    Schedule schedule = independent(dag, 2, [&](Dag::Id id) {
+    Schedule schedule = independent(dag, real_world().clock, 2, [&](Dag::Id id) {
       if (++turns[id] > 3) return Turn::Done;
       Scheduler::Ticket ticket = scheduler->ticket(id);
       if (round % 2) {
@@ -170,7 +174,7 @@ TEST(Scheduler, ATicketIsGoodForItsOwnWaitOnly) {
   Scheduler* scheduler = nullptr;
   int turns = 0;
   std::vector<long long> at;
-  Schedule schedule = independent(dag, 1, [&](Dag::Id id) {
+  Schedule schedule = independent(dag, clock, 1, [&](Dag::Id id) {
     at.push_back(clock.passed());
     ++turns;
     if (turns == 1) {
@@ -181,7 +185,6 @@ TEST(Scheduler, ATicketIsGoodForItsOwnWaitOnly) {
     }
     return turns == 3 ? Turn::Done : Turn::Parked;
   });
-  schedule.clock = &clock;
   Scheduler running(schedule);
   scheduler = &running;
   running.run();
@@ -194,13 +197,12 @@ TEST(Scheduler, AParkedVertexKeepsItsNames) {
   Scheduler* scheduler = nullptr;
   std::vector<std::string> order;
   std::vector<int> turns(2);
-  Schedule schedule = independent(dag, 1, [&](Dag::Id id) {
+  Schedule schedule = independent(dag, clock, 1, [&](Dag::Id id) {
     order.push_back(std::to_string(id));
     if (++turns[id] > 1) return Turn::Done;
     scheduler->resume_at(scheduler->ticket(id), clock.now() + std::chrono::seconds(1));
     return Turn::Parked;
   });
-  schedule.clock = &clock;
   schedule.exclusive = [](Dag::Id) { return std::vector<std::string>{"node"}; };
   Scheduler running(schedule);
   scheduler = &running;
@@ -211,7 +213,7 @@ TEST(Scheduler, AParkedVertexKeepsItsNames) {
 TEST(Scheduler, AStopGivesATurnToWhatIsParkedAndStartsNothing) {
   Dag dag(3);
   std::atomic<int> level{0}, turns{0};
-  Schedule schedule = independent(dag, 1, [&](Dag::Id id) {
+  Schedule schedule = independent(dag, real_world().clock, 1, [&](Dag::Id id) {
     ++turns;
     if (id == 0 && turns == 1) {
       level = 1;
@@ -245,6 +247,7 @@ TEST(Scheduler, WithoutAnyOtherThreadThisOneDoesTheWork) {
     Dag dag(20);
     std::atomic<int> ran{0};
     Schedule schedule{dag,
+                      real_world().clock,
                       std::vector<bool>(20),
                       std::vector<bool>(20),
                       8,
