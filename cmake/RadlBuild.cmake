@@ -51,11 +51,11 @@ endif()
 
 include(RadlPrecompiled)
 
-# radl_library(NAME SOURCES a.cc b.cc DEPS other_lib ... [HOT | COLD | OWN_FLAGS])
+# radl_library(NAME SOURCES a.cc b.cc DEPS other_lib ... [HOT | COLD] [PLAIN])
 # A library may use what it lists in DEPS and nothing else; tests/lint checks the includes against it. HOT and COLD: optimized with -O2 or
-# -O1, whatever its folder has. OWN_FLAGS: sources have compiler flags of their own, so no precompiled headers.
+# -O1, whatever its folder has. PLAIN: no precompiled headers, as for sources that have compiler flags of their own.
 function(radl_library name)
-  cmake_parse_arguments(ARG "HOT;COLD;OWN_FLAGS" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;COLD;PLAIN" "" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC radl_flags ${ARG_DEPS})
   get_directory_property(level COMPILE_OPTIONS)
@@ -71,7 +71,7 @@ function(radl_library name)
     endif()
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:${level}>)
   endif()
-  if(NOT ARG_OWN_FLAGS)
+  if(NOT ARG_PLAIN)
     radl_precompile(${name} ${level})
   endif()
 endfunction()

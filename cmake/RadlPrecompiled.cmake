@@ -17,17 +17,21 @@ if(RADL_PRECOMPILE AND RADL_CCACHE)
 endif()
 
 # radl_precompile(TARGET LEVEL): the library TARGET, compiled at the optimization LEVEL (-O1), uses the headers precompiled at it.
-# Does nothing without RADL_PRECOMPILE.
+# RADL_HEADERS_NEED of a folder: a library that its targets link and that changes the compiler's flags. Does nothing without
+# RADL_PRECOMPILE.
 function(radl_precompile target level)
   if(NOT RADL_PRECOMPILE)
     return()
   endif()
   set(headers radl_headers${level})
+  if(RADL_HEADERS_NEED)
+    string(MAKE_C_IDENTIFIER "${headers}_${RADL_HEADERS_NEED}" headers)
+  endif()
   if(NOT TARGET ${headers})
     # An object that nobody links: CMake precompiles headers for a target, and lets others use them.
     add_library(${headers} OBJECT ${CMAKE_SOURCE_DIR}/common/precompiled/none.cc)
     set_target_properties(${headers} PROPERTIES UNITY_BUILD OFF)
-    target_link_libraries(${headers} PRIVATE radl_flags fmt::fmt nlohmann_json::nlohmann_json)
+    target_link_libraries(${headers} PRIVATE radl_flags fmt::fmt nlohmann_json::nlohmann_json ${RADL_HEADERS_NEED})
     target_compile_options(${headers} PRIVATE ${level})
     target_precompile_headers(${headers} PRIVATE ${CMAKE_SOURCE_DIR}/common/precompiled/headers.h)
   endif()
