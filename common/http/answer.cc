@@ -1,11 +1,12 @@
 #include "common/http/answer.h"
 
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl::http {
 
 std::string one_line(std::string_view text) {
-  std::string line(trim(text.substr(0, 600)));
+  std::string line = shorten(trim(text), 600);
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   return line;

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "common/http/http.h"
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl::http {
@@ -36,7 +37,7 @@ Code code_of_status(int http_status) {
 Status status_of(const Response& response, std::string_view what) {
   const int s = response.status;
   const Code code = code_of_status(s);
-  std::string_view line = trim(std::string_view(response.body).substr(0, 300));
+  std::string_view line = trim(beginning_of(response.body, 300));
   line = line.substr(0, line.find_first_of("\r\n"));
   const bool page = line.rfind("<!", 0) == 0 || line.rfind("<html", 0) == 0;
   return {code, std::string(what) + ": HTTP status " + std::to_string(s) +

@@ -7,6 +7,7 @@
 #include "common/http/retry.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
+#include "common/shorten.h"
 
 namespace radl::http {
 namespace {
@@ -52,7 +53,7 @@ Result<T> TokenRequests::ask(Request request,
     if (answer->status == 429 || answer->status >= 500)
       return Status(Code::Retry, fmt::format("{}: HTTP status {}", what, answer->status));
     const TokenRefusal refusal = explain_(parse_json(answer->body));
-    std::string said = refusal.said.substr(0, 300);
+    std::string said = shorten(refusal.said, 300);
     for (char& c : said)
       if (static_cast<unsigned char>(c) < 0x20) c = ' ';
     return Status(Code::Auth, fmt::format("{} refuses the credential (HTTP status {}){}", what,

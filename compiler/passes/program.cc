@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/own_folders.h"
+#include "common/shorten.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
 #include "compiler/eval/program_source.h"
@@ -189,7 +190,7 @@ class ProgramMaker {
       if (std::string loose = not_pinned(whole); !loose.empty())
         return wrong("requirements",
                      fmt::format("{}, line {}: '{}' has no --hash", fs::path(path).filename().string(), begin,
-                                 loose.substr(0, 60)),
+                                 shorten(loose, 60)),
                      "a lock file is made by `pip-compile --generate-hashes` or `uv pip compile "
                      "--generate-hashes`");
       whole.clear();

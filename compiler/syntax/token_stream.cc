@@ -1,5 +1,6 @@
 #include "compiler/syntax/token_stream.h"
 
+#include "common/shorten.h"
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/words.h"
@@ -201,7 +202,7 @@ void TokenStream::report_junk() {
     if (text == "@" && behind.starts_with("input.")) continue;  // a placeholder has its own message
     size_t word = before.find_last_of("@ \t\n=(");
     if (text == "@" && word != std::string_view::npos && before.substr(word).starts_with("@input.")) continue;
-    std::string shown = "`" + std::string(text.substr(0, 20)) + "`";
+    std::string shown = "`" + shorten(text, 20) + "`";
     if ((text == "-" || text == "+") && !behind.empty() && behind[0] >= '0' && behind[0] <= '9') {
       diagnostics_.report(DiagCode::SignSkipped, piece.span,
                           "numbers have no sign: " + shown + " is skipped");

@@ -7,6 +7,7 @@
 
 #include "common/csv_line.h"
 #include "common/dataset_files.h"
+#include "common/shorten.h"
 #include "engine/data/archive.h"
 #include "engine/data/image_files.h"
 #include "engine/data/readers.h"
@@ -118,8 +119,8 @@ class Parser {
       const std::string_view field = line_.fields()[f];
       if (!parse_number(field, v) || v < 0 || v > (is_label ? kMostClasses : 255)) {
         pixels_.resize(before);
-        return corrupt("field " + std::to_string(f + 1) + ": \"" + std::string(field.substr(0, 20)) +
-                       "\" is not a " + (is_label ? "label" : "number 0..255"));
+        return corrupt("field " + std::to_string(f + 1) + ": \"" + shorten(field, 20) + "\" is not a " +
+                       (is_label ? "label" : "number 0..255"));
       }
       if (is_label)
         label = v;

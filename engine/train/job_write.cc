@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
+#include "common/shorten.h"
 #include "engine/train/job.h"
 #include "engine/train/json_fields.h"
 
@@ -166,7 +167,7 @@ std::string differing_settings(const std::string& before, const std::string& now
   std::string out;
   auto text = [](const OrderedJson& from, const std::string& key) {
     std::string value = from.contains(key) ? from[key].dump() : "not given";
-    return value.size() > 60 ? value.substr(0, 57) + "..." : value;
+    return shorten(value, 60);
   };
   auto tell = [&](const std::string& key) {
     std::string name = key.substr(1);

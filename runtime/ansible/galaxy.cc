@@ -8,6 +8,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/process/process.h"
+#include "common/shorten.h"
 #include "common/turn.h"
 #include "runtime/ansible/configuration.h"
 
@@ -15,7 +16,7 @@ namespace radl::recipes {
 namespace {
 
 std::string last_lines(const std::string& text) {
-  std::string tail = text.size() > 1500 ? text.substr(text.size() - 1500) : text;
+  std::string tail(end_of(text, 1500));
   while (tail.ends_with('\n')) tail.pop_back();
   return tail;
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "common/shorten.h"
 #include "common/text.h"
 #include "common/user_text.h"
 
@@ -166,7 +167,7 @@ Result<Document> read_document(std::string_view text, const std::string& name) {
   document.text = text;
   std::string_view first = trim(text.substr(0, text.find('\n')));
   if (first != kFirstLine) {
-    std::string found(first.substr(0, 40));
+    const std::string found = shorten(first, 40);
     return fault(document, text,
                  found.starts_with("radl-catalog ")
                      ? fmt::format("it has version {}; this radlc reads 2", found.substr(13))

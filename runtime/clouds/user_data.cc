@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/digest.h"
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl {
@@ -104,7 +105,7 @@ Status check_user_data(const ir::Node& node, const Json& spec, size_t largest, c
     if (has_kind_of_its_own(trim(recipe)) || may_be_a_mapping(recipe)) continue;
     return Status(Code::Invalid,
                   fmt::format("{}: a recipe for cloud_init begins with '{}': cloud-init would pass over it",
-                              node.address, first_line_of(recipe).substr(0, 60)))
+                              node.address, shorten(first_line_of(recipe), 60)))
         .with_hint("a script begins with #!, and cloud-config is a mapping: `runcmd:` and what to run");
   }
   const size_t bytes = user_data_of(spec).size();

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "common/shorten.h"
+
 namespace radl::driver {
 namespace {
 
@@ -102,7 +104,7 @@ std::vector<std::string> lines_with(const std::string& body, const std::vector<s
     if (line.empty() || line[0] == '#') continue;
     const std::string low = lower(line);
     if (std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has_word(low, word); }))
-      (does_something(low) ? telling : others).push_back(line.substr(0, 100));
+      (does_something(low) ? telling : others).push_back(shorten(line, 100));
   }
   telling.insert(telling.end(), others.begin(), others.end());
   if (telling.size() > 3) telling.resize(3);

@@ -8,6 +8,7 @@
 
 #include "common/digest.h"
 #include "common/human.h"
+#include "common/shorten.h"
 #include "common/store_address.h"
 #include "compiler/resources/resource_schema.h"
 #include "runtime/base/job_folder.h"
@@ -80,11 +81,8 @@ std::string quoted_name(const std::string& name) {
   }
   if (first.empty()) first = name.substr(0, name.find('\n'));
   if (lines < 2) return "'" + first + "'";
-  if (first.size() > kLongest) {
-    size_t end = std::min(first.find_last_of(' ', kLongest), kLongest);
-    while (end > 0 && (first[end] & 0xC0) == 0x80) --end;  // before a character of UTF-8
-    first.resize(end);
-  }
+  if (first.size() > kLongest)
+    first.resize(beginning_of(first, std::min(first.find_last_of(' ', kLongest), kLongest)).size());
   return fmt::format("'{} ...' ({} lines)", first, lines);
 }
 

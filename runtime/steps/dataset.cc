@@ -11,6 +11,7 @@
 #include "common/lines.h"
 #include "common/process/process.h"
 #include "common/program_folder.h"
+#include "common/shorten.h"
 #include "common/store_address.h"
 #include "common/turn.h"
 
@@ -90,7 +91,7 @@ Status check_unchanged(const DatasetSource& source, const Environment& environme
 Result<LocalDataset> read_staged(const std::string& answer) {
   Json json = Json::parse(answer, nullptr, false);
   if (!json.is_object() || !json.contains("directory") || !json.contains("list"))
-    return internal_error("radl-train data stage answered: " + answer.substr(0, 200));
+    return internal_error("radl-train data stage answered: " + shorten(answer, 200));
   LocalDataset data;
   data.folder = json.value("directory", "");
   data.digest = json.value("digest", "");

@@ -11,6 +11,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/process/process.h"
+#include "common/shorten.h"
 #include "runtime/steps/dataset.h"
 
 namespace radl {
@@ -91,7 +92,7 @@ Result<Json> ask_engine(const Own& own, const Environment& environment, const St
   }
   Json json = Json::parse(ran->out, nullptr, false);
   if (!json.is_object() || !json.contains("decoded"))
-    return internal_error("radl-train data look answered: " + ran->out.substr(0, 200));
+    return internal_error("radl-train data look answered: " + shorten(ran->out, 200));
   if (!note.empty() && make_directories(cache + "/looks").ok())
     (void)write_file_atomic(note, json.dump(-1, ' ', false, Json::error_handler_t::replace));
   return json;

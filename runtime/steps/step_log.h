@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/lines.h"
+#include "common/shorten.h"
 #include "runtime/base/redact.h"
 #include "runtime/steps/output_budget.h"
 #include "runtime/steps/step_runner.h"
@@ -20,7 +21,7 @@ namespace radl {
 inline std::string log_file_name(const std::string& step) {
   std::string name;
   for (char c : step) name += c == '/' ? '.' : static_cast<unsigned char>(c) < 32 ? '_' : c;
-  return name.substr(0, 200) + ".log";
+  return std::string(beginning_of(name, 200)) + ".log";
 }
 
 class StepLog {

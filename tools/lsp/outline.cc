@@ -1,6 +1,7 @@
 // The shape of a file: symbols, folds, growing selections, links to modules.
 #include <algorithm>
 
+#include "common/shorten.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/walk.h"
 #include "tools/lsp/answers.h"
@@ -40,11 +41,9 @@ Json symbol(const Query& query, std::string name, std::string detail, int kind, 
 }
 
 std::string one_line(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (out.size() >= 80) return out + "...";
-    out += c == '\n' || c == '\t' ? ' ' : c;
-  }
+  std::string out = shorten(text, 80);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/shorten.h"
 #include "common/text.h"
 #include "compiler/compat/yaml/yaml_fault.h"
 
@@ -100,9 +101,7 @@ std::string misfit(std::string_view tag, std::string_view value) {
   } else if (tag == "value") {
     wrong = true;
   }
-  return wrong
-             ? "`" + std::string(value.substr(0, 40)) + "` does not fit its tag `!!" + std::string(tag) + "`"
-             : "";
+  return wrong ? "`" + shorten(value, 40) + "` does not fit its tag `!!" + std::string(tag) + "`" : "";
 }
 
 // What PyYAML takes for a number although nothing is left of it. (`=` and `<<` have a type there, but no

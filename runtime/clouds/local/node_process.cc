@@ -24,6 +24,7 @@
 #include "common/files.h"
 #include "common/process/detached.h"
 #include "common/process/process.h"
+#include "common/shorten.h"
 
 namespace radl::local {
 namespace {
@@ -95,7 +96,7 @@ bool listens(const std::string& log, size_t begin) {
 std::string last_lines(const std::string& path) {
   auto text = read_file(path);
   if (!text) return "no log";
-  std::string tail = text->size() > 600 ? text->substr(text->size() - 600) : *text;
+  std::string tail(end_of(*text, 600));
   while (tail.ends_with('\n')) tail.pop_back();
   std::replace(tail.begin(), tail.end(), '\n', '|');
   return tail;

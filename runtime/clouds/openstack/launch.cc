@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/digest.h"
+#include "common/shorten.h"
 #include "common/text.h"
 #include "runtime/clouds/openstack/flavors.h"
 #include "runtime/clouds/openstack/images.h"
@@ -182,7 +183,7 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   if (user.empty())
     return invalid(fmt::format("{}: the login of image {} is not known", order.address, image->name))
         .with_hint("name it: disk.0.os.credentials.username");
-  Json server = {{"name", name_for(call.context, order).substr(0, kLongestName)},
+  Json server = {{"name", beginning_of(name_for(call.context, order), kLongestName)},
                  {"flavorRef", flavor->id},
                  {"networks", joined->networks},
                  {"config_drive", true},

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/digest.h"
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl::ssh {
@@ -94,7 +95,7 @@ std::string quoted_line(std::string_view text) {
     printable = trim(printable);
     if (!printable.empty()) line += (line.empty() ? "" : " | ") + printable;
   }
-  return line.size() > kLongestQuote ? line.substr(0, kLongestQuote) + "..." : line;
+  return shorten(line, kLongestQuote);
 }
 
 Status runs_no_commands(const std::string& name, const std::string& ended, const Framing& out,

@@ -16,6 +16,7 @@
 #include "common/files.h"
 #include "common/process/process.h"
 #include "common/shell_quote.h"
+#include "common/shorten.h"
 #include "common/turn.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/node_files.h"
@@ -59,7 +60,7 @@ Status run_here(std::vector<std::string> argv, const Context& context, const std
   if (done->exit_status == 0) return {};
   std::string said = done->err.empty() ? done->out : done->err;
   while (!said.empty() && said.back() == '\n') said.pop_back();
-  return {Code::Retry, fmt::format("{}: {}", what, said.substr(said.size() > 400 ? said.size() - 400 : 0))};
+  return {Code::Retry, fmt::format("{}: {}", what, end_of(said, 400))};
 }
 
 // A commit as an archive. Its objects are fetched once for each commit.

@@ -9,6 +9,7 @@
 #include "common/files.h"
 #include "common/process/process.h"
 #include "common/shell_quote.h"
+#include "common/shorten.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/tree.h"
 #include "runtime/steps/manifest.h"
@@ -49,7 +50,7 @@ std::string with_variables(const std::string& python, const std::string& require
 }
 
 Status failure_of(int exit_status, const std::string& err, const std::string& where) {
-  std::string said = err.substr(err.size() > 1500 ? err.size() - 1500 : 0);
+  std::string said(end_of(err, 1500));
   while (!said.empty() && said.back() == '\n') said.pop_back();
   if (exit_status == kNoInstaller)
     return Status(Code::Unsupported, fmt::format("{}: its Python has neither pip nor venv: {}", where, said))

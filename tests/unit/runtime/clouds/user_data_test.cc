@@ -69,6 +69,11 @@ TEST(UserData, WhatCloudInitWouldPassOverIsRefused) {
   for (const char* wrong : {"- name: of Ansible\n  ping:\n", "echo hello\n", "#cloud-config\n- runcmd: x\n",
                             "[a, b]\n", "\n# a comment\napt-get install vim\n"})
     EXPECT_EQ(check(wrong).code(), Code::Invalid) << wrong;
+  // A quoted line is never cut inside a character.
+  std::string accents = "x";
+  while (accents.size() < 100) accents += "é";
+  const std::string quoted = check(accents + "\n").message();
+  EXPECT_NE(quoted.find("é..."), std::string::npos) << quoted;
   EXPECT_NE(check("echo hello\n").message().find("node[0]: a recipe for cloud_init begins with 'echo hello'"),
             std::string::npos);
 }
