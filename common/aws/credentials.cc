@@ -62,8 +62,9 @@ class Renewed : public CredentialSource {
     if (fetched.ok() && fetched->expires && *fetched->expires <= now_())
       fetched =
           Status(Code::Auth, fetched->origin + ": the credentials have expired")
-              .with_hint("get new ones, for SSO by `aws sso login`; or this computer's clock, which says " +
-                         utc_text(now_()) + ", is wrong");
+              .with_hint(
+                  "Get new ones (for SSO: `aws sso login`), or correct this computer's clock, which shows " +
+                  utc_text(now_()) + ".");
     if (fetched.ok()) {
       kept_ = *fetched;
       if (kept_->expires) renew_at_ = *kept_->expires - std::min<std::time_t>(kRenewBefore, left() / 4);
@@ -107,9 +108,10 @@ Result<Credentials> first_of_chain(const Asking& asking) {
     if (found.ok() || found.status().code() != Code::NotFound) return found;
     if (Status s = asking.stop.check(); !s.ok()) return s;
   }
-  return Status(Code::NotFound, "no AWS credentials: none in the environment, in profile \"" +
-                                    asking.configuration.profile() + "\", of a container or of the instance")
-      .with_hint("set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run `aws configure`");
+  return Status(Code::NotFound, "no AWS credentials found in the environment, in profile \"" +
+                                    asking.configuration.profile() +
+                                    "\", in a container or on an EC2 instance")
+      .with_hint("Run `aws configure`, or set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "common/aws/providers.h"
 #include "common/files.h"
 #include "common/http/loopback.h"
+#include "common/shorten.h"
 #include "common/text.h"
 #include "common/utc.h"
 
@@ -48,7 +49,7 @@ Result<std::string> container_url(const Configuration& c) {
   if (!may_ask(*parsed))
     return Status(Code::Auth,
                   "AWS_CONTAINER_CREDENTIALS_FULL_URI: " + http::printable_url(url) +
-                      " is neither https nor an address of this machine or its container service");
+                      " is neither an https URL nor an address of this machine or its container service");
   return url;
 }
 
@@ -61,7 +62,7 @@ Result<std::string> container_token(const Configuration& c) {
     token = std::string(trim(*text));
   }
   if (token.find_first_of("\r\n") != std::string::npos)
-    return Status(Code::Auth, "the container's authorization token holds a line break");
+    return Status(Code::Auth, "the container's authorization token contains a line break");
   return token;
 }
 
@@ -121,20 +122,20 @@ std::optional<std::time_t> parse_time(std::string text) {
 
 Result<Credentials> credentials_of_json(const std::string& text, const std::string& origin) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Status(Code::Auth, origin + ": the answer is no JSON object");
+  if (!json.is_object()) return Status(Code::Auth, origin + ": the response is not a JSON object");
   if (const std::string code = text_of(json, "Code"); !code.empty() && code != "Success")
-    return Status(Code::Auth, origin + ": " + code.substr(0, 100));
+    return Status(Code::Auth, origin + ": " + shorten(code, 100));
   if (auto at = json.find("Version"); at != json.end() && *at != 1)
     return Status(Code::Auth, origin + ": \"Version\" is not 1");
   Credentials keys{
       text_of(json, "AccessKeyId"), text_of(json, "SecretAccessKey"), text_of(json, "Token"), {}, origin};
   if (keys.session_token.empty()) keys.session_token = text_of(json, "SessionToken");
   if (keys.access_key.empty() || keys.secret_key.empty())
-    return Status(Code::Auth, origin + ": the answer has no " +
+    return Status(Code::Auth, origin + ": the response lacks " +
                                   (keys.access_key.empty() ? "AccessKeyId" : "SecretAccessKey"));
   if (const std::string expires = text_of(json, "Expiration"); !expires.empty()) {
     keys.expires = parse_time(expires);
-    if (!keys.expires) return Status(Code::Auth, origin + ": \"Expiration\" is no time");
+    if (!keys.expires) return Status(Code::Auth, origin + ": \"Expiration\" is not a time");
   }
   return keys;
 }

@@ -59,14 +59,15 @@ Result<Credentials> keys_of(const Section* section, const std::string& name) {
                    quoted(name) + " of " + section->file};
   if (keys.access_key.empty())
     return incomplete(section->place("aws_secret_access_key"), name,
-                      "has aws_secret_access_key and no aws_access_key_id");
+                      "sets aws_secret_access_key but not aws_access_key_id");
   if (keys.secret_key.empty())
     return incomplete(section->place("aws_access_key_id"), name,
-                      "has aws_access_key_id and no aws_secret_access_key");
+                      "sets aws_access_key_id but not aws_secret_access_key");
   for (const char* setting : {"aws_access_key_id", "aws_secret_access_key", "aws_session_token"}) {
     if (section->get(setting).find_first_of("\r\n") != std::string::npos)
       return incomplete(section->place(setting), name,
-                        std::string("has ") + setting + " in several lines: an indented line belongs to it");
+                        std::string("sets ") + setting +
+                            " over several lines: an indented line continues the value above it");
   }
   return keys;
 }
@@ -87,11 +88,12 @@ Result<Credentials> by_credential_source(const Asking& asking, const Profile& pr
   } else if (source == "Ec2InstanceMetadata") {
     found = instance_credentials(asking);
   } else {
-    return incomplete(place, name,
-                      "has an unknown credential_source: Environment, Ec2InstanceMetadata or EcsContainer");
+    return incomplete(
+        place, name,
+        "sets an unknown credential_source; use Environment, Ec2InstanceMetadata or EcsContainer");
   }
   if (!found.ok() && found.status().code() == Code::NotFound)
-    return incomplete(place, name, "takes its keys from " + source + ", which has none here");
+    return incomplete(place, name, "takes its keys from " + source + ", which has no keys on this computer");
   return found;
 }
 
@@ -102,16 +104,17 @@ Result<Credentials> role_credentials(const Asking& asking, const Profile& profil
                                          profile.get("web_identity_token_file"));
   const std::string place = profile.place({"role_arn"});
   if (profile.has("mfa_serial"))
-    return Status(incomplete(profile.place({"mfa_serial"}), name, "asks for a code of a device (mfa_serial)"))
-        .with_hint("get session keys with the AWS command line and set them in the environment");
+    return Status(incomplete(profile.place({"mfa_serial"}), name,
+                             "requires a code from an MFA device (mfa_serial)"))
+        .with_hint("Run `aws sts get-session-token` and set the keys that it prints in the environment.");
   const bool from_profile = profile.has("source_profile"), from_source = profile.has("credential_source");
   if (from_profile && from_source)
     return incomplete(profile.place({"credential_source"}), name,
-                      "has source_profile and credential_source: only one of them can be");
+                      "sets both source_profile and credential_source; remove one of them");
   if (!from_profile && !from_source)
     return incomplete(place, name,
-                      "has role_arn, and neither source_profile, credential_source nor "
-                      "web_identity_token_file: nobody to assume the role");
+                      "sets role_arn but none of source_profile, credential_source and "
+                      "web_identity_token_file, so no credentials can assume the role");
   Result<Credentials> by = not_found("");
   if (from_source) {
     by = by_credential_source(asking, profile, name);
@@ -125,12 +128,14 @@ Result<Credentials> role_credentials(const Asking& asking, const Profile& profil
     above.push_back(name);
     const std::string where = profile.place({"source_profile"});
     if (std::find(above.begin(), above.end(), source) != above.end())
-      return incomplete(where, name, "and " + quoted(source) + " are each other's source_profile");
+      return incomplete(where, name, "and " + quoted(source) + " name each other as source_profile");
     if (!Profile(asking.configuration, source).there())
-      return incomplete(where, name, "names the source_profile \"" + source + "\", which is in neither file");
+      return incomplete(where, name,
+                        "sets source_profile = \"" + source + "\", but neither file contains that profile");
     by = profile_credentials(asking, source, above);
     if (!by.ok() && by.status().code() == Code::NotFound)
-      by = incomplete(where, name, "names the source_profile \"" + source + "\", which has no credentials");
+      by = incomplete(where, name,
+                      "sets source_profile = \"" + source + "\", but that profile has no credentials");
   }
   return by.ok() ? assume_role(asking, role_of(profile, name), *by) : by;
 }
@@ -148,7 +153,8 @@ Result<Credentials> sso_of(const Asking& asking, const Profile& profile, const s
     sso.session = profile.get("sso_session");
     const Section* session = asking.configuration.sso_session(sso.session);
     if (!session)
-      return incomplete(place, name, "names a section [sso-session " + sso.session + "], which is not there");
+      return incomplete(place, name,
+                        "needs the section [sso-session " + sso.session + "], which does not exist");
     sso.start_url = session->get("sso_start_url");
     sso.region = session->get("sso_region");
     if (sso.start_url.empty() || sso.region.empty())
@@ -159,9 +165,10 @@ Result<Credentials> sso_of(const Asking& asking, const Profile& profile, const s
                                        {&sso.region, "sso_region"},
                                        {&sso.account, "sso_account_id"},
                                        {&sso.role, "sso_role_name"}}) {
-    if (value->empty()) return incomplete(place, name, std::string("uses SSO and has no ") + setting);
+    if (value->empty()) return incomplete(place, name, std::string("uses SSO but does not set ") + setting);
   }
-  if (!is_region_name(sso.region)) return incomplete(place, name, "has no region's name in sso_region");
+  if (!is_region_name(sso.region))
+    return incomplete(place, name, "sets sso_region to something that is not a region");
   return sso_credentials(asking, sso);
 }
 
@@ -183,9 +190,9 @@ Result<Credentials> environment_credentials(const Asking& asking) {
   if (keys.access_key.empty() || keys.secret_key.empty())
     return Status(Code::Auth, std::string("environment: ") +
                                   (keys.access_key.empty() ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID") +
-                                  " is set and " +
+                                  " is set but " +
                                   (keys.access_key.empty() ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY") +
-                                  " is not");
+                                  " is not set");
   return keys;
 }
 
@@ -194,7 +201,7 @@ Result<Credentials> web_identity_environment(const Asking& asking) {
   const std::string file = c.environment("AWS_WEB_IDENTITY_TOKEN_FILE"), role = c.environment("AWS_ROLE_ARN");
   if (file.empty()) return not_found("no web identity");
   if (role.empty())
-    return Status(Code::Auth, "environment: AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not");
+    return Status(Code::Auth, "environment: AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is not");
   return assume_role_with_web_identity(
       asking, {role, c.environment("AWS_ROLE_SESSION_NAME"), "", "", "web identity of the environment"},
       file);
@@ -207,7 +214,7 @@ Result<Credentials> profile_credentials(const Asking& asking, const std::string&
   if (profile.has("role_arn")) return role_credentials(asking, profile, name, std::move(above));
   for (const char* setting : {"source_profile", "credential_source", "web_identity_token_file"}) {
     if (profile.has(setting))
-      return incomplete(profile.place({setting}), name, std::string("has ") + setting + " and no role_arn");
+      return incomplete(profile.place({setting}), name, std::string("sets ") + setting + " but not role_arn");
   }
   if (profile.has("sso_account_id") || profile.has("sso_role_name") || profile.has("sso_start_url"))
     return sso_of(asking, profile, name);
@@ -223,9 +230,10 @@ Result<Credentials> profile_credentials(const Asking& asking, const std::string&
   if (profile.has("sso_session")) return sso_of(asking, profile, name);
   if (profile.has("login_session"))
     return incomplete(profile.place({"login_session"}), name,
-                      "is one of `aws login`, whose files are AWS's own")
-        .with_hint("credential_process = aws configure export-credentials --profile " + name +
-                   " --format process, in a profile of its own");
+                      "was created by `aws login`, whose files only AWS's tools can read")
+        .with_hint(
+            "Create another profile with `credential_process = aws configure export-credentials --profile " +
+            name + " --format process`.");
   return keys;
 }
 
@@ -256,7 +264,7 @@ Result<std::vector<std::string>> split_command(const std::string& text) {
       inside = true;
     }
   }
-  if (quote) return invalid("a quote without its end");
+  if (quote) return invalid("a quotation mark is not closed");
   if (inside) words.push_back(std::move(word));
   if (words.empty()) return invalid("no program");
   return words;
@@ -277,13 +285,13 @@ Result<Credentials> process_credentials(const Environment& environment, const st
     const Status asked = stop.check();
     const bool waited = done.status().code() == Code::Timeout;
     return Status(asked.ok() ? Code::Auth : asked.code(), origin + ": " + done.status().message())
-        .with_hint(waited ? "run it by hand to see what it waits for" : "run it by hand to see why");
+        .with_hint(waited ? "Run it by hand to see what it waits for." : "Run it by hand to see why.");
   }
   // Its own words stay out of the message: a program that fails may print what it was given.
   if (done->exit_status != 0)
-    return Status(Code::Auth,
-                  origin + ": " + argv->front() + " ended with status " + std::to_string(done->exit_status))
-        .with_hint("run it by hand to see why");
+    return Status(Code::Auth, origin + ": " + argv->front() + " failed with exit status " +
+                                  std::to_string(done->exit_status))
+        .with_hint("Run it by hand to see why.");
   auto keys = credentials_of_json(done->out, origin);
   return keys;
 }

@@ -11,6 +11,7 @@
 #include "common/digest.h"
 #include "common/http/answer.h"
 #include "common/http/retry.h"
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl::aws {
@@ -233,7 +234,7 @@ Failure no_answer(Status status, bool credentials_failed, Effect effect) {
 }
 
 // AWS names a reason in each of its refusals.
-constexpr const char* kNotAws = " (the answer is no XML of AWS: a proxy's own, or damaged on its way)";
+constexpr const char* kNotAws = " (the response is not XML from AWS; a proxy may have answered)";
 
 Failure refusal(const http::Response& response, const std::string& what, Effect effect) {
   const ErrorText error = parse_error(response.body);
@@ -279,20 +280,20 @@ bool is_enabled_by_default(const std::string& region) {
 
 std::string hint_of(const std::string& code, const std::string& region) {
   if (code == "UnauthorizedOperation" || code == "AccessDenied")
-    return "the identity's policies do not allow it; `radlc check-auth` lists what is missing";
+    return "Run `radlc check-auth` to list the permissions that this identity lacks.";
   const bool keys = code == "AuthFailure" || code == "InvalidClientTokenId";
   if (keys && region.starts_with("cn-"))
-    return "regions of China take keys of an account there; or the access key or its secret is wrong";
+    return "The access key or its secret is wrong. Regions in China need keys of an account there.";
   if (keys && !is_enabled_by_default(region) && !region.starts_with("us-gov-"))
-    return "region " + region +
-           " must be enabled for the account first (`aws account enable-region "
+    return "Enable region " + region +
+           " for the account first (`aws account enable-region "
            "--region-name " +
-           region + "`); or the access key or its secret is wrong";
+           region + "`), or correct the access key or its secret.";
   if (keys || code == "SignatureDoesNotMatch")
-    return "the access key or its secret is wrong, or the key was deactivated";
-  if (code == "OptInRequired") return "the account is not subscribed to this service or region";
+    return "The access key or its secret is wrong, or the key was deactivated.";
+  if (code == "OptInRequired") return "Enable this service or region for the account first.";
   if (code == "RequestExpired" || among(code, kExpiredCodes))
-    return "get new keys, for SSO by `aws sso login`";
+    return "Get new keys (for SSO: `aws sso login`).";
   return {};
 }
 
@@ -306,19 +307,20 @@ Answer answer_of(http::Response response, const std::string& action, const std::
   };
   if (response.status >= 300) {
     const std::string to = http::printable_url(response.header("location"));
-    Failure failure = unclear("the server sends us " + (to.empty() ? "elsewhere" : "to " + to) +
+    Failure failure = unclear("the server redirects " + (to.empty() ? "elsewhere" : "to " + to) +
                               " (HTTP status " + std::to_string(response.status) + ")");
     failure.status =
-        Status(failure.status).with_hint("name the endpoint that answers itself, with its scheme and region");
+        Status(failure.status)
+            .with_hint("Set the endpoint to a URL that does not redirect, with scheme and region.");
     return failure;
   }
   auto document = std::make_unique<pugi::xml_document>();
   const auto parsed = document->load_buffer(response.body.data(), response.body.size());
-  if (!parsed) return unclear("the answer is cut off or no XML");
+  if (!parsed) return unclear("the response is truncated or not XML");
   const std::string_view root = local_name(document->document_element());
   if (root == "Response" || root == "ErrorResponse") return refusal(response, what, effect);
   if (root != action + "Response")
-    return unclear("the answer is a <" + one_line(root.substr(0, 60)) + ">, not a <" + action + "Response>");
+    return unclear("the response is a <" + shorten(one_line(root), 60) + ">, not a <" + action + "Response>");
   return Answer(std::move(document));
 }
 
@@ -374,7 +376,7 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
       keys_renewed = true;
       credentials_->refused(made.credentials);
       if (service_.note)
-        service_.note("the credentials (" + made.credentials.origin + ") have expired: asking for new ones");
+        service_.note("the credentials (" + made.credentials.origin + ") have expired; requesting new ones");
       continue;
     }
     if (std::string hint = hint_of(failure.reason, service_.region); !hint.empty())

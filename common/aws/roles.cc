@@ -29,7 +29,7 @@ Status check_duration(const RoleRequest& role) {
   const bool digits = !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == text.npos;
   const int seconds = digits ? std::stoi(text) : 0;
   if (text.empty() || (seconds >= 900 && seconds <= 43200)) return {};
-  return {Code::Auth, role.origin + ": duration_seconds must be 900 to 43200"};
+  return {Code::Auth, role.origin + ": duration_seconds must be from 900 to 43200"};
 }
 
 Parameters parameters_of(const RoleRequest& role) {
@@ -55,7 +55,7 @@ Result<Credentials> credentials_in(const Answer& answer, const RoleRequest& role
                    node.child("SessionToken").text().get(), parse_time(node.child("Expiration").text().get()),
                    origin};
   if (keys.access_key.empty() || keys.secret_key.empty() || keys.session_token.empty())
-    return Status(Code::Auth, origin + ": STS answered without keys");
+    return Status(Code::Auth, origin + ": the response of STS contains no keys");
   return keys;
 }
 
@@ -75,7 +75,7 @@ Result<Credentials> assume_role_with_web_identity(const Asking& asking, const Ro
   auto token = read_file(token_file, 1 << 20);
   if (!token.ok()) return Status(Code::Auth, role.origin + ": " + token.status().message());
   const std::string text(trim(*token));
-  if (text.empty()) return Status(Code::Auth, role.origin + ": " + token_file + " holds no token");
+  if (text.empty()) return Status(Code::Auth, role.origin + ": " + token_file + " contains no token");
   if (Status fine = check_duration(role); !fine.ok()) return fine;
   auto service = sts_of(asking);
   if (!service.ok()) return service.status();

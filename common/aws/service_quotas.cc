@@ -67,11 +67,10 @@ Result<std::map<std::string, double>> ec2_quotas(const QuotasAsking& asking) {
                            ? (*page)["NextToken"].get<std::string>()
                            : "";
     if (!next.empty() && !pages.insert(next).second)
-      return Status(Code::Corrupt,
-                    "servicequotas ListServiceQuotas: the answer's pages go round in a circle");
+      return Status(Code::Corrupt, "servicequotas ListServiceQuotas: the pages of the response repeat");
     token = std::move(next);
   } while (!token.empty());
-  if (found.empty()) return Status(Code::NotFound, "Service Quotas names none of EC2's");
+  if (found.empty()) return Status(Code::NotFound, "Service Quotas returns no quotas of EC2");
   return found;
 }
 

@@ -12,7 +12,7 @@ constexpr Api kApis[] = {{"ec2", "2016-11-15"}, {"sts", "2011-06-15"}, {"iam", "
 
 Result<QueryService> query_service(const Configuration& configuration, const std::string& name,
                                    const std::string& region) {
-  if (!is_region_name(region)) return invalid("\"" + region + "\" is no name of an AWS region");
+  if (!is_region_name(region)) return invalid("\"" + region + "\" is not an AWS region");
   QueryService service;
   for (const Api& api : kApis) {
     if (name == api.name) service.version = api.version;
@@ -35,7 +35,7 @@ Result<Identity> caller_identity(QueryClient& sts, const Stop& stop) {
   if (!answer.ok()) return answer.failure().status;
   Identity who{answer.field("Account"), answer.field("Arn"), answer.field("UserId")};
   if (who.account.empty() || who.arn.empty())
-    return Status(Code::Corrupt, "STS GetCallerIdentity: the answer names no account");
+    return Status(Code::Corrupt, "STS GetCallerIdentity: the response names no account");
   return who;
 }
 

@@ -44,7 +44,7 @@ Result<std::string> checked_url(const std::string& url, const std::string& from)
   if (!parsed.ok()) return parsed.status();
   if (url.find_first_of("?#") != std::string::npos)
     return invalid(from + ": \"" + http::printable_url(url) +
-                   "\" goes on with a query, which no endpoint has");
+                   "\" contains a query; an endpoint must not have one");
   if (auto path = http::percent_decode(parsed->path); !path.ok()) return Status(path.status()).at(from);
   return url.ends_with("/") ? url.substr(0, url.size() - 1) : url;
 }
@@ -72,9 +72,9 @@ Result<std::shared_ptr<const Configuration>> Configuration::load(Lookup environm
   made->credentials_ = std::move(*key_sections);
   if (!named.empty() && named != "default" && !made->config_profile(named) &&
       !made->credentials_profile(named)) {
-    return Status(Code::NotFound, "profile \"" + named + "\" is in neither " + config + " nor " + keys)
-        .with_hint("in the config file its section is [profile " + named + "], in the credentials file [" +
-                   named + "]");
+    return Status(Code::NotFound, "profile \"" + named + "\" not found in " + config + " or " + keys)
+        .with_hint("Its section is [profile " + named + "] in the config file and [" + named +
+                   "] in the credentials file.");
   }
   return std::shared_ptr<const Configuration>(std::move(made));
 }
@@ -104,7 +104,7 @@ std::string Configuration::setting(const std::string& variable, const std::strin
 Result<std::string> Configuration::region() const {
   const std::string region = or_else(environment_("AWS_REGION"), setting("AWS_DEFAULT_REGION", "region"));
   if (!region.empty() && !is_region_name(region))
-    return invalid("\"" + region + "\" is no name of an AWS region (of profile " + profile_ +
+    return invalid("\"" + region + "\" is not an AWS region (from profile " + profile_ +
                    " or the environment)");
   return region;
 }
@@ -120,8 +120,8 @@ Result<std::string> Configuration::configured_endpoint(const std::string& servic
     return invalid(
                fmt::format("{} (or {} of profile {}) is true, but radlc does not know the {} endpoint of {}",
                            variable, name, profile_, kind, service))
-        .with_hint(fmt::format("name it: AWS_ENDPOINT_URL_{}=https://..., or set {}=false", upper(service),
-                               variable));
+        .with_hint(
+            fmt::format("Set AWS_ENDPOINT_URL_{}=https://..., or {}=false.", upper(service), variable));
   }
   return std::string();
 }
@@ -139,8 +139,7 @@ Result<std::string> Configuration::named_endpoint(const std::string& service) co
   if (profile->has("services")) {
     const std::string name = profile->get("services");
     const Section* services = find(config_, "services " + name);
-    if (!services)
-      return invalid(profile->place("services") + ": there is no section [services " + name + "]");
+    if (!services) return invalid(profile->place("services") + ": section [services " + name + "] not found");
     const std::string key = service + ".endpoint_url";
     if (services->has(key)) return checked_url(services->get(key), services->place(key));
   }
@@ -160,7 +159,7 @@ Result<int> Configuration::max_attempts() const {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), attempts);
   if (error != std::errc() || end != text.data() + text.size() || attempts < 1 || attempts > 1000)
     return invalid("AWS_MAX_ATTEMPTS (or max_attempts of profile " + profile_ + "): \"" + text +
-                   "\" is no number from 1 to 1000");
+                   "\" is not a number from 1 to 1000");
   return attempts;
 }
 

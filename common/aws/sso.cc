@@ -21,7 +21,8 @@ std::string sha1_hex(const std::string& text) {
 }
 
 Status log_in_again(const SsoProfile& sso, const std::string& why) {
-  return Status(Code::Auth, sso.origin + ": " + why).with_hint("aws sso login --profile " + sso.profile);
+  return Status(Code::Auth, sso.origin + ": " + why)
+      .with_hint("Run `aws sso login --profile " + sso.profile + "`.");
 }
 
 // Refreshes a token that can be refreshed and rewrites the file, as AWS's tools do.
@@ -61,10 +62,11 @@ Result<std::string> access_token(const Asking& asking, const SsoProfile& sso) {
   const std::string key = sha1_hex(sso.session.empty() ? sso.start_url : sso.session),
                     path = asking.configuration.home() + "/.aws/sso/cache/" + key + ".json";
   auto text = read_file(path, 1 << 20);
-  if (!text.ok()) return log_in_again(sso, "nobody is logged in (" + path + " is not there)");
+  if (!text.ok()) return log_in_again(sso, "you are not logged in (" + path + " does not exist)");
   Json token = Json::parse(*text, nullptr, false);
   const auto expires = token.is_object() ? parse_time(text_of(token, "expiresAt")) : std::nullopt;
-  if (!expires || text_of(token, "accessToken").empty()) return log_in_again(sso, path + " holds no token");
+  if (!expires || text_of(token, "accessToken").empty())
+    return log_in_again(sso, path + " contains no token");
   const std::time_t left = *expires - std::time(nullptr);
   if (left < 5 * 60) {
     Status refreshed = refresh(asking, sso, path, token);
@@ -89,10 +91,10 @@ Result<Credentials> sso_credentials(const Asking& asking, const SsoProfile& sso)
   request.stop = asking.stop;
   auto answer = asking.http.send(request, http::Retries{});
   if (!answer.ok()) return Status(answer.status()).at(sso.origin);
-  if (answer->status == 401) return log_in_again(sso, "its token is not taken any more");
+  if (answer->status == 401) return log_in_again(sso, "its token is no longer accepted");
   if (!answer->ok())
     return Status(Code::Auth, sso.origin + ": role " + sso.role + " in account " + sso.account +
-                                  " is refused: HTTP status " + std::to_string(answer->status));
+                                  " was denied: HTTP status " + std::to_string(answer->status));
   const Json json = Json::parse(answer->body, nullptr, false);
   const Json keys = json.is_object() ? json.value("roleCredentials", Json()) : Json();
   if (!keys.is_object()) return Status(Code::Auth, sso.origin + ": the answer holds no credentials");

@@ -110,12 +110,12 @@ Result<AzLogin> find_az_login(const Lookup& environment, const std::string& tena
   const std::string wanted(trim(environment("AZURE_SUBSCRIPTION_ID")));
   const Subscription one = chosen(read_json(folder + "/azureProfile.json"), wanted, tenant);
   if (one.id.empty())
-    return not_found("no Azure credentials: AZURE_CLIENT_ID with AZURE_CLIENT_SECRET is not set, and " +
+    return not_found("no Azure credentials: AZURE_CLIENT_ID and AZURE_CLIENT_SECRET are not set, and " +
                      folder + "/azureProfile.json has no login" +
-                     (wanted.empty() ? "" : " for the subscription that AZURE_SUBSCRIPTION_ID names"))
+                     (wanted.empty() ? "" : " for the subscription in AZURE_SUBSCRIPTION_ID"))
         .with_hint(
-            "`az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID, AZURE_CLIENT_SECRET and "
-            "AZURE_SUBSCRIPTION_ID");
+            "Run `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID, AZURE_CLIENT_SECRET and "
+            "AZURE_SUBSCRIPTION_ID.");
   AzLogin login;
   login.subscription = one.id;
   Credential& made = login.credential;
@@ -131,8 +131,8 @@ Result<AzLogin> find_az_login(const Lookup& environment, const std::string& tena
   if (!taken.ok()) return taken.status();
   if (*taken) return login;
   return Status(Code::Auth,
-                fmt::format("az login: there is no `az` in PATH, and {} has no login in plain text", folder))
-      .with_hint("install `az`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");
+                fmt::format("`az` is not in PATH, and {} contains no login in plain text", folder))
+      .with_hint("Install `az`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.");
 }
 
 }  // namespace radl::azure

@@ -123,7 +123,7 @@ Status Manager::each(const Call& first, const http::Waits& waits,
   const std::string where = "Azure GET " + first.path;
   std::set<std::string> pages;
   for (size_t page = 0; page < kMostPages; ++page) {
-    if (!pages.insert(url).second) return Status(Code::Corrupt, where + ": its pages go round in a circle");
+    if (!pages.insert(url).second) return Status(Code::Corrupt, where + ": the pages of the response repeat");
     http::Response response;
     Answer answer = send(first, url, waits, response);
     if (!answer.ok()) return answer.failure().status;
@@ -133,7 +133,7 @@ Status Manager::each(const Call& first, const http::Waits& waits,
     // A token is sent to whom it is for alone.
     if (!http::same_origin(url, manager))
       return Status(Code::Corrupt,
-                    where + ": its next page is at another address, " + http::printable_url(url));
+                    where + ": the next page has a different host, " + http::printable_url(url));
   }
   return Status(Code::Corrupt, where + ": too many pages");
 }
@@ -141,7 +141,7 @@ Status Manager::each(const Call& first, const http::Waits& waits,
 Result<Progress> Manager::progress(const std::string& operation, const http::Waits& waits) {
   if (!http::same_origin(operation, session_.settings().site.manager))
     return Status(Code::Corrupt,
-                  "Azure: an operation is at another address, " + http::printable_url(operation));
+                  "Azure: the URL of an operation has a different host, " + http::printable_url(operation));
   http::Response response;
   Answer answer = send({}, operation, waits, response);
   if (!answer.ok()) {

@@ -23,29 +23,31 @@ struct Known {
   std::string_view cure;
 };
 
-constexpr std::string_view kNoRoom = "another availability_zone, machine type or region; or later";
+constexpr std::string_view kNoRoom =
+    "Use another availability_zone, instance_type or region, or try again later.";
 constexpr std::string_view kAskQuota =
-    "ask for more: https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlade/~/myQuotas, or `az "
-    "quota "
-    "update`; `az vm list-usage --location REGION` shows them";
-constexpr std::string_view kRole = "docs/providers/azure.md, \"Permissions\", has a role that is enough";
+    "Run `az vm list-usage --location REGION` to see the quotas. Request an increase with `az quota "
+    "update` or at "
+    "https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlade/~/myQuotas.";
+constexpr std::string_view kRole = "Assign the role from docs/providers/azure.md, \"Permissions\".";
 constexpr std::string_view kRegister =
-    "`az provider register --namespace Microsoft.Compute`, and the same for Microsoft.Network";
+    "Run `az provider register --namespace Microsoft.Compute`, and again for Microsoft.Network.";
 constexpr std::string_view kTerms =
-    "`az vm image terms accept --urn PUBLISHER:OFFER:SKU:VERSION`, with a subscription that may buy it";
+    "Run `az vm image terms accept --urn PUBLISHER:OFFER:SKU:VERSION` with a subscription that may buy from "
+    "the Marketplace.";
 constexpr std::string_view kVersion =
-    "this Azure does not have that in the version that is asked for: another region or environment may";
-constexpr std::string_view kLogin = "`az login`, or look at AZURE_TENANT_ID: it must be the subscription's";
+    "This Azure environment lacks the resource type or API version. Use another region or environment.";
+constexpr std::string_view kLogin = "Run `az login`, or set AZURE_TENANT_ID to the subscription's tenant.";
 
 constexpr Known kKnown[] = {
     {"SkuNotAvailable", Code::Quota, kNoRoom},
     {"AllocationFailed", Code::Quota, kNoRoom},
     {"ZonalAllocationFailed", Code::Quota, kNoRoom},
     {"OverconstrainedAllocationRequest", Code::Quota,
-     "too much is asked for at once (placement group, zone, spot, disks): leave placement_group away, or "
-     "take another type"},
+     "The machine has too many constraints (placement group, zone, spot, disks). Remove placement_group, or "
+     "use another instance_type."},
     {"OverconstrainedZonalAllocationRequest", Code::Quota,
-     "too much is asked for at once in that zone: another availability_zone or machine type"},
+     "The machine has too many constraints in this zone. Use another availability_zone or instance_type."},
     {"OutOfCapacity", Code::Quota, kNoRoom},
     {"QuotaExceeded", Code::Quota, kAskQuota},
     {"ResourceQuotaExceeded", Code::Quota, kAskQuota},
@@ -54,24 +56,25 @@ constexpr Known kKnown[] = {
     {"LinkedAuthorizationFailed", Code::Auth, kRole},
     {"InvalidAuthenticationToken", Code::Auth, kLogin},
     {"InvalidAuthenticationTokenTenant", Code::Auth, kLogin},
-    {"ExpiredAuthenticationToken", Code::Auth, "is this computer's clock right?"},
+    {"ExpiredAuthenticationToken", Code::Auth, "Check this computer's clock."},
     {"AuthenticationFailed", Code::Auth, kLogin},
     {"SubscriptionNotFound", Code::Auth,
-     "`az account list` shows the subscriptions; AZURE_SUBSCRIPTION_ID names one"},
+     "Run `az account list`, and set AZURE_SUBSCRIPTION_ID to one of the IDs."},
     {"InvalidSubscriptionId", Code::Invalid,
-     "AZURE_SUBSCRIPTION_ID is an id, not a name: `az account list` shows it"},
+     "Set AZURE_SUBSCRIPTION_ID to an ID, not a name; `az account list` shows it."},
     {"ReadOnlyDisabledSubscription", Code::Auth,
-     "the subscription is disabled: portal.azure.com, Subscriptions"},
-    {"PrincipalNotFound", Code::Retry, "the identity is new: Entra takes some minutes to know it everywhere"},
+     "Enable the subscription again at portal.azure.com, Subscriptions."},
+    {"PrincipalNotFound", Code::Retry, "The identity is new. Entra needs some minutes to replicate it."},
     {"MissingSubscriptionRegistration", Code::Invalid, kRegister},
     {"SubscriptionNotRegistered", Code::Invalid, kRegister},
     {"NoRegisteredProviderFound", Code::Invalid,
-     "the region does not have this: `az account list-locations`"},
+     "Use a region that supports it; `az account list-locations` lists the regions."},
     {"LocationNotAvailableForResourceType", Code::Invalid, "`az account list-locations` shows the regions"},
     {"LocationNotAvailableForResourceGroup", Code::Invalid, "`az account list-locations` shows the regions"},
     {"RequestDisallowedByPolicy", Code::Invalid,
-     "a policy of the subscription forbids it: ask who looks after it"},
-    {"ScopeLocked", Code::Invalid, "somebody has put a lock on it: `az lock list`, then `az lock delete`"},
+     "A policy of the subscription forbids it. Ask the subscription's administrator."},
+    {"ScopeLocked", Code::Invalid,
+     "The resource is locked. Run `az lock list` to find the lock and `az lock delete` to remove it."},
     {"MarketplacePurchaseEligibilityFailed", Code::Invalid, kTerms},
     {"ResourcePurchaseValidationFailed", Code::Invalid, kTerms},
     {"VMMarketplaceInvalidInput", Code::Invalid, kTerms},
@@ -87,14 +90,14 @@ constexpr Known kKnown[] = {
     {"ResourceNotFound", Code::NotFound, ""},
     {"ParentResourceNotFound", Code::NotFound, ""},
     {"NotFound", Code::NotFound, ""},
-    {"ResourceGroupBeingDeleted", Code::Retry, "an earlier destroy is not done yet"},
+    {"ResourceGroupBeingDeleted", Code::Retry, "An earlier destroy is still deleting the resource group."},
     {"AnotherOperationInProgress", Code::Retry, ""},
     {"OperationPreempted", Code::Retry, ""},
     {"RetryableError", Code::Retry, ""},
     {"RetryableErrorDueToAnotherOperation", Code::Retry, ""},
     {"ReferencedResourceNotProvisioned", Code::Retry, ""},
     {"NicReservedForAnotherVm", Code::Retry,
-     "Azure keeps an interface for 180 seconds for the machine that failed"},
+     "Azure reserves the interface of a failed machine for 180 seconds."},
     {"NicInUse", Code::Retry, ""},
     {"CanceledAndSupersededDueToAnotherOperation", Code::Retry, ""},
     {"TooManyRequests", Code::Retry, ""},
@@ -107,13 +110,13 @@ constexpr Known kKnown[] = {
 constexpr Known kInUse{"", Code::Retry, ""};
 constexpr Known kLimit{"", Code::Quota, kAskQuota};
 // "The maximum number of data disks allowed to be attached to a VM of this size is 4."
-constexpr Known kDisks{"", Code::Quota, "an instance_type that takes more disks, or fewer disks"};
+constexpr Known kDisks{"", Code::Quota, "Use an instance_type that supports more disks, or fewer disks."};
 constexpr Known kSize{"", Code::Quota, kNoRoom};
 // "The selected VM size '..' cannot boot Hypervisor Generation '2'."
 constexpr Known kGeneration{
     "", Code::Invalid,
-    "another instance_type, or an image of the generation that it boots: of most images there is a "
-    "SKU with gen2 in its name, and one without"};
+    "Use another instance_type, or an image of the generation that it boots. Most images have a "
+    "SKU with gen2 in its name and one without."};
 
 // "The value Standard_X provided for the VM size is not valid. ..", "The requested VM size Standard_X is not
 // available in the current region. ..", both as InvalidParameter: another region or size does.
@@ -197,10 +200,10 @@ Code code_of(const Said& said, int http_status) {
 std::string cure_of(const Said& said, int http_status) {
   const Known* known = find(said);
   const std::string quota = known && known->cure == kAskQuota ? quota_in(said.message) : "";
-  if (!quota.empty()) return fmt::format("the quota is '{}': {}", quota, kAskQuota);
+  if (!quota.empty()) return fmt::format("The quota is '{}'. {}", quota, kAskQuota);
   const std::string service = known && known->cure == kRegister ? namespace_in(said.message) : "";
   if (!service.empty())
-    return fmt::format("`az provider register --namespace {}`, once; it takes some minutes", service);
+    return fmt::format("Run `az provider register --namespace {}` once; it takes some minutes.", service);
   if (known) return std::string(known->cure);
   return http_status == 403 ? std::string(kRole) : "";
 }

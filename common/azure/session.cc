@@ -8,6 +8,7 @@
 #include "common/json_values.h"
 #include "common/jwt.h"
 #include "common/process/process.h"
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl::azure {
@@ -25,18 +26,19 @@ constexpr const char* kJwtBearer = "urn:ietf:params:oauth:client-assertion-type:
 
 // Of Entra's many codes those that people meet, and what to do.
 constexpr std::pair<const char*, const char*> kAdvice[] = {
-    {"AADSTS7000215", "the client secret is wrong: its value is needed, not its id"},
-    {"AADSTS7000222", "the client secret has ended: `az ad app credential reset --id APP`"},
-    {"AADSTS700016", "the tenant has no such application: look at AZURE_CLIENT_ID and AZURE_TENANT_ID"},
-    {"AADSTS90002", "there is no such tenant: look at AZURE_TENANT_ID"},
+    {"AADSTS7000215", "The client secret is wrong. Use the secret's value, not its ID."},
+    {"AADSTS7000222", "The client secret has expired. Run `az ad app credential reset --id APP`."},
+    {"AADSTS700016",
+     "The tenant does not contain the application. Check AZURE_CLIENT_ID and AZURE_TENANT_ID."},
+    {"AADSTS90002", "The tenant does not exist. Check AZURE_TENANT_ID."},
     {"AADSTS700027",
-     "the application does not have this certificate: `az ad app credential reset --cert @FILE`"},
-    {"AADSTS70021", "no federated credential of the application fits the token's issuer and subject"},
-    {"AADSTS700024", "the assertion is not good at this time: is this computer's clock right?"},
-    {"AADSTS50076", "the account needs a second factor: `az login`, or a service principal"},
-    {"AADSTS700082", "the login has ended: `az login`"},
-    {"AADSTS70043", "the login has ended: `az login`"},
-    {"AADSTS50126", "the user name or password is wrong"}};
+     "The application does not have this certificate. Run `az ad app credential reset --cert @FILE`."},
+    {"AADSTS70021", "No federated credential of the application matches the token's issuer and subject."},
+    {"AADSTS700024", "The assertion is not valid at this time. Check this computer's clock."},
+    {"AADSTS50076", "The account needs a second factor. Run `az login`, or use a service principal."},
+    {"AADSTS700082", "The login has expired. Run `az login`."},
+    {"AADSTS70043", "The login has expired. Run `az login`."},
+    {"AADSTS50126", "The user name or password is wrong."}};
 
 // {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided. .."}. The
 // rest of the description may quote what was sent.
@@ -112,11 +114,11 @@ Result<std::string> arc_key(const Credential& one, std::string_view challenge) {
   if (path.size() > 1 && path.front() == '"' && path.back() == '"') path = path.substr(1, path.size() - 2);
   const bool right = path.starts_with(one.key_folder) && path.ends_with(".key") &&
                      path.find('/', one.key_folder.size()) == path.npos;
-  if (!right) return Status(Code::Auth, one.origin + ": the answer names no key in " + one.key_folder);
+  if (!right) return Status(Code::Auth, one.origin + ": the response names no key in " + one.key_folder);
   auto key = read_file(path, kLargestKey);
   if (!key.ok())
     return Status(Code::Auth, one.origin + ": " + key.status().message())
-        .with_hint("only root and members of the group himds may read it");
+        .with_hint("Run radlc as root or as a member of the group himds.");
   return key;
 }
 
@@ -128,8 +130,8 @@ Result<http::Request> of_arc(http::Client& http, const Credential& one, const st
   auto asked = http.send(request, http::Retries{});
   if (!asked.ok()) return Status(asked.status()).at(one.origin);
   if (asked->status != 401)
-    return Status(Code::Auth,
-                  fmt::format("{}: HTTP status {} where it asks for a key", one.origin, asked->status));
+    return Status(Code::Auth, fmt::format("{}: HTTP status {} instead of a request for a key", one.origin,
+                                          asked->status));
   auto key = arc_key(one, asked->header("www-authenticate"));
   if (!key.ok()) return key.status();
   request.headers.emplace_back("Authorization", "Basic " + *key);
@@ -156,9 +158,9 @@ Result<Token> of_az(const Environment& environment, const Credential& one, const
   if (done->exit_status != 0 || token.empty()) {
     // Its last line says what is wrong; a token is not in it.
     const auto lines = split(trim(done->err), '\n');
-    return Status(Code::Auth, fmt::format("az account get-access-token ends with {}: {}", done->exit_status,
-                                          trim(lines.back()).substr(0, 300)))
-        .with_hint("`az login`");
+    return Status(Code::Auth, fmt::format("az account get-access-token failed with exit status {}: {}",
+                                          done->exit_status, shorten(trim(lines.back()), 300)))
+        .with_hint("Run `az login`.");
   }
   Json shown = {{"access_token", token}};
   if (document.contains("expires_on"))

@@ -83,12 +83,13 @@ Result<Credential> of_variables(const Lookup& environment) {
   for (const auto& [name, value] :
        {std::pair("AZURE_CLIENT_ID", made.client_id), std::pair("AZURE_TENANT_ID", made.tenant)})
     if (value.empty())
-      return invalid(std::string(name) + " is not set, and " +
+      return invalid(std::string(name) + " is not set but " +
                      (!made.secret.empty()   ? "AZURE_CLIENT_SECRET"
                       : !certificate.empty() ? "AZURE_CLIENT_CERTIFICATE_PATH"
                                              : "AZURE_FEDERATED_TOKEN_FILE") +
-                     " is: a service principal takes both");
-  if (made.tenant.find_first_of("/?# ") != made.tenant.npos) return invalid("AZURE_TENANT_ID is no tenant");
+                     " is; a service principal needs both");
+  if (made.tenant.find_first_of("/?# ") != made.tenant.npos)
+    return invalid("AZURE_TENANT_ID is not a tenant");
   if (!made.secret.empty())
     made.kind = Credential::Kind::Secret;
   else if (!certificate.empty())
@@ -134,16 +135,16 @@ Result<std::string> read_certificate(const std::string& path, const std::string&
   if (plain.ok() || !plain.status().hint().empty()) return plain;
   return Status(plain.status())
       .with_hint(
-          "a PEM or PKCS#12 file with the private key and its certificate; AZURE_CLIENT_CERTIFICATE_PASSWORD "
-          "is its password");
+          "Use a PEM or PKCS#12 file with the private key and its certificate, and set its password in "
+          "AZURE_CLIENT_CERTIFICATE_PASSWORD.");
 }
 
 Status check_subscription(const std::string& id, const std::string& origin) {
   const bool may_be =
       std::all_of(id.begin(), id.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
   if (may_be) return {};
-  return invalid(fmt::format("{} = '{}': must be the id of a subscription, not its name", origin, id))
-      .with_hint("`az account list` shows the ids");
+  return invalid(fmt::format("{} = '{}' is not the ID of a subscription", origin, id))
+      .with_hint("Run `az account list` to see the IDs.");
 }
 
 std::string manager_scope(const Site& site) {

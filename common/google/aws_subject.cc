@@ -23,7 +23,7 @@ Result<std::string> region_of(http::Client& http, const aws::Configuration& conf
   if (!region.ok() || !region->empty()) return region;
   auto there = aws::InstanceMetadata(http, configuration).get("/latest/meta-data/placement/region", stop);
   if (there.ok() && *there && !(*there)->empty()) return **there;
-  return Status(Code::Auth, "no region of AWS is known").with_hint("set AWS_REGION");
+  return Status(Code::Auth, "no AWS region configured").with_hint("Set AWS_REGION.");
 }
 
 }  // namespace

@@ -128,7 +128,8 @@ Status Service::each(const std::string& path, const Scopes& scopes, Parameters q
     }
     const std::string next = text_of(answer.json(), "nextPageToken");
     if (next.empty()) return {};
-    if (!pages.insert(next).second) return Status(Code::Corrupt, where + ": its pages go round in a circle");
+    if (!pages.insert(next).second)
+      return Status(Code::Corrupt, where + ": the pages of the response repeat");
     query.resize(without_page);
     query.emplace_back("pageToken", next);
   }

@@ -20,10 +20,10 @@ constexpr const char* kTokenUrl = "https://oauth2.googleapis.com/token";
 Status need(const Json& file, const std::string& origin, std::initializer_list<const char*> fields) {
   for (const char* field : fields)
     if (text_of(file, field).empty())
-      return invalid(fmt::format("{}: has no {}", origin, field))
+      return invalid(fmt::format("{}: lacks {}", origin, field))
           .with_hint(
-              "make a new one: `gcloud iam service-accounts keys create`, or `gcloud auth "
-              "application-default login`");
+              "Create a new one with `gcloud iam service-accounts keys create` or `gcloud auth "
+              "application-default login`.");
   return {};
 }
 
@@ -73,11 +73,11 @@ Status take_workforce_user(const Json& file, Credential& made) {
 // keys and region are taken where AWS's tools take them, and not at the file's addresses.
 Status take_aws(const Json& source, Credential& made) {
   if (text_of(source, "environment_id") != "aws1")
-    return invalid(fmt::format("{}: credential_source: environment_id '{}' is not known (aws1)", made.origin,
-                               text_of(source, "environment_id")));
+    return invalid(fmt::format("{}: credential_source: unknown environment_id '{}'; supported: aws1",
+                               made.origin, text_of(source, "environment_id")));
   made.aws_url = text_of(source, "regional_cred_verification_url");
   if (made.aws_url.empty())
-    return invalid(made.origin + ": credential_source has no regional_cred_verification_url");
+    return invalid(made.origin + ": credential_source lacks regional_cred_verification_url");
   std::string url = made.aws_url;
   if (const size_t at = url.find("{region}"); at != url.npos) url.replace(at, 8, "us-east-1");
   return checked(url, made.origin, "regional_cred_verification_url");
@@ -122,8 +122,8 @@ Status take_external(const Json& file, Credential& made) {
                    ": credential_source must name a file, a url or AWS (environment_id); certificates and "
                    "programs are not supported as a source")
         .with_hint(
-            "let the program write its token into a file, and name that: `gcloud iam "
-            "workload-identity-pools create-cred-config --credential-source-file FILE`");
+            "Let the program write its token into a file, and run `gcloud iam "
+            "workload-identity-pools create-cred-config --credential-source-file FILE`.");
   return made.subject_url.empty() ? Status()
                                   : checked(made.subject_url, made.origin, "credential_source.url");
 }
@@ -155,10 +155,10 @@ Status take(const Json& file, Credential& made, int depth) {
   if (type == "external_account_authorized_user") return take_workforce_user(file, made);
   if (type == "impersonated_service_account" && depth == 0) return take_impersonated(file, made, depth);
   if (file.contains("installed") || file.contains("web"))
-    return invalid(made.origin + ": holds an OAuth client's id, which is no login")
-        .with_hint("log in with it: `gcloud auth application-default login --client-id-file FILE`");
+    return invalid(made.origin + " contains an OAuth client ID, not credentials")
+        .with_hint("Run `gcloud auth application-default login --client-id-file FILE`.");
   return invalid(
-      fmt::format("{}: its type is none of service_account, authorized_user, external_account, "
+      fmt::format("{}: the type is not one of service_account, authorized_user, external_account, "
                   "external_account_authorized_user and impersonated_service_account",
                   made.origin));
 }
@@ -169,10 +169,10 @@ Result<Credential> parse_credential(const std::string& text, const std::string& 
                                     std::string* project) {
   const Json file = json::parse_json(text);
   if (!file.is_object())
-    return invalid(origin + ": is no JSON object")
+    return invalid(origin + " is not a JSON object")
         .with_hint(
-            "a service account's key is a JSON file (no P12, no PEM): `gcloud iam service-accounts keys "
-            "create FILE`");
+            "Use a JSON key (not P12 or PEM): `gcloud iam service-accounts keys "
+            "create FILE`.");
   Credential made;
   made.origin = origin;
   if (Status taken = take(file, made, 0); !taken.ok()) return taken;

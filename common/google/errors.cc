@@ -98,25 +98,25 @@ Said error_in(const Json& document) {
 }
 
 std::string cure_of(const Said& said, Code code) {
-  if (is_policy(said)) return "a policy of the organization forbids it: ask who looks after it";
+  if (is_policy(said))
+    return "A policy of the organization forbids it. Ask the organization's administrator.";
   if (code == Code::NotFound && says(said, "/global/networks/"))
-    return "`gcloud compute networks list` shows what there is";
+    return "Run `gcloud compute networks list` to see the networks.";
   if (code == Code::NotFound && says(said, "/global/images/"))
-    return "`gcloud compute images list` shows what there is";
+    return "Run `gcloud compute images list` to see the images.";
   if (code == Code::Quota && said.quota.empty())
-    return "another availability_zone or instance_type; or later";
-  if (code == Code::Quota) return fmt::format("ask for more of {}: {}", said.quota, kQuotas);
+    return "Use another availability_zone or instance_type, or try again later.";
+  if (code == Code::Quota) return fmt::format("Request an increase of {}: {}", said.quota, kQuotas);
   if (code != Code::Auth) return "";
   if (says(said, "billing"))
-    return "the project needs a billing account: `gcloud billing projects link PROJECT --billing-account "
-           "ACCOUNT`";
+    return "The project needs a billing account. Run `gcloud billing projects link PROJECT --billing-account "
+           "ACCOUNT`.";
   if (says(said, "has been suspended"))
-    return "Google has suspended the project: https://console.cloud.google.com/appeals, or ask who pays for "
-           "it";
+    return "Google has suspended the project. Appeal at https://console.cloud.google.com/appeals, or ask the "
+           "owner of the billing account.";
   if (said.reason == "accessNotConfigured" || said.reason == "SERVICE_DISABLED")
-    return "`gcloud services enable compute.googleapis.com`";
-  return "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
-         "needed";
+    return "Run `gcloud services enable compute.googleapis.com`.";
+  return "Grant the account the roles from docs/providers/gce.md, \"Permissions\".";
 }
 
 }  // namespace radl::google

@@ -30,8 +30,8 @@ http::TokenRefusal explained(const Json& document) {
   http::TokenRefusal refusal{error.empty() ? text_of(member(document, "error"), "message") : error, ""};
   if (error == "invalid_grant")
     refusal.hint =
-        "the login or key has ended or was removed, or this computer's clock is wrong: `gcloud auth "
-        "application-default login`";
+        "The login or key has expired or was removed, or this computer's clock is wrong. Run `gcloud auth "
+        "application-default login`.";
   return refusal;
 }
 
@@ -60,7 +60,7 @@ Result<std::string> subject_token(const http::TokenRequests& asking, const Crede
     }
   }
   if (!one.subject_field.empty()) text = text_of(document, one.subject_field);
-  if (text.empty()) return Status(Code::Auth, one.origin + ": credential_source has no subject token");
+  if (text.empty()) return Status(Code::Auth, one.origin + ": credential_source contains no subject token");
   return text;
 }
 
@@ -175,8 +175,8 @@ Result<std::string> Session::project(const Stop& stop) {
     if (answer->ok()) project_ = trim(answer->body.substr(0, 256));
   }
   if (!project_.empty()) return project_;
-  return Status(Code::Auth, one.origin + " names no project, and machines belong to one")
-      .with_hint("set CLOUDSDK_CORE_PROJECT, or `gcloud config set project NAME`");
+  return Status(Code::Auth, one.origin + " names no project; every machine belongs to a project")
+      .with_hint("Set CLOUDSDK_CORE_PROJECT, or run `gcloud config set project NAME`.");
 }
 
 }  // namespace radl::google

@@ -60,11 +60,12 @@ Result<Credential> find_credential(const Lookup& environment, std::string& proje
     return machine;
   }
   return not_found(
-             "no Google Cloud credentials: GOOGLE_APPLICATION_CREDENTIALS names no file, and there is no " +
+             "no Google Cloud credentials: GOOGLE_APPLICATION_CREDENTIALS names no file, and this file does "
+             "not exist: " +
              usual)
       .with_hint(
-          "`gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a service "
-          "account's key file");
+          "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a service "
+          "account's key file.");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
                                             failure.message.empty() ? "" : ": " + failure.message));
   if (code == Code::Auth && response.status == 403)
     failure.status = Status(failure.status)
-                         .with_hint("the project's roles do not allow it; `radlc check-auth` shows them");
+                         .with_hint("Run `radlc check-auth` to see the roles of this login in the project.");
   return failure;
 }
 
@@ -175,7 +175,7 @@ Result<Service::Version> Service::version(const Stop& stop) {
       return Status(Code::Retry, fmt::format("{}: HTTP status {}", shown(call), answer->status));
     if (answer->ok()) {
       const Json document = parse_json(answer->body);
-      if (document.is_null()) return Status(Code::Retry, shown(call) + ": the answer is no JSON");
+      if (document.is_null()) return Status(Code::Retry, shown(call) + ": the response is not JSON");
       const Json& version = member(document, "version");
       std::string newest = text_of(version, "version");
       for (const Json& one : list_of(document, "versions"))
@@ -249,14 +249,14 @@ Status Service::each(const std::string& path, const std::string& key, Parameters
     const Json& items = list_of(answer.json(), key);
     if (!member(answer.json(), key).is_array())
       return Status(Code::Corrupt,
-                    fmt::format("OpenStack {} GET {}: the answer has no list '{}'", type_, path, key));
+                    fmt::format("OpenStack {} GET {}: the response contains no list '{}'", type_, path, key));
     for (const Json& item : items) take(item);
     const std::string marker =
         next_marker(answer.json(), key, items.size(), kPage, items.empty() ? "" : id_of(items.back()));
     if (marker.empty() || items.empty()) return {};
     if (!markers.insert(marker).second)
       return Status(Code::Corrupt,
-                    fmt::format("OpenStack {} GET {}: its pages go round in a circle", type_, path));
+                    fmt::format("OpenStack {} GET {}: the pages of the response repeat", type_, path));
     query.resize(without_marker);
     query.emplace_back("marker", marker);
   }

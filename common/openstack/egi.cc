@@ -26,10 +26,10 @@ Result<Json> ask(http::Client& http, const std::string& path, const std::string&
   request.stop = stop;
   auto answer = http.send(request, http::Retries{});
   if (!answer.ok()) return Status(answer.status()).at("EGI's cloud information");
-  if (answer->status == 404) return not_found("EGI's cloud information knows no " + what);
+  if (answer->status == 404) return not_found("EGI's cloud information does not list " + what);
   if (!answer->ok()) return http::status_of(*answer, "EGI's cloud information");
   Json document = parse_json(answer->body);
-  if (document.is_null()) return Status(Code::Corrupt, "EGI's cloud information: the answer is no JSON");
+  if (document.is_null()) return Status(Code::Corrupt, "EGI's cloud information: the response is not JSON");
   return document;
 }
 
@@ -63,7 +63,7 @@ Result<EgiSite> find_egi_site(http::Client& http, const std::string& site, const
 bool is_egi_image(const std::string& url) { return url.starts_with(kScheme) || url.starts_with(kOldScheme); }
 
 Result<EgiImageUrl> parse_egi_image(const std::string& url) {
-  if (!is_egi_image(url)) return invalid(fmt::format("'{}' is no egi:// or appdb:// URL", url));
+  if (!is_egi_image(url)) return invalid(fmt::format("'{}' is not an egi:// or appdb:// URL", url));
   EgiImageUrl image;
   image.of_appdb = url.starts_with(kOldScheme);
   std::string rest = url.substr(image.of_appdb ? kOldScheme.size() : kScheme.size());

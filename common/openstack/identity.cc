@@ -23,7 +23,7 @@ Json domain_of(const Settings& settings, const std::string& what) {
 }
 
 Status lacking(const Settings& settings, const std::string& what) {
-  return Status(Code::Auth, fmt::format("{}: has no {}", settings.origin, what));
+  return Status(Code::Auth, fmt::format("{}: lacks {}", settings.origin, what));
 }
 
 Result<Json> user_of(const Settings& settings, const char* what) {
@@ -62,8 +62,7 @@ Result<Json> identity_of(const Settings& settings) {
     }
     return Json{{"methods", {"application_credential"}}, {"application_credential", std::move(credential)}};
   }
-  return invalid(
-      fmt::format("{}: there is no way to authenticate as '{}'", settings.origin, settings.method));
+  return invalid(fmt::format("{}: unsupported authentication method '{}'", settings.origin, settings.method));
 }
 
 Json scope_of(const Settings& settings) {
@@ -125,7 +124,7 @@ Result<Token> parse_token(std::string_view body, std::string_view subject_token)
   const Json document = parse_json(body);
   const Json& token = member(document, "token");
   if (!token.is_object() || subject_token.empty())
-    return Status(Code::Corrupt, "Keystone's answer holds no token");
+    return Status(Code::Corrupt, "Keystone's response contains no token");
   Token made;
   made.id = subject_token;
   made.expires = parse_time(text_of(token, "expires_at"));

@@ -8,6 +8,7 @@
 
 #include "common/openstack/egi.h"
 #include "common/openstack/values.h"
+#include "common/shorten.h"
 #include "common/text.h"
 
 namespace radl::openstack {
@@ -27,12 +28,12 @@ std::vector<std::string> names_of(const std::string& type) {
 }
 
 std::string hint_of(const Settings& settings) {
-  if (settings.method == "oidc_access_token") return "an access token is good for an hour: get a new one";
+  if (settings.method == "oidc_access_token") return "Get a new access token; it is valid for an hour.";
   if (settings.method == "application_credential")
-    return "it may have ended or been deleted: `openstack application credential list`";
+    return "It may have expired or been deleted. Run `openstack application credential list`.";
   if (settings.method == "token")
-    return "a token is good for some hours: `openstack token issue` gives a new one";
-  return "check user, password, domains and project: `openstack token issue`";
+    return "Run `openstack token issue` to get a new token; it is valid for some hours.";
+  return "Check user, password, domains and project with `openstack token issue`.";
 }
 
 }  // namespace
@@ -66,22 +67,22 @@ Result<Token> Session::ask(const std::string& url, const std::string& body, cons
     Status failed = Status(answer.status()).at(settings_.origin);
     if (failed.message().find("certificate is not trusted") == failed.message().npos) return failed;
     return std::move(failed).with_hint(
-        "`cacert: FILE` in clouds.yaml, or OS_CACERT, names the cloud's authority");
+        "Set `cacert: FILE` in clouds.yaml, or OS_CACERT, to the cloud's certificate authority.");
   }
   // A token that is none any more "could not be found"; another page is that of a wrong address.
   const std::string said = to_lower(text_of(member(parse_json(answer->body), "error"), "message"));
   const bool ended = answer->status == 404 && settings_.method == "token" && said.find("token") != said.npos;
   if (answer->status == 401 || ended)
-    return Status(Code::Auth, what + " refuses the credentials").with_hint(hint_of(settings_));
+    return Status(Code::Auth, what + " rejects the credentials").with_hint(hint_of(settings_));
   if (answer->status == 300 || answer->status == 404)
-    return Status(Code::Auth, fmt::format("{} has no such page (HTTP status {})", what, answer->status))
-        .with_hint("auth_url must be that of Keystone, version 3: https://HOST:5000/v3");
+    return Status(Code::Auth, fmt::format("{} does not exist (HTTP status {})", what, answer->status))
+        .with_hint("Set auth_url to the URL of Keystone, version 3, such as https://HOST:5000/v3.");
   if (!answer->ok()) {
     const Json error = member(parse_json(answer->body), "error");
     const std::string message = text_of(error, "message");
     if (message.empty()) return http::status_of(*answer, what);
     const Code code = answer->status >= 500 ? Code::Retry : Code::Auth;
-    return Status(code, fmt::format("{}: HTTP status {}: {}", what, answer->status, message.substr(0, 300)));
+    return Status(code, fmt::format("{}: HTTP status {}: {}", what, answer->status, shorten(message, 300)));
   }
   auto token = parse_token(answer->body, answer->header("x-subject-token"));
   return token.ok() ? std::move(token) : Result<Token>(std::move(token).status().at(what));
@@ -142,7 +143,7 @@ Result<std::string> endpoint_in(const Token& token, const Settings& settings,
         if (settings.region.empty() && regions.size() > 1)
           return invalid(fmt::format("{}: the cloud has several regions: {}", settings.origin,
                                      join(std::vector<std::string>(regions.begin(), regions.end()), ", ")))
-              .with_hint("set OS_REGION_NAME, or `region_name` in clouds.yaml");
+              .with_hint("Set OS_REGION_NAME, or `region_name` in clouds.yaml.");
       } else {
         (here ? interfaces : regions).insert(here ? one.interface : one.region);
       }
@@ -177,8 +178,8 @@ Result<std::string> Session::endpoint(const std::string& type, const Stop& stop)
 }
 
 Status no_project(const Settings& settings) {
-  return Status(Code::Auth, settings.origin + ": names no project, and machines belong to one")
-      .with_hint("set OS_PROJECT_NAME, or `project_name` in clouds.yaml");
+  return Status(Code::Auth, settings.origin + " names no project; every machine belongs to a project")
+      .with_hint("Set OS_PROJECT_NAME, or `project_name` in clouds.yaml.");
 }
 
 }  // namespace radl::openstack

@@ -151,7 +151,7 @@ Result<Settings> settings_of(const Written& written, const std::string& name, co
   settings.method = method_of(type, settings.auth);
   if (settings.method.empty())
     return invalid(
-        fmt::format("{}: auth_type '{}' is not supported; there are password, token, "
+        fmt::format("{}: auth_type '{}' is not supported; supported: password, token, "
                     "v3applicationcredential and v3oidcaccesstoken",
                     origin, type));
   if (auto url = settings.auth.find("auth_url"); url != settings.auth.end()) {
@@ -170,8 +170,8 @@ Result<Settings> settings_of(const Written& written, const std::string& name, co
   }
   const std::string insecure = value(written, "insecure");
   if (is_false(value(written, "verify")) || (!insecure.empty() && !is_false(insecure)))
-    return invalid(origin + ": certificates are always checked: `verify: false` is not supported")
-        .with_hint("name the cloud's authority instead: `cacert: FILE`, or OS_CACERT");
+    return invalid(origin + ": `verify: false` is not supported; radlc always checks certificates")
+        .with_hint("Set `cacert: FILE` or OS_CACERT to the cloud's certificate authority.");
   settings.ca_file = value(written, "cacert");
   if (!value(written, "cert").empty())
     return invalid(origin + ": client certificates (`cert`) are not supported");

@@ -23,7 +23,7 @@ constexpr size_t kMostValues = 100'000;
 // Aliases could make a small text huge.
 Status flatten(const YamlNode& node, const std::string& key, int depth, Written& out) {
   if (depth > kDeepestCloud) return invalid("is nested too deeply");
-  if (out.size() > kMostValues) return invalid("holds too many values");
+  if (out.size() > kMostValues) return invalid("contains too many values");
   if (node.is_scalar()) {
     if (!node.is_null()) out[key] = node.text();
     return {};
@@ -210,23 +210,24 @@ Result<Settings> Configuration::cloud(const std::string& name) const {
   auto found = clouds_.find(wanted);
   if (found == clouds_.end()) {
     if (clouds_.empty())
-      return not_found("no OpenStack credentials: no variable OS_AUTH_URL, and no clouds.yaml in " +
+      return not_found("no OpenStack credentials: OS_AUTH_URL is not set, and no clouds.yaml exists in " +
                        join(looked_in_, ", "))
-          .with_hint("put the cloud's clouds.yaml into ~/.config/openstack, or source its openrc file");
+          .with_hint("Put the cloud's clouds.yaml into ~/.config/openstack, or source its openrc file.");
     if (wanted.empty())
-      return not_found(file_ + " has several clouds: " + join(names(), ", "))
-          .with_hint("OS_CLOUD=NAME says which");
+      return not_found(file_ + " contains several clouds: " + join(names(), ", "))
+          .with_hint("Select one with OS_CLOUD=NAME.");
     const std::string near = nearest(wanted, names());
     return not_found(
-               fmt::format("there is no cloud \"{}\" in {}", wanted, file_.empty() ? "clouds.yaml" : file_))
-        .with_hint(near.empty() ? "it has " + join(names(), ", ") : "did you mean " + near + "?");
+               fmt::format("cloud \"{}\" not found in {}", wanted, file_.empty() ? "clouds.yaml" : file_))
+        .with_hint(near.empty() ? "Use one of " + join(names(), ", ") + "." : "Did you mean " + near + "?");
   }
   const std::string origin =
       wanted == "envvars" ? "the variables OS_*" : fmt::format("cloud \"{}\" of {}", wanted, file_);
   const Written& written = found->second;
   if (written.count("profile") && !written.count("profile_found") && !written.count("auth.auth_url"))
-    return invalid(fmt::format("{}: profile '{}' is in no clouds-public.yaml", origin, written.at("profile")))
-        .with_hint("write auth_url and region_name into the cloud itself");
+    return invalid(fmt::format("{}: profile '{}' not found in any clouds-public.yaml", origin,
+                               written.at("profile")))
+        .with_hint("Write auth_url and region_name into the cloud itself.");
   if (wanted != default_ || wanted == "envvars") return settings_of(written, wanted, origin);
   return settings_of(with_variables(written, variables_), wanted, origin);
 }

@@ -36,12 +36,12 @@ Result<HdfsEntry> entry_of(const nlohmann::json& json) {
   try {
     const auto& length = json.at("length");
     if (!length.is_number_unsigned() || !json.at("modificationTime").is_number_integer())
-      return corrupt("WebHDFS: an answer's length or time is no integer");
+      return corrupt("WebHDFS: a length or time in the response is not an integer");
     return HdfsEntry{json.at("pathSuffix").get<std::string>(),
                      json.at("type").get<std::string>() == "DIRECTORY", length.get<uint64_t>(),
                      json.at("modificationTime").get<int64_t>()};
   } catch (const nlohmann::json::exception& e) {
-    return corrupt(std::string("WebHDFS: an answer is not as it must be: ") + e.what());
+    return corrupt(std::string("WebHDFS: invalid response: ") + e.what());
   }
 }
 
@@ -97,7 +97,7 @@ class Keys {
     if (!encoded_) return text;
     std::replace(text.begin(), text.end(), '+', ' ');
     auto key = http::percent_decode(text);
-    return key.ok() ? key : corrupt("the list's key \"" + text + "\" is not as it must be");
+    return key.ok() ? key : corrupt("invalid key \"" + text + "\" in the list");
   }
 
  private:
@@ -108,9 +108,9 @@ class Keys {
 
 Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix) {
   pugi::xml_document doc;
-  if (!load(doc, xml)) return corrupt("the list is no XML");
+  if (!load(doc, xml)) return corrupt("the list is not XML");
   const auto root = doc.document_element();
-  if (local_name(root) != "ListBucketResult") return corrupt("the answer is no list");
+  if (local_name(root) != "ListBucketResult") return corrupt("the response is not a list");
   S3Page page;
   const Keys keys(root);
   for (const auto& child : root.children()) {
@@ -121,12 +121,12 @@ Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix) {
     Object object{std::move(*key), unquote_etag(text_of(child, "ETag")), size.value_or(0),
                   aws::parse_time(text_of(child, "LastModified")).value_or(0)};
     if (!size || !object.key.starts_with(prefix))
-      return corrupt("the list's entry \"" + object.key + "\" is not as it must be");
+      return corrupt("invalid entry \"" + object.key + "\" in the list");
     page.objects.push_back(std::move(object));
   }
   if (text_of(root, "IsTruncated") == "true") {
     page.next = text_of(root, "NextContinuationToken");
-    if (page.next.empty()) return corrupt("the list has more pages and does not say how to get them");
+    if (page.next.empty()) return corrupt("the list is truncated but lacks a token for its next page");
   }
   return page;
 }
@@ -134,7 +134,7 @@ Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix) {
 Result<S3UploadPage> parse_s3_uploads(std::string_view xml) {
   pugi::xml_document doc;
   if (!load(doc, xml) || local_name(doc.document_element()) != "ListMultipartUploadsResult")
-    return corrupt("the answer is no list of uploads");
+    return corrupt("the response is not a list of uploads");
   const auto root = doc.document_element();
   S3UploadPage page;
   const Keys keys(root);
@@ -145,7 +145,7 @@ Result<S3UploadPage> parse_s3_uploads(std::string_view xml) {
     if (!key.ok()) return key.status();
     S3UploadPage::Begun upload{std::move(*key), text_of(child, "UploadId"), begun.value_or(0)};
     if (!begun || upload.key.empty() || upload.id.empty())
-      return corrupt("an entry of the list of uploads is not as it must be");
+      return corrupt("invalid entry in the list of uploads");
     page.uploads.push_back(std::move(upload));
   }
   if (text_of(root, "IsTruncated") == "true") {
@@ -162,14 +162,14 @@ Result<S3PartPage> parse_s3_parts(std::string_view xml) {
   const bool loaded = load(doc, xml);
   const std::string_view name = local_name(doc.document_element());
   if (!loaded || (name != "ListPartsResult" && name != "ListPartsResponse"))  // the latter: moto
-    return corrupt("the answer is no list of parts");
+    return corrupt("the response is not a list of parts");
   const auto root = doc.document_element();
   S3PartPage page;
   for (const auto& child : root.children()) {
     if (local_name(child) != "Part") continue;
     const auto number = to_number(text_of(child, "PartNumber")), size = to_number(text_of(child, "Size"));
     if (!number || *number < 1 || *number > 10000 || !size)
-      return corrupt("an entry of the list of parts is not as it must be");
+      return corrupt("invalid entry in the list of parts");
     page.parts.push_back(
         {int(*number), unquote_etag(text_of(child, "ETag")), text_of(child, "ChecksumCRC32C"), *size});
   }
@@ -180,7 +180,7 @@ Result<S3PartPage> parse_s3_parts(std::string_view xml) {
 Status parse_s3_deleted(std::string_view xml) {
   pugi::xml_document doc;
   if (!load(doc, xml) || local_name(doc.document_element()) != "DeleteResult")
-    return corrupt("the answer is no list of what was deleted");
+    return corrupt("the response is not a list of deleted objects");
   size_t failed = 0;
   bool passing = true;
   std::string first;
@@ -189,7 +189,7 @@ Status parse_s3_deleted(std::string_view xml) {
     const std::string code = text_of(child, "Code");
     passing &= code == "InternalError" || code == "SlowDown" || code == "ServiceUnavailable";
     if (failed++ == 0)
-      first = "\"" + text_of(child, "Key") + "\" was not removed: " + code + ": " + text_of(child, "Message");
+      first = "\"" + text_of(child, "Key") + "\" was not deleted: " + code + ": " + text_of(child, "Message");
   }
   if (failed == 0) return {};
   if (failed > 1) first += " (and " + std::to_string(failed - 1) + " more)";
@@ -214,8 +214,10 @@ std::string unquote_etag(std::string_view etag) {
 }
 
 Status not_a_store(const std::string& what) {
-  return Status(Code::Corrupt, what + ": the answer says that it is stored, and has no ETag")
-      .with_hint("that is no answer of S3: a proxy's own, or AWS_ENDPOINT_URL_S3 names another server");
+  return Status(Code::Corrupt, what + ": the response reports success but lacks an ETag")
+      .with_hint(
+          "This is not a response of S3. A proxy may have answered, or AWS_ENDPOINT_URL_S3 names another "
+          "server.");
 }
 
 namespace {
@@ -226,24 +228,25 @@ struct S3Explanation {
   const char* hint;
 };
 constexpr S3Explanation kS3Explanations[] = {
-    {"NoSuchBucket", Code::NotFound, "no bucket has this name at this endpoint"},
+    {"NoSuchBucket", Code::NotFound,
+     "The bucket does not exist at this endpoint. Check its name, or create it first."},
     {"NoSuchKey", Code::NotFound, ""},
     {"NoSuchUpload", Code::NotFound, ""},
-    {"AccessDenied", Code::Auth, "the policies of the keys' user or of the bucket do not allow it"},
+    {"AccessDenied", Code::Auth, "Allow it in the policies of the user or of the bucket."},
     {"AllAccessDisabled", Code::Auth, ""},
-    {"InvalidAccessKeyId", Code::Auth, "the access key is not known at this endpoint"},
-    {"SignatureDoesNotMatch", Code::Auth, "the secret key is wrong, or a proxy changed the request"},
-    {"ExpiredToken", Code::Auth, "get new keys, for SSO by `aws sso login`"},
-    {"RequestTimeTooSkewed", Code::Auth, "this computer's clock is wrong"},
-    {"AuthorizationHeaderMalformed", Code::Auth, "AWS_REGION is not the bucket's region"},
-    {"SlowDown", Code::Retry, "the store asks to be asked less often"},
+    {"InvalidAccessKeyId", Code::Auth, "The endpoint does not know this access key."},
+    {"SignatureDoesNotMatch", Code::Auth, "The secret key is wrong, or a proxy changed the request."},
+    {"ExpiredToken", Code::Auth, "Get new keys (for SSO: `aws sso login`)."},
+    {"RequestTimeTooSkewed", Code::Auth, "Correct this computer's clock."},
+    {"AuthorizationHeaderMalformed", Code::Auth, "Set AWS_REGION to the bucket's region."},
+    {"SlowDown", Code::Retry, "The store limits the rate of requests."},
     {"ServiceUnavailable", Code::Retry, ""},
     {"InternalError", Code::Retry, ""},
     {"RequestTimeout", Code::Retry, ""},
     {"OperationAborted", Code::Retry, ""},
     {"PreconditionFailed", Code::Conflict, ""},
-    {"BadDigest", Code::Corrupt, "what arrived is not what was sent"},
-    {"XAmzContentChecksumMismatch", Code::Corrupt, "what arrived is not what was sent"},
+    {"BadDigest", Code::Corrupt, "The data changed on its way."},
+    {"XAmzContentChecksumMismatch", Code::Corrupt, "The data changed on its way."},
     {"QuotaExceeded", Code::Quota, ""},
     {"EntityTooLarge", Code::Quota, ""},
     {"XMinioStorageFull", Code::Quota, ""},
@@ -267,7 +270,7 @@ Result<HdfsEntry> parse_hdfs_status(std::string_view json) { return entry_of(mem
 Result<std::vector<HdfsEntry>> parse_hdfs_list(std::string_view json) {
   const auto outer = member(json, "FileStatuses");
   if (!outer.is_object() || !outer.contains("FileStatus") || !outer["FileStatus"].is_array())
-    return corrupt("WebHDFS: an answer is no list of files");
+    return corrupt("WebHDFS: the response is not a list of files");
   std::vector<HdfsEntry> all;
   for (const auto& item : outer["FileStatus"]) {
     auto entry = entry_of(item);
@@ -307,7 +310,7 @@ Result<std::string> bytes_of_range(http::Response answer, const Range& range, co
       part ? parse_content_range(answer.header("content-range")).first.value_or(range.first) : 0;
   const bool longer = part && range.count > 0 && answer.body.size() > range.count;
   if (first != range.first || longer)
-    return Status(Code::Corrupt, what + ": the server answered with another range than asked for");
+    return Status(Code::Corrupt, what + ": the server returned a different range than requested");
   if (range.count > 0 && answer.body.size() > range.count) answer.body.resize(range.count);
   return std::move(answer.body);
 }

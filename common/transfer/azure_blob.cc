@@ -40,29 +40,31 @@ constexpr Explanation kExplanations[] = {
     {"BlobNotFound", Code::NotFound, ""},
     {"ResourceNotFound", Code::NotFound, ""},
     {"AuthenticationFailed", Code::Auth,
-     "key, signature or token is wrong or has ended, or a clock is wrong"},
-    {"NoAuthenticationInformation", Code::Auth, "no credentials were found, and the container is not public"},
+     "The key, signature or token is wrong or has expired, or a clock is wrong."},
+    {"NoAuthenticationInformation", Code::Auth,
+     "Run `az login`, or set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY; the container is not public."},
     {"AuthorizationFailure", Code::Auth,
-     "key or signature is wrong, or the account's network rules do not let this computer in"},
+     "The key or signature is wrong, or the account's network rules block this computer."},
     {"AuthorizationPermissionMismatch", Code::Auth,
-     "whoever signed in needs the role \"Storage Blob Data Contributor\" on the container"},
-    {"AuthorizationServiceMismatch", Code::Auth, "the shared access signature is not for blobs"},
+     "Assign the role \"Storage Blob Data Contributor\" on the container to this login."},
+    {"AuthorizationServiceMismatch", Code::Auth, "Use a shared access signature that is valid for blobs."},
     {"AuthorizationResourceTypeMismatch", Code::Auth,
-     "the shared access signature is not for these resources"},
-    {"KeyBasedAuthenticationNotPermitted", Code::Auth, "the account takes no keys: sign in with `az login`"},
-    {"PublicAccessNotPermitted", Code::Auth, "the account lets nobody in without credentials"},
+     "Use a shared access signature that is valid for these resources."},
+    {"KeyBasedAuthenticationNotPermitted", Code::Auth, "The account does not accept keys. Run `az login`."},
+    {"PublicAccessNotPermitted", Code::Auth,
+     "The account requires credentials. Run `az login`, or set AZURE_STORAGE_KEY."},
     {"ConditionNotMet", Code::Conflict, ""},
     {"BlobAlreadyExists", Code::Exists, ""},
-    {"LeaseIdMissing", Code::Conflict, "somebody else holds a lease on it"},
-    {"Md5Mismatch", Code::Corrupt, "what arrived is not what was sent"},
-    {"ContainerBeingDeleted", Code::Retry, "the container is being deleted"},
-    {"ServerBusy", Code::Retry, "the store asks to be asked less often"},
+    {"LeaseIdMissing", Code::Conflict, "Another client holds a lease on the blob."},
+    {"Md5Mismatch", Code::Corrupt, "The data changed on its way."},
+    {"ContainerBeingDeleted", Code::Retry, "The container is being deleted."},
+    {"ServerBusy", Code::Retry, "The store limits the rate of requests."},
     {"InternalError", Code::Retry, ""},
     {"OperationTimedOut", Code::Retry, ""},
     {"InvalidBlobOrBlock", Code::Invalid,
-     "another program has begun an upload there: remove the blob, or wait a week"},
-    {"SnapshotsPresent", Code::Conflict, "the blob has snapshots: remove those first"},
-    {"BlobImmutableDueToPolicy", Code::Auth, "the container's policy keeps it as it is"},
+     "Another program started an upload to this blob. Remove the blob, or wait a week."},
+    {"SnapshotsPresent", Code::Conflict, "Remove the blob's snapshots first."},
+    {"BlobImmutableDueToPolicy", Code::Auth, "The container's immutability policy forbids changes."},
 };
 
 }  // namespace
@@ -181,14 +183,14 @@ Result<std::vector<Object>> AzureBlob::list(const std::string& prefix, const Sto
     marker = page->next;
     if (marker.empty()) break;
     if (!pages.insert(marker).second)
-      return Status(Code::Corrupt, address("") + ": the list's pages go round in a circle");
+      return Status(Code::Corrupt, address("") + ": the pages of the list repeat");
   }
   std::sort(all.begin(), all.end(), [](const Object& a, const Object& b) { return a.key < b.key; });
   return all;
 }
 
 Result<AzurePage> parse_azure_list(std::string_view xml, std::string_view prefix) {
-  const Status no_list(Code::Corrupt, "the answer is no list");
+  const Status no_list(Code::Corrupt, "the response is not a list");
   pugi::xml_document document;
   // Text of spaces alone is text: keys may be so.
   if (!document.load_buffer(xml.data(), xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single))

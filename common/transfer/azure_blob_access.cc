@@ -38,7 +38,7 @@ std::map<std::string, std::string> pairs_of(const std::string& text) {
 
 Status take_key(AzureBlobOptions& options, const std::string& text, const std::string& name) {
   auto key = base64_decode(text);
-  if (!key.ok() || key->empty()) return invalid(name + " is no account's key (base64)");
+  if (!key.ok() || key->empty()) return invalid(name + " is not an account key (base64)");
   options.key = std::move(*key);
   return {};
 }
@@ -49,7 +49,7 @@ Status take_endpoint(AzureBlobOptions& options, std::string text, const std::str
   if (!url.ok()) return url.status();
   if (!url->query.empty())
     return invalid(name + ": \"" + http::printable_url(text) +
-                   "\" goes on with a query, which no endpoint has");
+                   "\" contains a query; an endpoint must not have one");
   options.endpoint = std::move(text);
   return {};
 }
@@ -92,7 +92,7 @@ Result<AzureBlobOptions> of_connection_string(const std::string& text) {
     endpoint = (protocol.empty() ? "https" : protocol) + "://" + options.account + ".blob." +
                (suffix.empty() ? "core.windows.net" : suffix);
   }
-  if (endpoint.empty()) return invalid(name + " names neither AccountName nor BlobEndpoint");
+  if (endpoint.empty()) return invalid(name + " contains neither AccountName nor BlobEndpoint");
   if (Status s = take_endpoint(options, endpoint, name + ": BlobEndpoint"); !s.ok()) return s;
   if (options.account.empty()) options.account = of_host(options.endpoint);
   if (!pairs["AccountKey"].empty()) {
@@ -138,9 +138,9 @@ Result<AzureBlobOptions> azure_blob_options(const std::string& account_url, cons
     options.account = of_host(account_url);
   }
   if (options.endpoint.empty())
-    return Status(Code::Invalid, "az://CONTAINER/KEY: no storage account is named")
+    return Status(Code::Invalid, "az://CONTAINER/KEY: no storage account configured")
         .with_hint(
-            "set AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING, or write "
+            "Set AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING, or write "
             "https://ACCOUNT.blob.core.windows.net/CONTAINER/KEY");
   if (options.sas.starts_with('?')) options.sas.erase(0, 1);
   return options;
@@ -210,11 +210,11 @@ std::string azure_blob_sas(const AzureBlobOptions& options, const std::string& c
 Result<std::string> AzureBlob::presign(const std::string& method, const std::string& key, int seconds,
                                        const Stop&) {
   if (seconds < 1 || seconds > kLongestSignedUrl)
-    return invalid("a shared access signature is good for 1 second to 7 days here, not " +
+    return invalid("a shared access signature must be valid for 1 second to 7 days, not " +
                    std::to_string(seconds) + " s");
   if (options_.key.empty())
-    return Status(Code::Auth, address(key) + ": only the account's key signs a shared access signature")
-        .with_hint("set AZURE_STORAGE_KEY, or a connection string with AccountKey");
+    return Status(Code::Auth, address(key) + ": signing a shared access signature needs the account key")
+        .with_hint("Set AZURE_STORAGE_KEY, or a connection string with AccountKey.");
   const std::time_t expires = std::time(nullptr) + std::time_t(clock_offset_.load()) + seconds;
   return url(key) + "?" + azure_blob_sas(options_, container_, key, method == "GET" ? "r" : "cw", expires);
 }

@@ -33,7 +33,7 @@ uint64_t block_bytes(uint64_t wanted, uint64_t size) {
 Result<std::vector<std::pair<std::string, uint64_t>>> parse_azure_blocks(std::string_view xml) {
   pugi::xml_document document;
   if (!document.load_buffer(xml.data(), xml.size()) || !document.child("BlockList"))
-    return Status(Code::Corrupt, "the answer is no list of blocks");
+    return Status(Code::Corrupt, "the response is not a list of blocks");
   std::vector<std::pair<std::string, uint64_t>> blocks;
   for (const auto& block : document.child("BlockList").child("UncommittedBlocks").children("Block"))
     blocks.emplace_back(block.child_value("Name"), std::strtoull(block.child_value("Size"), nullptr, 10));
@@ -159,7 +159,7 @@ Result<Object> AzureBlob::put_whole(const std::string& key, const std::string& p
 Result<Object> AzureBlob::put_file(const std::string& key, const std::string& path, const Upload& how) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
-  if (!S_ISREG(info.st_mode)) return invalid(path + ": is no file");
+  if (!S_ISREG(info.st_mode)) return invalid(path + " is not a regular file");
   const uint64_t size = uint64_t(info.st_size);
   if (size <= block_bytes(how.part_bytes, size)) return put_whole(key, path, size, how);
   return AzureUpload(*this, key, path, size, how).run();

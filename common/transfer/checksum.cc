@@ -89,7 +89,7 @@ Status each_piece(const std::string& path, uint64_t first, uint64_t count, Take 
     if (n < 0) return errno_status(errno, path);
     if (n == 0) {
       if (count == UINT64_MAX) break;
-      return Status(Code::Conflict, path + ": has become shorter");
+      return Status(Code::Conflict, path + " became shorter while it was read");
     }
     take(std::string_view(buffer.data(), size_t(n)));
     done += uint64_t(n);

@@ -90,7 +90,7 @@ class Part {
         discard();
         return Status(Code::Corrupt, http::printable_url(what_.url) + ": its SHA-256 is " + *sum +
                                          ", expected " + what_.sha256)
-            .with_hint("nothing was kept");
+            .with_hint("The download was discarded.");
       }
     }
     if (what_.check) {
@@ -150,13 +150,13 @@ Status attempt(http::Client& http, const Download& what, Part& part, std::option
     }
     if (answer.status == 206) {
       if (parse_content_range(answer.header("content-range")).first != begin) {
-        return Status(Code::Corrupt, "the server answered with another range than asked for");
+        return Status(Code::Corrupt, "the server returned a different range than requested");
       }
       return {};
     }
     // "No content" and the like are nobody's file.
     if (answer.status != 200 && answer.status != 203)
-      return {Code::Corrupt, "HTTP status " + std::to_string(answer.status) + " is no answer with a file"};
+      return {Code::Corrupt, "HTTP status " + std::to_string(answer.status) + " does not contain a file"};
     offset = 0;
     if (begin > 0) {
       if (Status s = part.restart(); !s.ok()) return s;
@@ -173,7 +173,7 @@ Status attempt(http::Client& http, const Download& what, Part& part, std::option
     // The part was complete already, or the file is shorter now.
     if (parse_content_range(answer->header("content-range")).total == begin) return {};
     if (Status s = part.restart(); !s.ok()) return s;
-    return Status(Code::Retry, http::printable_url(what.url) + ": has changed");
+    return Status(Code::Retry, http::printable_url(what.url) + " changed during the download");
   }
   after = http::parse_retry_after(answer->header("retry-after"), std::time(nullptr));
   return answer->ok() ? Status() : http::status_of(*answer, "GET " + http::printable_url(what.url));

@@ -136,13 +136,12 @@ Status Gcs::error(const http::Response& answer, const std::string& key) const {
                                   message.empty() ? "" : ": ", message));
   if (answer.status == 401)
     return std::move(failed).with_hint(
-        options_.tokens
-            ? "the credentials are not good for Cloud Storage"
-            : "no Google Cloud credentials were found, and the bucket is not public: `gcloud auth "
-              "application-default login`, or GOOGLE_APPLICATION_CREDENTIALS");
+        options_.tokens ? "The credentials are not valid for Cloud Storage."
+                        : "The bucket is not public and no credentials were found. Run `gcloud auth "
+                          "application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS.");
   if (answer.status == 403)
     return std::move(failed).with_hint(
-        "the account needs roles/storage.objectUser on the bucket (to read alone: "
+        "Grant the account roles/storage.objectUser on the bucket (to read only: "
         "roles/storage.objectViewer)");
   return failed;
 }
@@ -166,7 +165,7 @@ Result<Object> Gcs::made(const std::string& key, const std::string& text, const 
   const std::string stored = text_of(item, "crc32c");
   if (!stored.empty() && stored != crc)
     return Status(Code::Corrupt,
-                  fmt::format("{}: its checksum is {} and {} was sent", address(key), stored, crc));
+                  fmt::format("{}: the stored checksum is {}, the sent one {}", address(key), stored, crc));
   return object;
 }
 
@@ -216,7 +215,7 @@ Result<Object> Gcs::copy(const std::string& from, const std::string& to, const S
       return object;
     }
   }
-  return Status(Code::Timeout, address(from) + ": is not copied in the end");
+  return Status(Code::Timeout, address(from) + ": the copy did not finish in time");
 }
 
 Result<std::vector<Object>> Gcs::list(const std::string& prefix, const Stop& stop) {
@@ -231,18 +230,17 @@ Result<std::vector<Object>> Gcs::list(const std::string& prefix, const Stop& sto
     if (!answer.ok()) return answer.status();
     if (!answer->ok()) return error(*answer, "");
     const Json document = parse_json(answer->body);
-    if (!document.is_object()) return Status(Code::Corrupt, address("") + ": the answer is no list");
+    if (!document.is_object()) return Status(Code::Corrupt, address("") + ": the response is not a list");
     for (const Json& item : list_of(document, "items")) {
       Object object = object_of(item);
       if (object.key.empty() || !object.key.starts_with(prefix))
-        return Status(Code::Corrupt,
-                      address("") + ": the list's entry \"" + object.key + "\" is not as it must be");
+        return Status(Code::Corrupt, address("") + ": invalid entry \"" + object.key + "\" in the list");
       all.push_back(std::move(object));
     }
     page = text_of(document, "nextPageToken");
     if (page.empty()) break;
     if (!pages.insert(page).second)
-      return Status(Code::Corrupt, address("") + ": the list's pages go round in a circle");
+      return Status(Code::Corrupt, address("") + ": the pages of the list repeat");
   }
   std::sort(all.begin(), all.end(), [](const Object& a, const Object& b) { return a.key < b.key; });
   return all;

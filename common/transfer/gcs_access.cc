@@ -74,8 +74,8 @@ Result<std::string> gcs_signed_query(const google::Credential& signer, const std
                                      const std::string& host, const std::string& path, int seconds,
                                      std::time_t now) {
   if (signer.kind != google::Credential::Kind::ServiceAccount)
-    return Status(Code::Auth, "only a service account's key signs URLs of Google Cloud Storage")
-        .with_hint("set GOOGLE_APPLICATION_CREDENTIALS to a service account's key file");
+    return Status(Code::Auth, "signing URLs of Google Cloud Storage needs a service account's key")
+        .with_hint("Set GOOGLE_APPLICATION_CREDENTIALS to a service account's key file.");
   const std::string date = utc_text(now, "%Y%m%d"), time = utc_text(now, "%Y%m%dT%H%M%SZ");
   const std::string scope = date + "/auto/storage/goog4_request";
   const std::string query = http::query_string({{"X-Goog-Algorithm", "GOOG4-RSA-SHA256"},
@@ -95,7 +95,8 @@ Result<std::string> gcs_signed_query(const google::Credential& signer, const std
 Result<std::string> Gcs::presign(const std::string& method, const std::string& key, int seconds,
                                  const Stop&) {
   if (seconds < 1 || seconds > kLongestSignedUrl)
-    return invalid("a signed URL is good for 1 second to 7 days, not " + std::to_string(seconds) + " s");
+    return invalid("a signed URL must be valid for 1 second to 7 days, not " + std::to_string(seconds) +
+                   " s");
   auto url = http::parse_url(options_.endpoint);
   if (!url.ok()) return url.status();
   const std::string path = "/" + http::percent_encode(bucket_) + "/" + http::percent_encode(key, true);

@@ -89,7 +89,7 @@ class GcsUpload {
       const uint64_t there = received(*answer);
       if (there > size_ || (known && there < at))
         return Status(Code::Corrupt,
-                      store_.address(key_) + ": the server has lost count of what it was sent");
+                      store_.address(key_) + ": the server reports a wrong number of received bytes");
       if (there > at) backoff.reset();
       at = there;
       known = true;
@@ -110,7 +110,7 @@ class GcsUpload {
     if (!answer->ok()) return store_.error(*answer, key_);
     const std::string session(answer->header("location"));
     if (session.empty())
-      return {Code::Corrupt, store_.address(key_) + ": the server has begun an upload and does not name it"};
+      return {Code::Corrupt, store_.address(key_) + ": the server started an upload but returned no ID"};
     note_.begun(session);
     return {};
   }
@@ -165,7 +165,7 @@ class GcsUpload {
 Result<Object> Gcs::put_file(const std::string& key, const std::string& path, const Upload& how) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
-  if (!S_ISREG(info.st_mode)) return invalid(path + ": is no file");
+  if (!S_ISREG(info.st_mode)) return invalid(path + " is not a regular file");
   const uint64_t whole = how.part_bytes > 0 ? std::min(how.part_bytes, kWhole) : kWhole;
   if (uint64_t(info.st_size) > whole) return GcsUpload(*this, key, path, info, how).run();
   auto bytes = read_file(path);

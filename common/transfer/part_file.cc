@@ -29,7 +29,7 @@ Result<int> open_part(const std::string& path, const std::function<void()>& betw
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       ::close(fd);
-      if (error == EWOULDBLOCK) return Status(Code::Conflict, path + ": another process holds it");
+      if (error == EWOULDBLOCK) return Status(Code::Conflict, path + " is locked by another process");
       return errno_status(error, path);
     }
     if (still_named(fd, path)) return fd;

@@ -27,7 +27,7 @@ std::string below(const std::string& folder, const std::string& name) {
 }
 
 Status cannot_send(const std::string& uri) {
-  return {Code::Unsupported, http::printable_url(uri) + ": nothing can be written there"};
+  return {Code::Unsupported, http::printable_url(uri) + " is read-only"};
 }
 
 class LocalPlace : public SourcePlace {
@@ -75,7 +75,7 @@ class HttpPlace : public SourcePlace {
   HttpPlace(http::Client& http, std::string url) : http_(http), url_(std::move(url)) {}
 
   Result<std::vector<SourceFile>> list(const Stop&) override {
-    return Status(Code::Unsupported, http::printable_url(url_) + ": HTTP has no list of a folder's files");
+    return Status(Code::Unsupported, http::printable_url(url_) + ": HTTP cannot list the files of a folder");
   }
   bool listed() const override { return false; }
   Result<std::optional<SourceFile>> describe(const std::string& name, const Stop& stop) override {
@@ -130,7 +130,7 @@ class HdfsPlace : public SourcePlace {
  private:
   Status walk(const std::string& path, const std::string& prefix, int depth, const Stop& stop,
               std::vector<SourceFile>& all) {
-    if (depth > 32) return invalid("hdfs " + path + ": too deep");
+    if (depth > 32) return invalid("hdfs " + path + " is nested too deeply");
     if (Status s = stop.check(); !s.ok()) return s;
     auto entries = hdfs_.list(path);
     if (!entries.ok()) return entries.status();
@@ -204,8 +204,8 @@ Result<std::unique_ptr<SourcePlace>> open_place(http::Client& http, const std::s
   if (scheme == "file") return Opened(std::make_unique<LocalPlace>(path_of_place(uri)));
   if (scheme == "http" || scheme == "https") return Opened(std::make_unique<HttpPlace>(http, uri));
   if (scheme == "webhdfs" || scheme == "swebhdfs") return open_hdfs(http, uri);
-  return Status(Code::Invalid, scheme + "://: is not known")
-      .with_hint("a path, file, http, https, s3, gs, az, swift, webhdfs or swebhdfs");
+  return Status(Code::Invalid, scheme + ":// is not supported")
+      .with_hint("Use a path, or a URL of file, http, https, s3, gs, az, swift, webhdfs or swebhdfs.");
 }
 
 }  // namespace radl::transfer

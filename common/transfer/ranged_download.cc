@@ -166,21 +166,22 @@ class Ranges {
     };
     request.on_headers = [&](const http::Response& answer) -> Status {
       if (answer.status != 206 || parse_content_range(answer.header("content-range")).first != first)
-        return {Code::Corrupt, "the server answered with another range than asked for"};
+        return {Code::Corrupt, "the server returned a different range than requested"};
       return {};
     };
     request.sink = [&](std::string_view piece) -> Status {
       if (have + gathered.size() + piece.size() > range.count)
-        return {Code::Corrupt, "the server answered with more than was asked for"};
+        return {Code::Corrupt, "the server returned more bytes than requested"};
       gathered.append(piece);
       return gathered.size() < kWritten ? Status() : keep_gathered();
     };
     auto answer = source_.read({first, range.count - have}, object_.etag, std::move(request), stop);
     if (Status kept = keep_gathered(); !kept.ok()) return kept;  // also of a connection that broke
     if (!answer.ok()) return answer.status();
-    if (answer->status == 412) return {Code::Conflict, what_.identity + ": has changed while it was read"};
+    if (answer->status == 412) return {Code::Conflict, what_.identity + " changed while it was read"};
     if (!answer->ok()) return source_.error(*answer);
-    return have == range.count ? Status() : Status(Code::Retry, what_.identity + ": cut off");
+    return have == range.count ? Status()
+                               : Status(Code::Retry, what_.identity + ": the connection ended early");
   }
 
   // The next bytes of a range, in the file and in its checksum.

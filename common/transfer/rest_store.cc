@@ -17,7 +17,7 @@
 namespace radl::transfer {
 namespace {
 
-constexpr const char* kNoContainer = "create it first, or look at its name and at whose account it is in";
+constexpr const char* kNoContainer = "Create it first, or check its name and account.";
 constexpr size_t kRemovedAtOnce = 16;
 constexpr uint64_t kWholeInMemory = uint64_t{8} << 20;  // a file of more comes in ranges
 
@@ -29,7 +29,7 @@ std::string range_header(const Range& range) {
 }  // namespace
 
 Status no_container(const std::string& address) {
-  return not_found(address + ": there is no such bucket or container").with_hint(kNoContainer);
+  return not_found(address + ": bucket or container not found").with_hint(kNoContainer);
 }
 
 bool is_missing_container(const Status& status) {
@@ -41,12 +41,12 @@ std::optional<Status> condition_answer(const http::Response& answer, const PutCo
                                        const std::string& address) {
   if (!condition.if_absent && condition.if_match.empty()) return std::nullopt;
   if (answer.status == 412 || answer.status == 409) {
-    if (condition.if_absent) return Status(Code::Exists, address + ": is there already");
-    return Status(Code::Conflict, address + ": is not as it was");
+    if (condition.if_absent) return Status(Code::Exists, address + " already exists");
+    return Status(Code::Conflict, address + " was changed by another program");
   }
   if (answer.status >= 500 && answer.status != 503)
     return Status(Code::Lost, address + ": HTTP status " + std::to_string(answer.status) +
-                                  ", and whether it was written is not known");
+                                  "; it is unknown whether it was written");
   return std::nullopt;
 }
 

@@ -108,7 +108,7 @@ Result<Object> S3::put(const std::string& key, std::string bytes, const PutCondi
   auto answer = call(what, std::move(request));
   if (!answer.ok()) return answer.status();
   if (answer->status == 412 && condition.if_absent)
-    return Status(Code::Exists, address(key) + ": is there already");
+    return Status(Code::Exists, address(key) + " already exists");
   if (!answer->ok()) {
     Status error = s3_error(*answer, address(key));
     const std::string code = s3_field(answer->body, "Code");
@@ -152,7 +152,7 @@ Result<std::vector<Object>> S3::list(const std::string& prefix, const Stop& stop
     std::move(page->objects.begin(), page->objects.end(), std::back_inserter(all));
     if (page->next.empty()) break;
     if (!pages.insert(page->next).second)
-      return Status(Code::Corrupt, address("") + ": the list's pages go round in a circle");
+      return Status(Code::Corrupt, address("") + ": the pages of the list repeat");
     token = page->next;
   }
   std::sort(all.begin(), all.end(), [](const Object& a, const Object& b) { return a.key < b.key; });
@@ -208,7 +208,8 @@ Status S3::remove_many(const std::vector<std::string>& all, const Stop& stop) {
 Result<std::string> S3::presign(const std::string& method, const std::string& key, int seconds,
                                 const Stop& stop) {
   if (seconds < 1 || seconds > 7 * 24 * 3600)
-    return invalid("a presigned URL is good for 1 second to 7 days, not " + std::to_string(seconds) + " s");
+    return invalid("a presigned URL must be valid for 1 second to 7 days, not " + std::to_string(seconds) +
+                   " s");
   if (!options_.credentials) return Status(Code::Auth, address(key) + ": without keys no URL can be signed");
   auto keys = options_.credentials->get(stop);
   if (!keys.ok()) return keys.status();

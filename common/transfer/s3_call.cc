@@ -195,7 +195,7 @@ bool S3::put_right(const http::Response& answer, const aws::Credentials& signed_
 }
 
 Result<http::Response> S3::call(const Call& what, http::Request given) {
-  if (!is_bucket_name(bucket_)) return invalid("\"" + bucket_ + "\" is no bucket's name");
+  if (!is_bucket_name(bucket_)) return invalid("\"" + bucket_ + "\" is not a bucket name");
   const http::Retries retries{.attempts = options_.attempts, .first_seconds = 0.25, .largest_seconds = 20};
   for (int tries = 0;;) {
     aws::Credentials signed_by;
@@ -210,9 +210,9 @@ Result<http::Response> S3::call(const Call& what, http::Request given) {
     }
     if (put_right(*answer, signed_by, tries)) continue;
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304)
-      return Status(Code::Invalid, address("") + ": the server sends us elsewhere (HTTP status " +
+      return Status(Code::Invalid, address("") + ": the server redirects (HTTP status " +
                                        std::to_string(answer->status) + ")")
-          .with_hint("set AWS_REGION to the bucket's region");
+          .with_hint("Set AWS_REGION to the bucket's region.");
     return answer;
   }
 }

@@ -117,7 +117,7 @@ class S3Upload {
     if (!begun->ok()) return s3_error(*begun, store_.address(key_));
     const std::string upload = s3_field(begun->body, "UploadId");
     if (upload.empty())
-      return {Code::Corrupt, store_.address(key_) + ": the server has begun an upload and does not name it"};
+      return {Code::Corrupt, store_.address(key_) + ": the server started an upload but returned no ID"};
     note_.begun(upload);
     return {};
   }
@@ -235,7 +235,7 @@ Result<Object> S3::put_whole(const std::string& key, const std::string& path, ui
 Result<Object> S3::put_file(const std::string& key, const std::string& path, const Upload& how) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
-  if (!S_ISREG(info.st_mode)) return invalid(path + ": is no file");
+  if (!S_ISREG(info.st_mode)) return invalid(path + " is not a regular file");
   const uint64_t size = uint64_t(info.st_size);
   if (size <= upload_part_bytes(how.part_bytes, size)) return put_whole(key, path, size, how);
   return S3Upload(*this, key, path, info, how).run();

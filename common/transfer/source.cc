@@ -119,20 +119,20 @@ Status check_names(const std::vector<SourceFile>& files, const std::string& plac
   for (size_t i = 0; i < files.size(); ++i) {
     const std::string& name = files[i].name;
     if (!stays_below(name))
-      return {Code::Corrupt, place + ": \"" + name + "\" is no name of a file below it"};
+      return {Code::Corrupt, place + ": \"" + name + "\" is not the name of a file below it"};
     if (!stays_as_it_is(name))
       return Status(Code::Unsupported, place + ": \"" + name +
-                                           "\" would be another name in a file system, where \".\" and an " +
-                                           "empty part mean nothing")
-          .with_hint("rename or remove it there");
+                                           "\" cannot be a file's path: file systems ignore \".\" and " +
+                                           "empty parts")
+          .with_hint("Rename or remove it there.");
     if (i > 0 && files[i - 1].name == name)
-      return {Code::Corrupt, place + ": its list has \"" + name + "\" twice"};
+      return {Code::Corrupt, place + ": the list contains \"" + name + "\" twice"};
     for (size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
       if (has_name(files, name.substr(0, slash)))
         return Status(Code::Unsupported, place + ": \"" + name.substr(0, slash) +
                                              "\" is a file and the folder of \"" + name +
-                                             "\", which no file system has")
-            .with_hint("rename or remove one of them there");
+                                             "\"; a file system cannot hold both")
+            .with_hint("Rename or remove one of them there.");
     }
   }
   return {};
@@ -210,7 +210,7 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
       return std::find(names.begin(), names.end(), f.name) == names.end();
     });
   }
-  if (files->empty()) return not_found(http::printable_url(uri) + ": has none of the files looked for");
+  if (files->empty()) return not_found(http::printable_url(uri) + " contains none of the expected files");
   if (Status fine = check_names(*files, http::printable_url(uri)); !fine.ok()) return fine;
   Notes notes(folder);
   if (Status s = notes.keep_only(*files); !s.ok()) return s;
@@ -230,12 +230,12 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
 
 Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
                  const std::string& name, const Stop& stop, const Progress& progress) {
-  if (!stays_below(name)) return invalid(http::printable_url(uri) + ": names no file");
+  if (!stays_below(name)) return invalid(http::printable_url(uri) + " does not name a file");
   auto place = open_place(http, uri);
   if (!place.ok()) return place.status();
   auto file = (*place)->describe("", stop);
   if (!file.ok()) return file.status();
-  if (!*file) return not_found(http::printable_url(uri) + ": is not there");
+  if (!*file) return not_found(http::printable_url(uri) + " does not exist");
   (*file)->name = name;
   Notes notes(folder);
   if (notes.current(**file)) return {};

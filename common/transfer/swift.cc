@@ -118,24 +118,23 @@ Status Swift::error(const http::Response& answer, const std::string& key) const 
   if (answer.status == 422) code = Code::Corrupt;
   if (answer.status == 498 || answer.status == 408) code = Code::Retry;
   Status failed(code, fmt::format("{}: HTTP status {}", address(key), answer.status));
-  if (answer.status == 401) return std::move(failed).with_hint("the token is not good for the object store");
+  if (answer.status == 401) return std::move(failed).with_hint("The object store does not accept the token.");
   if (answer.status == 403)
     return std::move(failed).with_hint(
-        "the user needs the role that the cloud gives for object storage (often `member` or `swiftoperator`) "
+        "The user needs the cloud's role for object storage (often `member` or `swiftoperator`) "
         "in "
-        "this project, or the container must let it in: `swift post --read-acl`, `--write-acl`");
+        "this project, or access to the container: `swift post --read-acl`, `--write-acl`.");
   if (answer.status == 413)
-    return std::move(failed).with_hint("the object is too large, or the quota is used up");
-  if (answer.status == 422) return std::move(failed).with_hint("what arrived is not what was sent");
+    return std::move(failed).with_hint("The object is too large, or the quota is exhausted.");
+  if (answer.status == 422) return std::move(failed).with_hint("The data changed on its way.");
   return failed;
 }
 
 Result<Object> Swift::put(const std::string& key, std::string bytes, const PutCondition& condition,
                           const Stop& stop) {
   if (!condition.if_match.empty())
-    return Status(Code::Unsupported,
-                  address(key) + ": Swift cannot write on the condition that an object is as it was")
-        .with_hint("use s3://, gs:// or az:// for this");
+    return Status(Code::Unsupported, address(key) + ": Swift does not support conditional writes")
+        .with_hint("Use s3://, gs:// or az:// instead.");
   auto where = object_url(key, stop);
   if (!where.ok()) return where.status();
   const std::string md5 = md5_hex(bytes);
@@ -164,7 +163,8 @@ Result<std::vector<Swift::Segment>> Swift::segments_of(const std::string& key, c
   if (!manifest.ok()) return manifest.status();
   if (!manifest->ok()) return error(*manifest, key);
   const Json list = parse_json(manifest->body);
-  if (!list.is_array()) return Status(Code::Corrupt, address(key) + ": its manifest is no list of segments");
+  if (!list.is_array())
+    return Status(Code::Corrupt, address(key) + ": its manifest is not a list of segments");
   for (const Json& one : list) {
     const std::string path = text_of(one, "name");  // "/container/name"
     const size_t slash = path.find('/', 1);
@@ -276,7 +276,7 @@ Result<std::vector<Object>> Swift::list_in(const std::string& container, const s
     if (answer->status == 204) break;
     if (!answer->ok()) return error(*answer, "");
     const Json page = parse_json(answer->body);
-    if (!page.is_array()) return Status(Code::Corrupt, address("") + ": the answer is no list");
+    if (!page.is_array()) return Status(Code::Corrupt, address("") + ": the response is not a list");
     if (page.empty()) break;
     for (const Json& item : page) {
       const std::string large = text_of(item, "slo_etag");
@@ -284,8 +284,7 @@ Result<std::vector<Object>> Swift::list_in(const std::string& container, const s
                     static_cast<uint64_t>(json::number_of(item, "bytes")),
                     parse_utc(text_of(item, "last_modified")).value_or(0)};
       if (object.key.empty() || !object.key.starts_with(prefix) || object.key <= marker)
-        return Status(Code::Corrupt,
-                      address("") + ": the list's entry \"" + object.key + "\" is not as it must be");
+        return Status(Code::Corrupt, address("") + ": invalid entry \"" + object.key + "\" in the list");
       marker = object.key;
       all.push_back(std::move(object));
     }

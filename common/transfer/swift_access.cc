@@ -52,11 +52,11 @@ class LoginAccess : public SwiftAccess {
     const std::string what = "ST_AUTH (" + http::printable_url(url_) + ")";
     if (!answer->ok())
       return answer->status == 401 || answer->status == 403
-                 ? Status(Code::Auth, what + " refuses the login").with_hint("look at ST_USER and ST_KEY")
+                 ? Status(Code::Auth, what + " rejects the login").with_hint("Check ST_USER and ST_KEY.")
                  : http::status_of(*answer, what);
     Account made{std::string(answer->header("x-storage-url")), std::string(answer->header("x-auth-token"))};
     if (made.url.empty() || made.token.empty())
-      return Status(Code::Invalid, what + " is no login of Swift's version 1");
+      return Status(Code::Invalid, what + " is not a Swift version 1 login");
     return account_ = made;
   }
   void refused(const std::string& token) override {
@@ -78,7 +78,7 @@ Result<SwiftOptions> swift_options(http::Client& http, const Lookup& environment
   if (const std::string url = environment("ST_AUTH"); !url.empty()) {
     if (auto parsed = http::parse_http_url(url, "ST_AUTH"); !parsed.ok()) return parsed.status();
     if (environment("ST_USER").empty() || environment("ST_KEY").empty())
-      return Status(Code::Auth, "ST_AUTH is set, and ST_USER or ST_KEY is not");
+      return Status(Code::Auth, "ST_AUTH is set, but ST_USER or ST_KEY is not");
     for (const char* name : {"ST_USER", "ST_KEY"})
       if (Status plain = check_one_line(name, environment(name)); !plain.ok()) return plain;
     options.access = std::make_shared<LoginAccess>(http, url, environment("ST_USER"), environment("ST_KEY"));
@@ -107,14 +107,16 @@ Result<std::string> Swift::url_key(const Stop& stop) {
     if (head->status == 404) return error(*head, "");
     if (const std::string key(head->header(name)); head->ok() && !key.empty()) return key;
   }
-  return Status(Code::Auth, address("") + ": neither container nor account has a key for temporary URLs")
-      .with_hint(fmt::format("`openstack container set --property Temp-URL-Key=SECRET {}`", container_));
+  return Status(Code::Auth,
+                address("") + ": neither the container nor the account has a key for temporary URLs")
+      .with_hint(fmt::format("Run `openstack container set --property Temp-URL-Key=SECRET {}`.", container_));
 }
 
 Result<std::string> Swift::presign(const std::string& method, const std::string& key, int seconds,
                                    const Stop& stop) {
   if (seconds < 1 || seconds > kLongestSignedUrl)
-    return invalid("a temporary URL is good for 1 second to 7 days, not " + std::to_string(seconds) + " s");
+    return invalid("a temporary URL must be valid for 1 second to 7 days, not " + std::to_string(seconds) +
+                   " s");
   auto signing = url_key(stop);
   if (!signing.ok()) return signing.status();
   auto where = object_url(key, stop);

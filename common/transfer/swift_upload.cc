@@ -161,7 +161,7 @@ class SwiftUpload {
 Result<Object> Swift::put_file(const std::string& key, const std::string& path, const Upload& how) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
-  if (!S_ISREG(info.st_mode)) return invalid(path + ": is no file");
+  if (!S_ISREG(info.st_mode)) return invalid(path + " is not a regular file");
   const uint64_t size = uint64_t(info.st_size);
   if (size > segment_bytes(how.part_bytes, size)) {
     auto account = options_.access->account(how.stop);

@@ -53,7 +53,7 @@ void UploadNote::remove() {
 Status still_as_long(const std::string& path, uint64_t size) {
   struct stat now {};
   if (::stat(path.c_str(), &now) != 0 || uint64_t(now.st_size) != size)
-    return {Code::Conflict, path + ": has changed while it was sent"};
+    return {Code::Conflict, path + " changed while it was uploaded"};
   return {};
 }
 

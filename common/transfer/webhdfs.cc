@@ -52,9 +52,9 @@ Result<std::string> WebHdfs::read(const std::string& path, uint64_t first, uint6
 Status WebHdfs::get_file(const std::string& path, const Download& what) {
   auto info = status(path);
   if (!info.ok()) return info.status();
-  if (info->folder) return invalid("hdfs " + path + ": is a folder");
+  if (info->folder) return invalid("hdfs " + path + " is a folder");
   if (info->size > what.largest)
-    return {Code::Quota, "hdfs " + path + ": is larger than " + std::to_string(what.largest) + " bytes"};
+    return {Code::Quota, "hdfs " + path + " is larger than " + std::to_string(what.largest) + " bytes"};
   if (Status made = make_directories(std::filesystem::path(what.path).parent_path().string()); !made.ok())
     return made;
   const std::string part = what.part_path(), note = part + ".json";
@@ -75,7 +75,7 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
     const uint64_t before = have;
     r.sink = [&](std::string_view piece) -> Status {
       if (have + piece.size() > info->size)
-        return {Code::Conflict, "hdfs " + path + ": grew while it was read"};
+        return {Code::Conflict, "hdfs " + path + " grew while it was read"};
       if (Status s = write_all(fd, piece, part); !s.ok()) return s;
       have += piece.size();
       if (what.progress) what.progress(have, info->size);
@@ -87,7 +87,7 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
     if (have > before) backoff.reset();
     const bool passing = s.ok() || s.code() == Code::Retry || s.code() == Code::Timeout;
     if (!passing || !backoff.again())
-      result = s.ok() ? Status(Code::Retry, "hdfs " + path + ": ends early") : s;
+      result = s.ok() ? Status(Code::Retry, "hdfs " + path + " ended early") : s;
     else
       result = backoff.wait();
   }
@@ -143,15 +143,15 @@ Status expect_true(const Result<http::Response>& r, const std::string& what) {
 }  // namespace
 
 Status WebHdfs::make_folders(const std::string& path) {
-  return expect_true(call("PUT", path, "MKDIRS"), "hdfs " + path + ": was not made");
+  return expect_true(call("PUT", path, "MKDIRS"), "hdfs " + path + " was not created");
 }
 Status WebHdfs::remove(const std::string& path, bool recursive) {
   return expect_true(call("DELETE", path, "DELETE", {{"recursive", recursive ? "true" : "false"}}),
-                     "hdfs " + path + ": is not there");
+                     "hdfs " + path + " does not exist");
 }
 Status WebHdfs::rename(const std::string& from, const std::string& to) {
   return expect_true(call("PUT", from, "RENAME", {{"destination", to}}),
-                     "hdfs " + from + ": was not renamed to " + to);
+                     "hdfs " + from + " was not renamed to " + to);
 }
 
 }  // namespace radl::transfer

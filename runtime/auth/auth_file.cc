@@ -64,7 +64,7 @@ Result<std::string> output_of(const std::vector<std::string>& argv, const AuthRe
                                                 .stop = reading.stop});
   if (!done.ok()) return done.status();
   if (done->exit_status != 0)
-    return Status(Code::Auth, argv[0] + " ended with status " + std::to_string(done->exit_status));
+    return Status(Code::Auth, argv[0] + " failed with exit status " + std::to_string(done->exit_status));
   return std::move(done->out);
 }
 

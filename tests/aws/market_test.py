@@ -133,7 +133,7 @@ class AboveQuota(AwsCase):
         self.assertIn("note: ec2:/us-east-1: the account's quotas are not known: ", self.radlc("plan", "--refresh", file))
         self.serve_quotas()
         out = self.radlc("plan", "--refresh", file)
-        self.assertIn("2 vCPUs of spot standard instances (A, C, D, H, I, M, R, T, Z) are asked for, and the account's quota is 1", out)
+        self.assertIn("the plan needs 2 vCPUs of spot standard instances (A, C, D, H, I, M, R, T, Z), but the account's quota is 1", out)
         self.assertNotIn("quota", self.radlc("plan", file))
 
     def test_what_is_above_a_quota_is_not_recommended(self):

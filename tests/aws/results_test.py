@@ -194,7 +194,7 @@ output metrics ( value = work.metrics )
     def test_a_bucket_that_cannot_be_written_is_known_before_anything_is_made(self):
         self.radlc("apply", "--auto-approve", self.file, "--input", "result=s3://nobodys/paper", code=None)
         self.assertIn("s3://nobodys", self.err)
-        self.assertIn("no bucket has this name", self.err)
+        self.assertIn("The bucket does not exist", self.err)
         self.assertEqual(self.show(self.file)["resources"], [], "a machine was made for it")
         self.destroy()
 

@@ -209,7 +209,7 @@ class Store:
         self.assertEqual(list(self.folder.glob("none*")), [])
         self.tool("list", "s3://no-such-bucket-here", fails="not-found")
         self.assertIn("NoSuchBucket", self.said)
-        self.assertIn("no bucket has this name", self.said)
+        self.assertIn("The bucket does not exist", self.said)
 
 
 class OfMoto(Store, unittest.TestCase):

@@ -17,10 +17,10 @@ TAKEN = {  # names that somebody else has used
     "ImportKeyPair": ec2_error("InvalidKeyPair.Duplicate", "The keypair already exists", 400),
     "CreateSecurityGroup": ec2_error("InvalidGroup.Duplicate", "The security group 'x' already exists for VPC 'vpc-1'", 400)}
 ENCODED = "x7Jk" * 60
-QUOTA = r"check-auth` shows it.*Service Quotas"
+QUOTA = r"check-auth` to see.*Service Quotas"
 # (action, code, EC2's message, HTTP status, what the line says): texts as EC2 writes them.
 REFUSALS = [
-    ("DescribeImages", "InvalidAMIID.NotFound", "The image id '[ami-0deb12000000000a2]' does not exist", 400, "another id in each region"),
+    ("DescribeImages", "InvalidAMIID.NotFound", "The image id '[ami-0deb12000000000a2]' does not exist", 400, "a different ID in each region"),
     ("RunInstances", "InvalidParameterValue", "The architecture 'x86_64' of the specified instance type does not match the architecture 'arm64' "
      "of the specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.", 400,
      "does not match the architecture.*matching architectures"),
@@ -30,7 +30,7 @@ REFUSALS = [
      "that the specified instance type belongs to.", 400, QUOTA),
     ("RunInstances", "PendingVerification", "Your request for accessing resources in this region is being validated", 400, "four hours"),
     ("RunInstances", "UnauthorizedOperation", "You are not authorized to perform this operation. User: arn:aws:iam::1:user/u is not authorized to "
-     f"perform: ec2:RunInstances. Encoded authorization failure message: {ENCODED}", 403, "perform: ec2:RunInstances.*check-auth` lists"),
+     f"perform: ec2:RunInstances. Encoded authorization failure message: {ENCODED}", 403, "perform: ec2:RunInstances.*check-auth` to list"),
     ("RunInstances", "InvalidParameterValue", "Value (nobody) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",
      400, "Invalid IAM Instance Profile name"),
     ("RunInstances", "RequestExpired", "Request has expired.", 400, "expired.*new keys"),
@@ -55,7 +55,7 @@ class Told(AwsCase):
     def test_each_refusal_names_its_cause_and_what_to_do(self):
         with self.subTest("names that are taken"):
             self.refused(lambda request: Treatment(refuse=TAKEN.get(request.action)),
-                         "InvalidKeyPair.Duplicate.*already exists.*remove it.*InvalidGroup.Duplicate.*already exists.*remove it")
+                         "InvalidKeyPair.Duplicate.*already exists.*Delete it.*InvalidGroup.Duplicate.*already exists.*Delete it")
         for action, code, message, status, wanted in REFUSALS:
             with self.subTest(code, action=action):
                 refuse = First(1 << 30, lambda request, c=code, m=message, s=status: Treatment(refuse=ec2_error(c, m, s)), (action,))
@@ -65,7 +65,7 @@ class Told(AwsCase):
             self.refused(First(1 << 30, lambda request: Treatment(refuse=empty), ("DescribeVpcs",)), "no default VPC.*create-default-vpc")
         with self.subTest("an image of another region"):
             self.edit(self.file, ("ami-0deb12000000000a2", "ami-0123456789abcdef0"))
-            self.refused(None, "image 'ami-0123456789abcdef0' in region us-east-1.*another id in each region")
+            self.refused(None, "image 'ami-0123456789abcdef0' in region us-east-1.*a different ID in each region")
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 

@@ -8,7 +8,7 @@ from server import document
 
 
 class Denied(cloud_denied.Denied, cloud_faults.Faulted, Azure):
-    words = {"denied": "docs/providers/azure.md, \"Permissions\"", "unknown": "in the version that is asked for"}
+    words = {"denied": "docs/providers/azure.md, \"Permissions\"", "unknown": "lacks the resource type or API version"}
 
     def denied(self, request):
         said = f"The client 'radlc' with object id 'o' does not have authorization to perform action '{request.action}' over scope '{request.path}'"

@@ -241,7 +241,7 @@ class Lifecycle(AzureCase):
         self.arm.no_quota = {f"Standard_NC{cpus}as_T4_v3": "standardNCASv3_T4Family" for cpus in (4, 8, 16, 64)}
         said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
         self.assertIn("exceeding approved standardNCASv3_T4Family Cores quota", said)
-        self.assertIn("the quota is 'standardNCASv3_T4Family Cores': ask for more: https://portal.azure.com/#view/", said)
+        self.assertIn("The quota is 'standardNCASv3_T4Family Cores'. Run `az vm list-usage", said)
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
 
@@ -320,7 +320,7 @@ class Lifecycle(AzureCase):
         self.assertIn("(Tests) is disabled: nothing can be made in it", self.err)
         said = self.radlc("apply", "--auto-approve", self.file, code=None) + self.err
         self.assertIn("ReadOnlyDisabledSubscription", said)
-        self.assertIn("the subscription is disabled: portal.azure.com, Subscriptions", said)
+        self.assertIn("Enable the subscription again at portal.azure.com, Subscriptions.", said)
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
@@ -349,7 +349,7 @@ class Lifecycle(AzureCase):
         self.server.forward = denied
         said = self.apply("--input", "workers=0", timeout=300, code=None) + self.err
         self.assertIn("Allowed virtual machine size SKUs", said)
-        self.assertIn("a policy of the subscription forbids it: ask who looks after it", said)
+        self.assertIn("A policy of the subscription forbids it.", said)
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
 

@@ -270,7 +270,7 @@ class Lifecycle(GceCase):
             return Answer(status, [("Content-Type", "application/json")], json.dumps({"error": error}).encode())
 
         self.server.forward = refused
-        for words in ("a policy of the organization forbids it", "the project needs a billing account"):
+        for words in ("A policy of the organization forbids it", "The project needs a billing account"):
             asked = []
             said = self.apply("--input", "workers=0", code=None) + self.err
             self.assertIn(words, said)
@@ -316,7 +316,7 @@ deploy worker 1 gce
         self.compute.gpu_quota = {"nvidia-tesla-t4": 0}
         said = self.radlc("apply", "--auto-approve", file, timeout=300, code=None) + self.err
         self.assertIn("Quota 'NVIDIA_T4_GPUS' exceeded", said)
-        self.assertIn("ask for more of NVIDIA_T4_GPUS (region europe-west1): https://console.cloud.google.com/iam-admin/quotas", said)
+        self.assertIn("Request an increase of NVIDIA_T4_GPUS (region europe-west1): https://console.cloud.google.com/iam-admin/quotas", said)
         self.compute.gpu_quota = {}
         self.compute.without = {"europe-west1-b": ["nvidia-tesla-t4"]}
         said = self.radlc("apply", "--auto-approve", file, timeout=300)

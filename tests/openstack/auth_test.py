@@ -164,7 +164,7 @@ class Credentials(OpenStackCase):
         wrong = self.write("auth2.dat", "id = egi; type = EGI; host = TEST-SITE; vo = vo.example; token = 'ended-and-secret'\n")
         wrong.chmod(0o600)
         [refused] = self.check("--auth", wrong, code=2)
-        self.assertIn("refuses the credentials", refused["error"])
+        self.assertIn("rejects the credentials", refused["error"])
         self.assertNotIn("ended-and-secret", json.dumps(refused) + self.err)
 
     def test_a_token(self):
@@ -177,7 +177,7 @@ class Credentials(OpenStackCase):
 
     def test_without_a_project_or_in_another_region_that_alone_is_said(self):
         file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/debian-12' )\ndeploy a 1 openstack\n")
-        for variable, value, words in (("OS_PROJECT_NAME", None, "names no project, and machines belong to one"),
+        for variable, value, words in (("OS_PROJECT_NAME", None, "names no project; every machine belongs to a project"),
                                        ("OS_REGION_NAME", "Nowhere", f"no service of type compute in region Nowhere; it is in {REGION}")):
             with self.subTest(variable=variable):
                 before = self.environment.pop(variable)
@@ -206,7 +206,7 @@ class Credentials(OpenStackCase):
         self.environment.update(OS_AUTH_URL=self.gate.auth_url, OS_AUTH_TYPE="v3token", OS_TOKEN=ended, OS_PROJECT_NAME=self.project.name,
                                 OS_REGION_NAME=REGION)
         [found] = self.check(code=2)
-        self.assertIn("refuses the credentials (a token is good for some hours: `openstack token issue` gives a new one)", found["error"])
+        self.assertIn("rejects the credentials (Run `openstack token issue` to get a new token; it is valid for some hours.)", found["error"])
         self.assertNotIn(ended, json.dumps(found) + self.err)
 
     def test_a_cloud_of_an_authority_of_its_own_is_trusted_where_that_is_named(self):
@@ -218,7 +218,7 @@ class Credentials(OpenStackCase):
         self.gate.speak_tls(context)
         self.environment["OS_AUTH_URL"] = self.gate.auth_url
         [found] = self.check(code=None)
-        self.assertIn("OS_CACERT, names the cloud's authority", found["error"])
+        self.assertIn("or OS_CACERT, to the cloud's certificate authority", found["error"])
         self.environment["OS_CACERT"] = str(certificate)
         [found] = self.check()
         self.assertEqual((found["project_id"], found["missing"]), (self.project.id, []))
@@ -226,10 +226,10 @@ class Credentials(OpenStackCase):
     def test_a_wrong_password_is_refused_and_not_shown(self):
         self.environment["OS_PASSWORD"] = "wr0ng-and-secret"
         [found] = self.check(code=2)
-        self.assertIn("refuses the credentials", found["error"])
+        self.assertIn("rejects the credentials", found["error"])
         file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/debian-12' )\ndeploy a 1 openstack\n")
         said = self.radlc("apply", "--auto-approve", file, code=None) + self.err
-        self.assertIn("refuses the credentials", said)
+        self.assertIn("rejects the credentials", said)
         self.assertNotIn("wr0ng-and-secret", said + json.dumps(found))
 
     def test_certificates_cannot_be_left_unchecked(self):
@@ -237,7 +237,7 @@ class Credentials(OpenStackCase):
         self.clouds(".config/openstack", verify=False)
         self.environment["OS_CLOUD"] = "mine"
         [found] = self.check(code=1)
-        self.assertIn("certificates are always checked", found["error"])
+        self.assertIn("radlc always checks certificates", found["error"])
 
     def test_no_secret_is_in_the_state_or_the_log(self):
         file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/no-such-image' )\ndeploy a 1 openstack\n")

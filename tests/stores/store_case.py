@@ -312,7 +312,7 @@ class StoreCase(WithServer):
         self.tool("get", self.address("none"), self.folder / "none", fails="not-found")
         self.assertEqual(list(self.folder.glob("none*")), [])
         self.tool("list", f"{self.store.scheme}://no-such-bucket-here", fails="not-found")
-        self.assertIn("create it first", self.said)
+        self.assertIn("Create it first", self.said)
         self.assertNotIn("?", self.said)
 
     # --- URLs that are good by themselves

@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "common/shorten.h"
+
 namespace radl::ec2 {
 namespace {
 
@@ -42,20 +44,23 @@ namespace {
 // What a user can do about an error of EC2's. Source: Amazon EC2 API Reference, "Error codes".
 std::string hint_of(const std::string& code) {
   if (is_quota(code) && code.starts_with("Address"))
-    return "release an elastic address that nobody uses, or ask AWS for more (Service Quotas)";
+    return "Release an unused elastic address, or request a higher quota from AWS (Service Quotas).";
   if (is_quota(code))
-    return "a quota of the account in this region: `radlc check-auth` shows it, AWS raises it on request "
-           "(Service Quotas); or name another region or type";
+    return "Run `radlc check-auth` to see the account's quotas in this region. Request a higher quota from "
+           "AWS "
+           "(Service Quotas), or use another region or instance_type.";
   if (code.ends_with(".Duplicate"))
-    return "it was not made by this infrastructure: remove it, or let the file name this one otherwise";
+    return "It exists but does not belong to this infrastructure. Delete it, or choose another name in the "
+           "file.";
   if (code.starts_with("InvalidAMIID"))
-    return "an image has another id in each region, and its owner may have withdrawn it or keeps it private";
+    return "An image has a different ID in each region. Its owner may also have removed it or made it "
+           "private.";
   if (code.starts_with("InvalidVpcID") || code.starts_with("InvalidSubnet"))
-    return "the networks' provider_id must name what is in this region and account";
+    return "Set the network's provider_id to a VPC or subnet of this region and account.";
   if (code == "PendingVerification")
-    return "AWS verifies new accounts, which takes up to four hours: try again then";
-  if (code == "Blocked") return "AWS has blocked the account: its support says why";
-  if (code == "Unsupported") return "name other types in instance_type, or other zones";
+    return "AWS verifies new accounts, which takes up to four hours. Try again later.";
+  if (code == "Blocked") return "AWS has blocked the account. Ask AWS Support.";
+  if (code == "Unsupported") return "Use another instance_type or availability zone.";
   return "";
 }
 
@@ -71,7 +76,7 @@ Status coded_status(const aws::Failure& failure) {
   // A 404 without EC2's own word is a gateway's, or that of a wrong endpoint: it tells of no resource.
   if (failure.status.code() == Code::NotFound)
     return Status(Code::Invalid, failure.status.message())
-        .with_hint("that is no answer of EC2; is the endpoint right (AWS_ENDPOINT_URL_EC2)?");
+        .with_hint("This is not a response of EC2. Check the endpoint (AWS_ENDPOINT_URL_EC2).");
   if (code.ends_with(".Duplicate")) return coded(Code::Exists, failure.status);
   if (among(code, {"DependencyViolation", "InvalidGroup.InUse", "IncorrectInstanceState", "IncorrectState",
                    "InvalidIPAddress.InUse", "ResourceInUse", "InvalidPlacementGroup.InUse"}))
@@ -218,7 +223,7 @@ void add_tags(Parameters& parameters, const std::string& resource_type,
 
 // For people alone: shortened where it is too long.
 std::string name_in_console(const Context& context, const Order& order) {
-  return (context.infrastructure + " " + order.address).substr(0, kLongestTagValue);
+  return shorten(context.infrastructure + " " + order.address, kLongestTagValue);
 }
 
 std::map<std::string, std::string> own_tags(const Context& context, const Order& order) {

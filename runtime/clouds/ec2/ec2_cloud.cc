@@ -311,9 +311,9 @@ class Family : public CloudFamily {
     if (id.region.empty())
       return invalid("cloud ec2: no region is named")
           .with_hint(
-              "set AWS_REGION, or `region` in ~/.aws/config, or the file's availability_zone = 'eu-west-1'");
+              "Set AWS_REGION, `region` in ~/.aws/config, or availability_zone = 'eu-west-1' in the file.");
     if (!aws::is_region_name(id.region))
-      return invalid(fmt::format("cloud ec2: '{}' is no region", id.region));
+      return invalid(fmt::format("cloud ec2: '{}' is not a region", id.region));
     auto credentials = (*options)->credentials(id.account);
     if (!credentials.ok()) return credentials.status();
     auto ec2 = aws::query_service(*(*options)->configuration, "ec2", id.region);

@@ -47,7 +47,7 @@ Result<ImageWanted> by_system(const ir::Node& node, const std::string& arch) {
     for (const Distribution& one : kDistributions)
       known += fmt::format("{}{} {}", known.empty() ? "" : ", ", one.flavour, one.version);
     return invalid(
-        fmt::format("{}: disk.0.os: no image of {} {} is known; there are {}, or name one: "
+        fmt::format("{}: disk.0.os: no known image of {} {}; known: {}; or set "
                     "disk.0.image.url = 'aws://REGION/ami-...'",
                     node.address, flavour.empty() ? "any system with version" : flavour, version, known));
   }
@@ -95,7 +95,7 @@ Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch, 
     if (!first) first = std::move(image);
   }
   if (first) return std::move(*first);
-  return invalid(fmt::format("{}: disk.0.image.url = '{}' is no image of EC2 (aws://REGION/ami-...)",
+  return invalid(fmt::format("{}: disk.0.image.url = '{}' is not an image of EC2 (aws://REGION/ami-...)",
                              node.address, urls.front()));
 }
 
@@ -139,8 +139,9 @@ Result<Image> find_image(Call& call, const std::string& text) {
       return std::move(asked).at(fmt::format("image '{}' in region {}", text, call.cloud.region));
     if (!asked.ok()) return asked;
     if (newest.id.empty())
-      return not_found(fmt::format("there is no image '{}' in region {}", text, call.cloud.region))
-          .with_hint(by_id ? "an image has another id in each region" : "its name or owner is another there");
+      return not_found(fmt::format("image '{}' not found in region {}", text, call.cloud.region))
+          .with_hint(by_id ? "An image has a different ID in each region."
+                           : "Its name or owner may differ in this region.");
     return newest;
   });
 }

@@ -58,11 +58,11 @@ std::vector<std::string> quota_notes(const CloudId& cloud, const Design& design,
   for (const auto& [code, need] : needs) {
     const auto limit = quotas->find(code);
     if (limit == quotas->end() || !limit->is_number() || need.cpu <= limit->get<double>()) continue;
-    notes.push_back(
-        fmt::format("{}: {:g} vCPUs of {} are asked for, and the account's quota is {:g}, with whatever else "
-                    "it runs there: ask AWS for more "
-                    "(Service Quotas, {}), or take fewer machines or other types",
-                    cloud.text(), need.cpu, need.quota.name, limit->get<double>(), code));
+    notes.push_back(fmt::format(
+        "{}: the plan needs {:g} vCPUs of {}, but the account's quota is {:g}, including what already "
+        "runs there; request a higher quota from AWS "
+        "(Service Quotas, {}), or use fewer machines or other types",
+        cloud.text(), need.cpu, need.quota.name, limit->get<double>(), code));
   }
   return notes;
 }

@@ -17,8 +17,8 @@ Result<std::string> default_vpc(Call& call) {
   if (!id.empty()) return id;
   return invalid(fmt::format("region {} has no default VPC", call.cloud.region))
       .with_hint(
-          "name one in the networks: provider_id = 'vpc-ID' or 'vpc-ID.subnet-ID'; or make it: "
-          "`aws ec2 create-default-vpc`");
+          "Set provider_id = 'vpc-ID' or 'vpc-ID.subnet-ID' in the network, or run "
+          "`aws ec2 create-default-vpc`.");
 }
 
 Result<std::string> vpc_of_subnet(Call& call, const std::string& subnet) {
@@ -29,8 +29,8 @@ Result<std::string> vpc_of_subnet(Call& call, const std::string& subnet) {
                                [&](pugi::xml_node item) { id = text_of(item, "vpcId"); });
   if (!asked.ok()) return asked;
   if (!id.empty()) return id;
-  return not_found(fmt::format("there is no {} in region {}", subnet, call.cloud.region))
-      .with_hint("the networks' provider_id must name what is in this region and account");
+  return not_found(fmt::format("{} not found in region {}", subnet, call.cloud.region))
+      .with_hint("Set the network's provider_id to a VPC or subnet of this region and account.");
 }
 
 Result<Vpc> ask_vpc(Call& call, const std::string& given) {
@@ -55,7 +55,7 @@ Result<Vpc> ask_vpc(Call& call, const std::string& given) {
       });
   if (!asked.ok()) return asked;
   if (vpc.subnets.empty())
-    return invalid(fmt::format("{} in region {} has no subnet, or is not there", vpc.id, call.cloud.region));
+    return invalid(fmt::format("{} in region {} does not exist or has no subnet", vpc.id, call.cloud.region));
   std::sort(vpc.subnets.begin(), vpc.subnets.end(),
             [](const Subnet& a, const Subnet& b) { return std::tie(a.zone, a.id) < std::tie(b.zone, b.id); });
   return vpc;

@@ -126,7 +126,7 @@ def check_http(world):
         after = json.loads(world.train("data", "info", web.url, "--json"))["test"]["per_class"]
         assert before != after, "an old copy was used"
         world.train("data", "info", web.url + "/nowhere", code=1)
-        assert "none of the files" in world.errors, world.errors
+        assert "none of the expected files" in world.errors, world.errors
     finally:
         web.stop()
     return f"{said}; 3 breaks, each gone on with"
@@ -186,7 +186,7 @@ def check_s3(world):
         assert client.get_object(Bucket="data", Key="parts")["Body"].read() == big.read_bytes()
         resumed = resumes_after_kill(world, "s3://data/big", 8 << 20)
         world.train("data", "info", "s3://data/nothing", code=1)
-        assert "none of the files" in world.errors, world.errors
+        assert "none of the expected files" in world.errors, world.errors
         # Conditions.
         one = world.tool("put", world.file("one", 10), "s3://data/lock", "absent").decode().strip()
         world.tool("put", world.file("two", 10), "s3://data/lock", "absent", fails="exists")

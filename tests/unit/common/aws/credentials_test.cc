@@ -57,7 +57,7 @@ TEST(Credentials, OfTheEnvironmentCountMoreThanTheProfile) {
   files.credentials("[default]\naws_access_key_id = FILE\naws_secret_access_key = s\n");
   EXPECT_EQ(keys_of(files)->access_key, "FILE");
   files.variables["AWS_ACCESS_KEY_ID"] = "ENV";
-  EXPECT_EQ(error_of(files), "environment: AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not");
+  EXPECT_EQ(error_of(files), "environment: AWS_ACCESS_KEY_ID is set but AWS_SECRET_ACCESS_KEY is not set");
   files.variables["AWS_SECRET_ACCESS_KEY"] = "s";
   files.variables["AWS_SESSION_TOKEN"] = "t";
   EXPECT_EQ(keys_of(files)->access_key, "ENV");
@@ -98,33 +98,34 @@ TEST(Credentials, AnIncompleteProfileIsAnErrorWithFileAndLine) {
   const std::string config = files.home + "/.aws/config:", keys = files.home + "/.aws/credentials:";
   files.credentials("[default]\naws_access_key_id = A\n");
   EXPECT_EQ(error_of(files),
-            keys + "2: profile \"default\" has aws_access_key_id and no aws_secret_access_key");
+            keys + "2: profile \"default\" sets aws_access_key_id but not aws_secret_access_key");
   files.credentials("");
   const std::pair<const char*, const char*> cases[] = {
       {"[default]\nrole_arn = r\n",
-       "2: profile \"default\" has role_arn, and neither source_profile, credential_source nor "
-       "web_identity_token_file: nobody to assume the role"},
-      {"[default]\nsource_profile = x\n", "2: profile \"default\" has source_profile and no role_arn"},
+       "2: profile \"default\" sets role_arn but none of source_profile, credential_source and "
+       "web_identity_token_file, so no credentials can assume the role"},
+      {"[default]\nsource_profile = x\n", "2: profile \"default\" sets source_profile but not role_arn"},
       {"[default]\nrole_arn = r\nsource_profile = x\n",
-       "3: profile \"default\" names the source_profile \"x\", which is in neither file"},
+       "3: profile \"default\" sets source_profile = \"x\", but neither file contains that profile"},
       {"[default]\nrole_arn = r\nsource_profile = x\ncredential_source = Environment\n",
-       "4: profile \"default\" has source_profile and credential_source: only one of them can be"},
+       "4: profile \"default\" sets both source_profile and credential_source; remove one of them"},
       {"[default]\nrole_arn = r\nsource_profile = b\n[profile b]\nrole_arn = q\nsource_profile = default\n",
-       "6: profile \"b\" and profile \"default\" are each other's source_profile"},
+       "6: profile \"b\" and profile \"default\" name each other as source_profile"},
       {"[default]\nrole_arn = r\nsource_profile = x\n[profile x]\nregion = eu-west-1\n",
-       "3: profile \"default\" names the source_profile \"x\", which has no credentials"},
+       "3: profile \"default\" sets source_profile = \"x\", but that profile has no credentials"},
       {"[default]\nrole_arn = r\ncredential_source = Elsewhere\n",
-       "3: profile \"default\" has an unknown credential_source: Environment, Ec2InstanceMetadata or "
+       "3: profile \"default\" sets an unknown credential_source; use Environment, Ec2InstanceMetadata or "
        "EcsContainer"},
       {"[default]\nrole_arn = r\ncredential_source = Environment\n",
-       "3: profile \"default\" takes its keys from Environment, which has none here"},
+       "3: profile \"default\" takes its keys from Environment, which has no keys on this computer"},
       {"[default]\nsso_start_url = https://x\nsso_region = eu-west-1\nsso_role_name = r\n",
-       "2: profile \"default\" uses SSO and has no sso_account_id"},
+       "2: profile \"default\" uses SSO but does not set sso_account_id"},
       {"[default]\nlogin_session = arn\n",
-       "2: profile \"default\" is one of `aws login`, whose files are AWS's own (credential_process = aws "
-       "configure export-credentials --profile default --format process, in a profile of its own)"},
+       "2: profile \"default\" was created by `aws login`, whose files only AWS's tools can read (Create "
+       "another profile with "
+       "`credential_process = aws configure export-credentials --profile default --format process`.)"},
       {"[default]\nsso_session = s\nsso_account_id = 1\nsso_role_name = r\n",
-       "2: profile \"default\" names a section [sso-session s], which is not there"},
+       "2: profile \"default\" needs the section [sso-session s], which does not exist"},
   };
   for (const auto& [text, message] : cases) {
     files.config(text);
@@ -183,7 +184,7 @@ TEST(Credentials, WebIdentityIsNotSignedAndItsTokenIsInNoError) {
   files.file("token", "eyJ.SECRET\n");
   files.variables["AWS_ENDPOINT_URL"] = sts.server.url("");
   files.variables["AWS_WEB_IDENTITY_TOKEN_FILE"] = files.home + "/token";
-  EXPECT_EQ(error_of(files), "environment: AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not");
+  EXPECT_EQ(error_of(files), "environment: AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is not");
   files.variables["AWS_ROLE_ARN"] = "arn:r";
   EXPECT_EQ(keys_of(files)->access_key, "WEB");
   const std::string asked = sts.server.requests().at(0);
@@ -211,14 +212,14 @@ TEST(Credentials, OfAProcessWithoutAShell) {
   EXPECT_EQ(keys->access_key, "P");
   EXPECT_EQ(keys->expires, 4070908800);
   files.config("[default]\ncredential_process = echo SECRET; cat x\n");  // no shell: echo prints all of it
-  EXPECT_NE(error_of(files).find("no JSON object"), std::string::npos) << error_of(files);
+  EXPECT_NE(error_of(files).find("not a JSON object"), std::string::npos) << error_of(files);
   files.config("[default]\ncredential_process = sh -c 'echo SECRET >&2; exit 3'\n");
-  EXPECT_NE(error_of(files).find("sh ended with status 3"), std::string::npos) << error_of(files);
+  EXPECT_NE(error_of(files).find("sh failed with exit status 3"), std::string::npos) << error_of(files);
   EXPECT_EQ(error_of(files).find("SECRET >"), std::string::npos);
   files.config("[default]\ncredential_process = no-such-program-here\n");
   EXPECT_EQ(keys_of(files).status().code(), Code::Auth);
   files.config("[default]\ncredential_process = cat 'unfinished\n");
-  EXPECT_NE(error_of(files).find("a quote without its end"), std::string::npos);
+  EXPECT_NE(error_of(files).find("a quotation mark is not closed"), std::string::npos);
 }
 
 TEST(Credentials, AProcessThatHangsIsEndedAndNotRunAgain) {
@@ -241,13 +242,13 @@ TEST(Credentials, WhatStsCanOnlyRefuseIsNotAskedFor) {
   files.variables["AWS_WEB_IDENTITY_TOKEN_FILE"] = files.home + "/token";
   files.variables["AWS_ROLE_ARN"] = "arn:r";
   files.file("token", "\n");
-  EXPECT_EQ(error_of(files), "web identity of the environment: " + files.home + "/token holds no token");
+  EXPECT_EQ(error_of(files), "web identity of the environment: " + files.home + "/token contains no token");
   files.variables.erase("AWS_WEB_IDENTITY_TOKEN_FILE");
   files.credentials("[base]\naws_access_key_id = BASE\naws_secret_access_key = s\n");
   for (const char* seconds : {"many", "60", "-900", "99999999999"}) {
     files.config(
         "[default]\nrole_arn = r\nsource_profile = base\nduration_seconds = " + std::string(seconds) + "\n");
-    EXPECT_EQ(error_of(files), "role of profile \"default\": duration_seconds must be 900 to 43200")
+    EXPECT_EQ(error_of(files), "role of profile \"default\": duration_seconds must be from 900 to 43200")
         << seconds;
   }
   EXPECT_TRUE(sts.server.requests().empty());
@@ -259,7 +260,7 @@ TEST(Credentials, AKeyThatTookTheNextLineInIsNamedWithItsPlace) {
   EXPECT_EQ(keys_of(files).status().code(), Code::Auth);
   EXPECT_EQ(error_of(files).find("SECRET"), std::string::npos) << error_of(files);
   files.credentials("[default]\naws_secret_access_key = s\naws_access_key_id = AK\n  IA\n");
-  EXPECT_NE(error_of(files).find("3: profile \"default\" has aws_access_key_id in several lines"),
+  EXPECT_NE(error_of(files).find("3: profile \"default\" sets aws_access_key_id over several lines"),
             std::string::npos)
       << error_of(files);
 }
@@ -282,7 +283,7 @@ TEST(Credentials, OfSsoByTheTokenThatWasKept) {
   files.config(
       "[default]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Admin\n"
       "[sso-session corp]\nsso_start_url = https://corp.awsapps.com/start\nsso_region = eu-west-1\n");
-  EXPECT_NE(error_of(files).find("(aws sso login --profile default)"), std::string::npos) << error_of(files);
+  EXPECT_NE(error_of(files).find("`aws sso login --profile default`"), std::string::npos) << error_of(files);
   const std::string cache = ".aws/sso/cache/ee0bfd2552fbd840c02cc48b6e823320543c450f.json";  // of "corp"
   files.file(cache, R"({"accessToken":"BEARER","expiresAt":"2099-01-01T00:00:00UTC"})");
   auto keys = keys_of(files);
@@ -411,7 +412,7 @@ TEST(Renewed, WhatHasEndedAsItComesMayBeAWrongClocks) {
       [] { return std::time_t{1767225600}; });
   const std::string text = source->get({}).status().text();
   EXPECT_NE(text.find("container: the credentials have expired"), std::string::npos) << text;
-  EXPECT_NE(text.find("this computer's clock, which says 2026-01-01T00:00:00Z"), std::string::npos) << text;
+  EXPECT_NE(text.find("this computer's clock, which shows 2026-01-01T00:00:00Z"), std::string::npos) << text;
 }
 
 TEST(Renewed, AFailureWhileTheOldOnesAreGoodIsNotFelt) {

@@ -166,7 +166,7 @@ TEST(Query, ARedirectionSaysWhereToAndIsNotAskedForAgain) {
   const Answer answer = c.run(Effect::Reads);
   ASSERT_FALSE(answer.ok());
   const std::string text = answer.failure().status.text();
-  EXPECT_NE(text.find("the server sends us to https://other/ (HTTP status 301)"), std::string::npos) << text;
+  EXPECT_NE(text.find("the server redirects to https://other/ (HTTP status 301)"), std::string::npos) << text;
   EXPECT_NE(text.find("endpoint"), std::string::npos) << text;
   EXPECT_EQ(c.asked(), 1u);
 }
@@ -179,7 +179,7 @@ TEST(Query, ARefusalThatNamesNothingIsAskedForAgainWhereThatDoesNoHarm) {
   n = 0;
   Answer once = c.run();
   EXPECT_EQ(once.failure().kind, Kind::Refused);
-  EXPECT_NE(once.failure().status.message().find("no XML of AWS"), std::string::npos);
+  EXPECT_NE(once.failure().status.message().find("not XML from AWS"), std::string::npos);
   EXPECT_EQ(n, 1);
 }
 

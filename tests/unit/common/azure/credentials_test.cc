@@ -363,8 +363,7 @@ TEST_F(AzureCredentials, ASubscriptionIsAnIdAndByItsNameThatOfAzsProfile) {
   variables_["AZURE_CLIENT_ID"] = variables_["AZURE_TENANT_ID"] = variables_["AZURE_CLIENT_SECRET"] = "x";
   auto wrong = load();
   EXPECT_EQ(wrong.status().code(), Code::Invalid);
-  EXPECT_EQ(wrong.status().message(),
-            "AZURE_SUBSCRIPTION_ID = 'n 1': must be the id of a subscription, not its name");
+  EXPECT_EQ(wrong.status().message(), "AZURE_SUBSCRIPTION_ID = 'n 1' is not the ID of a subscription");
   variables_["AZURE_SUBSCRIPTION_ID"] = "sub-1";
   EXPECT_TRUE(load().ok());
 }

@@ -53,10 +53,9 @@ TEST(AzureErrors, EachHasItsKindAndItsCure) {
   }
   const Said quota{"OperationNotAllowed", "exceeding approved standardDSv3Family Cores quota"};
   EXPECT_EQ(code_of(quota, 409), Code::Quota);
-  EXPECT_TRUE(
-      status_of(quota, 409)
-          .hint()
-          .starts_with("the quota is 'standardDSv3Family Cores': ask for more: https://portal.azure.com/"))
+  EXPECT_TRUE(status_of(quota, 409)
+                  .hint()
+                  .starts_with("The quota is 'standardDSv3Family Cores'. Run `az vm list-usage"))
       << status_of(quota, 409).hint();
   EXPECT_EQ(code_of({"OperationNotAllowed", "not now"}, 409), Code::Conflict);
   const Json inside = {{"error",

@@ -351,11 +351,11 @@ TEST(GoogleSession, AServiceAccountByOthersInBetweenIsAskedForByAllOfThem) {
 TEST(GoogleCredentials, AFileThatIsNoKeyIsSaidWithWhatOneIs) {
   for (const char* text : {"{\"type\": \"service_acc", "-----BEGIN PRIVATE KEY-----\n", "[]"}) {
     auto made = parse_credential(text, "key.json");
-    EXPECT_EQ(made.status().message(), "key.json: is no JSON object");
+    EXPECT_EQ(made.status().message(), "key.json is not a JSON object");
     EXPECT_NE(made.status().hint().find("gcloud iam service-accounts keys create"), std::string::npos);
   }
   auto client = parse_credential(R"({"installed": {"client_id": "x", "client_secret": "hush"}})", "key.json");
-  EXPECT_NE(client.status().message().find("OAuth client's id"), std::string::npos);
+  EXPECT_NE(client.status().message().find("an OAuth client ID"), std::string::npos);
   EXPECT_EQ(client.status().text().find("hush"), std::string::npos);
 }
 
@@ -454,7 +454,7 @@ TEST(GoogleClient, AQuotaIsSaidByItsNameWithThePageWhereToAskForMore) {
   const Said said = error_in(operation);
   EXPECT_EQ(said.quota, "GPUS_PER_GPU_FAMILY (gpu_family NVIDIA_H100, region us-central1)");
   EXPECT_EQ(cure_of(said, Code::Quota),
-            "ask for more of GPUS_PER_GPU_FAMILY (gpu_family NVIDIA_H100, region us-central1): "
+            "Request an increase of GPUS_PER_GPU_FAMILY (gpu_family NVIDIA_H100, region us-central1): "
             "https://console.cloud.google.com/iam-admin/quotas");
   const Said at_once = error_in(
       {{"error",

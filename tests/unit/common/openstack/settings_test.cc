@@ -123,7 +123,7 @@ TEST(OpenStackSettings, ASecretThatLacksIsCalledByItsName) {
   auto settings =
       settings_of({{"auth.auth_url", "https://k"}, {"auth.application_credential_id", "i"}}, "a", "a");
   ASSERT_TRUE(settings.ok());
-  EXPECT_EQ(token_request(*settings).status().message(), "a: has no application_credential_secret");
+  EXPECT_EQ(token_request(*settings).status().message(), "a: lacks application_credential_secret");
 }
 
 TEST(OpenStackSettings, WhatCannotBeMeantIsSaid) {
@@ -131,7 +131,7 @@ TEST(OpenStackSettings, WhatCannotBeMeantIsSaid) {
   EXPECT_EQ((*none.load())->cloud("").status().code(), Code::NotFound);
   Files two;
   two.write("clouds.yaml", kTwo);
-  EXPECT_NE((*two.load())->cloud("").status().message().find("has several clouds: one, two"),
+  EXPECT_NE((*two.load())->cloud("").status().message().find("contains several clouds: one, two"),
             std::string::npos);
   EXPECT_NE((*two.load())->cloud("tow").status().hint().find("two"), std::string::npos);
   Files unsafe;

@@ -192,7 +192,7 @@ TEST(FetchFolder, ANameThatNoFileSystemKeepsIsRefusedBeforeAnythingIsFetched) {
                                                          {"AWS_REGION", "us-east-1"}})};
     const Status refused = fetch_folder(http, "s3://data/d", folder, {});
     EXPECT_EQ(refused.code(), Code::Unsupported) << name << ": " << refused.text();
-    EXPECT_NE(refused.message().find("s3://data/d: \"" + name + "\" would be another name"),
+    EXPECT_NE(refused.message().find("s3://data/d: \"" + name + "\" cannot be a file's path"),
               std::string::npos)
         << refused.text();
     EXPECT_EQ(server.requests().size(), 1u) << name;

@@ -98,7 +98,7 @@ TEST(AuthFile, FilesAndCommandsStandForTheirContent) {
 TEST(AuthFile, ACommandRunsWithoutAShell) {
   const AuthFile f = parsed("type = EC2; username = command(echo $HOME && x); password = command(false)");
   EXPECT_EQ(value(f, 0, "username"), "$HOME && x");
-  EXPECT_EQ(f.lines[0].missing.at("password"), "false ended with status 1");
+  EXPECT_EQ(f.lines[0].missing.at("password"), "false failed with exit status 1");
 }
 
 TEST(AuthFile, IdsAreNamesAndEachIsOnlyOnce) {

@@ -471,7 +471,7 @@ TEST(Ec2Errors, SayWhatToDo) {
   EXPECT_NE(hint("VcpuLimitExceeded").find("check-auth"), std::string::npos);
   EXPECT_NE(hint("AddressLimitExceeded").find("elastic address"), std::string::npos);
   EXPECT_NE(hint("InvalidAMIID.NotFound").find("each region"), std::string::npos);
-  EXPECT_NE(hint("InvalidKeyPair.Duplicate").find("remove it"), std::string::npos);
+  EXPECT_NE(hint("InvalidKeyPair.Duplicate").find("Delete it"), std::string::npos);
   EXPECT_EQ(hint("RequestLimitExceeded"), "") << "waiting is ours";
 }
 
