@@ -91,6 +91,7 @@ std::string_view here_written(std::string_view word) {
     if (word == other) return "yes";
   for (std::string_view other : {"False", "FALSE", "No", "NO"})
     if (word == other) return "no";
+  if (word == "var") return "input";
   return {};
 }
 

@@ -162,7 +162,8 @@ std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, c
                                    value.as_real())
                      : fmt::format("a number of nodes is an integer, not {}", expr::kind_name(value.kind())));
   if (value.as_integer() < 0)
-    return wrong(DiagCode::DeployCount, fmt::format("{} nodes cannot be deployed", value.as_integer()));
+    return wrong(DiagCode::DeployCount,
+                 fmt::format("{} nodes cannot be deployed; use 0 or more", value.as_integer()));
   if (value.as_integer() > kMaxNodes)
     return wrong(DiagCode::DeployCount,
                  fmt::format("a program may have {} nodes, here are {}", kMaxNodes, value.as_integer()));

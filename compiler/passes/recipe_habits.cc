@@ -1,5 +1,7 @@
 #include "compiler/passes/recipe_habits.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace radl {
@@ -15,9 +17,26 @@ std::string_view resource_type_called(std::string_view type) {
   return {};
 }
 
-bool means_the_command(std::string_view property) {
-  return property == "run" || property == "cmd" || property == "command" || property == "script" ||
-         property == "line";
+std::string help_for_name_property(std::string_view type, std::string_view property) {
+  struct Named {
+    std::string_view type, subject, properties, example;
+  };
+  constexpr std::string_view kPath = " path dest dst destination name target ";
+  constexpr Named kNamed[] = {
+      {"command", "the command", " run cmd command script line ", "command 'make install' ( ... )"},
+      {"package", "the package", " packages package name names pkg ", "package 'git'"},
+      {"service", "the service", " service name unit ", "service 'nginx' ( ... )"},
+      {"user", "the login", " user name username login ", "user 'ada' ( ... )"},
+      {"file", "the path", kPath, "file '/etc/motd' ( ... )"},
+      {"directory", "the path", kPath, "directory '/srv/data' ( ... )"},
+      {"download", "the path", kPath, "download '/opt/tool' ( ... )"},
+      {"upload", "the path", kPath, "upload '~/code' ( ... )"},
+      {"mount", "the mount point", kPath, "mount '/data' ( ... )"}};
+  for (const Named& one : kNamed) {
+    if (one.type == type && one.properties.find(fmt::format(" {} ", property)) != one.properties.npos)
+      return fmt::format("{} is the resource's name: `{}`", one.subject, one.example);
+  }
+  return {};
 }
 
 }  // namespace radl

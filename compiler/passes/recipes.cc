@@ -284,8 +284,9 @@ bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type
     std::string near(renamed_property(type.name, feature.name.text));
     const bool renamed = !near.empty();
     if (!renamed) near = suggestion(feature.name.text, names);
-    if (near.empty() && type.name == "command" && means_the_command(feature.name.text)) {
-      diagnostic.with_help("the command is the resource's name: `command 'make install' ( ... )`");
+    if (std::string help = help_for_name_property(type.name, feature.name.text);
+        near.empty() && !help.empty()) {
+      diagnostic.with_help(std::move(help));
     } else if (!near.empty()) {
       diagnostic.with_help(renamed ? renamed_help(near) : fmt::format("did you mean '{}'?", near));
       if (feature.named == nullptr)  // else one string makes several names
