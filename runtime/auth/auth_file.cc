@@ -98,14 +98,15 @@ class Parser {
 
   Result<AuthFile> json(std::string_view text) {
     const auto list = nlohmann::json::parse(text, nullptr, false);
-    if (!list.is_array()) return invalid(reading_.name + ": begins with \"[\" and is no JSON list");
+    if (!list.is_array()) return invalid(reading_.name + " begins with \"[\" but is not a JSON list");
     for (size_t i = 0; i < list.size(); ++i) {
       AuthLine credential;
       credential.line = int(i) + 1;
       const std::string where = reading_.name + ": entry " + std::to_string(i + 1);
-      if (!list[i].is_object()) return invalid(where + " is no object");
+      if (!list[i].is_object()) return invalid(where + " is not an object");
       for (const auto& [key, value] : list[i].items()) {
-        if (value.is_object() || value.is_array()) return invalid(where + ": \"" + key + "\" is no text");
+        if (value.is_object() || value.is_array())
+          return invalid(where + ": \"" + key + "\" is not a string");
         if (!value.is_null())
           credential.values[key] = value.is_string() ? value.get<std::string>() : value.dump();
       }

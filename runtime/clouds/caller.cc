@@ -28,7 +28,7 @@ int bits_of(const std::string& address) {
 Result<std::string> parse_cidr(const std::string& text) {
   const size_t slash = text.find('/');
   const int bits = bits_of(text.substr(0, slash));
-  if (bits == 0) return invalid(fmt::format("'{}' is no address", text));
+  if (bits == 0) return invalid(fmt::format("'{}' is not an address", text));
   if (slash == text.npos) {
     const std::string alone = fmt::format("{}/{}", text, bits);
     return address_range(alone).value_or(alone);

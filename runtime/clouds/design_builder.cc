@@ -77,7 +77,7 @@ Result<Json> DesignBuilder::existing_disk(const ir::Node& node, const ir::Disk& 
     if (!name->empty()) names.push_back(std::move(*name));
   }
   if (names.empty())
-    return invalid(fmt::format("{} = '{}' is no {} of {}", feature, disk.image_urls.front(), volumes.noun,
+    return invalid(fmt::format("{} = '{}' is not a {} of {}", feature, disk.image_urls.front(), volumes.noun,
                                volumes.cloud));
   const size_t at = names.size() == 1 ? 0 : static_cast<size_t>(node.ordinal);
   if (at >= names.size())

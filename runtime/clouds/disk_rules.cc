@@ -27,7 +27,7 @@ std::string taken_by(const DiskRules& rules, const std::string& machine, bool ro
 Status check_type(const DiskRules& rules, const std::string& where, const ir::Disk& disk) {
   if (!is_among(rules.types, disk.type)) {
     const std::string near = nearest(disk.type, rules.types);
-    return invalid(fmt::format("{}: {} has no such type of disk", where, rules.cloud))
+    return invalid(fmt::format("{}: {} does not have this type of disk", where, rules.cloud))
         .with_hint(near.empty() ? "it has " + join(rules.types, ", ") : "did you mean " + near + "?");
   }
   if (disk.index == 0 && is_among(rules.no_root, disk.type))

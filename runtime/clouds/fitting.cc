@@ -111,7 +111,7 @@ class Filter {
       return name.ends_with("_" + named);  // as Azure's portal shows "Standard_D2s_v5"
     });
     const std::string near = whole == names.end() ? nearest(named, names) : *whole;
-    return invalid(fmt::format("{}: instance_type = '{}': {} has no such type", fitting_.node.address, named,
+    return invalid(fmt::format("{}: instance_type = '{}' does not exist in {}", fitting_.node.address, named,
                                fitting_.cloud))
         .with_hint(!near.empty()        ? "did you mean " + near + "?"
                    : names.size() <= 20 ? "it has " + join(names, ", ")
@@ -365,7 +365,7 @@ Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& c
   if (std::find(regions->begin(), regions->end(), cloud.region) != regions->end()) return {};
   const std::string near = nearest(cloud.region, *regions);
   if (near.empty() || edit_distance(near, cloud.region) > kSlip) return {};
-  return invalid(fmt::format("{}: there is no region '{}' of {}", node.address, cloud.region, cloud.type))
+  return invalid(fmt::format("{}: region '{}' not found in {}", node.address, cloud.region, cloud.type))
       .with_hint(
           fmt::format("did you mean {}? One that is newer than the catalogue is found with --refresh, or "
                       "after `radlc catalog update FILE`",

@@ -128,7 +128,7 @@ Result<RuleChanges> rule_changes(const std::vector<InboundRule>& now, const std:
   for (const InboundRule& rule : now) there.insert(rule.text(own_group));
   for (const std::string& text : wanted) {
     auto rule = parse_rule(text, own_group, caller);
-    if (!rule) return invalid(fmt::format("'{}' is no rule", text));
+    if (!rule) return invalid(fmt::format("'{}' is not a rule", text));
     texts.insert(rule->text(own_group));
     if (!there.count(rule->text(own_group))) changes.lacking.push_back(std::move(*rule));
   }

@@ -207,7 +207,7 @@ Status check_range(const ir::Network& network) {
   std::replace(first.begin(), first.end(), '*', '0');
   const bool six = range.find(':') != range.npos;
   if (range.empty() || (address_range(first) && !six)) return {};
-  return invalid(fmt::format("network {}: cidr = '{}' is no range of IPv4 addresses", network.name, range))
+  return invalid(fmt::format("network {}: cidr = '{}' is not an IPv4 range", network.name, range))
       .with_hint("such as 10.1.2.0/24, or 10.1.*.0/24 for the first one that is free");
 }
 
@@ -227,7 +227,7 @@ Status check_fixed_ips(const ir::Node& node, const ir::Network& network, const s
     const std::string wanted =
         fmt::format("{}: net_interface.{}.ip = '{}'", node.address, interface.index, interface.fixed_ip);
     if (!address || *address < *base || *address - *base >= size)
-      return invalid(fmt::format("{}: is no address of network {} ({})", wanted, network.name, *whole));
+      return invalid(fmt::format("{} is not an address of network {} ({})", wanted, network.name, *whole));
     const uint64_t place = *address - *base;
     if (place < kept.first || place >= size - kept.last)
       return invalid(fmt::format("{}: the cloud keeps the first {} and the last {} of network {} ({})",

@@ -286,7 +286,7 @@ class Lifecycle(AzureCase):
         self.before = self.arm.everything()
         text = (f"radl 2\nnetwork wan ( outbound = 'yes' )\nsystem worker ( cpu.count >= 1, net_interface.0.connection = 'wan', "
                 f"disk.1.image.url = 'azr://disk/payroll/%s', disk.1.device = 'sdc', disk.0.free_size >= 20Gi, {SYSTEM} )\ndeploy worker 1 azure\n")
-        for name, words in (("dta", "there is no such disk"), ("zonal", "the disk is in zone 2, and a machine must be in that zone too")):
+        for name, words in (("dta", "disk not found"), ("zonal", "the disk is in zone 2, and a machine must be in that zone too")):
             self.radlc("plan", "--refresh", self.write("site.radl", text % name), code=None)
             self.assertIn(words, self.err)
         file = self.write("site.radl", text % "data")

@@ -380,7 +380,7 @@ deploy worker 1 gce
         self.assertIn(f"disk.1.image.url = 'gce://europe-west1-c/data': it is attached to {path.rpartition('/')[2]}", self.err)
         self.edit(other, ("europe-west1-c/data", "europe-west1-c/dta"))
         self.radlc("plan", "--refresh", other, code=None)
-        self.assertIn("there is no such disk", self.err)
+        self.assertIn("disk not found", self.err)
         self.edit(other, ("worker ( cpu", "worker ( availability_zone = 'europe-west1-b', cpu"))
         self.radlc("plan", other, code=None)
         self.assertIn("names a disk in europe-west1-c, and the machine is to be in europe-west1-b", self.err)

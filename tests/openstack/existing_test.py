@@ -155,7 +155,7 @@ deploy node 1 openstack
         self.refused(self.write("group.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'somebody-else' )")),
                      "sg_name = 'somebody-else': there is a security group of that name already")
         self.refused(self.write("disk.radl", ONE % ("disk.1.size = 1G, disk.1.type = 'nvme-of-nowhere'", 1)),
-                     "disk.1.type = 'nvme-of-nowhere': the cloud has no such type of volumes", "plan --refresh")
+                     "disk.1.type = 'nvme-of-nowhere' is not a volume type of this cloud", "plan --refresh")
         file = self.write("mine.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'of-my-own' )"))
         self.radlc("apply", "--auto-approve", file, timeout=300)
         self.radlc("plan", "--refresh", "--detailed-exitcode", file)

@@ -232,10 +232,10 @@ class Whole(OpenStackCase):
         six = network.create_network(name="six")
         network.create_subnet(network_id=six.id, name="six", ip_version=6, cidr="fd00:78::/64", ipv6_address_mode="slaac", ipv6_ra_mode="slaac")
         self.baseline = Baseline(self.project)
-        for features, words in (("provider_id = 'nope'", "network lan: provider_id = 'nope': there is no such network; there are inside, outside, six"),
+        for features, words in (("provider_id = 'nope'", "network lan: provider_id = 'nope': network not found; available: inside, outside, six"),
                                 ("provider_id = 'six'", "network lan: network six has IPv6 addresses alone, and radlc reaches its machines by IPv4"),
                                 ("outbound = 'yes', provider_id = 'inside'", "the network is not external, so it has no floating addresses"),
-                                ("create = 'yes', cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is no range of IPv4 addresses")):
+                                ("create = 'yes', cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is not an IPv4 range")):
             with self.subTest(features=features):
                 file = self.write("site.radl", NODES.replace("outbound = 'no'", features))
                 self.radlc("plan", "--refresh", file, code=None)

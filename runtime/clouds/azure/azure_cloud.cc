@@ -328,7 +328,7 @@ Result<std::string> AzureCloud::id_named(const Context& context, const std::stri
   if (known && !id.ends_with('/')) return id;
   const std::string form =
       kind ? fmt::format("/providers/{}/{}/NAME", kind->provider(), kind->collection()) : "/..";
-  return invalid(fmt::format("'{}' is no id of Azure", name))
+  return invalid(fmt::format("'{}' is not a resource ID of Azure", name))
       .with_hint(fmt::format(
           "an id is /subscriptions/SUBSCRIPTION/resourceGroups/GROUP{}; `az resource list --query "
           "[].id` shows them",

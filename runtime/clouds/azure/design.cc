@@ -329,7 +329,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
                        node.address, (*stop)->after_seconds > 0 ? "after" : "idle"))
         .with_hint("leave it away, and `radlc destroy` when the work is done");
   if (auto fault = host_name_fault(node_host_name(node)))
-    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is not a host name: {}", node.address,
                                node_host_name(node), fault->message));
   if (auto place = place_of(node, input); !place.ok()) return place.status();
   return offers_for(cloud, node, input).status();

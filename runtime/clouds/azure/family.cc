@@ -24,7 +24,7 @@ class Family : public LoadedFamily<Options> {
               "set AZURE_DEFAULTS_LOCATION, `az config set defaults.location=NAME`, or the file's "
               "availability_zone = 'westeurope'");
     if (is_region_name(region)) return {};
-    return invalid(fmt::format("cloud azure: '{}' is no region", region))
+    return invalid(fmt::format("cloud azure: '{}' is not a region", region))
         .with_hint("a region is written as eastus, a zone as eastus-1, -2 or -3");
   }
 

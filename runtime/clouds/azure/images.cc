@@ -60,7 +60,7 @@ Result<Image> in_marketplace(Asking& call, const std::string& text) {
       "providers/Microsoft.Compute/locations/{}/publishers/{}/artifacttypes/vmimage/offers/{}/skus/{}/"
       "versions",
       call.cloud.region, parts[0], parts[1], parts[2]);
-  const std::string what = fmt::format("there is no image azr://{} in {}", text, call.cloud.region);
+  const std::string what = fmt::format("image azr://{} not found in {}", text, call.cloud.region);
   if (version == "latest") {
     auto newest = read(call, folder, kCompute, {{"$top", "1"}, {"$orderby", "name desc"}});
     if (!newest.ok() && newest.status().code() != Code::NotFound) return newest.status();
@@ -141,9 +141,9 @@ Result<std::string> image_wanted(const ir::Node& node) {
         node.address, url));
   }
   if (!urls.empty())
-    return invalid(
-        fmt::format("{}: disk.0.image.url = '{}' is no image of Azure (azr://PUBLISHER/OFFER/SKU/VERSION)",
-                    node.address, urls.front()));
+    return invalid(fmt::format(
+        "{}: disk.0.image.url = '{}' is not an image of Azure (azr://PUBLISHER/OFFER/SKU/VERSION)",
+        node.address, urls.front()));
   const std::string flavour = to_lower(text_wanted(node, "disk.0.os.flavour")),
                     version = os_version_wanted(node);
   for (const Distribution& one : kDistributions)

@@ -72,8 +72,7 @@ Result<Ranges> ranges_of(const std::vector<std::pair<std::string, std::string>>&
         std::string here = text.empty() ? "10." + number + ".0.0/20" : text;
         for (size_t at = here.find('*'); at != here.npos; at = here.find('*')) here.replace(at, 1, number);
         range = parse(here);
-        if (!range)
-          return invalid(fmt::format("network {}: cidr = '{}' is no range of IPv4 addresses", name, text));
+        if (!range) return invalid(fmt::format("network {}: cidr = '{}' is not an IPv4 range", name, text));
         if (is_free(taken, *range)) break;
         range.reset();
       }

@@ -180,7 +180,7 @@ class SecurityGroup : public Kind {
       }
       for (const std::string& text : listed) {
         auto rule = parse_rule(text, kThisGroup, caller);
-        if (!rule) return invalid(fmt::format("{}: '{}' is no rule", order.address, text));
+        if (!rule) return invalid(fmt::format("{}: '{}' is not a rule", order.address, text));
         if (priority >= kLastPriority) return invalid(order.address + ": Azure takes at most 1000 rules");
         rules.push_back(rule_body(*rule, address, group, priority++));
       }

@@ -33,7 +33,7 @@ Status survey_images(Asking& call, const ir::Program& program, Json& facts) {
 Status survey_disk(Asking& call, const ir::Node& node, const std::string& feature, const std::string& id) {
   auto there = read(call, id, kDisks);
   if (there.status().code() == Code::NotFound)
-    return not_found(feature + ": there is no such disk").with_hint("`az disk list -o table`");
+    return not_found(feature + ": disk not found").with_hint("Run `az disk list -o table` to see the disks.");
   if (!there.ok()) return Status(there.status()).at(feature);
   const std::string region = text_of(*there, "location"), machine = id_in(text_of(*there, "managedBy"));
   if (!equal_ignoring_case(region, call.cloud.region))

@@ -271,7 +271,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
   if (Status right = check_encryption(node); !right.ok()) return right;
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))
-    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is not a host name: {}", node.address,
                                node_host_name(node), fault->message));
   return offers_for(cloud, node, input).status();
 }

@@ -195,7 +195,7 @@ class Instance : public Kind {
       auto found = order.references.find(address.get<std::string>());
       if (found == order.references.end())
         return Asked::refused(
-            invalid(fmt::format("{}: {} is not there", order.address, address.get<std::string>())));
+            invalid(fmt::format("{}: {} does not exist", order.address, address.get<std::string>())));
       wanted.push_back(found->second.id);
     }
     std::sort(wanted.begin(), wanted.end());
@@ -238,7 +238,7 @@ class Instance : public Kind {
       return plain(call, "DisassociateAddress", {{"PublicIp", now.public_ip}}, order.id);
     }
     if (found == order.references.end())
-      return Asked::refused(invalid(fmt::format("{}: {} is not there", order.address, wanted)));
+      return Asked::refused(invalid(fmt::format("{}: {} does not exist", order.address, wanted)));
     const std::string address = found->second.attributes.value("public_ip", "");
     call.memory.note_name(address, wanted);
     if (now.public_ip == address) return Asked::accepted(order.id);

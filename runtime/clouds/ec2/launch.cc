@@ -66,7 +66,7 @@ Status add_references(Launch& launch, const Order& order, std::string& key) {
   for (const Json& address : order.spec.value("groups", Json::array())) {
     auto found = order.references.find(address.get<std::string>());
     if (found == order.references.end())
-      return invalid(fmt::format("{}: {} is not there", order.address, address.get<std::string>()));
+      return invalid(fmt::format("{}: {} does not exist", order.address, address.get<std::string>()));
     launch.groups.push_back(found->second.id);
   }
   return {};

@@ -335,7 +335,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   for (const ir::Network* network : networks_of(input, node))
     if (Status right = check_network(node, *network); !right.ok()) return right;
   if (auto fault = host_name_fault(node_host_name(node)))
-    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is not a host name: {}", node.address,
                                node_host_name(node), fault->message));
   return offers_for(place, node, input, has_disks(node)).status();
 }

@@ -23,7 +23,8 @@ class Family : public LoadedFamily<Options> {
           .with_hint(
               "set CLOUDSDK_COMPUTE_REGION, `gcloud config set compute/region NAME`, or the file's "
               "availability_zone = 'europe-west1-b'");
-    return is_region_name(region) ? Status() : invalid(fmt::format("cloud gce: '{}' is no region", region));
+    return is_region_name(region) ? Status()
+                                  : invalid(fmt::format("cloud gce: '{}' is not a region", region));
   }
 
   Result<std::unique_ptr<Cloud>> make_of(const CloudId& id, http::Client& http, const Options& options,

@@ -49,7 +49,7 @@ Result<Json> inbound(Asking& call, const Json& spec) {
   std::set<std::string> sources;
   for (const std::string& text : texts) {
     auto rule = parse_rule(text, kThisGroup, caller);
-    if (!rule) return invalid(fmt::format("'{}' is no rule", text));
+    if (!rule) return invalid(fmt::format("'{}' is not a rule", text));
     sources.insert(rule->group.empty() ? rule->cidr : rule->group);
     rules.push_back(std::move(*rule));
   }

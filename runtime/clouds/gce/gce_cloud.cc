@@ -319,7 +319,7 @@ Result<std::string> GceCloud::id_named(const Context& context, const std::string
   const bool known =
       std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& one) { return one->has_id(id); });
   if (known && !id.ends_with('/')) return id;
-  return invalid(fmt::format("'{}' is no id of Compute Engine", name))
+  return invalid(fmt::format("'{}' is not a resource ID of Compute Engine", name))
       .with_hint(fmt::format(
           "an id is a path: {}/NAME; `gcloud compute {} list --uri` shows them",
           place.empty() ? fmt::format("zones/ZONE/{}", kind ? kind->collection() : "instances") : place,

@@ -100,7 +100,7 @@ Result<Image> ask_image(Asking& call, const std::string& image) {
     why = found.status();
   }
   if (paths.size() == 1) return why;
-  return not_found(fmt::format("there is no image '{}', neither a family nor one of that name", image))
+  return not_found(fmt::format("image '{}' not found, neither as a family nor as a name", image))
       .with_hint(
           "`gcloud compute images list` shows what there is: gce://REGION/projects/PROJECT/global/images/"
           "family/NAME");
@@ -125,7 +125,7 @@ Result<std::string> image_wanted(const ir::Node& node, bool arm) {
   }
   if (!urls.empty())
     return invalid(
-        fmt::format("{}: disk.0.image.url = '{}' is no image of Google Compute Engine (gce://REGION/"
+        fmt::format("{}: disk.0.image.url = '{}' is not an image of Google Compute Engine (gce://REGION/"
                     "IMAGE)",
                     node.address, urls.front()));
   std::string flavour = to_lower(text_wanted(node, "disk.0.os.flavour"));

@@ -60,7 +60,7 @@ std::optional<Asked> change_address(Asking& call, const Order& order, const Inst
   if (!wanted.empty()) {
     auto found = order.references.find(wanted);
     if (found == order.references.end())
-      return Asked::refused(invalid(fmt::format("{}: {} is not there", order.address, wanted)));
+      return Asked::refused(invalid(fmt::format("{}: {} does not exist", order.address, wanted)));
     address = found->second.attributes.value("public_ip", "");
   }
   const bool right = wanted.empty() ? !has_own : now.public_ip == address;

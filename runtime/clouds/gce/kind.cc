@@ -146,7 +146,7 @@ Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const
 Result<std::string> id_of_reference(const Order& order, const std::string& address) {
   auto found = order.references.find(address);
   if (found == order.references.end())
-    return invalid(fmt::format("{}: {} is not there", order.address, address));
+    return invalid(fmt::format("{}: {} does not exist", order.address, address));
   return found->second.id;
 }
 

@@ -80,7 +80,7 @@ Result<Json> interfaces_of(Asking& call, const Order& order) {
   if (const std::string address = order.spec.value("address", ""); !address.empty()) {
     auto found = order.references.find(address);
     if (found == order.references.end())
-      return invalid(fmt::format("{}: {} is not there", order.address, address));
+      return invalid(fmt::format("{}: {} does not exist", order.address, address));
     access["natIP"] = found->second.attributes.value("public_ip", "");
   }
   interfaces[0]["accessConfigs"] = Json::array({std::move(access)});

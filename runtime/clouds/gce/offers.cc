@@ -37,7 +37,7 @@ Status check_place(const Place& place, const ir::Node& node, const DesignInput& 
                                node.address, of_disks, wanted.front()));
   for (const std::string& zone : wanted) {
     if (std::find(zones.begin(), zones.end(), zone) != zones.end()) continue;
-    return invalid(fmt::format("{}: availability_zone = '{}': Compute Engine has no such zone", node.address,
+    return invalid(fmt::format("{}: availability_zone = '{}' is not a zone of Compute Engine", node.address,
                                zone))
         .with_hint(
             fmt::format("{} has {}; --refresh asks for those that it has now", region, join(zones, ", ")));

@@ -87,7 +87,8 @@ Status survey_disks(Asking& call, const ir::Program& program) {
             fmt::format("{}: disk.{}.image.url = '{}'", node.address, disk.index, url);
         auto there = read(call, disk_path(named, ""));
         if (there.status().code() == Code::NotFound)
-          return not_found(feature + ": there is no such disk").with_hint("`gcloud compute disks list`");
+          return not_found(feature + ": disk not found")
+              .with_hint("Run `gcloud compute disks list` to see the disks.");
         if (!there.ok()) return Status(there.status()).at(node.address);
         for (const Json& user : list_of(*there, "users"))
           if (user.is_string() && !last_part(user.get<std::string>()).starts_with(own))

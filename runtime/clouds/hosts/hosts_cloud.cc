@@ -366,7 +366,7 @@ Result<std::optional<Seen>> HostsCloud::look_at(const Context& context, const Re
   if (!found) {
     auto machine = parse_machine(record.id);
     const std::string name = machine ? who(record.address, *machine) : record.address;
-    return Status(found.status().code(), fmt::format("{}: nobody can say whether it is still taken: {}", name,
+    return Status(found.status().code(), fmt::format("{}: cannot check whether it is still taken: {}", name,
                                                      found.status().message()));
   }
   {

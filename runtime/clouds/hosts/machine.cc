@@ -96,7 +96,7 @@ Result<Machine> machine_of(const ir::Node& node) {
   }
   machine->user = node.user;
   if (!is_word(machine->user, "._-"))
-    return invalid(fmt::format("disk.0.os.credentials.username = '{}' is no login", node.user));
+    return invalid(fmt::format("disk.0.os.credentials.username = '{}' is not a login name", node.user));
   return machine;
 }
 

@@ -65,7 +65,8 @@ std::string without_use(const ir::Node& node) {
 }
 
 std::string not_a_host_name(size_t interface, const std::string& name, const HostNameFault& fault) {
-  return fmt::format("net_interface.{}.dns_name: '{}' is no host name: {}", interface, name, fault.message);
+  return fmt::format("net_interface.{}.dns_name: '{}' is not a host name: {}", interface, name,
+                     fault.message);
 }
 
 // A node's host name, or that of a further interface; "" where that has none.

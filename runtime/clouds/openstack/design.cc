@@ -266,7 +266,7 @@ Status check_zone(const ir::Node& node, const DesignInput& input) {
     const std::string plain = zone.substr(0, zone.find(':'));
     if (std::find(names.begin(), names.end(), plain) != names.end()) continue;
     return invalid(
-               fmt::format("{}: availability_zone = '{}': the cloud has no such zone", node.address, zone))
+               fmt::format("{}: availability_zone = '{}' is not a zone of this cloud", node.address, zone))
         .with_hint("it has " + join(names, ", "));
   }
   return {};
@@ -282,7 +282,7 @@ Status check_disks(const ir::Node& node, const DesignInput& input) {
     if (disk.type.empty() || own || (!disk.image_urls.empty() && disk.index > 0) || types.empty()) continue;
     if (std::find(types.begin(), types.end(), disk.type) != types.end()) continue;
     const std::string near = nearest(disk.type, types);
-    return invalid(fmt::format("{}: disk.{}.type = '{}': the cloud has no such type of volumes", node.address,
+    return invalid(fmt::format("{}: disk.{}.type = '{}' is not a volume type of this cloud", node.address,
                                disk.index, disk.type))
         .with_hint(near.empty() ? "it has " + join(types, ", ") : "did you mean " + near + "?");
   }
@@ -379,7 +379,7 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (Status right = check_names(node, input); !right.ok()) return right;
   if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))
-    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is not a host name: {}", node.address,
                                node_host_name(node), fault->message));
   return offers_for(place, node, input).status();
 }

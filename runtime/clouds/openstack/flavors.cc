@@ -233,7 +233,7 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
     const std::string near = nearest(type, names);
     std::sort(names.begin(), names.end());
     return not_found(
-               fmt::format("{}: instance_type = '{}': {} has no such flavor", order.address, type, cloud))
+               fmt::format("{}: instance_type = '{}' is not a flavor of {}", order.address, type, cloud))
         .with_hint(near.empty() ? "it has " + join(names, ", ") : "did you mean " + near + "?");
   }
   auto fit = fitting_flavors(wish_of(order), *flavors, cloud);

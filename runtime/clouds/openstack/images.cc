@@ -199,7 +199,7 @@ Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host, 
     return fit[std::min(fit.size() - 1, static_cast<size_t>(node.ordinal))];
   if (!fit.empty()) return fit.front();
   if (first) return std::move(*first);
-  return invalid(fmt::format("{}: disk.0.image.url = '{}' is no image of OpenStack (ost://HOST/IMAGE)",
+  return invalid(fmt::format("{}: disk.0.image.url = '{}' is not an image of OpenStack (ost://HOST/IMAGE)",
                              node.address, urls.front()));
 }
 

@@ -76,8 +76,7 @@ Result<NetworkNow> network_named(Asking& call, const std::string& name) {
   if (found.size() > 1)
     return invalid(fmt::format("provider_id = '{}': {} networks are called so", name, found.size()))
         .with_hint("name it by its id: `openstack network list`");
-  return not_found(
-      fmt::format("provider_id = '{}': there is no such network; there are {}", name, names_of(*all)));
+  return not_found(fmt::format("provider_id = '{}': network not found; available: {}", name, names_of(*all)));
 }
 
 Result<NetworkNow> default_network(Asking& call) {

@@ -81,7 +81,7 @@ Status check_architecture(const Place& place, const ir::Node& node, const Survey
 Status check_market(const ir::Node& node) {
   if (market_wanted(node) == Market::Spot && !says_yes(node, "spot.fallback"))
     return invalid(fmt::format("{}: spot = 'yes': OpenStack has no spot machines", node.address))
-        .with_hint("spot.fallback = 'yes' takes a machine on demand where there is none");
+        .with_hint("Set spot.fallback = 'yes' to use a machine on demand if no spot machine is available.");
   if (node.requirements.count("cpu.performance"))
     return invalid(fmt::format("{}: cpu.performance: OpenStack's flavors have none", node.address));
   return {};

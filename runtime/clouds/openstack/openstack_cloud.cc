@@ -281,7 +281,7 @@ Impact Kind::impact(const Json& before, const Json& after) const {
 Result<std::string> id_of_reference(const Order& order, const std::string& address) {
   auto found = order.references.find(address);
   if (found == order.references.end())
-    return invalid(fmt::format("{}: {} is not there", order.address, address));
+    return invalid(fmt::format("{}: {} does not exist", order.address, address));
   return found->second.id;
 }
 

@@ -108,7 +108,7 @@ Result<std::vector<std::string>> Account::resolve(const Order& order, const std:
   for (const auto& [address, reference] : order.references) {
     const Resource* used = model_.find(reference.id);
     if (!used || used->leaving != 0)
-      return not_found(fmt::format("{} ({}) is not there", address, reference.id));
+      return not_found(fmt::format("{} ({}) does not exist", address, reference.id));
     // What is too new for the lists is not known to other requests either.
     if (model_.now() < used->shown || model_.now() < used->ready)
       return Status(Code::Retry, fmt::format("{} ({}) is not available yet", address, reference.id));
@@ -128,9 +128,9 @@ Result<std::vector<std::string>> Account::resolve(const Order& order, const std:
 
 Status Account::check_machine(const Order& order) {
   std::string type = order.spec.value("type", ""), zone = order.spec.value("zone", "");
-  if (!instance_type(region_, type)) return invalid(fmt::format("there is no instance type '{}'", type));
+  if (!instance_type(region_, type)) return invalid(fmt::format("unknown instance type '{}'", type));
   if (std::find(std::begin(kZones), std::end(kZones), zone) == std::end(kZones))
-    return invalid(fmt::format("there is no zone '{}'", zone));
+    return invalid(fmt::format("unknown zone '{}'", zone));
   return {};
 }
 
@@ -202,7 +202,7 @@ void Account::draw_fate(Resource& resource) {
 
 Asked Account::create(const std::string& infrastructure, const Order& order, Millis now) {
   model_.pass(now);
-  if (!is_type(order.type)) return Asked::refused(invalid("there is no type '" + order.type + "'"));
+  if (!is_type(order.type)) return Asked::refused(invalid("unknown resource type '" + order.type + "'"));
   if (order.token.empty()) return Asked::refused(invalid("a token is needed"));
   if (model_.knows_token(infrastructure, order.token)) return repeated(infrastructure, order);
   Result<std::vector<std::string>> uses = resolve(order, "");

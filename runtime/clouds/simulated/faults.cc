@@ -53,7 +53,7 @@ Status no_such_fault(std::string_view name) {
   std::vector<std::string> names;
   for (const FaultInfo& fault : kFaults) names.emplace_back(fault.name);
   std::string near = nearest(name, names);
-  return invalid(fmt::format("there is no fault '{}'", name))
+  return invalid(fmt::format("unknown fault '{}'", name))
       .with_hint(near.empty() ? "there are: all, none, " + join(names, ", ") : "did you mean " + near + "?");
 }
 

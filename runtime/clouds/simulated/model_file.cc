@@ -49,16 +49,15 @@ Status ModelFile::read(const std::string& cloud, Account& account) {
   is_new_ = false;
   std::vector<std::string_view> lines = split(*text, '\n');
   lines.pop_back();  // empty, or a line that was being written
-  if (lines.empty()) return {Code::Corrupt, "this is no simulated cloud"};
+  if (lines.empty()) return {Code::Corrupt, "not the file of a simulated cloud"};
   try {
     Json first = Json::parse(lines.front());
-    if (first.at("simulated") != 1)
-      return {Code::Corrupt, "this is no simulated cloud that this radlc reads"};
+    if (first.at("simulated") != 1) return {Code::Corrupt, "a simulated cloud of another version of radlc"};
     if (first.at("cloud") != cloud)
       return invalid("this is the cloud " + first.at("cloud").get<std::string>());
     for (size_t i = 1; i < lines.size(); ++i) account.apply_change(Json::parse(lines[i]));
   } catch (const Json::exception& error) {
-    return {Code::Corrupt, std::string("this is no simulated cloud: ") + error.what()};
+    return {Code::Corrupt, std::string("not the file of a simulated cloud: ") + error.what()};
   }
   return {};
 }

@@ -237,7 +237,7 @@ TEST_F(Fit, ATypeByNameOrPattern) {
   EXPECT_EQ(cheapest(), "m5.xlarge");
   text("instance_type", "p3.2xlrge");
   Status status = fit().status();
-  EXPECT_EQ(status.message(), "worker[0]: instance_type = 'p3.2xlrge': EC2 in us-east-1 has no such type");
+  EXPECT_EQ(status.message(), "worker[0]: instance_type = 'p3.2xlrge' does not exist in EC2 in us-east-1");
   EXPECT_EQ(status.hint(), "did you mean p3.2xlarge?");
 }
 

@@ -404,7 +404,7 @@ TEST(OpenStackDesign, AZoneThatThereIsNotIsSaidWhereTheyWereLookedAt) {
   EXPECT_TRUE(said("mars").ok()) << "without a look nobody knows";
   survey.facts["zones"] = {"nova", "gpu"};
   for (const char* right : {"nova", "RegionOne/gpu", "nova:compute1"}) EXPECT_TRUE(said(right).ok()) << right;
-  EXPECT_EQ(said("mars").message(), "worker[0]: availability_zone = 'mars': the cloud has no such zone");
+  EXPECT_EQ(said("mars").message(), "worker[0]: availability_zone = 'mars' is not a zone of this cloud");
   EXPECT_EQ(said("mars").hint(), "it has nova, gpu");
 }
 
@@ -440,7 +440,7 @@ TEST(OpenStackDesign, ARangeThatIsNoneOfIpv4IsSaidByThePlan) {
   for (const char* wrong : {"10.0.0.0/33", "fd00:1::/64", "10.0.0.0", "10.*.0/24"}) {
     program.networks[0].features["cidr"] = wrong;
     const Status said = check_node(kPlace, program.nodes[0], input_of(program, survey, catalog));
-    EXPECT_NE(said.message().find("is no range of IPv4 addresses"), std::string::npos) << wrong;
+    EXPECT_NE(said.message().find("is not an IPv4 range"), std::string::npos) << wrong;
   }
 }
 
