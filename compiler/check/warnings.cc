@@ -1,6 +1,5 @@
 // Warnings about single features: nothing here refuses a document.
 #include <algorithm>
-#include <cctype>
 #include <unordered_map>
 
 #include "common/text.h"
@@ -8,15 +7,6 @@
 
 namespace radl::sema {
 namespace {
-
-// "A100:1", as SkyPilot writes GPUs, in our features. "": the text is not a model.
-std::string as_gpu_features(std::string_view text) {
-  const size_t colon = text.find(':');
-  const std::string model(text.substr(0, colon));
-  if (std::none_of(model.begin(), model.end(), [](unsigned char c) { return std::isalpha(c); })) return {};
-  const std::string count(colon == text.npos ? "1" : text.substr(colon + 1));
-  return "gpu.model = '" + model + "', gpu.count = " + count;
-}
 
 void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) {
   std::string near = nearest_feature(scope, feature.name());
@@ -38,13 +28,6 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
     warning.with_help(strict ? "`radlc doc --features` lists them; a file of RADL 1 may hold others"
                              : "it is kept and exported, but nothing reads it");
     return;
-  }
-  if (near == "gpu.count" || near == "gpu.model") {
-    auto text = feature.text();
-    if (const std::string gpus = text ? as_gpu_features(*text) : ""; !gpus.empty()) {
-      warning.with_help("write `" + gpus + "`");
-      return;
-    }
   }
   warning.labelled("did you mean `" + near + "`?");
   // In a record stands the end of the name alone.
