@@ -295,7 +295,7 @@ TEST(Credentials, OfSsoByTheTokenThatWasKept) {
   EXPECT_EQ(header_of(asked, "x-amz-sso_bearer_token"), "BEARER");
   files.file(cache, R"({"accessToken":"BEARER","expiresAt":"2001-01-01T00:00:00Z"})");
   EXPECT_EQ(error_of(files),
-            "SSO of profile \"default\": its token has expired (aws sso login --profile default)");
+            "SSO of profile \"default\": its token has expired (Run `aws sso login --profile default`.)");
 }
 
 TEST(Credentials, AnSsoTokenThatRunsOutIsRefreshedAndKept) {

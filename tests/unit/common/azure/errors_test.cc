@@ -14,7 +14,7 @@ TEST(AzureErrors, SayWhatToDoAboutTheNamespaceAndTheGenerationThatTheyName) {
   const Said unregistered{"MissingSubscriptionRegistration",
                           "The subscription is not registered to use namespace 'Microsoft.Network'. See .."};
   EXPECT_EQ(cure_of(unregistered, 409),
-            "`az provider register --namespace Microsoft.Network`, once; it takes some minutes");
+            "Run `az provider register --namespace Microsoft.Network` once; it takes some minutes.");
   EXPECT_NE(cure_of({"MissingSubscriptionRegistration", ""}, 409).find("Microsoft.Compute"),
             std::string::npos);
   const Said generation{"BadRequest",
