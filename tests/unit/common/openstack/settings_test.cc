@@ -136,7 +136,8 @@ TEST(OpenStackSettings, WhatCannotBeMeantIsSaid) {
   EXPECT_NE((*two.load())->cloud("tow").status().hint().find("two"), std::string::npos);
   Files unsafe;
   unsafe.write("clouds.yaml", "clouds: {a: {verify: false, auth: {auth_url: 'https://a.example'}}}");
-  EXPECT_NE((*unsafe.load())->cloud("").status().message().find("always checks certificates"), std::string::npos);
+  EXPECT_NE((*unsafe.load())->cloud("").status().message().find("always checks certificates"),
+            std::string::npos);
   Files broken;
   broken.write("clouds.yaml", "clouds: {a: {auth: {password: 'hush");
   auto loaded = broken.load();
