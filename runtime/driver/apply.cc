@@ -6,8 +6,10 @@
 #include <atomic>
 
 #include "common/guarded.h"
+#include "common/store_address.h"
 #include "runtime/driver/farm_facts.h"
 #include "runtime/driver/given_back.h"
+#include "runtime/driver/scaled_jobs.h"
 #include "runtime/driver/states.h"
 #include "runtime/steps/training/bucket_folder.h"
 
@@ -17,6 +19,8 @@ namespace {
 constexpr std::chrono::seconds kLookAtBuckets{60};
 // While a round goes on: between two checks of nodes that a job has lost.
 constexpr std::chrono::seconds kCheckSuspectsEvery{15}, kReportEvery{1};
+// The same of the nodes that `radlc scale` has chosen, in a folder and in a bucket.
+constexpr std::chrono::seconds kCheckScalingEvery{3}, kCheckBucketEvery{15};
 
 // Nothing has vanished or broken that a saved plan takes to be there. `now`: a plan made after a look.
 Status check_world_unmoved(const Plan& saved, const Plan& now) {
@@ -72,7 +76,7 @@ Run Apply::parts() const {
   parts.program = &project_->compiled.program;
   parts.secrets = &project_->compiled.secrets;
   parts.options.on_error = request_.on_error;
-  parts.options.detach = request_.detach;
+  parts.options.detach = detaches();
   parts.let_go = leaving_.token();
   if (request_.on_error != OnError::Destroy)
     parts.let_go = parts.let_go.or_when(Stop::when([this] { return next_.is_due(); }));
@@ -203,17 +207,42 @@ void Apply::check_suspects() {
   next_.found_gone(gone);
 }
 
-// While the plan is executed, a thread of its own checks lost nodes, and reports what is decided about them;
-// it begins with the first of them.
+// Whether trainings of this plan run here, for which `radlc scale` may choose other nodes.
+bool Apply::follows_scaling() const {
+  return !detaches() && request_.on_error != OnError::Destroy &&
+         std::any_of(plan_.actions.begin(), plan_.actions.end(), [](const Action& action) {
+           return action.verb == Verb::Run && action.step_kind == ir::step_kind_name(ir::StepKind::Training);
+         });
+}
+
+void Apply::check_scaling() {
+  auto now = run_->snapshot();
+  if (!now.ok() || now->serial == scaling_checked_ || !now->at_work.empty() || now->open_intents > 0) return;
+  scaling_checked_ = now->serial;
+  const ScaledJobs scaled = scaled_jobs(*project_, *now);
+  if (scaled.changes) next_.follow_scaling();
+  if (!scaled.refused.empty() && std::exchange(scaling_refused_, scaled.refused) != scaled.refused)
+    next_.refuse_scaling(scaled.refused);
+}
+
+// While the plan is executed, a thread of its own checks lost nodes and scalings, and reports what is decided
+// about them; without trainings it begins with the first lost node.
 RunReport Apply::execute() {
   StopSource over;
   Threads threads;
   std::atomic<bool> begun{false};
   const auto attend = [&] {
     Clock& clock = host_.world->clock;
-    auto next_check = clock.now();
+    const bool scales = follows_scaling();
+    const auto scaling_every =
+        is_store_address(project_->state_directory) ? kCheckBucketEvery : kCheckScalingEvery;
+    auto next_check = clock.now(), next_scaling = next_check;
     do {
       (void)guarded([&]() -> Status {
+        if (scales && clock.now() >= next_scaling) {
+          check_scaling();
+          next_scaling = clock.now() + scaling_every;
+        }
         if (clock.now() >= next_check) {
           check_suspects();
           next_check = clock.now() + kCheckSuspectsEvery;
@@ -229,9 +258,11 @@ RunReport Apply::execute() {
       });
     } while (over.token().sleep(kReportEvery));
   };
-  next_.begin(plan_, project_->compiled.program, [&] {
+  const auto begin = [&] {
     if (!begun.exchange(true)) (void)threads.start(attend);
-  });
+  };
+  next_.begin(plan_, project_->compiled.program, begin);
+  if (follows_scaling()) begin();
   RunReport report = run_->apply(plan_);
   over.request();
   threads.join();
@@ -243,7 +274,7 @@ std::optional<std::chrono::milliseconds> Apply::wait_for_next(const RunReport& r
                                                               const RoomSought& room) const {
   const Code ended = report.status.code();
   if (ended == Code::Cancelled || request_.on_error == OnError::Destroy) return std::nullopt;
-  const bool stays = !request_.detach && !leaving_.requested();
+  const bool stays = !detaches() && !leaving_.requested();
   if (report.status.ok() && (report.left_running.empty() || !stays)) return std::nullopt;
   if (room.elsewhere) return std::chrono::milliseconds(0);
   return next_.wait();
@@ -294,8 +325,12 @@ Status Apply::plan_next_round() {
   }
   // What this round left open, and other runs that had the lock meanwhile.
   if (Status recovered = recover_left(*run_, tell_); !recovered.ok()) return recovered;
+  const std::string sources = project_->compiled.program.source_digest;
   auto plan = decide();
   if (!plan.ok()) return std::move(plan).status();
+  if (project_->compiled.program.source_digest != sources)
+    return Status(Code::Conflict, "the files have changed since this apply began; its jobs run on")
+        .with_hint("`radlc apply` does what the files say now, and joins the jobs");
   if (Status within = hold_to_max_cost(request_.plan, *plan); !within.ok()) return within;
   plan_ = std::move(*plan);
   forecast();

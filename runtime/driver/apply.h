@@ -33,7 +33,7 @@ struct ApplyRequest {
   std::optional<ScaleRequest> scale;  // jobs are left alone then
   OnError on_error = OnError::Keep;
   double lock_timeout = 0;  // seconds
-  bool detach = false;      // ends when nothing but jobs is under way: they run on
+  bool detach = false;      // ends when nothing but jobs is under way: they run on; a scale always does
   // This job alone, which has begun and not ended: it is joined. Conflict if the plan does anything else.
   std::string job;
 };
@@ -95,6 +95,9 @@ class Apply {
   RoomSought seek_room(const RunReport& report);
   RunReport execute();
   void check_suspects();
+  bool detaches() const { return request_.detach || request_.scale.has_value(); }
+  bool follows_scaling() const;
+  void check_scaling();
   std::optional<std::chrono::milliseconds> wait_for_next(const RunReport& report,
                                                          const RoomSought& room) const;
 
@@ -108,6 +111,8 @@ class Apply {
   const double begun_;      // wall seconds
   std::chrono::milliseconds wait_{0};
   StopSource leaving_;
+  long long scaling_checked_ = -1;  // serial of the state then
+  std::string scaling_refused_;     // as the user was told
   std::optional<SavedPlan> saved_;
   std::unique_ptr<Project> project_ = std::make_unique<Project>();
   std::unique_ptr<Machinery> machinery_;

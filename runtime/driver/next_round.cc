@@ -38,6 +38,7 @@ void NextRound::begin(const Plan& plan, const ir::Program& program, std::functio
   given_up_.clear();
   replacement_due_.reset();
   retry_due_.reset();
+  scaling_due_.reset();
 }
 
 void NextRound::emit(const Event& event) {
@@ -124,9 +125,21 @@ void NextRound::found_gone(const std::set<std::string>& nodes) {
   }
 }
 
+void NextRound::follow_scaling() {
+  std::lock_guard guard(mutex_);
+  scaling_due_ = clock_.now();
+}
+
+void NextRound::refuse_scaling(const std::string& why) {
+  std::lock_guard guard(mutex_);
+  say("", "the nodes that `radlc scale` has chosen are not used yet: " + why);
+}
+
 std::optional<NextRound::TimePoint> NextRound::due() const {
-  if (!replacement_due_ || !retry_due_) return replacement_due_ ? replacement_due_ : retry_due_;
-  return std::min(*replacement_due_, *retry_due_);
+  std::optional<TimePoint> first;
+  for (const auto& due : {replacement_due_, retry_due_, scaling_due_})
+    if (due && (!first || *due < *first)) first = due;
+  return first;
 }
 
 bool NextRound::is_due() const {

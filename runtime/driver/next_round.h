@@ -1,5 +1,6 @@
 // Decides, from the events of a round of an apply, whether and when another round follows: for nodes that
-// were preempted or lost while a job ran there, and for replacements that their cloud refused.
+// were preempted or lost while a job ran there, for replacements that their cloud refused, and for nodes that
+// `radlc scale` has added to a training that runs or removed from it.
 //
 // Until then the round goes on, and jobs on other nodes are supervised. When the next round is due, the run
 // leaves them running (Run::let_go), and the next round joins them while it replaces the nodes.
@@ -40,6 +41,11 @@ class NextRound : public EventSink {
   std::set<std::string> suspects() const;
   void found_gone(const std::set<std::string>& nodes);  // of the suspects
 
+  // Trainings that run get the nodes that the state has now.
+  void follow_scaling();
+  // They do not, for this reason; the user is told once.
+  void refuse_scaling(const std::string& why);
+
   // Asked from any thread: whether the next round shall begin now.
   bool is_due() const;
   // After the round: how long to wait for the next one. Nothing: none follows.
@@ -68,7 +74,7 @@ class NextRound : public EventSink {
   std::function<void()> attention_;
   LostNodes lost_;
   std::set<std::string> suspects_;
-  std::optional<TimePoint> replacement_due_, retry_due_;
+  std::optional<TimePoint> replacement_due_, retry_due_, scaling_due_;
   std::vector<std::pair<std::string, std::string>> news_;
   std::set<std::string> given_up_;  // nodes of which the user was told so in this round
 };

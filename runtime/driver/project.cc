@@ -127,21 +127,45 @@ Status choose_nodes(Project& project) {
 
 }  // namespace
 
+namespace {
+
+std::map<std::string, std::vector<int>> nodes_of(const Scalings& scaled) {
+  std::map<std::string, std::vector<int>> nodes;
+  for (const auto& [system, chosen] : scaled) nodes[system] = chosen.ordinals;
+  return nodes;
+}
+
+CompileOptions options_for(const Project& project, const Snapshot& snapshot, const Scalings& scaled) {
+  CompileOptions options = project.compile_with;
+  options.generator = snapshot.salt;
+  options.chosen_nodes = nodes_of(scaled);
+  options.node_numbers = node_numbers(snapshot);
+  for (const auto& [input, answer] : project.answers) options.inputs.emplace(input, answer);
+  return options;
+}
+
+}  // namespace
+
+Result<Compiled> compiled_with(const Project& project, const Snapshot& snapshot) {
+  CompileOptions options = options_for(project, snapshot, still_chosen(snapshot.scaled, project.deployed));
+  options.ask = nullptr;
+  Findings findings;
+  std::optional<Compiled> compiled = compile(project.files, options, findings.sources, findings.diagnostics);
+  if (!compiled || compiled->program.source_digest != project.compiled.program.source_digest)
+    return Status(Code::Conflict, "the files have changed since");
+  return std::move(*compiled);
+}
+
 Status use_state_of(Project& project, const Snapshot& snapshot) {
   project.scaled = still_chosen(snapshot.scaled, project.deployed);
   if (project.scale) {
     if (Status chosen = choose_nodes(project); !chosen.ok()) return chosen;
   }
-  std::map<std::string, std::vector<int>> nodes;
-  for (const auto& [system, chosen] : project.scaled) nodes[system] = chosen.ordinals;
-  const bool others = nodes != project.compile_with.chosen_nodes;
+  const bool others = nodes_of(project.scaled) != project.compile_with.chosen_nodes;
   const bool generates = project.compiled.uses_generated && project.compile_with.generator != snapshot.salt;
   if (!others && !generates && !numbers_moved(project.compiled.program, snapshot)) return {};
-  project.compile_with.generator = snapshot.salt;
-  project.compile_with.chosen_nodes = std::move(nodes);
   std::string name = project.compiled.program.name;
-  project.compile_with.node_numbers = node_numbers(snapshot);
-  for (const auto& [input, answer] : project.answers) project.compile_with.inputs.emplace(input, answer);
+  project.compile_with = options_for(project, snapshot, project.scaled);
   auto again = std::make_unique<Findings>();  // on success the same findings as before
   std::optional<Compiled> compiled =
       compile(project.files, project.compile_with, again->sources, again->diagnostics);

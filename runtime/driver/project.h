@@ -72,6 +72,10 @@ Status load_project(const Host& host, const ProjectOptions& options, AskInput as
 // the compiler found the reason.
 Status use_state_of(Project& project, const Snapshot& snapshot);
 
+// What use_state_of() would compile, with nodes that `radlc scale` has chosen since. Conflict: the files have
+// changed since the project was compiled, or cannot have these nodes.
+Result<Compiled> compiled_with(const Project& project, const Snapshot& snapshot);
+
 // Puts the password that sudo asks for on nodes among the program's secrets (kSudoSecret); empty: there is
 // none.
 void use_sudo_password(Project& project, const std::string& password);

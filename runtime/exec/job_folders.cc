@@ -34,9 +34,9 @@ std::vector<std::string> nodes_there(Session& session, const JobFolder& folder) 
 class FolderEnding {
  public:
   FolderEnding(Session& session, const Context& context, const std::string& step, const JobFolder& folder,
-               const std::string& signal = "")
+               const std::string& signal)
       : session_(session), context_(context), step_(step), folder_(folder) {
-    manner_.signal = signal.empty() ? folder.signal : signal;
+    manner_.signal = signal;
     manner_.grace = std::chrono::milliseconds(static_cast<long long>(folder.grace_seconds * 1000));
   }
 
@@ -83,13 +83,19 @@ bool is_for(const ir::Step& step, const std::string& node) {
   return std::find(step.nodes.begin(), step.nodes.end(), node) != step.nodes.end();
 }
 
-// Its own folder on nodes that it is not for any more.
-Status leave_nodes(Session& session, const Context& context, const ir::Step& step, JobFolder& folder) {
+// TERM to one worker would end the whole training.
+constexpr const char* kLeaves = "KILL";
+
+// Its own folder on nodes that it is not for any more. `joins`: its other members continue.
+Status leave_nodes(Session& session, const Context& context, const ir::Step& step, bool joins,
+                   JobFolder& folder) {
   std::vector<std::string> left;
   for (const std::string& address : nodes_there(session, folder)) {
     if (!is_for(step, address)) left.push_back(address);
   }
-  Status ended = FolderEnding(session, context, step.id, folder).run(left, true);
+  const bool alone = joins && step.kind == ir::StepKind::Training;
+  Status ended =
+      FolderEnding(session, context, step.id, folder, alone ? kLeaves : folder.signal).run(left, true);
   if (!ended.ok()) return ended;
   std::erase_if(folder.nodes, [&](const auto& node) { return !is_for(step, node.first); });
   std::erase_if(folder.may_run, [&](const std::string& node) { return !is_for(step, node); });
@@ -123,25 +129,24 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
   return before;
 }
 
-Status end_older_folders(Session& session, const Context& context, const ir::Step& step,
+Status end_older_folders(Session& session, const Context& context, const ir::Step& step, bool joins,
                          std::vector<JobFolder>& folders) {
   constexpr size_t kKept = 2;  // the one that runs next, and the last one before it
   for (size_t i = 0; i + 1 < folders.size(); ++i) {
     const bool remove = i + kKept < folders.size();
-    Status ended =
-        FolderEnding(session, context, step.id, folders[i]).run(nodes_there(session, folders[i]), remove);
+    Status ended = FolderEnding(session, context, step.id, folders[i], folders[i].signal)
+                       .run(nodes_there(session, folders[i]), remove);
     if (!ended.ok()) return ended;
     folders[i].may_run.clear();
   }
   if (folders.size() > kKept) folders.erase(folders.begin(), folders.end() - kKept);
-  return leave_nodes(session, context, step, folders.back());
+  return leave_nodes(session, context, step, joins, folders.back());
 }
 
 Status end_members(Session& session, const Context& context, const StepRecord& job,
                    const std::vector<std::string>& nodes) {
   if (job.jobs.empty()) return {};
-  // TERM would end the whole training.
-  FolderEnding ending(session, context, job.id, job.jobs.back(), "KILL");
+  FolderEnding ending(session, context, job.id, job.jobs.back(), kLeaves);
   return jobs::for_all(nodes.size(), [&](size_t i) -> Status {
     Status ended = ending.run({nodes[i]}, false);
     return may_work_later(ended.code()) ? Status() : ended;
@@ -151,7 +156,8 @@ Status end_members(Session& session, const Context& context, const StepRecord& j
 Status end_all_folders(Session& session, const Context& context, const std::string& step,
                        std::vector<JobFolder> folders) {
   for (const JobFolder& folder : folders) {
-    Status ended = FolderEnding(session, context, step, folder).run(nodes_there(session, folder), true);
+    Status ended =
+        FolderEnding(session, context, step, folder, folder.signal).run(nodes_there(session, folder), true);
     if (!ended.ok()) return ended;
   }
   return {};

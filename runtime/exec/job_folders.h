@@ -15,8 +15,9 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
 
 // Ends what runs in folders of earlier versions of a job, and removes all but the newest of them. Where
 // `job` may still run on nodes that it is not for any more, it is ended there. Lost, or another failure: a
-// node cannot say that nothing runs; the job must not be started then.
-Status end_older_folders(Session& session, const Context& context, const ir::Step& step,
+// node cannot say that nothing runs; the job must not be started then. `joins`: the plan joins the job where
+// it runs, so the members of a training that stay must not notice more than the loss of those that leave.
+Status end_older_folders(Session& session, const Context& context, const ir::Step& step, bool joins,
                          std::vector<JobFolder>& folders);
 
 // Ends the members of a job on nodes that are about to be removed; the other members continue. Skips a node

@@ -56,8 +56,8 @@ StepRecord record_of(Session& session, const ir::Step& step) {
 }
 
 // What tells a job from any other that has run in its folder: also values and secrets that it was given.
-std::string run_of_job(const StepRecord& record) {
-  return sha256_hex(record.digest + "\n" + Json(record.inputs).dump());
+std::string run_of_job(Session& session, const ir::Step& step, const StepRecord& record) {
+  return sha256_hex(job_content(step, session.fingerprints()) + "\n" + Json(record.inputs).dump());
 }
 
 EventKind kind_of(const std::string& name) {
@@ -114,7 +114,8 @@ RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& op
 
 // What a job has besides: its lease, its turn of the state's lock, and what its runner is given.
 struct Job {
-  std::string run;  // StepContext::job_run
+  std::string run;          // StepContext::job_run
+  bool only_joins = false;  // StepContext::only_joins
   std::set<std::string> may_run;
   std::unique_ptr<JobLease> lease;
   LockShare::Job turn;
@@ -140,6 +141,7 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   shared.ran = &ran;
   if (job) {
     shared.job_run = job->run;
+    shared.only_joins = job->only_joins;
     shared.may_run = &job->may_run;
     shared.emit = [emit = shared.emit, job](const StepEvent& event) {
       if (json::text_of(event.data, "event") == "exited")
@@ -322,16 +324,18 @@ class StepRun {
     job_->take_back = [this] { return take_back(); };
   }
 
-  StepDone run(bool resume, std::chrono::steady_clock::time_point deadline) {
+  StepDone run(const Action& action, std::chrono::steady_clock::time_point deadline) {
+    if (job_) job_->only_joins = action.spec.contains("only_joins");
     if (Status begun = begin(); !begun.ok()) return {std::move(begun)};
     done_.log = session_.store().log_directory() + "/" + log_file_name(step_.id);
     const Context context = session_.context(
         step_.id, job_ ? std::chrono::steady_clock::time_point::max() : deadline, job_.has_value());
-    Status ended = job_ ? end_older_folders(session_, context, whole_, record_.jobs) : Status();
+    const bool joins = !action.joins.empty();
+    Status ended = job_ ? end_older_folders(session_, context, whole_, joins, record_.jobs) : Status();
     if (ended.ok()) {
       if (job_) job_->may_run.insert(record_.jobs.back().may_run.begin(), record_.jobs.back().may_run.end());
-      ended = attempt(session_, whole_, runner_, context, resume, record_.output, job_ ? &*job_ : nullptr,
-                      outcome_, done_.log, [this] { return record_end(Status()); });
+      ended = attempt(session_, whole_, runner_, context, action.resume, record_.output,
+                      job_ ? &*job_ : nullptr, outcome_, done_.log, [this] { return record_end(Status()); });
       if (job_) record_.jobs.back().may_run.assign(job_->may_run.begin(), job_->may_run.end());
     }
     done_.status = ended;
@@ -345,7 +349,7 @@ class StepRun {
     record_ = record_of(session_, step_);
     if (job_) {
       record_.jobs = with_folder_of(whole_, record_, std::move(record_.jobs));
-      job_->run = run_of_job(record_);
+      job_->run = run_of_job(session_, step_, record_);
       auto lease = session_.store().lease_job(step_.id, session_.options().command, false, session_.now());
       if (!lease.ok()) return std::move(lease).status();
       job_->lease = std::move(*lease);
@@ -371,7 +375,7 @@ class StepRun {
     }
     record_.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_).count();
     record_.finished_at = session_.world().clock.wall_seconds();
-    done_.left_running = job_ && job_->let_go && ended.code() == kLeftRunning;
+    done_.left_running = job_ && (job_->let_go || job_->only_joins) && ended.code() == kLeftRunning;
     record_.status = ended.ok()                        ? StepStatus::Done
                      : done_.left_running              ? StepStatus::Detached
                      : ended.code() == Code::Cancelled ? StepStatus::Interrupted
@@ -432,7 +436,7 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
   }
   Result<ir::Step> whole = resolved_step(session, *step);
   if (!whole.ok()) return {whole.status()};
-  return StepRun(session, *step, *whole, *runner->second).run(action.resume, deadline);
+  return StepRun(session, *step, *whole, *runner->second).run(action, deadline);
 }
 
 }  // namespace radl

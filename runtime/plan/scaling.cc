@@ -7,6 +7,7 @@
 
 #include "common/human.h"
 #include "compiler/resources/resource_schema.h"
+#include "runtime/base/job_members.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/step_facts.h"
@@ -70,17 +71,14 @@ std::vector<std::string> leaving(const Draft& draft) {
 
 // Whether other workers of a training continue without these of its nodes.
 bool trains_without(const StepRecord& job, const std::vector<std::string>& lost) {
-  ir::Step step;
-  step.kind = ir::StepKind::Training;
-  step.training = job.definition ? job.definition->value("training", Json::object()) : Json::object();
-  return job.kind == ir::step_kind_name(step.kind) &&
-         std::all_of(lost.begin(), lost.end(),
-                     [&](const std::string& node) { return can_miss(step, node); }) &&
-         std::any_of(job.nodes.begin(), job.nodes.end(), [&](const std::string& node) {
-           const Json workers = step.training.value("cluster", Json::object()).value("worker", Json::array());
-           return std::find(workers.begin(), workers.end(), Json(node)) != workers.end() &&
-                  std::find(lost.begin(), lost.end(), node) == lost.end();
-         });
+  return job.kind == ir::step_kind_name(ir::StepKind::Training) && job.definition &&
+         continues_without(job.definition->value("training", Json::object()), lost);
+}
+
+// The plan joins it where it runs.
+bool is_joined(const Draft& draft, const StepRecord& record) {
+  auto action = draft.step_actions.find(record.id);
+  return action != draft.step_actions.end() && !draft.plan.actions[action->second].joins.empty();
 }
 
 // Jobs that go on whatever this plan does: they have not ended, and it leaves them alone.
@@ -161,6 +159,7 @@ void leave_before(Draft& draft, const StepRecord& job) {
   drain.nodes = {*stays};
   drain.spec = {{"job", job.id}};
   drain.summary = "members of " + job.id;
+  if (is_joined(draft, job)) draft.plan.actions[draft.step_actions.at(job.id)].needs.push_back(drain.id);
   add_drain(draft, std::move(drain), removed);
 }
 
@@ -298,7 +297,8 @@ void note_autoscale(Draft& draft) {
 void plan_drains(Draft& draft) {
   if (!draft.input.options.leave_jobs) note_autoscale(draft);
   for (const auto& [id, record] : draft.input.snapshot.steps)
-    if (goes_on(draft, record) && record.kind == ir::step_kind_name(ir::StepKind::Training))
+    if ((goes_on(draft, record) || is_joined(draft, record)) &&
+        record.kind == ir::step_kind_name(ir::StepKind::Training))
       leave_before(draft, record);
   for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
     if (!rules.drains || draft.is_made_anew(rules.node)) continue;

@@ -12,6 +12,7 @@
 #include "common/store_address.h"
 #include "compiler/resources/resource_schema.h"
 #include "runtime/base/job_folder.h"
+#include "runtime/base/job_members.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -23,6 +24,13 @@ std::string step_digest(const ir::Step& step, const std::map<std::string, std::s
     text += "\n" + name + "=" + (fingerprint == secrets.end() ? "" : fingerprint->second);
   }
   return sha256_hex(text);
+}
+
+std::string job_content(const ir::Step& step, const std::map<std::string, std::string>& secrets) {
+  if (step.kind != ir::StepKind::Training) return step_digest(step, secrets);
+  ir::Step content = step;
+  content.digest = sha256_hex(common_to_workers(step.training).dump());
+  return step_digest(content, secrets);
 }
 
 std::vector<std::string> steps_below(const ir::Step& step,
@@ -219,19 +227,7 @@ LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot) {
 bool can_miss(const ir::Step& step, const std::string& node) {
   if (step.kind == ir::StepKind::Program)
     return step.program.value("lost", "all") == "alone" && !step.nodes.empty() && node != step.nodes.front();
-  if (step.kind != ir::StepKind::Training) return false;
-  const auto members = [&](const char* type) {
-    return step.training.value("cluster", Json::object()).value(type, Json::array());
-  };
-  const auto has = [&](const Json& nodes) {
-    return std::find(nodes.begin(), nodes.end(), Json(node)) != nodes.end();
-  };
-  const Json chief = members("chief"), servers = members("ps"), workers = members("worker");
-  const Json sync = step.training.value("job", Json::object()).value("sync", Json::object());
-  const std::string mode = sync.value("mode", "");
-  // Without a server, worker 0 is the chief.
-  const bool has_server = (!chief.empty() || !servers.empty()) && mode != "allreduce" && mode != "auto";
-  return has(workers) && !has(chief) && !has(servers) && (has_server || workers.front() != node);
+  return step.kind == ir::StepKind::Training && has_workers_only(step.training, node);
 }
 
 std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const StepRecord& record) {

@@ -13,6 +13,9 @@ namespace radl {
 
 // Digest of the step itself: the IR's digest and the fingerprints of the secrets that it uses.
 std::string step_digest(const ir::Step& step, const std::map<std::string, std::string>& secrets);
+// What a job that runs must have in common with this one to be joined. For a training, that is all but its
+// workers, which may join and leave while it runs.
+std::string job_content(const ir::Step& step, const std::map<std::string, std::string>& secrets);
 // The steps directly before it on its node, whose work it builds upon. None for a training: only what its own
 // digest covers matters for its result.
 std::vector<std::string> steps_below(const ir::Step& step,

@@ -8,6 +8,7 @@
 #include "runtime/plan/build.h"
 #include "runtime/plan/farm_notes.h"
 #include "runtime/plan/fields.h"
+#include "runtime/plan/joining.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/step_times.h"
 #include "runtime/plan/values.h"
@@ -32,7 +33,7 @@ class StepPlanner {
     for (const ir::Step& step : draft_.input.program.steps) {
       if (waits_for_job(step)) continue;
       if (step.kind == ir::StepKind::Barrier) continue;
-      if (draft_.input.options.leave_jobs && left_alone(step)) continue;
+      if (draft_.input.options.leave_jobs && !only_joins(step) && left_alone(step)) continue;
       plan(step);
     }
   }
@@ -55,11 +56,36 @@ class StepPlanner {
 
   void note_supervised(const ir::Step& step, const std::string& by) const {
     auto record = snapshot_.steps.find(step.id);
-    const bool same = record != snapshot_.steps.end() &&
-                      same_content(step, step_digest(step, draft_.input.secrets), record->second);
-    draft_.plan.notes.push_back(
-        fmt::format("{} keeps running ({}){}", step.id, by,
-                    same ? "" : "; changes of it in the file apply once it has ended"));
+    std::string also = "; changes of it in the file apply once it has ended";
+    if (record != snapshot_.steps.end()) {
+      if (same_content(step, step_digest(step, draft_.input.secrets), record->second))
+        also.clear();
+      else if (same_training(step, record->second) && is_scaled(step))
+        also = after_semicolon(joining_text(joining(step, record->second.nodes)));
+    }
+    draft_.plan.notes.push_back(fmt::format("{} keeps running ({}){}", step.id, by, also));
+  }
+
+  static std::string after_semicolon(const std::string& text) { return text.empty() ? "" : "; " + text; }
+
+  // Whoever supervises it takes its nodes from the state.
+  bool is_scaled(const ir::Step& step) const {
+    const PlanOptions& options = draft_.input.options;
+    return radl::is_scaled(step, draft_.input.program, options.scaled ? *options.scaled : snapshot_.scaled);
+  }
+
+  bool same_training(const ir::Step& step, const StepRecord& record) const {
+    return radl::same_training(step, record, snapshot_, draft_.input.secrets);
+  }
+
+  // A scale starts no job. Nodes that it adds join a training that runs and that nobody supervises.
+  bool only_joins(const ir::Step& step) const {
+    auto record = snapshot_.steps.find(step.id);
+    if (record == snapshot_.steps.end() || step.kind != ir::StepKind::Training) return false;
+    const std::string digest = step_digest(step, draft_.input.secrets);
+    if (!runs_as(step, record->second, digest) || !is_scaled(step)) return false;
+    const std::vector<std::string> running = members_on(step, left_running(record->second, snapshot_).newest);
+    return can_be_joined(step, running) && !joining(step, running).empty();
   }
 
   // A job, and what waits for what a job gives for the first time.
@@ -250,6 +276,7 @@ class StepPlanner {
       add_farm_note(draft_.input.program, step, draft_.plan.notes);
     }
     if (step.kind == ir::StepKind::Training) {
+      if (draft_.input.options.leave_jobs) action.spec = {{"only_joins", true}};
       // Checkpoints in a bucket outlive the nodes and the state, and are kept apart by what is trained.
       const std::string kept = step.training.value("checkpoints", "");
       const bool known = record && same_identity(step, *record);
@@ -335,22 +362,20 @@ class StepPlanner {
       if (auto found = running.find(step.id); found != running.end()) {
         runs = "still runs";
         for (std::vector<std::string>* nodes : {&left.newest, &left.older})
-          std::erase_if(*nodes, [&](const std::string& node) {
-            return std::find(found->second.begin(), found->second.end(), node) == found->second.end();
-          });
+          std::erase_if(*nodes, [&](const std::string& node) { return !is_one_of(found->second, node); });
       }
     }
-    const bool same = has_not_ended(record.status) && same_content(step, digest, record) &&
-                      input_reason(step, record).empty() && record.nodes == step.nodes;
     action.ends = left.older;
-    if (same) action.joins = left.newest;
-    action.rejoins = record.status == StepStatus::Detached && can_be_joined(step, action.joins);
-    for (const std::string& node : same ? std::vector<std::string>() : left.newest) {
-      if (std::find(action.ends.begin(), action.ends.end(), node) == action.ends.end())
-        action.ends.push_back(node);
+    if (runs_as(step, record, digest)) {
+      action.joins = members_on(step, left.newest);
+    } else {
+      for (const std::string& node : left.newest)
+        if (!is_one_of(action.ends, node)) action.ends.push_back(node);
     }
+    action.rejoins = record.status == StepStatus::Detached && can_be_joined(step, action.joins);
     if (!action.joins.empty())
       why += fmt::format("; it {} on {} and is joined there", runs, fmt::join(action.joins, ", "));
+    why += after_semicolon(joining_text(joining(step, action.joins)));
     if (!action.ends.empty())
       why +=
           fmt::format("; an earlier version {} on {} and is ended first", runs, fmt::join(action.ends, ", "));
@@ -364,11 +389,18 @@ class StepPlanner {
                                 "removed", false});
   }
 
-  // It runs on all nodes without which it would end.
-  static bool can_be_joined(const ir::Step& step, const std::vector<std::string>& joins) {
-    return !joins.empty() && std::all_of(step.nodes.begin(), step.nodes.end(), [&](const std::string& node) {
-      return can_miss(step, node) || std::find(joins.begin(), joins.end(), node) != joins.end();
-    });
+  // What runs, if anything does, is this very job. The workers of a training may be others by now.
+  bool runs_as(const ir::Step& step, const StepRecord& record, const std::string& digest) const {
+    if (!has_not_ended(record.status) || !input_reason(step, record).empty()) return false;
+    return (same_content(step, digest, record) && record.nodes == step.nodes) || same_training(step, record);
+  }
+
+  // Others have left it, or are about to.
+  static std::vector<std::string> members_on(const ir::Step& step, const std::vector<std::string>& running) {
+    std::vector<std::string> nodes;
+    for (const std::string& node : running)
+      if (is_one_of(step.nodes, node)) nodes.push_back(node);
+    return nodes;
   }
 
   static double epochs_of(const Json& training) {

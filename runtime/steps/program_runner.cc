@@ -16,6 +16,7 @@
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/following.h"
 #include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/leaving.h"
 #include "runtime/steps/jobs/look_at_all.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
@@ -23,7 +24,6 @@
 #include "runtime/steps/jobs/services.h"
 #include "runtime/steps/jobs/silence.h"
 #include "runtime/steps/program/failure.h"
-#include "runtime/steps/program/leaving.h"
 #include "runtime/steps/program/peer_access.h"
 #include "runtime/steps/program/preparing.h"
 #include "runtime/steps/program/rejoin.h"
@@ -561,7 +561,7 @@ class ProgramRun {
   jobs::MayRun may_run_{context_, nodes_};
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
-  Leaving leaving_;
+  jobs::Leaving leaving_;
   bool interrupted_ = false;            // part of an earlier run is gone
   std::chrono::seconds ran_before_{0};  // of a program that was joined: since it was started
   Absent absent_;                       // nodes that the program was joined without

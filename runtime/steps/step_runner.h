@@ -59,6 +59,9 @@ struct StepContext {
   // Of a job: addresses of nodes where processes of its folder may run. The runner keeps it up to date.
   std::set<std::string>* may_run = nullptr;
   bool resume = false;  // Training: go on from the last checkpoint if there is one; false: start anew
+  // Training: joined if it runs, and brought back if it has ended. Otherwise it is not started, and run()
+  // ends with kLeftRunning.
+  bool only_joins = false;
 };
 
 // How a job ends for its supervisor that runs on without it.

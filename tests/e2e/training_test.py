@@ -261,6 +261,72 @@ class Training(RadlCase):
         self.assertEqual(process.returncode, 130, out + err)
         self.destroy()
 
+    def wait_for_free_lock(self):
+        self.wait_until(lambda: "at_work" not in self.show(self.file), 60, "the lock is not given back")
+
+    def workers_of_training(self):
+        (step,) = [s for s in self.show(self.file)["steps"] if s["id"] == "training/small"]
+        return step["nodes"]
+
+    def test_nodes_that_scale_adds_join_the_running_training_and_leave_it(self):
+        self.all_reduce()
+        self.edit(self.file, ("default = 4", "default = 2000"))
+        process, log = self.start_training()
+        chief = self.wait_for_task("worker-0")
+        self.wait_for_event(log, "peer_joined", peer="worker/1")
+        self.wait_for_free_lock()
+        out = self.radlc("scale", self.file, "worker", "3", "-y")
+        self.assertIn("worker[2] joins the training that runs", out)
+        self.wait_for_event(log, "peer_joined", peer="worker/2")
+        self.wait_for_event(log, "started", task="worker/2")
+        self.assertEqual(self.workers_of_training(), ["worker[0]", "worker[1]", "worker[2]"])
+        # One that leaves, in the middle; the others keep their numbers, and a new one gets the free number.
+        self.wait_for_free_lock()
+        self.radlc("scale", self.file, "worker", "--node", "worker[1]", "-y")
+        self.wait_until(lambda: self.workers_of_training() == ["worker[0]", "worker[2]"], 100, "the supervisor does not notice")
+        third = self.wait_for_task("worker-2")
+        self.wait_for_free_lock()
+        joined = len([e for e in self.metrics(log) if e["event"] == "started" and e["task"] == "worker/1"])
+        self.radlc("scale", self.file, "worker", "3", "-y")
+        self.wait_for_event(log, "started", joined + 1, task="worker/1")
+        self.assertEqual(self.wait_for_task("worker-0"), chief, "it was not started again")
+        self.assertEqual(self.wait_for_task("worker-2"), third)
+        self.assertNotIn('"event":"action_retry"', log.read_text())
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.destroy()
+
+    def test_scale_lets_nodes_join_a_training_that_nobody_supervises(self):
+        self.all_reduce()
+        self.edit(self.file, ("default = 4", "default = 2000"))
+        self.apply("--detach")
+        chief = self.wait_for_task("worker-0")
+        out = self.radlc("scale", self.file, "worker", "3", "-y")
+        self.assertIn("worker[2] joins the training that runs", out)
+        third = self.wait_for_task("worker-2")
+        process, log = self.start_training()  # it is joined, with its new worker
+        self.wait_for_event(log, "peer_joined", peer="worker/2")
+        process.kill()
+        process.communicate()
+        self.radlc("scale", self.file, "worker", "4", "-y")
+        self.wait_for_task("worker-3")
+        self.assertEqual((self.wait_for_task("worker-0"), self.wait_for_task("worker-2")), (chief, third))
+        self.destroy()
+
+    def test_scale_starts_no_training_that_does_not_run(self):
+        self.all_reduce()
+        self.edit(self.file, ("default = 4", "default = 2000"))
+        self.apply("--detach")
+        self.wait_for_task("worker-0")
+        for pid in self.training_pids():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        self.wait_until(lambda: not self.training_pids(), message="a process is left")
+        self.radlc("scale", self.file, "worker", "3", "-y")
+        self.assertEqual(self.training_pids(), [])
+        self.destroy()
+
     def test_all_reduce_resumes_from_its_checkpoint_without_its_chief(self):
         self.all_reduce()
         process, log = self.start_training("epochs=6")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "common/processors.h"
 #include "compiler/resources/resource_schema.h"
@@ -14,6 +15,7 @@ namespace radl::training {
 
 using jobs::address_of;
 using jobs::is_local;
+
 bool Layout::needs_data(size_t node) const {
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].node == node && (i == chief || tasks[i].type == "worker")) return true;
@@ -21,24 +23,59 @@ bool Layout::needs_data(size_t node) const {
   return false;
 }
 
-bool Layout::can_miss(const std::set<size_t>& nodes) const {
-  bool others = false;
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const bool on_them = nodes.contains(tasks[i].node), worker = tasks[i].type == "worker";
-    if (on_them && (!worker || i == chief)) return false;
-    others |= worker && !on_them;
+std::vector<Task> Layout::on(size_t node) const {
+  std::vector<Task> here;
+  for (const auto& task : tasks) {
+    if (task.node == node) here.push_back(task);
   }
-  return others;
+  return here;
 }
 
-Result<Json> cluster_of(const std::string& job, const Layout& layout) {
+void number_workers(Layout& layout, const std::map<size_t, int>& numbers) {
+  std::set<int> taken;
+  for (const auto& [node, number] : numbers) taken.insert(number);
+  for (auto& task : layout.tasks) {
+    if (task.type != "worker") continue;
+    if (auto known = numbers.find(task.node); known != numbers.end()) {
+      task.index = known->second;
+      continue;
+    }
+    task.index = 0;
+    while (!taken.insert(task.index).second) ++task.index;
+  }
+}
+
+namespace {
+
+std::string task_address(const Task& task, const std::vector<NodeHandle>& nodes) {
+  return fmt::format("{}:{}", address_of(nodes[task.node]), task.port);
+}
+
+}  // namespace
+
+Json cluster_of(const Layout& layout, const std::vector<NodeHandle>& nodes) {
+  Json cluster = Json::object();
+  for (const auto& task : layout.tasks) cluster[task.type][task.index] = task_address(task, nodes);
+  return cluster;
+}
+
+Result<Json> cluster_of(const std::string& job, const Layout& layout, const std::vector<NodeHandle>& nodes) {
   const Json whole = Json::parse(job, nullptr, false);
+  Json cluster = whole.is_object() ? whole.value("cluster", Json()) : Json();
+  if (!cluster.is_object()) cluster = Json::object();
   for (const Task& task : layout.tasks) {
-    const Json::json_pointer at(fmt::format("/cluster/{}/{}", task.type, task.index));
-    if (!whole.is_object() || !whole.contains(at) || !whole[at].is_string())
+    Json& members = cluster[task.type];
+    if (!members.is_array()) members = Json::array();
+    if (task.port != 0) members[task.index] = task_address(task, nodes);
+    const size_t at = static_cast<size_t>(task.index);
+    if (at >= members.size() || !members[at].is_string())
       return Status(Code::Corrupt, fmt::format("the running training has no address of {}", task.name()));
   }
-  return whole["cluster"];
+  // Numbers of workers that have left: nobody needs those above them.
+  Json& workers = cluster["worker"];
+  const auto gap = std::find(workers.begin(), workers.end(), Json());
+  workers.erase(gap, workers.end());
+  return cluster;
 }
 
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes) {
@@ -132,17 +169,14 @@ int threads_of(const Json& training, const Layout& layout, const std::vector<Nod
   return std::max(1, usable_cores() / workers_here);
 }
 
-Json job_of(const Json& training, const Layout& layout, const Task& task,
-            const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume) {
+Json job_of(const Json& training, const Layout& layout, const Task& task, const Json& cluster,
+            const NodeHandle& node, const std::string& home, int threads, bool resume) {
   Json job = training.at("job");
   std::string directory = job["dataset"].value("directory", "");
   if (!directory.empty() && !directory.starts_with('/'))
     job["dataset"]["directory"] = home + "/" + sftp_path(directory);
   job["threads"] = threads;
-  job["cluster"] = Json::object();
-  for (const auto& member : layout.tasks) {
-    job["cluster"][member.type].push_back(fmt::format("{}:{}", address_of(nodes[member.node]), member.port));
-  }
+  job["cluster"] = cluster;
   job["task"] = {{"type", task.type}, {"index", task.index}};
   // A worker that has directories would take over from a lost chief. The results would then be on its node,
   // where nobody looks for them.
@@ -151,7 +185,7 @@ Json job_of(const Json& training, const Layout& layout, const Task& task,
   job["secrets"] = "job.key";
   job["progress"] = "progress-" + task.file() + ".jsonl";
   job["resume"] = resume ? "auto" : "never";
-  const Json& attributes = nodes[task.node].attributes;
+  const Json& attributes = node.attributes;
   if (auto notice = attributes.find("eviction_notice"); notice != attributes.end() && notice->is_object())
     job["interruption"] = *notice;
   return job;

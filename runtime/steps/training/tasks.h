@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,15 +22,17 @@ struct Layout {
   std::vector<Task> tasks;
   size_t chief = 0;                    // index in tasks: evaluates, writes checkpoints, events and the model
   bool needs_data(size_t node) const;  // a chief or worker runs there
-  // Whether the training goes on without these nodes: none of them has the chief or a server, and there are
-  // workers on others.
-  bool can_miss(const std::set<size_t>& nodes) const;
+  std::vector<Task> on(size_t node) const;
 };
 
 // From training.cluster. In the modes allreduce and auto there are workers only, and worker 0 is the chief.
 // Where the chief's node holds server 0 (or worker 0 and there are no servers), that process is the chief, as
 // docs/job.md allows. Invalid names a node that is not one of the step's.
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes);
+
+// Gives workers on these nodes these numbers, and the others the lowest free ones. A worker keeps its number
+// as long as it runs, whatever nodes come and go.
+void number_workers(Layout& layout, const std::map<size_t, int>& numbers);
 
 // How a training stands when these tasks have ended (by Task::file(), -1: killed): it is done with its chief;
 // it has failed with its chief, a server, or the last worker.
@@ -41,13 +42,15 @@ struct Standing {
 };
 Standing standing(const Layout& layout, const std::map<std::string, int>& ends);
 
-// The job file of one task. `home` is the login's home on its node; ports are set by now.
-Json job_of(const Json& training, const Layout& layout, const Task& task,
-            const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume);
+// The addresses of all tasks of a training that starts: {"worker": ["10.0.0.2:21001", ..], ..}.
+Json cluster_of(const Layout& layout, const std::vector<NodeHandle>& nodes);
+// The same of a training that runs, from the job file of its chief, with the addresses of tasks that have a
+// port now: workers that join it. Corrupt if one is missing.
+Result<Json> cluster_of(const std::string& job, const Layout& layout, const std::vector<NodeHandle>& nodes);
 
-// The addresses of all tasks that the job file of a member of the running training names: {"worker":
-// ["10.0.0.2:21001", ..], ..}. Corrupt if one is missing.
-Result<Json> cluster_of(const std::string& job, const Layout& layout);
+// The job file of one task. `home` is the login's home on its node.
+Json job_of(const Json& training, const Layout& layout, const Task& task, const Json& cluster,
+            const NodeHandle& node, const std::string& home, int threads, bool resume);
 
 // What the engine says, in the words of the training's properties: `learning_rate` for the job file's
 // `schedule.peak`.

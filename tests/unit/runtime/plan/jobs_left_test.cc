@@ -139,9 +139,35 @@ TEST_F(JobsLeftTest, ARefreshSaysWhereItRuns) {
 
 TEST_F(JobsLeftTest, OnANodeThatGoesItEndsWithTheNodeAndBeforeItsSuccessorStarts) {
   killed_in(training(2));
-  const Plan plan = bench.plan(training(1));
+  const Plan plan = bench.plan(training(1, "vgg11"));
   EXPECT_TRUE(has(action(plan, "training/cifar").needs, "worker[1]"));
   EXPECT_LT(place(plan, "worker[1]"), place(plan, "training/cifar"));
+}
+
+TEST_F(JobsLeftTest, ANodeThatIsAddedJoinsTheTrainingThatRuns) {
+  for (const StepStatus status : {StepStatus::Interrupted, StepStatus::Detached}) {
+    PlanBench other;
+    other.applied(training(2));
+    StepRecord& record = other.snapshot.steps.at("training/cifar");
+    record.status = status;
+    record.jobs = {{"cifar-1", record.made_on, record.nodes}};
+    const Action joined = action(other.plan(training(3)), "training/cifar");
+    EXPECT_EQ(joined.joins, (Names{"server[0]", "worker[0]", "worker[1]"}));
+    EXPECT_TRUE(joined.ends.empty());
+    EXPECT_TRUE(has(joined.needs, "worker[2]"));
+    EXPECT_NE(joined.why.find("worker[2] joins the training that runs"), std::string::npos) << joined.why;
+    EXPECT_EQ(joined.rejoins, status == StepStatus::Detached) << "whatever becomes of the new node";
+  }
+}
+
+TEST_F(JobsLeftTest, AWorkerLeavesTheTrainingThatRunsBeforeItsNodeGoes) {
+  killed_in(training(2));
+  const Plan plan = bench.plan(training(1));
+  const Action joined = action(plan, "training/cifar");
+  EXPECT_EQ(joined.joins, (Names{"server[0]", "worker[0]"}));
+  EXPECT_TRUE(joined.ends.empty());
+  EXPECT_TRUE(has(joined.needs, "training/cifar/drain"));
+  EXPECT_TRUE(has(action(plan, "worker[1]").removed_after, "training/cifar/drain"));
 }
 
 TEST_F(JobsLeftTest, AJobThatIsNotInTheFileAnyMoreIsEndedBeforeAnythingRunsOnItsNodes) {

@@ -215,5 +215,32 @@ TEST_F(ScalePlans, WorkersLeaveATrainingBeforeTheirNodesAreRemoved) {
   EXPECT_EQ(plan.find("worker[2]")->removed_after.back(), drain->id);
 }
 
+TEST_F(ScalePlans, AnAddedNodeJoinsATrainingThatRuns) {
+  auto with_job = [](int workers) {
+    return ProgramBuilder().deploy({"server"}).deploy({"worker", workers}).train("server", "worker").build();
+  };
+  bench.applied(with_job(2));
+  bench.options.leave_jobs = true;
+  bench.options.scaled = Scalings{{"worker", {2, {0, 1, 2}}}};
+  StepRecord& record = bench.snapshot.steps.at("training/cifar");
+  record.jobs = {{"cifar-1", record.made_on, record.nodes}};
+  EXPECT_EQ(bench.plan(with_job(3)).find("training/cifar"), nullptr) << "it has ended";
+  record.status = StepStatus::Detached;
+  const Plan plan = bench.plan(with_job(3));
+  const Action* joins = plan.find("training/cifar");
+  ASSERT_NE(joins, nullptr);
+  EXPECT_EQ(joins->spec, Json({{"only_joins", true}})) << "it is not started if it does not run";
+  EXPECT_EQ(joins->joins.size(), 3u);
+  EXPECT_EQ(bench.plan(with_job(2)).find("training/cifar"), nullptr) << "nobody joins it";
+
+  bench.snapshot.supervised["training/cifar"] = "apply by ana on host7";
+  const Plan beside = bench.plan(with_job(3));
+  EXPECT_EQ(beside.find("training/cifar"), nullptr) << "its supervisor lets it join";
+  const bool noted = std::any_of(beside.notes.begin(), beside.notes.end(), [](const std::string& note) {
+    return note.find("ana") != note.npos && note.find("worker[2] joins") != note.npos;
+  });
+  EXPECT_TRUE(noted);
+}
+
 }  // namespace
 }  // namespace radl::test

@@ -10,112 +10,15 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/clouds/local/node_directory.h"
-#include "runtime/clouds/local/node_process.h"
 #include "runtime/steps/training/tasks.h"
-#include "runtime/steps/training_runner.h"
-#include "tests/support/paths.h"
-#include "tests/support/test_nodes.h"
-#include "tests/support/wait_until.h"
+#include "tests/unit/runtime/steps/training_case.h"
 
 namespace radl {
 namespace {
 
 using test::contains;
-using test::TestNodes;
+using test::TrainingTest;
 using test::wait_until;
-
-struct TrainingTest : testing::Test {
-  TrainingTest() {
-    set("RADL_TRAIN", test::source_dir() + "/tests/support/fake_engine/radl-train");
-    set("XDG_CACHE_HOME", nodes.folder.path("cache"));
-    for (const char* address : {"server[0]", "worker[0]", "worker[1]"})
-      handles.push_back(nodes.handle(address));
-    step.id = "training/t";
-    step.kind = ir::StepKind::Training;
-    step.digest = "digest-1";
-    for (const auto& handle : handles) step.nodes.push_back(handle.address);
-    step.training = {
-        {"name", "t"},
-        {"identity", std::string(64, 'a')},
-        {"result", nodes.folder.path("result")},
-        {"data", {{"source", "subset"}, {"mirror", ""}}},
-        {"cluster",
-         {{"chief", {"server[0]"}}, {"ps", {"server[0]"}}, {"worker", {"worker[0]", "worker[1]"}}}},
-        {"job",
-         {{"job", 1},
-          {"model", "ok"},
-          {"epochs", 2},
-          {"threads", 0},
-          {"dataset", {{"name", "tiny"}, {"directory", "data/tiny"}}}}}};
-    context.context = &nodes.context;
-    context.run_begun = std::chrono::steady_clock::now();
-    context.log_path = nodes.folder.path("step.log");
-    context.emit = [this](const StepEvent& event) { events.push_back(event); };
-  }
-  void set(const std::string& name, std::string value) {
-    nodes.context.environment = nodes.context.environment.with(name, std::move(value));
-  }
-  std::string job_file(const std::string& node, const std::string& below) {
-    for (const auto& handle : handles) {
-      if (handle.address == node)
-        return handle.attributes.at("home").get<std::string>() + "/.radl/jobs/t-aaaaaaaaaaaa/" + below;
-    }
-    return "";
-  }
-  Result<StepOutcome> run() { return make_training_runner()->run(context, step, handles); }
-  size_t count(const std::string& event) {
-    size_t n = 0;
-    for (const auto& each : events) n += each.kind == "metric" && each.data.value("event", "") == event;
-    return n;
-  }
-  // Processes of the training on a node, the node's server and our connection apart.
-  size_t engines() {
-    size_t n = 0;
-    for (const auto& handle : handles) {
-      local::NodeDirectory directory(nodes.context.work_directory, handle.attributes.at("vm_id"));
-      for (int pid : local::processes_of(directory)) {
-        auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
-        n += line && line->find("radl-train") != std::string::npos;
-      }
-    }
-    return n;
-  }
-  // Those that work on a task's job; the shells around them apart.
-  size_t engines_of(const std::string& node, const std::string& task) {
-    size_t n = 0;
-    for (const auto& handle : handles) {
-      if (handle.address != node) continue;
-      local::NodeDirectory directory(nodes.context.work_directory, handle.attributes.at("vm_id"));
-      for (int pid : local::processes_of(directory)) {
-        auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
-        n += line && line->find(std::string(1, '\0') + "job-" + task + ".json" + '\0') != std::string::npos;
-      }
-    }
-    return n;
-  }
-  // The chief ends no earlier.
-  void wait_for_another_start() {
-    wait_until([&] {
-      auto starts = read_file(job_file("worker[1]", "starts"));
-      return starts && std::count(starts->begin(), starts->end(), '\n') > 1;
-    });
-    std::filesystem::remove(job_file("server[0]", "hold"));
-  }
-  void wait_for_steps() {
-    bool started = wait_until([&] {
-      auto text = read_file(job_file("server[0]", "progress-ps-0.jsonl"));
-      return text && text->find("\"step\"") != std::string::npos;
-    });
-    EXPECT_TRUE(started) << "the training does not start";
-  }
-
-  TestNodes nodes;
-  std::vector<NodeHandle> handles;
-  ir::Step step;
-  StepContext context;
-  std::vector<StepEvent> events;
-};
 
 TEST_F(TrainingTest, BringsTheModelBackWithItsNumbers) {
   auto outcome = run();
@@ -434,29 +337,6 @@ TEST_F(TrainingTest, TheInterruptionOfTheChiefsNodeEndsAllAndTheNextAttemptResum
   outcome = run();
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
   EXPECT_LT(count("step"), 100u) << "it begins where it was";
-}
-
-TEST(TrainingLayout, CanMissNodesOfWorkersWhileOthersWork) {
-  training::Layout layout;
-  layout.tasks = {{"worker", 0, 0, 0}, {"worker", 1, 1, 0}, {"worker", 2, 2, 0}, {"ps", 0, 3, 0}};
-  EXPECT_TRUE(layout.can_miss({1, 2}));
-  EXPECT_FALSE(layout.can_miss({0})) << "it is the chief";
-  EXPECT_FALSE(layout.can_miss({1, 3})) << "a server";
-  layout.chief = 3;
-  EXPECT_TRUE(layout.can_miss({0, 1}));
-  EXPECT_FALSE(layout.can_miss({0, 1, 2})) << "nobody works";
-}
-
-TEST(TrainingLayout, TakesTheAddressesOfARunningTraining) {
-  training::Layout layout;
-  layout.tasks = {{"ps", 0, 0, 0}, {"worker", 0, 1, 0}};
-  const Json cluster = {{"ps", {"[::1]:21000"}}, {"worker", {"10.0.0.2:21001"}}};
-  auto found = training::cluster_of(Json{{"cluster", cluster}}.dump(), layout);
-  ASSERT_TRUE(found.ok());
-  EXPECT_EQ(*found, cluster);
-  for (const char* bad : {"", "{", "[]", "{}", R"({"cluster": {"ps": ["host:1"]}})",
-                          R"({"cluster": {"ps": ["host:1"], "worker": [2]}})"})
-    EXPECT_EQ(training::cluster_of(bad, layout).status().code(), Code::Corrupt) << bad;
 }
 
 TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {

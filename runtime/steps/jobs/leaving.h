@@ -1,4 +1,4 @@
-// Nodes of a program that their clouds take back, as the threads that follow them learn it.
+// Nodes of a job that their clouds preempt, as the threads that follow them learn it.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 #include "runtime/steps/jobs/following.h"
 
-namespace radl::program {
+namespace radl::jobs {
 
 class Leaving {
  public:
-  // The cloud of a node has said that it takes it back, and when; true: for the first time.
+  // The cloud of a node has announced that it preempts it, and when; true: for the first time.
   bool notice(size_t node, const std::string& when) {
     std::lock_guard lock(mutex_);
     return leaving_.emplace(node, when).second;
@@ -42,7 +42,7 @@ class Leaving {
     return leaving_;
   }
   // However a member ends that was asked to for its machine's sake, it is missed and has not failed.
-  jobs::Ends as_missed(jobs::Ends ends, const std::vector<jobs::Process>& processes) const {
+  Ends as_missed(Ends ends, const std::vector<Process>& processes) const {
     std::lock_guard lock(mutex_);
     for (size_t node : parted_)
       if (auto end = ends.find(processes[node].name); end != ends.end() && end->second > 0) end->second = -1;
@@ -55,4 +55,4 @@ class Leaving {
   std::set<size_t> parted_, deaf_;
 };
 
-}  // namespace radl::program
+}  // namespace radl::jobs

@@ -1,0 +1,19 @@
+// Members of a training, from what its step says of them (docs/ir.md, "Training steps"). Pure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace radl {
+
+// Whether this node of the training has workers only: the chief and the servers cannot be missed.
+bool has_workers_only(const nlohmann::json& training, const std::string& node);
+// Whether a training that runs continues without these of its nodes: they have workers only, and a worker
+// stays on another node.
+bool continues_without(const nlohmann::json& training, const std::vector<std::string>& nodes);
+// What a training that runs must have in common with this one so that the workers of this one can join it:
+// all but its workers, and where its results go.
+nlohmann::json common_to_workers(nlohmann::json training);
+
+}  // namespace radl

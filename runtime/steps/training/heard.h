@@ -1,0 +1,29 @@
+// What the progress lines of a training's processes have told so far. Safe to use from several threads.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "runtime/steps/training/result.h"
+
+namespace radl::training {
+
+class Heard {
+ public:
+  // `news`: a line; its texts are put into the words of the training's properties. `chief`: the name of the
+  // chief's task. `now`: seconds since the apply began; nothing: the line may be of an earlier run.
+  void take(Json& news, const std::string& chief, std::optional<double> now);
+  void took(const std::string& phase, double seconds);
+  // Why a task has failed, as it said itself; else "".
+  std::string failure_of(const std::string& task) const;
+  RunFacts facts() const;
+
+ private:
+  mutable std::mutex mutex_;
+  RunFacts facts_;
+  std::map<std::string, std::string> failures_;  // by Task::name()
+};
+
+}  // namespace radl::training
