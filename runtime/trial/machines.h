@@ -37,6 +37,8 @@ class SimulatedMachines : public StepRunner {
 
   std::function<void()> beside;  // called once, while a job runs; may be empty
 
+  // How many jobs were joined that this process had left running.
+  int joined() const { return joined_; }
   // Whether this very step has run on this very machine.
   bool has_run(const std::string& step, const std::string& digest, const std::string& machine) const;
 
@@ -52,6 +54,8 @@ class SimulatedMachines : public StepRunner {
   Watch watch_;
   std::string ran_path_;
   std::set<std::string> ran_;
+  std::map<std::string, double> left_;  // jobs that run on by themselves: StepContext::job_run -> seconds
+  int joined_ = 0;
   std::unique_ptr<RealMachines> real_;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/files.h"
+#include "runtime/trial/program.h"
 
 namespace radl {
 namespace {
@@ -171,6 +172,19 @@ bool run_beside(TrialWorld& world, const TrialSubject& subject, const TrialPhase
   return true;
 }
 
+// The next round of an apply that supervises trainings for which another run has chosen other workers.
+Status follow_scaling(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Run& run,
+                      PhaseOutcome& outcome) {
+  TrialPhase next = phase;
+  next.program = run.program = phase.beside;
+  run.let_go = {};
+  const int before = world.machines->joined();
+  Status status = recover_first(run);
+  if (status.ok()) status = run_kind(world, subject, next, run, outcome);
+  outcome.restarted = status.ok() && world.machines->joined() == before;
+  return status;
+}
+
 Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Store& store,
                   PhaseOutcome& outcome) {
   const char* command = command_of(phase.kind);
@@ -186,10 +200,18 @@ Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPha
   run.options.parallelism = phase.parallelism;
   run.options.on_error = phase.on_error;
   world.aim(phase.strike);
-  if (phase.beside) world.machines->beside = [&] { outcome.beside = run_beside(world, subject, phase); };
+  bool scaled = false;
+  run.let_go = Stop::when([&scaled] { return scaled; });
+  if (phase.beside) {
+    world.machines->beside = [&] {
+      outcome.beside = run_beside(world, subject, phase);
+      scaled = outcome.beside && takes_workers(*phase.program, *phase.beside);
+    };
+  }
   Status status = recover_first(run);
   if (status.ok()) status = run_kind(world, subject, phase, run, outcome);
   world.machines->beside = nullptr;
+  if (scaled && status.code() == Code::Retry) status = follow_scaling(world, subject, phase, run, outcome);
   world.disarm();
   return status;
 }
@@ -199,6 +221,7 @@ std::string as_text(const PhaseOutcome& outcome) {
               {"message", outcome.status.message()},
               {"struck", outcome.struck},
               {"beside", outcome.beside},
+              {"restarted", outcome.restarted},
               {"calls", outcome.calls},
               {"unowned", outcome.unowned},
               {"ended", outcome.ended}}
@@ -212,6 +235,7 @@ void from_text(const std::string& text, PhaseOutcome& outcome) {
     outcome.status = Status(static_cast<Code>(json.at("code").get<int>()), json.at("message"));
   outcome.struck = json.at("struck");
   outcome.beside = json.at("beside");
+  outcome.restarted = json.at("restarted");
   outcome.calls = json.at("calls");
   outcome.unowned = json.at("unowned").get<std::vector<std::string>>();
   outcome.ended = json.at("ended");

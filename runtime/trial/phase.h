@@ -34,8 +34,9 @@ struct PhaseOutcome {
   Status status;
   bool struck = false;
   bool killed = false;
-  bool beside = false;  // TrialPhase::beside took place
-  int crashed_by = 0;   // a signal, or 256 + an exit status, that nobody asked for
+  bool beside = false;     // TrialPhase::beside took place
+  bool restarted = false;  // a training that ran was not joined, although only its workers differ
+  int crashed_by = 0;      // a signal, or 256 + an exit status, that nobody asked for
   long long calls = 0;
   std::vector<std::string> unowned;  // ids that a destroy has listed and left alone
   double ended = 0;                  // wall seconds; 0: not known

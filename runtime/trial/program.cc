@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/digest.h"
+#include "runtime/base/job_members.h"
 
 namespace radl {
 namespace {
@@ -94,6 +95,16 @@ bool names_any(const std::vector<std::string>& unknowns, const std::set<std::str
   });
 }
 
+// Takes a worker that the others can miss out of a training.
+bool leave_training(ir::Step& step, const std::string& address) {
+  if (step.kind != ir::StepKind::Training || !continues_without(step.training, {address})) return false;
+  ir::Json& workers = step.training["cluster"]["worker"];
+  workers.erase(std::find(workers.begin(), workers.end(), ir::Json(address)));
+  std::erase(step.nodes, address);
+  step.digest = sha256_hex(step.digest + "without " + address);
+  return true;
+}
+
 std::string node_less(ir::Program& program, Draws& draws) {
   const std::string system = any_system(program, draws);
   const ir::Node* last = nullptr;
@@ -103,8 +114,9 @@ std::string node_less(ir::Program& program, Draws& draws) {
   const std::string address = last->address;
   ir::Program less = program;
   std::set<std::string> gone = {address};
-  for (const ir::Step& step : less.steps) {
+  for (ir::Step& step : less.steps) {
     bool on_it = std::count(step.nodes.begin(), step.nodes.end(), address) != 0;
+    if (on_it && leave_training(step, address)) continue;
     if (on_it && step.nodes.size() > 1) return "";
     if (on_it) gone.insert(step.id);
   }
@@ -122,6 +134,22 @@ std::string node_less(ir::Program& program, Draws& draws) {
 }
 
 }  // namespace
+
+bool takes_workers(const ir::Program& before, const ir::Program& after) {
+  bool takes = false;
+  for (const ir::Step& step : before.steps) {
+    if (!ir::is_job(step.kind)) continue;
+    const auto now = std::find_if(after.steps.begin(), after.steps.end(),
+                                  [&](const ir::Step& one) { return one.id == step.id; });
+    if (now == after.steps.end()) return false;
+    if (now->digest == step.digest) continue;
+    if (step.kind != ir::StepKind::Training || now->nodes == step.nodes ||
+        common_to_workers(step.training) != common_to_workers(now->training))
+      return false;
+    takes = true;
+  }
+  return takes;
+}
 
 ir::Program with_tags(const ir::Program& program, const std::string& tags) {
   ir::Program tagged = program;

@@ -158,6 +158,8 @@ class Life {
     if (outcome.crashed_by != 0)
       find({{Finding::Kind::Crashed,
              fmt::format("{}: the process ended by {}", phase.text(), outcome.crashed_by)}});
+    if (outcome.restarted)
+      find({{Finding::Kind::Untrue, "a training that ran was started again for other workers"}});
     find(findings_at_any_time(*world_));
     return outcome;
   }
