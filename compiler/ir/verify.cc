@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "compiler/ir/elastic_farm.h"
 #include "compiler/ir/ir.h"
 #include "compiler/resources/resource_schema.h"
 
@@ -93,7 +94,7 @@ Status verify_program(const Step& step, const Names& nodes) {
   for (const char* key : {"name", "main", "members", "results", "identity"}) {
     if (!program.contains(key)) return wrong(where, fmt::format("program.{} is missing", key));
   }
-  if (!program["members"].is_array() || program["members"].empty())
+  if (!program["members"].is_array() || (program["members"].empty() && !has_elastic_farm(step)))
     return wrong(where, "program.members is empty");
   for (const Json& node : program["members"]) {
     if (!node.is_string() || !nodes.contains(node.get<std::string>()))
@@ -129,7 +130,7 @@ Status verify_step(const Step& step, const Names& nodes, const Names& earlier) {
   }
   if (step.digest.empty()) return wrong(where, "has no digest");
   if (is_job(step.kind)) {
-    if (step.nodes.empty()) return wrong(where, "has no node");
+    if (step.nodes.empty() && !has_elastic_farm(step)) return wrong(where, "has no node");
     return step.kind == StepKind::Training ? verify_training(step, nodes) : verify_program(step, nodes);
   }
   if (step.nodes.size() != 1)

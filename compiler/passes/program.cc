@@ -67,6 +67,10 @@ class ProgramMaker {
     ir::Json depends = without_places(made_);
     depends.erase("resume_arguments");
     depends["results"] = result_for_digest(results, folder_);
+    if (is_elastic()) {  // its outputs are the same on any nodes
+      depends.erase("members");
+      depends.erase("elastic");
+    }
     made_["identity"] = identity(depends);
     step.kind = ir::StepKind::Program;
     step.program = std::move(made_);
@@ -93,12 +97,15 @@ class ProgramMaker {
     return found != given_.end() && found->is_string() ? found->get<std::string>() : otherwise;
   }
 
+  bool is_elastic() const { return given_.value("elastic", false); }
+
+  // An elastic farm may have no node now: it is done.
   bool members() {
     ir::Json members = ir::Json::array();
     for (const ir::Json& node : given_["systems"]) {
       if (std::find(members.begin(), members.end(), node) == members.end()) members.push_back(node);
     }
-    if (members.empty())
+    if (members.empty() && !is_elastic())
       return wrong("systems", fmt::format("program '{}' has no node: its systems are not deployed", name_));
     made_["members"] = std::move(members);
     return true;
@@ -275,7 +282,7 @@ class ProgramMaker {
       return wrong("lost", "with runs_on = 'first' there is one member: lost = 'alone' has no meaning");
     const long long least = given_.value("min", 1LL);
     const size_t count = made_["members"].size();
-    if (least > static_cast<long long>(count))
+    if (least > static_cast<long long>(count) && !is_elastic())
       return wrong("min", fmt::format("'min' is {}, and there are {} members", least, count));
     if (alone) made_["least"] = least;
     return true;
@@ -302,6 +309,7 @@ class ProgramMaker {
 
   // Tasks and their placement; the runtime checks what is in it.
   bool farm() {
+    if (is_elastic() && !elastic()) return false;
     if (!given_.contains("farm")) return true;
     if (!given_["farm"].is_string()) {  // with values that are known after apply
       made_["farm"] = given_["farm"];
@@ -312,6 +320,21 @@ class ProgramMaker {
       return wrong("farm", "a farm has no chief: `runs_on`, `ends` and `ssh` cannot be combined with it");
     made_["farm"] = text("farm");
     return !secret_argument("farm");
+  }
+
+  bool elastic() {
+    if (!given_.contains("farm")) return wrong("elastic", "'elastic' has a meaning with `farm` only");
+    std::string system;
+    for (const std::string node : made_["members"]) {
+      const std::string of = node.substr(0, node.find('['));
+      if (!system.empty() && of != system)
+        return wrong(
+            "systems",
+            fmt::format("an elastic farm has the nodes of one system, not of '{}' and '{}'", system, of));
+      system = of;
+    }
+    made_["elastic"] = true;
+    return true;
   }
 
   void numbers() {
@@ -342,7 +365,7 @@ class ProgramMaker {
   static std::string identity(ir::Json part) {
     for (const char* key :
          {"members", "results", "retries", "lost", "least", "workers", "grace_seconds", "timeout_seconds",
-          "stop_signal", "collect", "needs", "outputs", "may_fail", "ends", "farm"})
+          "stop_signal", "collect", "needs", "outputs", "may_fail", "ends", "farm", "elastic"})
       part.erase(key);
     return json_digest(part);
   }

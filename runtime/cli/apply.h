@@ -18,7 +18,8 @@ struct Options {
   PlanRequest request;
   std::optional<ScaleRequest> scale;  // jobs are left alone then
   bool detach = false;
-  std::string job;  // of `wait`
+  bool keep = false;  // nodes of elastic farms
+  std::string job;    // of `wait`
 };
 // Plan, show, ask, do, report; the exit status.
 int run(const Session& session, Options& options);

@@ -92,9 +92,10 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
   for (const auto& [address, when] : goes_on ? round.lost : decltype(round.lost)())
     std::fprintf(stderr, "%s was %s: radlc replaces it, and its jobs resume from their checkpoints\n",
                  shown(address).c_str(),
-                 !when           ? "lost"
-                 : when->empty() ? "preempted"
-                                 : shown("preempted (" + *when + ")").c_str());
+                 !when              ? "lost"
+                 : *when == kFaulty ? "quarantined because its tasks fail"
+                 : when->empty()    ? "preempted"
+                                    : shown("preempted (" + *when + ")").c_str());
   return code;
 }
 
@@ -114,7 +115,7 @@ int run(const Session& session, Options& options) {
   Cancellation cancellation;
   Apply apply(session.host,
               {options.project, options.run, options.request, options.scale, on_error(options.run.on_error),
-               options.run.lock_timeout, options.detach, options.job},
+               options.run.lock_timeout, options.detach, options.keep, options.job},
               cancellation, tell_on_stderr());
   std::optional<SignalGuard> guard;  // ends before apply.leaving()
   if (Status ready = begin(session, options, cancellation, guard, apply); !ready.ok())
@@ -158,6 +159,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
                    "after a failure: keep what exists, retry, or destroy what this run created")
       ->check(CLI::IsMember({"keep", "retry", "destroy"}))
       ->capture_default_str();
+  command->add_flag("--keep", options->keep,
+                    "keep the nodes of elastic farms when they are idle and at the end");
   command->add_flag("--detach", options->detach,
                     "return once nothing but trainings and programs is under way; they run on");
   return [options, &session] {

@@ -1,6 +1,5 @@
 // Looks at the farms of an infrastructure, and asks them for changes (docs/farm.md).
 #include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -11,9 +10,7 @@
 #include "common/files.h"
 #include "common/human.h"
 #include "common/json_values.h"
-#include "common/shell_quote.h"
 #include "runtime/cli/farm_command.h"
-#include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
@@ -22,7 +19,6 @@
 #include "runtime/farm/journal.h"
 #include "runtime/farm/rehearsal.h"
 #include "runtime/foresight/run_model.h"
-#include "runtime/net/node_path.h"
 #include "runtime/steps/farm/agent.h"
 #include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -38,7 +34,6 @@ using farm::TaskRecord;
 
 constexpr size_t kShownTasks = 20;  // of a state
 constexpr std::chrono::milliseconds kBetweenLooks{1000};
-constexpr size_t kLongestLine = size_t{1} << 16;  // bytes; of a longer one, parts are shown as they come
 
 struct Options {
   ProjectOptions project;
@@ -261,44 +256,6 @@ int run_best(const Session& session, Options& options) {
   return kDone;
 }
 
-// The task's newest log, from its node.
-int run_logs(const Session& session, Options& options) {
-  take_files(options.words, options.project);
-  if (options.words.size() != 1)
-    return report(session, invalid("name one task; `radlc farm table` lists them"));
-  auto nodes = load_nodes(session.host, options.project);
-  if (!nodes.ok()) return report(session, nodes.status());
-  auto known = one_farm(*nodes, options.farm);
-  if (!known) return report(session, known.status());
-  const TaskRecord* task = known->farm.table().find(options.words[0]);
-  if (task == nullptr)
-    return report(session, not_found("no task '" + options.words[0] + "' in " + known->name()));
-  if (task->attempt == 0)
-    return report(session, not_found("task " + task->task.name + " has not started yet"));
-  auto node = node_called(nodes->state, task->node);
-  if (!node.ok()) return report(session, node.status());
-  auto remote = connect_to(*nodes, **node);
-  if (!remote.ok()) return report(session, remote.status());
-  ExecOptions how;
-  std::string line, errors;  // of a terminal: escape sequences in them must not reach it
-  how.on_output = [&, terminal = ::isatty(STDOUT_FILENO) != 0](std::string_view piece, bool is_stderr) {
-    if (is_stderr) return static_cast<void>(errors += piece);
-    if (!terminal) return static_cast<void>(std::fwrite(piece.data(), 1, piece.size(), stdout));
-    line += piece;
-    const size_t newline = line.rfind('\n');
-    const size_t end = newline != line.npos ? newline + 1 : line.size() < kLongestLine ? 0 : line.size();
-    std::fputs(shown(std::string_view(line).substr(0, end)).c_str(), stdout);
-    line.erase(0, end);
-  };
-  const std::string path = fmt::format("~/.radl/jobs/{}/farm/logs/{}.log", known->job,
-                                       farm::id_of(task->task.name, task->attempt));
-  auto done = (*remote)->exec("cat " + shell_path(path), how);
-  std::fputs(shown(line).c_str(), stdout);
-  std::fputs(shown(errors).c_str(), stderr);
-  if (!done.ok()) return report(session, done.status());
-  return done->exit_status == 0 ? kDone : kWorldError;
-}
-
 // The journal takes the requests, unless a run works on the farm: then that takes them.
 Status take_requests(const Known& known) {
   farm::Journal journal;
@@ -416,7 +373,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   part("best", "Print the best trial of a search",
        [options, &session] { return run_best(session, *options); });
   part("logs", "Print the output of a task", [options, &session] {
-    return run_logs(session, *options);
+    take_files(options->words, options->project);
+    return run_logs(session, options->project, options->farm, options->words);
   })->add_option("TASK", "name of the task");
   part("retry", "Run failed or cancelled tasks again", [options, &session] {
     return run_request(session, *options, true);
@@ -425,6 +383,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
     return run_request(session, *options, false);
   })->add_option("TASK", "names of tasks");
   add_changes(options, session, part);
+  CLI::App* free =
+      command->add_subcommand("free", "Remove the nodes of elastic farms, whatever state they are in");
+  free->callback([chosen, run = add_free(*free, session)] { *chosen = run; });
   return [chosen] { return (*chosen)(); };
 }
 

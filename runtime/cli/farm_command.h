@@ -1,6 +1,7 @@
 // Parts of `radlc farm` that its commands share.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,14 @@ struct AddOptions {
 // Adds a task, whose command `words` are, or trials.
 int run_add(const Session& session, const ProjectOptions& project, const std::string& farm,
             const std::vector<std::string>& words, const AddOptions& options);
+// Prints a task's newest log, masked: the copy that the farm keeps once the run has ended, or from its node.
+int run_logs(const Session& session, const ProjectOptions& project, const std::string& farm,
+             const std::vector<std::string>& words);
 // Writes a page about a search, or prints its data.
 int run_plot(const Session& session, const ProjectOptions& project, const std::string& farm,
              const std::string& output, bool json);
+
+// `radlc farm free`; what runs it.
+std::function<int()> add_free(CLI::App& command, Session& session);
 
 }  // namespace radl::cli::farm_command

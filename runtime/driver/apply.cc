@@ -110,6 +110,8 @@ Status Apply::load(AskInput ask) {
     if (Status read = read_saved(); !read.ok()) return read;
   }
   project_->scale = request_.scale;
+  project_->farm_nodes.keep = request_.keep;
+  project_->farm_nodes.stay = !request_.job.empty();
   return load_project(host_, request_.project, std::move(ask), *project_);
 }
 
@@ -136,7 +138,7 @@ Result<Plan> Apply::decide() {
   auto snapshot = run_->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
   tell_what_stays(*plan, *snapshot);
-  if (!request_.job.empty()) {
+  if (!request_.job.empty() && !project_->farm_nodes.frees) {
     // In later rounds it has failed with the nodes that are replaced.
     Status joins = replacing_ ? Status() : check_has_not_ended(*plan, *snapshot, request_.job);
     if (!joins.ok()) return joins;
@@ -280,11 +282,57 @@ std::optional<std::chrono::milliseconds> Apply::wait_for_next(const RunReport& r
   return next_.wait();
 }
 
+// Systems of elastic farms that have ended in this round, well or not, with no nodes.
+std::map<std::string, std::vector<int>> Apply::systems_to_free(const RunReport& report,
+                                                               const Snapshot& after) const {
+  std::map<std::string, std::vector<int>> systems;
+  const bool stays = request_.keep || request_.scale || request_.on_error == OnError::Destroy;
+  if (stays || before_freeing_ || report.status.code() == Code::Cancelled) return systems;
+  for (const ElasticFarm& farm : project_->farms) {
+    const bool ended =
+        std::any_of(report.actions.begin(), report.actions.end(), [&](const ActionOutcome& outcome) {
+          return outcome.id == farm.step.id && (outcome.state == ActionOutcome::State::Done ||
+                                                outcome.state == ActionOutcome::State::Failed);
+        });
+    const bool has_nodes = std::any_of(after.resources.begin(), after.resources.end(),
+                                       [&](const auto& one) { return one.second.system == farm.system; });
+    const bool used = std::any_of(project_->farms.begin(), project_->farms.end(), [&](const auto& other) {
+      const auto record = after.steps.find(other.step.id);
+      return other.system == farm.system && record != after.steps.end() &&
+             has_not_ended(record->second.status);
+    });
+    if (ended && has_nodes && !used) systems[farm.system] = {};
+  }
+  return systems;
+}
+
+// The round after the last one removes the nodes of farms that have ended; the report is of both.
+void Apply::free_farms(ApplyRound& round) {
+  if (before_freeing_) {
+    RunReport whole = std::move(*before_freeing_);
+    whole.actions.insert(whole.actions.end(), round.report.actions.begin(), round.report.actions.end());
+    whole.leftovers.insert(whole.leftovers.end(), round.report.leftovers.begin(),
+                           round.report.leftovers.end());
+    if (whole.status.ok()) whole.status = round.report.status;
+    whole.seconds += round.report.seconds;
+    round.report = std::move(whole);
+    before_freeing_.reset();
+    return;
+  }
+  if (round.goes_on || !round.after.ok()) return;
+  auto systems = systems_to_free(round.report, *round.after);
+  if (systems.empty()) return;
+  for (auto& [system, nodes] : systems) project_->farm_nodes.asked[system] = std::move(nodes);
+  project_->farm_nodes.frees = true;
+  before_freeing_ = round.report;
+  round.goes_on = true;
+}
+
 ApplyRound Apply::run_round() {
   ApplyRound round;
   if (!approved_) {  // later rounds do what was approved for the first
     approved_ = true;
-    Status told = approve_farms(plan_, project_->compiled.program, forecasts_, run_->store().work_directory(),
+    Status told = approve_farms(plan_, *project_, forecasts_, run_->store().work_directory(),
                                 host_.world->clock.wall_seconds());
     if (!told.ok()) tell_({Notice::Kind::Note, "farms do not know what was approved: " + told.text()});
   }
@@ -299,8 +347,11 @@ ApplyRound Apply::run_round() {
   const auto wait = wait_for_next(done, room);
   round.goes_on = wait.has_value();
   round.wait = wait_ = wait.value_or(std::chrono::milliseconds(0));
-  replacing_ |= !round.lost.empty();
-  if (!round.goes_on) run_->store().unlock();  // a listener that is slow holds up nobody
+  replacing_ |= !round.lost.empty() || !next_.asked().empty();
+  // Whatever the next round is for, a farm keeps the nodes that it did not ask to change.
+  project_->farm_nodes.asked = next_.asked();
+  for (const ElasticFarm& farm : project_->farms)
+    project_->farm_nodes.asked.emplace(farm.system, chosen_ordinals(*project_, farm));
   round.room = std::move(room.why);
   request_.plan.replace.clear();
   for (const auto& [address, when] : round.lost) request_.plan.replace.push_back(address);
@@ -313,6 +364,8 @@ ApplyRound Apply::run_round() {
   round.figures_kept = keep_figures(host_, std::move(figures), project_->state_directory);
   if (round.after.ok())
     round.trainings_kept = keep_trainings(plan_, *project_, *machinery_, done, *round.after);
+  free_farms(round);
+  if (!round.goes_on) run_->store().unlock();  // a listener that is slow holds up nobody
   return round;
 }
 

@@ -34,6 +34,7 @@ struct ApplyRequest {
   OnError on_error = OnError::Keep;
   double lock_timeout = 0;  // seconds
   bool detach = false;      // ends when nothing but jobs is under way: they run on; a scale always does
+  bool keep = false;        // no node of an elastic farm is removed
   // This job alone, which has begun and not ended: it is joined. Conflict if the plan does anything else.
   std::string job;
 };
@@ -41,8 +42,9 @@ struct ApplyRequest {
 // What one execution of a plan came to.
 struct ApplyRound {
   RunReport report;
-  // Another round follows, for nodes that were preempted, lost or refused: the report's failures are none of
-  // the apply's, and the next round joins the jobs that were left running. Otherwise the lock is given back.
+  // Another round follows, for nodes that were preempted, lost or refused, or that elastic farms ask for or
+  // leave: the report's failures are none of the apply's yet, and the next round joins the jobs that were
+  // left running. Otherwise the lock is given back.
   bool goes_on = false;
   LostNodes lost;                     // which the next round replaces
   std::chrono::milliseconds wait{0};  // before the next round
@@ -94,6 +96,9 @@ class Apply {
   void forecast();
   RoomSought seek_room(const RunReport& report);
   RunReport execute();
+  std::map<std::string, std::vector<int>> systems_to_free(const RunReport& report,
+                                                          const Snapshot& after) const;
+  void free_farms(ApplyRound& round);
   void check_suspects();
   bool detaches() const { return request_.detach || request_.scale.has_value(); }
   bool follows_scaling() const;
@@ -105,10 +110,11 @@ class Apply {
   ApplyRequest request_;
   Cancellation& cancellation_;
   const Tell tell_;
-  bool replacing_ = false;  // nodes were lost in an earlier round
-  bool approved_ = false;   // the farms know what was approved of them
-  NextRound next_;          // outlives the run
-  const double begun_;      // wall seconds
+  bool replacing_ = false;                   // nodes were lost in an earlier round
+  bool approved_ = false;                    // the farms know what was approved of them
+  std::optional<RunReport> before_freeing_;  // of the round after which nodes of farms are removed
+  NextRound next_;                           // outlives the run
+  const double begun_;                       // wall seconds
   std::chrono::milliseconds wait_{0};
   StopSource leaving_;
   long long scaling_checked_ = -1;  // serial of the state then

@@ -9,6 +9,7 @@
 
 #include "common/files.h"
 #include "common/json_values.h"
+#include "compiler/ir/elastic_farm.h"
 #include "runtime/farm/journal.h"
 #include "runtime/farm/rehearsal.h"
 #include "runtime/farm/settings.h"
@@ -28,14 +29,14 @@ std::string folder_of(const ir::Step& step, const std::string& work_directory) {
   return farm::farms_folder(work_directory) + "/" + jobs::folder_of(step);
 }
 
-struct ToBe {
-  farm::Farm farm;
-  farm::TrialsLeft trials;
-};
+size_t finished_in(const farm::Table& table) {
+  return table.count(farm::State::Finished) + table.count(farm::State::Stopped);
+}
 
-// The farm as it will be on the nodes of the file: what its journal says, and the tasks that the file has.
-Result<ToBe> farm_to_be(const ir::Program& program, const ir::Step& step, const farm::FarmSettings& settings,
-                        const std::string& work_directory) {
+}  // namespace
+
+Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& settings,
+                            const std::string& work_directory) {
   farm::Farm made(settings.policy);
   std::optional<farm::Search> search;
   if (settings.search) search.emplace(*settings.search);
@@ -48,10 +49,12 @@ Result<ToBe> farm_to_be(const ir::Program& program, const ir::Step& step, const 
         return applied;
       });
   if (!read.ok() && read.code() != Code::NotFound) return read;
+  std::set<std::string> busy;
   const auto known = made.table().nodes();
   for (const auto& [name, node] : known) (void)made.apply(farm::gone_event(name, "", 0));
   for (const auto& task : std::vector<farm::TaskRecord>(made.table().tasks())) {
     if (task.state != farm::State::Running) continue;
+    busy.insert(task.node);
     // The next run only brings the output of what has ended.
     (void)made.apply(task.uncommitted
                          ? farm::commit_event(task.task.name, task.attempt, 0)
@@ -59,45 +62,46 @@ Result<ToBe> farm_to_be(const ir::Program& program, const ir::Step& step, const 
   }
   for (const farm::Event& event : farm::changes_of_file(settings.tasks, made.table(), closed, 0))
     (void)made.apply(event);
-  std::map<std::string, farm::Resources> nodes;
-  for (const ir::Node& node : program.nodes) {
-    if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
-      nodes[node.address] = offered_by(node);
-  }
-  return ToBe{farm::with_nodes(std::move(made), nodes), search ? search->left() : farm::TrialsLeft()};
+  return FarmToBe{std::move(made), search ? search->left() : farm::TrialsLeft(), std::move(busy)};
 }
-
-size_t finished_in(const farm::Table& table) {
-  return table.count(farm::State::Finished) + table.count(farm::State::Stopped);
-}
-
-}  // namespace
 
 bool has_farm(const ir::Step& step) {
   auto found = step.program.find("farm");
   return found != step.program.end() && found->is_string();
 }
 
-foresight::ProgramForecast farm_forecast(const ir::Program& program, const ir::Step& step,
-                                         const std::string& work_directory) {
-  foresight::ProgramForecast forecast;
+FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
+                           const std::string& work_directory) {
+  FarmForecast whole;
+  foresight::ProgramForecast& forecast = whole.program;
   auto settings = farm::parse_farm(step.program.at("farm").get<std::string>());
   if (!settings) {
     forecast.unknown = "its farm cannot run: " + settings.status().text();
-    return forecast;
+    return whole;
   }
-  auto made = farm_to_be(program, step, *settings, work_directory);
+  auto made = farm_to_be(step, *settings, work_directory);
   if (!made) {
     forecast.unknown = made.status().text();
-    return forecast;
+    return whole;
   }
+  std::map<std::string, farm::Resources> nodes;
+  for (const ir::Node& node : program.nodes) {
+    if (std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end())
+      nodes[node.address] = offered_by(node);
+  }
+  made->farm = farm::with_nodes(std::move(made->farm), nodes);
   const std::vector<farm::TaskRecord>& tasks = made->farm.table().tasks();
   const size_t finished = finished_in(made->farm.table());
   const bool measured = finished >= kMeasuredTasks;
   const bool given = made->trials.count == 0 &&
                      std::all_of(tasks.begin(), tasks.end(),
                                  [](const farm::TaskRecord& task) { return task.task.seconds > 0; });
-  const farm::Rehearsal rest = farm::rehearse_rest(made->farm, 0, made->trials, settings->trial_needs);
+  const bool elastic = ir::has_elastic_farm(step);
+  farm::Comings comings;
+  if (elastic) comings.idle_seconds = settings->elastic.idle_seconds;
+  const farm::Rehearsal rest =
+      farm::rehearse_rest(made->farm, 0, made->trials, settings->trial_needs, comings);
+  if (elastic) whole.nodes = rest.nodes, whole.paid_seconds = rest.paid_seconds;
   if (rest.tasks == 0) {
     forecast.run = foresight::banded(0, 1, foresight::Source::Measured, "all tasks are done");
   } else if (rest.known && (given || measured)) {
@@ -110,12 +114,12 @@ foresight::ProgramForecast farm_forecast(const ir::Program& program, const ir::S
     forecast.unknown =
         "the lengths of its tasks are not known; give each `seconds`, or run it: three finished tasks tell";
   }
-  return forecast;
+  return whole;
 }
 
-Status approve_farms(const Plan& plan, const ir::Program& program, const std::vector<PlanForecast>& forecasts,
+Status approve_farms(const Plan& plan, const Project& project, const std::vector<PlanForecast>& forecasts,
                      const std::string& work_directory, double at) {
-  for (const ir::Step& step : program.steps) {
+  for (const ir::Step& step : project.compiled.program.steps) {
     const Action* action = plan.find(step.id);
     if (!has_farm(step) || action == nullptr || action->verb != Verb::Run) continue;
     Json terms = {{"seconds", nullptr}, {"cost", nullptr}};
@@ -124,10 +128,16 @@ Status approve_farms(const Plan& plan, const ir::Program& program, const std::ve
       for (const auto& [name, phase] : forecast.phases)
         if (name == "run" && phase.known())
           terms["seconds"] = {{"value", phase.value}, {"low", phase.low}, {"high", phase.high}};
+      if (forecast.node_seconds > 0) terms["node_seconds"] = forecast.node_seconds;
       if (forecast.cost)
         terms["cost"] = {
             {"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}};
     }
+    for (const ElasticFarm& elastic : project.farms)
+      if (elastic.step.id == step.id)
+        terms["nodes"] = {{"most", elastic.most},
+                          {"create_seconds", elastic.create_seconds},
+                          {"keep", project.farm_nodes.keep}};
     const std::string inbox = folder_of(step, work_directory) + farm::kInboxFolder;
     if (Status made = make_directories(inbox, 0700); !made.ok()) return made;
     // Before all other requests: they are of the farm as it runs then.

@@ -1,10 +1,13 @@
 // What a plan forecasts of a farm (docs/farm.md), and what an approval of the plan allows it to take.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "runtime/driver/project.h"
+#include "runtime/farm/rehearsal.h"
+#include "runtime/farm/settings.h"
 #include "runtime/foresight/program_model.h"
 #include "runtime/plan/forecast.h"
 
@@ -15,12 +18,27 @@ bool has_farm(const ir::Step& step);
 // How long the rest of the farm takes on the step's nodes, by the lengths that its tasks are given or that
 // finished tasks had, as its journal below `work_directory` knows them. Unknown: says why. A journal that
 // cannot be read, or a farm that cannot run, is unknown as well.
-foresight::ProgramForecast farm_forecast(const ir::Program& program, const ir::Step& step,
-                                         const std::string& work_directory);
+struct FarmForecast {
+  foresight::ProgramForecast program;
+  std::vector<farm::NodeCount> nodes;  // of an elastic farm: over the seconds of its run
+  double paid_seconds = 0;             // of these nodes
+};
+FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
+                           const std::string& work_directory);
+
+// What is left of a farm by its journal below `work_directory` and by the tasks of the file. It has no nodes.
+struct FarmToBe {
+  farm::Farm farm;
+  farm::TrialsLeft trials;
+  std::set<std::string> busy;  // nodes on which tasks run, as the journal has it
+};
+Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& settings,
+                            const std::string& work_directory);
 
 // Tells each farm that the plan runs what was approved of it: a run that would take longer than the band of
 // its forecast pauses. `forecasts`: of the plan.
-Status approve_farms(const Plan& plan, const ir::Program& program, const std::vector<PlanForecast>& forecasts,
+// An elastic farm also learns how many nodes it may have.
+Status approve_farms(const Plan& plan, const Project& project, const std::vector<PlanForecast>& forecasts,
                      const std::string& work_directory, double at);
 
 }  // namespace radl::driver

@@ -39,6 +39,8 @@ void NextRound::begin(const Plan& plan, const ir::Program& program, std::functio
   replacement_due_.reset();
   retry_due_.reset();
   scaling_due_.reset();
+  resize_due_.reset();
+  asked_.clear();
 }
 
 void NextRound::emit(const Event& event) {
@@ -53,6 +55,15 @@ void NextRound::emit(const Event& event) {
 void NextRound::take_metric(const Event& event) {
   const std::string what = json::text_of(event.data, "event");
   if (what == "interruption") lost_[event.node] = json::text_of(event.data, "time");
+  if (what == "faulty") {
+    lost_[event.node] = kFaulty;
+    return schedule_replacement(event.node);
+  }
+  if (what == "resize") {
+    const Json& nodes = json::list_of(event.data, "nodes");
+    asked_[json::text_of(event.data, "system")] = nodes.get<std::vector<int>>();
+    resize_due_ = clock_.now();
+  }
   if (what != "member_lost") return;
   if (lost_.contains(event.node)) return schedule_replacement(event.node);
   suspects_.insert(event.node);
@@ -137,7 +148,7 @@ void NextRound::refuse_scaling(const std::string& why) {
 
 std::optional<NextRound::TimePoint> NextRound::due() const {
   std::optional<TimePoint> first;
-  for (const auto& due : {replacement_due_, retry_due_, scaling_due_})
+  for (const auto& due : {replacement_due_, retry_due_, scaling_due_, resize_due_})
     if (due && (!first || *due < *first)) first = due;
   return first;
 }
@@ -157,6 +168,11 @@ std::optional<std::chrono::milliseconds> NextRound::wait() const {
 LostNodes NextRound::lost() const {
   std::lock_guard guard(mutex_);
   return lost_;
+}
+
+std::map<std::string, std::vector<int>> NextRound::asked() const {
+  std::lock_guard guard(mutex_);
+  return asked_;
 }
 
 std::vector<std::pair<std::string, std::string>> NextRound::take_news() {

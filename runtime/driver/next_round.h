@@ -1,6 +1,7 @@
 // Decides, from the events of a round of an apply, whether and when another round follows: for nodes that
-// were preempted or lost while a job ran there, for replacements that their cloud refused, and for nodes that
-// `radlc scale` has added to a training that runs or removed from it.
+// were preempted or lost while a job ran there, or that a farm has quarantined, for replacements that their
+// cloud refused, for elastic farms that ask for other nodes, and for nodes that `radlc scale` has added to a
+// training that runs or removed from it.
 //
 // Until then the round goes on, and jobs on other nodes are supervised. When the next round is due, the run
 // leaves them running (Run::let_go), and the next round joins them while it replaces the nodes.
@@ -24,9 +25,11 @@
 
 namespace radl::driver {
 
-// Node -> when its cloud preempts it, as it says that ("": it does not); nothing: it is gone without a
-// notice.
+// Node -> when its cloud preempts it, as it says that ("": it does not), or kFaulty; nothing: it is gone
+// without a notice.
 using LostNodes = std::map<std::string, std::optional<std::string>>;
+
+inline constexpr const char* kFaulty = "faulty";  // a farm has quarantined it
 
 class NextRound : public EventSink {
  public:
@@ -51,6 +54,8 @@ class NextRound : public EventSink {
   // After the round: how long to wait for the next one. Nothing: none follows.
   std::optional<std::chrono::milliseconds> wait() const;
   LostNodes lost() const;  // which the next round replaces
+  // By system: the ordinals of the nodes that its elastic farm asked for last.
+  std::map<std::string, std::vector<int>> asked() const;
   // Lines for the user that nobody has taken yet, by node.
   std::vector<std::pair<std::string, std::string>> take_news();
 
@@ -74,7 +79,8 @@ class NextRound : public EventSink {
   std::function<void()> attention_;
   LostNodes lost_;
   std::set<std::string> suspects_;
-  std::optional<TimePoint> replacement_due_, retry_due_, scaling_due_;
+  std::map<std::string, std::vector<int>> asked_;
+  std::optional<TimePoint> replacement_due_, retry_due_, scaling_due_, resize_due_;
   std::vector<std::pair<std::string, std::string>> news_;
   std::set<std::string> given_up_;  // nodes of which the user was told so in this round
 };

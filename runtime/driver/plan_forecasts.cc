@@ -138,14 +138,17 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
     const std::string digest = digest_of(calibration);
     const foresight::ProgramModel model(std::move(*known));
     const bool farm = has_farm(*one.step);
-    const foresight::ProgramForecast forecast =
-        farm ? farm_forecast(project.compiled.program, *one.step,
-                             work_directory_of(project.state_directory, project.compiled.program.name,
-                                               machinery.host().environment()))
-             : model.forecast(one.question);
+    FarmForecast forecast;
+    if (farm)
+      forecast = farm_forecast(project.compiled.program, *one.step,
+                               work_directory_of(project.state_directory, project.compiled.program.name,
+                                                 machinery.host().environment()));
+    else
+      forecast.program = model.forecast(one.question);
     forecasts.push_back(
-        forecast_program({plan, one.step->id, forecast, one.machine, staging, measured, bands, digest,
-                          farm ? std::string() : profile_command(project, *one.step, one.machine.shared)}));
+        forecast_program({plan, one.step->id, forecast.program, one.machine, staging, measured, bands, digest,
+                          farm ? std::string() : profile_command(project, *one.step, one.machine.shared),
+                          forecast.nodes, forecast.paid_seconds}));
   }
   add_waits(plan, forecasts);
   return forecasts;

@@ -34,10 +34,13 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.project_words = project.words;
   question.refresh = request.refresh;
   question.no_room = request.no_room;
-  question.prepare = [&project](const Snapshot& snapshot) { return use_state_of(project, snapshot); };
+  question.prepare = [&project, &machinery](const Snapshot& snapshot) {
+    return use_state_of(project, snapshot, machinery.clouds());
+  };
+  question.farm_systems = [&project] { return farm_systems_of(project); };
   question.scaled = &project.scaled;
   question.caller = machinery.host().variable("RADL_CALLER_CIDR");
-  question.leave_jobs = project.scale.has_value();
+  question.leave_jobs = project.scale.has_value() || project.farm_nodes.frees;
   question.tell = [&tell](const std::string& line) { tell({Notice::Kind::Progress, line}); };
   question.measured = [&machinery, &project] {
     auto measured = measured_by(newest_runs(machinery.host().runs_file()));

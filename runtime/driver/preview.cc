@@ -42,7 +42,8 @@ Status preview_apply(Project& project, const PreviewRequest& request, Cancellati
   preview.snapshot = std::move(*snapshot);
   auto machinery = make_machinery(host, request.machinery, stop);
   if (!machinery.ok()) return std::move(machinery).status();
-  if (Status numbered = use_state_of(project, preview.snapshot); !numbered.ok()) return numbered;
+  if (Status numbered = use_state_of(project, preview.snapshot, (*machinery)->clouds()); !numbered.ok())
+    return numbered;
   Result<std::optional<Observed>> observed = std::optional<Observed>();
   if (request.plan.refresh) observed = observe(project, **machinery, cancellation);
   if (!observed.ok()) return std::move(observed).status();

@@ -86,6 +86,9 @@ Status load_project(const Host& host, const ProjectOptions& options, AskInput as
   auto directory = state_of_program(host, options, project.compiled.program, files->front());
   if (!directory.ok()) return std::move(directory).status();
   project.state_directory = std::move(*directory);
+  auto farms = elastic_farms_of(project.compiled.program, project.deployed);
+  if (!farms.ok()) return std::move(farms).status();
+  project.farms = std::move(*farms);
   return {};
 }
 
@@ -156,11 +159,12 @@ Result<Compiled> compiled_with(const Project& project, const Snapshot& snapshot)
   return std::move(*compiled);
 }
 
-Status use_state_of(Project& project, const Snapshot& snapshot) {
+Status use_state_of(Project& project, const Snapshot& snapshot, const CloudSet& clouds) {
   project.scaled = still_chosen(snapshot.scaled, project.deployed);
   if (project.scale) {
     if (Status chosen = choose_nodes(project); !chosen.ok()) return chosen;
   }
+  if (Status chosen = choose_farm_nodes(project, snapshot, clouds); !chosen.ok()) return chosen;
   const bool others = nodes_of(project.scaled) != project.compile_with.chosen_nodes;
   const bool generates = project.compiled.uses_generated && project.compile_with.generator != snapshot.salt;
   if (!others && !generates && !numbers_moved(project.compiled.program, snapshot)) return {};

@@ -9,6 +9,7 @@
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/source/source.h"
+#include "runtime/driver/elastic_farms.h"
 #include "runtime/driver/host.h"
 #include "runtime/plan/scaling.h"
 #include "runtime/state/store.h"
@@ -59,6 +60,8 @@ struct Project {
   std::map<std::string, std::string>
       answers;  // to questions for inputs, so that none is asked more than once
   std::optional<ScaleRequest> scale;
+  std::vector<ElasticFarm> farms;       // of the program as the file has it
+  FarmNodes farm_nodes;                 // what else decides about their nodes
   Scalings scaled;                      // that it is compiled with (use_state_of)
   std::map<std::string, int> deployed;  // system -> nodes, as the file says
 };
@@ -69,8 +72,8 @@ Status load_project(const Host& host, const ProjectOptions& options, AskInput as
 
 // Compiles again where the state's nodes are others than the first compilation's, or have other #N# numbers:
 // what `radlc scale` has chosen, or is asked for now. NotFound, Invalid: of `scale`; with project.refused if
-// the compiler found the reason.
-Status use_state_of(Project& project, const Snapshot& snapshot);
+// the compiler found the reason. Of elastic farms it chooses the nodes (choose_farm_nodes).
+Status use_state_of(Project& project, const Snapshot& snapshot, const CloudSet& clouds);
 
 // What use_state_of() would compile, with nodes that `radlc scale` has chosen since. Conflict: the files have
 // changed since the project was compiled, or cannot have these nodes.

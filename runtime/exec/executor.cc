@@ -127,14 +127,15 @@ Status end_supervision(Session& session, const Plan& plan) {
   return changes.empty() ? Status() : session.store().commit(changes).status();
 }
 
-// Steps whose nodes are all gone: an interrupted replacement leaves such records.
+// Steps whose nodes are all gone: an interrupted replacement leaves such records. An elastic farm that is
+// done has none.
 Status forget_orphans(Session& session) {
   Result<Snapshot> now = session.store().snapshot();
   if (!now.ok()) return now.status();
   for (const auto& [id, record] : now->steps) {
     bool has_node = std::any_of(record.nodes.begin(), record.nodes.end(),
                                 [&](const std::string& node) { return now->resources.count(node) != 0; });
-    if (has_node) continue;
+    if (has_node || record.nodes.empty()) continue;
     if (Status forgotten = session.store().forget_step(id); !forgotten.ok()) return forgotten;
     session.forget(id);
   }

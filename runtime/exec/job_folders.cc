@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/ir/elastic_farm.h"
 #include "runtime/exec/retry.h"
 #include "runtime/steps/jobs/ending.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -86,12 +87,14 @@ bool is_for(const ir::Step& step, const std::string& node) {
 // TERM to one worker would end the whole training.
 constexpr const char* kLeaves = "KILL";
 
-// Its own folder on nodes that it is not for any more. `joins`: its other members continue.
+// Its own folder on nodes that it is not for any more. `joins`: its other members continue. Idle nodes of an
+// elastic farm are removed meanwhile, and the folder with them.
 Status leave_nodes(Session& session, const Context& context, const ir::Step& step, bool joins,
                    JobFolder& folder) {
   std::vector<std::string> left;
   for (const std::string& address : nodes_there(session, folder)) {
-    if (!is_for(step, address)) left.push_back(address);
+    const bool goes = ir::has_elastic_farm(step) && session.node(address) == nullptr;
+    if (!is_for(step, address) && !goes) left.push_back(address);
   }
   const bool alone = joins && step.kind == ir::StepKind::Training;
   Status ended =

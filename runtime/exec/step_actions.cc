@@ -7,6 +7,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/json_values.h"
+#include "compiler/ir/elastic_farm.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/job_folders.h"
 #include "runtime/exec/names.h"
@@ -382,6 +383,7 @@ class StepRun {
                                                        : StepStatus::Failed;
     record_.error = done_.left_running ? "" : session_.events.mask(ended.message());
     if (ended.ok()) {
+      if (ir::has_elastic_farm(step_)) record_.nodes.clear();  // what it gave outlives them
       record_.output = std::move(outcome_.output);
       done_.changes = outcome_.changes.size();
     } else if (job_ && !done_.left_running) {

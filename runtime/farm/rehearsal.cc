@@ -36,6 +36,29 @@ void add_trials(Farm& farm, TrialsLeft& left, const Resources& needs, double now
   }
 }
 
+double busy_nodes(const std::map<std::string, size_t>& running) {
+  return static_cast<double>(
+      std::count_if(running.begin(), running.end(), [](const auto& each) { return each.second > 0; }));
+}
+
+// When each node is removed, as counts over time.
+void take_nodes(const Farm& farm, const std::map<std::string, double>& last_end, double begin, double end,
+                double idle_seconds, Rehearsal& made) {
+  std::map<double, size_t> removed;
+  size_t count = 0;
+  for (const Host& host : farm.hosts()) {
+    if (!host.open) continue;
+    const auto last = last_end.find(host.name);
+    const double busy_until = last == last_end.end() ? begin : last->second;
+    const double until = idle_seconds < 0 ? end : std::min(end, busy_until + idle_seconds);
+    made.paid_seconds += until - begin;
+    ++removed[until - begin];
+    ++count;
+  }
+  if (count > 0) made.nodes.push_back({0, count});
+  for (const auto& [at, nodes] : removed) made.nodes.push_back({at, count -= nodes});
+}
+
 void take_never(const Farm& farm, Rehearsal& made) {
   for (const TaskRecord& task : farm.table().tasks()) {
     if (task.state != State::Waiting) continue;
@@ -45,7 +68,8 @@ void take_never(const Farm& farm, Rehearsal& made) {
 
 }  // namespace
 
-Rehearsal rehearse_rest(Farm farm, double begin, const TrialsLeft& trials, const Resources& trial_needs) {
+Rehearsal rehearse_rest(Farm farm, double begin, const TrialsLeft& trials, const Resources& trial_needs,
+                        const Comings& comings) {
   const double predicted = farm.predicted({"", trial_needs, 0, Json::object()});
   Rehearsal made;
   made.tasks = trials.count;
@@ -61,7 +85,9 @@ Rehearsal rehearse_rest(Farm farm, double begin, const TrialsLeft& trials, const
   double sum = static_cast<double>(trials.count) * trial;
   for (const auto& [task, length] : lengths) sum += length;
   std::priority_queue<Ahead, std::vector<Ahead>, std::greater<>> ends;
-  std::map<std::string, size_t> running;  // by node
+  std::map<std::string, size_t> running;   // by node
+  std::map<std::string, double> last_end;  // of a task, by node
+  bool waits = !comings.late.empty();
   const auto start = [&](const std::string& name, double at) {
     const TaskRecord& task = *farm.table().find(name);
     ends.push({at + lengths[name], name, task.node, task.attempt});
@@ -79,18 +105,25 @@ Rehearsal rehearse_rest(Farm farm, double begin, const TrialsLeft& trials, const
       for (const Event& event : events)
         if (farm.apply(event).ok() && event["event"] == "start") start(event["task"], now);
     made.at_once = std::max(made.at_once, ends.size());
+    if (waits && (ends.empty() || ends.top().at >= begin + comings.create_seconds)) {
+      waits = false;
+      made.node_seconds += busy_nodes(running) * (begin + comings.create_seconds - now);
+      now = begin + comings.create_seconds;
+      farm = with_nodes(std::move(farm), comings.late);
+      continue;
+    }
     if (ends.empty()) break;
     const Ahead end = ends.top();
     ends.pop();
-    const auto busy =
-        std::count_if(running.begin(), running.end(), [](const auto& each) { return each.second > 0; });
-    made.node_seconds += static_cast<double>(busy) * (end.at - now);
+    made.node_seconds += busy_nodes(running) * (end.at - now);
     now = end.at;
     --running[end.node];
+    last_end[end.node] = now;
     (void)farm.apply(end_event(end.task, end.attempt, End::Succeeded, 0, "", now));
     (void)farm.apply(commit_event(end.task, end.attempt, now));
   }
   made.seconds = now - begin;
+  if (made.known) take_nodes(farm, last_end, begin, now, comings.idle_seconds, made);
   if (sum > 0) made.rounds = std::ceil(made.seconds / (sum / static_cast<double>(made.tasks)) - 1e-9);
   take_never(farm, made);
   made.never += left.count;

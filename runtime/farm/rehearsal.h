@@ -9,6 +9,12 @@
 
 namespace radl::farm {
 
+// So many nodes from then on.
+struct NodeCount {
+  double from = 0;
+  size_t nodes = 0;
+};
+
 struct Rehearsal {
   size_t tasks = 0;
   size_t at_once = 0;       // the most that run at a time
@@ -16,16 +22,24 @@ struct Rehearsal {
   bool known = false;       // every task that is left has a predicted length
   double seconds = 0;       // if known: until the last task ends
   double node_seconds = 0;  // if known: of nodes that run at least one task
-  size_t never = 0;         // tasks for which no node is large enough
-  std::string why_never;    // of the first of them
+  double paid_seconds = 0;  // if known: of all nodes, from the beginning until each is removed
+  std::vector<NodeCount> nodes;  // if known: seconds after the beginning; the last one is 0 nodes
+  size_t never = 0;              // tasks for which no node is large enough
+  std::string why_never;         // of the first of them
 };
 
 // `nodes`: what each node offers. Trials of a search count as tasks of unknown length.
 Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes);
+// Nodes that come and go while a farm runs.
+struct Comings {
+  std::map<std::string, Resources> late;  // nodes that are created
+  double create_seconds = 0;              // until they take tasks; they are paid from the beginning
+  double idle_seconds = -1;  // after its last task a node is removed so much later; negative: at the end
+};
 // The rest of a running farm, from `now` on. Lengths are Farm::predicted(), which learns from finished tasks.
 // `trial_needs`: of each of `trials`.
 Rehearsal rehearse_rest(Farm farm, double now, const TrialsLeft& trials = {},
-                        const Resources& trial_needs = {});
+                        const Resources& trial_needs = {}, const Comings& comings = {});
 // The farm with each of the nodes there: one that does not answer comes back, or is replaced.
 Farm with_nodes(Farm farm, const std::map<std::string, Resources>& nodes);
 

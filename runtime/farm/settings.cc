@@ -127,10 +127,15 @@ Resources needs_from(const Json& json) {
 Result<FarmSettings> parse_farm(const std::string& text) {
   const Json json = json::parse_json(text);
   if (!json.is_object()) return invalid("`farm` is not a JSON object");
-  Status checked = check_keys(
-      json, {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics"}, "`farm`");
+  Status checked = check_keys(json,
+                              {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics",
+                               "min_nodes", "idle", "worth"},
+                              "`farm`");
   if (checked.ok()) checked = check_needs(json, "`farm`");
   if (checked.ok()) checked = check_number(json, "tries", "`farm`", true);
+  if (checked.ok()) checked = check_number(json, "min_nodes", "`farm`", true);
+  if (checked.ok()) checked = check_number(json, "idle", "`farm`", false);
+  if (checked.ok()) checked = check_number(json, "worth", "`farm`", false);
   if (checked.ok() && json.contains("tasks") && !json["tasks"].is_array())
     checked = invalid("`tasks` is not a list");
   if (checked.ok() && json.contains("search") && !json["search"].is_object())
@@ -144,6 +149,9 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   const double tries = json::number_of(json, "tries", 3);
   if (tries < 1 || tries > 1e6) return invalid("`tries` must be from 1 to 1000000");
   made.policy.rules.tries = static_cast<int>(tries);
+  made.elastic.least = static_cast<size_t>(json::number_of(json, "min_nodes"));
+  made.elastic.idle_seconds = json::number_of(json, "idle", made.elastic.idle_seconds);
+  made.elastic.worth = json::number_of(json, "worth", made.elastic.worth);
   made.engine = json::flag_of(json, "engine");
   made.merge = json::text_of(json, "merge");
   made.metrics = json::text_of(json, "metrics");

@@ -10,6 +10,13 @@
 
 namespace radl::farm {
 
+// Of a farm whose nodes come and go.
+struct ElasticSettings {
+  size_t least = 0;          // nodes, while tasks are left
+  double idle_seconds = 60;  // after so long without a task a node is removed
+  double worth = 1;          // node-hours that an hour less until the end is worth
+};
+
 struct FarmSettings {
   Policy policy;
   std::vector<Task> tasks;               // without those of the search
@@ -17,7 +24,8 @@ struct FarmSettings {
   Resources trial_needs;
   bool engine = false;  // tasks call radl-train
   std::string metrics;  // where tasks report them: "", "stdout", or a pattern of file names
-  std::string merge;    // name of a file of each output; they are joined in the order of the tasks
+  ElasticSettings elastic;
+  std::string merge;  // name of a file of each output; they are joined in the order of the tasks
 };
 
 // Invalid: says what is wrong with which task.

@@ -57,10 +57,11 @@ Event add_event(const Task& task, double at) {
   return event;
 }
 
-Event node_event(const std::string& node, const Resources& registered, double at) {
+Event node_event(const std::string& node, const Resources& registered, double at, bool anew) {
   Event event = event_of("node", at);
   event["node"] = node;
   event["has"] = to_json(registered);
+  if (anew) event["anew"] = true;
   return event;
 }
 
@@ -181,6 +182,7 @@ Status Table::apply(const Event& event) {
   const std::string node = json::text_of(event, "node");
   if (kind == "node") {
     NodeRecord& record = nodes_[node];
+    if (json::flag_of(event, "anew")) record = NodeRecord();
     record.registered = resources_from(json::member(event, "has"));
     record.gone = false;
     return {};

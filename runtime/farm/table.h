@@ -92,7 +92,8 @@ using Event = Json;
 // "population", "merge".
 Event farm_event(Json settings, double at);
 Event add_event(const Task& task, double at);
-Event node_event(const std::string& node, const Resources& registered, double at);
+// `anew`: another machine, or prepared again: what tasks did there before says nothing of it.
+Event node_event(const std::string& node, const Resources& registered, double at, bool anew = false);
 Event gone_event(const std::string& node, const std::string& why, double at);
 Event start_event(const std::string& task, int attempt, const std::string& node, double at,
                   const std::vector<int>& devices = {});

@@ -170,6 +170,18 @@ std::optional<Money> rate_on(const Plan& plan, std::optional<Money> OfferFacts::
   return chosen && total.ok() ? std::optional(*total) : std::nullopt;
 }
 
+// The total as far as all nodes are paid for: nodes of an elastic farm are removed before its run ends.
+Banded paid_total(const PlanForecast& forecast, const Banded& run) {
+  Banded paid = forecast.total;
+  if (forecast.node_seconds <= 0 || forecast.nodes.empty() || run.value <= 0) return paid;
+  const double share =
+      forecast.node_seconds / (static_cast<double>(forecast.nodes.front().nodes) * run.value);
+  paid.value -= (1 - share) * run.value;
+  paid.low -= (1 - share) * run.low;
+  paid.high -= (1 - share) * run.high;
+  return paid;
+}
+
 // Price by time, and what processors that run above their CPU credits are charged while they compute.
 void take_cost(const Plan& plan, const Banded& train, PlanForecast& forecast) {
   const bool priced = std::all_of(plan.costs.begin(), plan.costs.end(), std::mem_fn(&ResourceCost::priced));
@@ -181,13 +193,14 @@ void take_cost(const Plan& plan, const Banded& train, PlanForecast& forecast) {
     sum.micros += foresight::billed(surplus, training, {1, 0}).micros;
     return sum;
   };
-  forecast.cost = cost(*rate, forecast.total.value, train.value);
-  forecast.cost_low = cost(*rate, forecast.total.low, train.low);
-  forecast.cost_high = cost(*rate, forecast.total.high, train.high);
+  const Banded total = paid_total(forecast, train);
+  forecast.cost = cost(*rate, total.value, train.value);
+  forecast.cost_low = cost(*rate, total.low, train.low);
+  forecast.cost_high = cost(*rate, total.high, train.high);
   if (const auto per_hour = rate_on(plan, &OfferFacts::on_demand))
-    forecast.cost_on_demand = cost(*per_hour, forecast.total.value, train.value);
+    forecast.cost_on_demand = cost(*per_hour, total.value, train.value);
   if (const auto per_hour = rate_on(plan, &OfferFacts::spot))
-    forecast.cost_spot = cost(*per_hour, forecast.total.value, train.value);
+    forecast.cost_spot = cost(*per_hour, total.value, train.value);
 }
 
 }  // namespace
@@ -263,6 +276,8 @@ PlanForecast forecast_program(const ProgramForecastInput& input) {
     forecast.unknown = input.program.unknown;
     if (!input.profile.empty()) forecast.unknown += "; measure it with a short run: " + input.profile;
   }
+  forecast.nodes = input.nodes;
+  forecast.node_seconds = input.node_seconds;
   const Action* action = input.plan.find(input.id);
   const auto nodes = static_cast<int64_t>(action == nullptr ? 1 : action->nodes.size());
   forecast.surplus_per_hour = input.machine.credits.surplus_micros_per_hour * nodes;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/farm/rehearsal.h"
 #include "runtime/foresight/forecast.h"
 #include "runtime/foresight/program_model.h"
 #include "runtime/plan/phase_bands.h"
@@ -41,6 +42,9 @@ struct ProgramForecastInput {
   const PhaseBands& bands;
   std::string calibration;
   std::string profile;  // the command that measures it; empty: no run of it tells
+  // Of an elastic farm: its nodes over the seconds of its run, and the seconds that all of them are paid for.
+  std::vector<farm::NodeCount> nodes = {};
+  double node_seconds = 0;
 };
 
 struct PlanForecast {
@@ -53,9 +57,11 @@ struct PlanForecast {
   // The cost if every node that has both prices were of one market; nullopt: not known, or there is one
   // market.
   std::optional<Money> cost_on_demand, cost_spot;
-  std::string bound, change_most;  // of the step
-  std::string outside;             // why a probe would be worth it, and how; empty: it is not
-  std::string unknown;             // why the job's time is not known, and what to do
+  std::vector<farm::NodeCount> nodes;  // of an elastic farm, over the seconds of its run
+  double node_seconds = 0;             // of these nodes; 0: it is not elastic, or its run is not known
+  std::string bound, change_most;      // of the step
+  std::string outside;                 // why a probe would be worth it, and how; empty: it is not
+  std::string unknown;                 // why the job's time is not known, and what to do
   std::string calibration;
   int64_t surplus_per_hour = 0;  // micros: charged beside the price while the job computes above CPU credits
 };

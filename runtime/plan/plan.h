@@ -177,6 +177,8 @@ struct PlanOptions {
   std::map<std::string, std::string> missing_outputs;  // steps whose output is not where it was: id -> what
   // What `radlc scale` has chosen, as the program was compiled with; absent: what the state has.
   std::optional<Scalings> scaled;
+  // Systems whose nodes an elastic farm chooses, not `radlc scale`, and a sentence about the choice.
+  std::map<std::string, std::string> farm_systems;
   // Trainings and programs are left as they are; of a scale, which works beside them.
   bool leave_jobs = false;
   std::string today;          // "2026-11-22": prices much older are noted; empty: not compared

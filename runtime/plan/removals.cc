@@ -16,6 +16,9 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
   if (!record.is_node()) return "nothing needs it any more";
   size_t left = 0;
   for (const ir::Node& node : draft.input.program.nodes) left += node.system == record.system;
+  if (auto farm = draft.input.options.farm_systems.find(record.system);
+      farm != draft.input.options.farm_systems.end())
+    return farm->second;
   if (draft.input.options.scaled && draft.input.options.scaled->count(record.system))
     return fmt::format("'{}' has {} by `radlc scale`", record.system, left);
   if (left == 0) return "system '" + record.system + "' is not deployed any more";
@@ -52,7 +55,8 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
       node_stays ? services_left(record, draft.input.program) : std::vector<std::string>();
   if (!stopped.empty()) action.spec = {{"stops", stopped}};
   action.summary = node_stays ? what_stays(record, stopped) : "";
-  action.why = node_stays ? "no longer in the file" : "its node is not there any more";
+  action.why =
+      node_stays || record.nodes.empty() ? "no longer in the file" : "its node is not there any more";
   const LeftRunning left = left_running(record, draft.input.snapshot);
   for (const auto* nodes : {&left.newest, &left.older}) {
     for (const std::string& node : *nodes) {

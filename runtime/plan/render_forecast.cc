@@ -24,6 +24,7 @@ struct Row {
 
 constexpr const char* kPrior = "; untested band";
 constexpr size_t kLongestBeside = 32;  // characters of a detail
+constexpr size_t kMostCounts = 6;      // of nodes over time: of more, the first and the last
 constexpr size_t kDigest = 12;         // characters of it that people see
 
 Row row_of(const std::string& name, const Banded& figure) {
@@ -44,6 +45,20 @@ std::string rounded(const Money& money) {
   return Money{(money.micros + 50) / 100 * 100, money.currency}.text();
 }
 
+// "4", "until 12 min, then 1 until 14 min".
+Row nodes_row(const PlanForecast& forecast) {
+  const auto& nodes = forecast.nodes;
+  Row row{"nodes", fmt::format("{}", nodes.front().nodes), "", "", "", ""};
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    if (i > 1 && i + 1 < nodes.size() && nodes.size() > kMostCounts) continue;
+    row.source +=
+        fmt::format("{}until {} of the run", i == 1 ? "" : fmt::format(", then {} ", nodes[i - 1].nodes),
+                    duration_text(nodes[i].from));
+  }
+  row.source += fmt::format("; {} of nodes", duration_text(forecast.node_seconds));
+  return row;
+}
+
 std::vector<Row> rows_of(const PlanForecast& forecast) {
   std::vector<Row> rows;
   const std::string longer =
@@ -59,6 +74,7 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
   if (forecast.total.known())
     total.source = std::string(source_name(forecast.total.source)) + ", like its weakest part";
   rows.push_back(total);
+  if (!forecast.nodes.empty()) rows.push_back(nodes_row(forecast));
   if (forecast.cost && !forecast.cost->zero())
     rows.push_back({"cost", rounded(*forecast.cost),
                     rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high),
@@ -114,6 +130,12 @@ Json to_json(const PlanForecast& forecast) {
       forecast.cost
           ? Json{{"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}}
           : Json();
+  if (!forecast.nodes.empty()) {
+    json["nodes"] = Json::array();
+    for (const farm::NodeCount& one : forecast.nodes)
+      json["nodes"].push_back({{"from_seconds", one.from}, {"nodes", one.nodes}});
+    json["node_seconds"] = forecast.node_seconds;
+  }
   if (forecast.cost_on_demand) json["cost"]["on_demand"] = *forecast.cost_on_demand;
   if (forecast.cost_spot) json["cost"]["spot"] = *forecast.cost_spot;
   return json;

@@ -266,10 +266,11 @@ class Text {
     if (plan_.protections.empty() && plan_.as_found.empty() && plan_.scaled.empty()) return;
     heading("Remembered:");
     for (const state_change::PutScaling& put : plan_.scaled)
-      out_ += put.chosen
-                  ? fmt::format("  {}  keeps the nodes [{}] until `radlc scale` or the file changes them\n",
-                                put.system, ranges(put.chosen->ordinals))
-                  : fmt::format("  {}  has the number of nodes in the file again\n", put.system);
+      out_ += put.chosen ? fmt::format(
+                               "  {}  has the nodes [{}] until `radlc scale`, its elastic farm or the file "
+                               "changes them\n",
+                               put.system, ranges(put.chosen->ordinals))
+                         : fmt::format("  {}  has the number of nodes in the file again\n", put.system);
     for (const auto& [address, spec] : plan_.as_found)
       out_ += fmt::format("  {}  is up to date already\n", address);
     for (const auto& [address, by] : plan_.protections)

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "common/human.h"
+#include "compiler/ir/elastic_farm.h"
 #include "compiler/resources/resource_schema.h"
 #include "runtime/base/job_members.h"
 #include "runtime/plan/build.h"
@@ -96,6 +97,7 @@ Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
   }
   if (lost.empty() || trains_without(job, lost)) return {};
   const Json program = job.definition ? job.definition->value("program", Json::object()) : Json::object();
+  if (ir::has_elastic_farm(program)) return {};  // its tasks run again elsewhere, or later
   const bool alone = program.value("lost", "") == "alone";
   const size_t least = alone ? program.value("least", size_t{1}) : job.nodes.size();
   const bool chief = lost.front() == job.nodes.front();
@@ -258,16 +260,20 @@ Status plan_scaling(Draft& draft) {
   const PlanOptions& options = draft.input.options;
   const Scalings& now = options.scaled ? *options.scaled : snapshot.scaled;
   for (const auto& [system, chosen] : now) {
-    draft.plan.notes.push_back(fmt::format("`radlc scale` set '{}' to {}; the file says {}", system,
-                                           nodes_text(chosen.ordinals.size()), chosen.of));
+    auto farm = options.farm_systems.find(system);
+    draft.plan.notes.push_back(farm != options.farm_systems.end()
+                                   ? farm->second + fmt::format("; the file allows {}", chosen.of)
+                                   : fmt::format("`radlc scale` set '{}' to {}; the file says {}", system,
+                                                 nodes_text(chosen.ordinals.size()), chosen.of));
     auto before = snapshot.scaled.find(system);
     if (before == snapshot.scaled.end() || before->second != chosen)
       draft.plan.scaled.push_back({system, chosen});
   }
   for (const auto& [system, chosen] : snapshot.scaled) {
     if (now.count(system)) continue;
-    draft.plan.notes.push_back(fmt::format("'{}' follows the file again; `radlc scale` had set it to {}",
-                                           system, nodes_text(chosen.ordinals.size())));
+    if (!options.farm_systems.count(system))
+      draft.plan.notes.push_back(fmt::format("'{}' follows the file again; `radlc scale` had set it to {}",
+                                             system, nodes_text(chosen.ordinals.size())));
     draft.plan.scaled.push_back({system, std::nullopt});
   }
   const std::vector<std::string> gone = leaving(draft);

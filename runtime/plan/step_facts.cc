@@ -10,6 +10,7 @@
 #include "common/human.h"
 #include "common/shorten.h"
 #include "common/store_address.h"
+#include "compiler/ir/elastic_farm.h"
 #include "compiler/resources/resource_schema.h"
 #include "runtime/base/job_folder.h"
 #include "runtime/base/job_members.h"
@@ -225,6 +226,7 @@ LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot) {
 }
 
 bool can_miss(const ir::Step& step, const std::string& node) {
+  if (ir::has_elastic_farm(step)) return true;
   if (step.kind == ir::StepKind::Program)
     return step.program.value("lost", "all") == "alone" && !step.nodes.empty() && node != step.nodes.front();
   return step.kind == ir::StepKind::Training && has_workers_only(step.training, node);

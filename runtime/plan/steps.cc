@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/human.h"
+#include "compiler/ir/elastic_farm.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/farm_notes.h"
 #include "runtime/plan/fields.h"
@@ -151,6 +152,7 @@ class StepPlanner {
   }
 
   std::string node_reason(const ir::Step& step, const StepRecord& record) const {
+    if (ir::has_elastic_farm(step)) return "";  // the outputs of what is done are on this computer
     for (const std::string& node : step.nodes) {
       auto before = record.made_on.find(node);
       // A job's nodes are part of its digest: a node that is new to it is no reason of its own.
@@ -392,7 +394,8 @@ class StepPlanner {
   // What runs, if anything does, is this very job. The workers of a training may be others by now.
   bool runs_as(const ir::Step& step, const StepRecord& record, const std::string& digest) const {
     if (!has_not_ended(record.status) || !input_reason(step, record).empty()) return false;
-    return (same_content(step, digest, record) && record.nodes == step.nodes) || same_training(step, record);
+    const bool same_nodes = record.nodes == step.nodes || ir::has_elastic_farm(step);
+    return (same_content(step, digest, record) && same_nodes) || same_training(step, record);
   }
 
   // Others have left it, or are about to.

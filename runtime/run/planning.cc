@@ -202,6 +202,7 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   input.options.project_words = question.project_words;
   input.options.caller = question.caller;
   if (question.scaled != nullptr) input.options.scaled = *question.scaled;
+  if (question.farm_systems) input.options.farm_systems = question.farm_systems();
   input.options.leave_jobs = question.leave_jobs;
   input.options.today = utc_time(question.world->clock.wall_seconds()).substr(0, 10);
   input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {

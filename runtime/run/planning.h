@@ -34,6 +34,8 @@ struct PlanQuestion {
   std::function<Status(const Snapshot& snapshot)> prepare = {};
   // What `radlc scale` has chosen, as `prepare` has compiled it; null: what the state has.
   const Scalings* scaled = nullptr;
+  // Asked after `prepare`: PlanOptions::farm_systems.
+  std::function<std::map<std::string, std::string>()> farm_systems = {};
   bool leave_jobs = false;  // PlanOptions
   std::string caller;       // PlanOptions: RADL_CALLER_CIDR of whoever asks
   // What earlier runs took (measured_by()); called where the plan does something.

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from engine_case import RADL_TRAIN, SUBSET, test_image
-from radl_case import RadlCase
+from farm_case import GATED, FarmCase
 
 FILE = """radl 2
 system worker ( cpu.count >= 1 )
@@ -18,9 +18,6 @@ output results ( value = work.results_path )
 """
 EIGHT = """tasks = [ { name = 't${n}', command = 'echo out-{task} > "$RADL_RESULTS/o.txt"; echo said {task}' } for n in range(8) ]
   merge = 'o.txt'"""
-# Waits for its gate, a file among its checkpoints.
-GATED = 'echo begun >> "$RADL_CHECKPOINTS/begun"; while [ ! -e "$RADL_CHECKPOINTS/gate" ]; do sleep 0.05; done; echo {task} > "$RADL_RESULTS/o.txt"'
-
 SEARCH = """radl 2
 system worker ( cpu.count >= 1 )
 deploy worker 2
@@ -91,48 +88,9 @@ output predictions ( value = score.predictions )
 """
 
 
-class Farms(RadlCase):
+class Farms(FarmCase):
     def with_tasks(self, text):
         self.file = self.write("farm.radl", FILE.replace("TASKS", text))
-
-    def apply(self, **options):
-        return self.radlc("apply", "--auto-approve", self.file, **options)
-
-    def begin(self):
-        return self.start("apply", "--auto-approve", self.file)
-
-    def table(self):
-        return {task["task"]: task for task in json.loads(self.radlc("farm", "table", "--json", self.file))}
-
-    def journal(self):
-        return "".join(path.read_text() for path in self.found("farms/*/journal.jsonl"))
-
-    def status(self):
-        (farm,) = json.loads(self.radlc("farm", "status", "--json", self.file))
-        return farm
-
-    def counts(self):
-        farm = self.status()
-        return {state: count for state, count in farm["counts"].items() if count}
-
-    def begun(self):
-        return {path.parent.name: path.read_text().split().count("begun") for path in self.found("home/.radl/jobs/*/checkpoints/*/begun")}
-
-    def open_gates(self):
-        for folder in self.found("home/.radl/jobs/*/checkpoints/*"):
-            (folder / "gate").touch()
-
-    def open_gates_until(self, process):
-        def over():
-            self.open_gates()
-            return process.poll() is not None
-        self.wait_until(over, message="it does not end")
-        out, err = process.communicate()
-        self.assertEqual(process.returncode, 0, out + err)
-
-    def destroy(self):
-        self.radlc("destroy", "--auto-approve", self.file)
-        self.assert_nothing_left()
 
     def test_each_task_leaves_its_output_once(self):
         self.with_tasks(EIGHT)

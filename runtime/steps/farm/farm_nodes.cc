@@ -96,6 +96,18 @@ void FarmRun::noticed(size_t node, const std::string& answer) {
   }
 }
 
+void FarmRun::replace_faulty() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const auto known = farm_.table().nodes().find(nodes_[i].address);
+    const bool faulty = known != farm_.table().nodes().end() && known->second.quarantined;
+    if (!faulty || missed_[i] || nodes_[i].cloud.starts_with("hosts") ||
+        !farm_.running_on(nodes_[i].address).empty())
+      continue;
+    missed_[i] = true;
+    emit_metric(i, {{"event", "faulty"}});
+  }
+}
+
 void FarmRun::tell_missed(size_t node) {
   if (!missed_[node]) emit_metric(node, {{"event", "member_lost"}});
   missed_[node] = true;
@@ -109,9 +121,10 @@ void FarmRun::connected(size_t node) {
   missed_[node] = false;
   auto known = farm_.table().nodes().find(address);
   const Resources has = pool_.capacity(node);
-  if (!leaving_[node] &&
+  if (!leaving_[node] && !removing_[node] &&
       (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has))
-    record(node_event(address, has, now()));
+    record(node_event(address, has, now(), anew_[node]));
+  anew_[node] = false;
   std::vector<std::string> ids;
   for (const std::string& name : farm_.running_on(address))
     ids.push_back(id_of(name, farm_.table().find(name)->attempt));
@@ -250,7 +263,7 @@ void FarmRun::lose_tasks_of(const std::string& address, const std::string& why, 
 void FarmRun::set_aside() {
   // A node that is not there, or is taken back, may be replaced.
   for (size_t i = 0; i < nodes_.size(); ++i)
-    if (!ready_[i] || leaving_[i]) return;
+    if (!ready_[i] || leaving_[i] || removing_[i]) return;
   for (const Event& event : set_aside_events(farm_, now()))
     if (record(event))
       tell("",
@@ -276,6 +289,7 @@ void FarmRun::checks() {
   if (SteadyClock::now() < next_check_) return;
   next_check_ = SteadyClock::now() + kBetweenChecks;
   set_aside();
+  replace_faulty();
   const double timeout = program_.value("timeout_seconds", 0.0);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     for (const std::string& name : farm_.running_on(nodes_[i].address)) {

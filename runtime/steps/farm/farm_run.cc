@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenProgress{2};
 constexpr std::chrono::seconds kBetweenForecasts{2};
-constexpr size_t kMeasuredTasks = 3;  // finished ones, before their lengths count for a forecast
 // Seconds beyond the approved band: tasks also start and are brought. A mean of finished tasks says less.
 constexpr double kSlack = 5, kMeasuredSlack = 60;
 
@@ -74,10 +73,19 @@ void FarmRun::take_program() {
 }
 
 Status FarmRun::prepare() {
+  if (is_elastic())
+    pool_.share_among(static_cast<size_t>(json::number_of(farm_.table().approved()["nodes"], "most")));
+  if (nodes_.empty()) {
+    // What is done needs none.
+    if (!over()) return invalid("has tasks to run, and its system has no nodes");
+    record(began_event(now()));
+    return journal_.flush();
+  }
   // Checkpoints of an interrupted farm stay.
   auto left = pool_.prepare(run_of(program_, journal_id_), farm_.table().nodes().empty(), may_run_);
   if (!left) return std::move(left).status();
   for (size_t i = 0; i < nodes_.size(); ++i) {
+    anew_[i] = (*left)[i] == Pool::Left::Nothing;
     if ((*left)[i] == Pool::Left::Tasks) {
       tell(nodes_[i].address, "joining its running tasks", "ok");
       continue;
@@ -114,8 +122,12 @@ Status FarmRun::loop() {
     progress(false);
     if (over()) return {};
     watch_cost();
+    watch_size();
     if (is_paused()) {
-      if (farm_.table().count(State::Running) == 0 && errands_.empty()) return paused_status();
+      if (farm_.table().count(State::Running) == 0 && errands_.empty()) {
+        keep_all_logs();
+        return paused_status();
+      }
       continue;
     }
     if (Status reached = any_node(); !reached.ok()) return reached;
@@ -124,7 +136,7 @@ Status FarmRun::loop() {
 
 bool FarmRun::over() const {
   return farm_.table().is_over() && errands_.empty() && (!search_ || !search_->has_next(farm_.table())) &&
-         started_;
+         (started_ || nodes_.empty());
 }
 
 Status FarmRun::paused_status() const {
@@ -309,7 +321,20 @@ Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
                              const std::vector<NodeHandle>& nodes) {
   auto settings = parse_farm(step.program.value("farm", ""));
   if (!settings) return std::move(settings).status().at(step.id);
-  return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
+  if (!step.program.value("elastic", false))
+    return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
+  // A node that could not be created must not hold up the others.
+  std::vector<NodeHandle> there;
+  Status why;
+  for (const NodeHandle& node : nodes) {
+    auto reached = node.connect();
+    if (reached.ok())
+      there.push_back(node);
+    else
+      why = std::move(reached).status().at(node.address);
+  }
+  if (there.empty() && !why.ok()) return why;
+  return std::make_unique<FarmRun>(context, step, there, std::move(*settings))->run();
 }
 
 }  // namespace radl::farm

@@ -1,5 +1,5 @@
-// The state of a farm's run (farm_run.h): internal to runtime/steps/farm. farm_run.cc has its course, and
-// farm_nodes.cc what nodes tell it.
+// The state of a farm's run (farm_run.h): internal to runtime/steps/farm. farm_run.cc has its course,
+// farm_nodes.cc what nodes tell it, and farm_size.cc how many nodes it asks for.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,6 +19,7 @@
 #include "runtime/farm/journal.h"
 #include "runtime/farm/rehearsal.h"
 #include "runtime/farm/settings.h"
+#include "runtime/farm/sizing.h"
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -33,6 +34,8 @@
 #include "runtime/steps/step_log.h"
 
 namespace radl::farm {
+
+inline constexpr size_t kMeasuredTasks = 3;  // finished ones, before their lengths count for a forecast
 
 class FarmRun {
   using SteadyClock = std::chrono::steady_clock;
@@ -59,7 +62,8 @@ class FarmRun {
                     Reports(settings_.search ? settings_.search->metric : "",
                             [this](std::string_view text) { return log_.mask(std::string(text)); }));
     ready_.assign(nodes_.size(), false);
-    leaving_ = missed_ = ready_;
+    leaving_ = missed_ = removing_ = anew_ = ready_;
+    idle_since_.resize(nodes_.size());
   }
 
   Result<StepOutcome> run();
@@ -90,6 +94,8 @@ class FarmRun {
   // The cloud's answer to whether it takes the node back. If it does, tasks end there and run again
   // elsewhere; whoever runs this replaces the node.
   void noticed(size_t node, const std::string& answer);
+  // Nodes that are quarantined and have no task any more are replaced; a host of the user's is not.
+  void replace_faulty();
   // Once: the node may be replaced while the others work.
   void tell_missed(size_t node);
   void connected(size_t node);
@@ -110,6 +116,20 @@ class FarmRun {
   Status paused_status() const;
   // A run that would take longer than was approved, and so cost more, starts no more tasks.
   void watch_cost();
+  // ---- an elastic farm's nodes
+
+  // The plan that was approved allows it other nodes.
+  bool is_elastic() const;
+  void watch_size();
+  SizeQuestion size_question() const;
+  // Once: then whoever runs this lets it go, and runs it again on these nodes.
+  void ask_for_nodes(const std::vector<int>& ordinals, const std::string& why);
+  bool is_idle(size_t node);
+  std::vector<size_t> idle_nodes();
+  void remove_idle_nodes(const std::vector<size_t>& idle);
+  void ask_for_more();
+  // Before a run that is not over ends, and its nodes with it.
+  void keep_all_logs();
   // New trials while there is room, and what is placed. Nothing starts before the journal has it.
   Status start_tasks();
   bool add_trial();
@@ -154,6 +174,10 @@ class FarmRun {
   std::map<size_t, Errand> errands_;
   std::vector<std::optional<SteadyClock::time_point>> lost_since_;  // also if it is leaving and runs no task
   std::vector<bool> ready_;
+  std::vector<bool> anew_;      // prepared by this run
+  std::vector<bool> removing_;  // idle, and no longer asked for
+  bool resizes_ = false;        // other nodes were asked for
+  std::vector<std::optional<SteadyClock::time_point>> idle_since_;
   std::vector<bool> leaving_, missed_;        // taken back by its cloud; told to whoever may replace it
   std::vector<Reports> reports_;              // by node
   std::set<std::string> sending_;             // attempts whose parent's output is on its way
@@ -163,7 +187,8 @@ class FarmRun {
   Timers kills_, fetch_again_;                // of attempts
   std::set<std::string> ending_, timed_out_;  // attempts
   std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
-  SteadyClock::time_point next_check_, next_progress_, next_forecast_, begun_ = SteadyClock::now();
+  SteadyClock::time_point next_check_, next_progress_, next_forecast_, next_size_,
+      begun_ = SteadyClock::now();
   std::string progress_;
   std::atomic<bool> cancelled_{false};
   bool closed_ = false;   // the journal's last run came to its end

@@ -114,29 +114,6 @@ Status put_merged(training::ResultFolder& folder, const ToPublish& what, const S
   return put;
 }
 
-// The logs of all attempts on the nodes, masked.
-Status put_logs(training::ResultFolder& folder, const ToPublish& what,
-                const std::vector<std::unique_ptr<jobs::Member>>& members, const std::vector<bool>& lost,
-                const Redactor& secrets) {
-  const std::string arrived = what.farm_folder + "/logs";
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (lost[i]) continue;
-    std::error_code error;
-    fs::remove_all(arrived, error);
-    auto fetched = members[i]->fetch("farm/logs", arrived);
-    if (!fetched) return std::move(fetched).status();
-    auto names = files_below(arrived);
-    if (!names) return std::move(names).status();
-    for (const std::string& name : *names) {
-      auto text = read_file(arrived + "/" + name);
-      if (!text) return std::move(text).status();
-      if (Status put = folder.write("logs/" + name, secrets.mask(*text)); !put.ok()) return put;
-    }
-    fs::remove_all(arrived, error);
-  }
-  return {};
-}
-
 Json counts_of(const Table& table) {
   Json counts = Json::object();
   for (State state : {State::Finished, State::Stopped, State::Failed, State::Cancelled})
@@ -214,6 +191,29 @@ Status send_parent(jobs::Member& member, const Outputs& outputs, const TaskRecor
   return {};
 }
 
+Status keep_logs(jobs::Member& member, const std::string& farm_folder, const Redactor& secrets) {
+  const std::string kept = farm_folder + "/logs";
+  const std::string arrived = farm_folder + "/arriving/logs of " + member.address();
+  std::error_code error;
+  fs::remove_all(arrived, error);
+  auto fetched = member.fetch("farm/logs", arrived);
+  if (!fetched) return std::move(fetched).status();
+  auto names = files_below(arrived);
+  if (!names) return std::move(names).status();
+  Status done = make_directories(kept, 0700);
+  for (const std::string& name : *names) {
+    auto text = read_file(arrived + "/" + name);
+    if (!text) return std::move(text).status();
+    if (!done.ok()) break;
+    std::ofstream out(kept + "/" + name, std::ios::binary | std::ios::trunc);
+    out << secrets.mask(*text);
+    out.close();
+    if (!out) done = {Code::Quota, kept + "/" + name + ": cannot be written"};
+  }
+  fs::remove_all(arrived, error);
+  return done;
+}
+
 Result<Published> publish(const ToPublish& what, const std::vector<std::unique_ptr<jobs::Member>>& members,
                           const std::vector<bool>& lost, const Context& context, const Redactor& secrets) {
   const std::string place = what.program.at("results"), scratch = what.farm_folder + "/to-send";
@@ -230,7 +230,9 @@ Result<Published> publish(const ToPublish& what, const std::vector<std::unique_p
     if (done.ok() && has_output(task)) done = put_output(*folder, what, task, task.task.name);
   }
   if (done.ok() && !what.merge.empty()) done = put_merged(*folder, what, context.stop);
-  if (done.ok()) done = put_logs(*folder, what, members, lost, secrets);
+  for (size_t i = 0; i < members.size(); ++i)
+    if (done.ok() && !lost[i]) done = keep_logs(*members[i], what.farm_folder, secrets);
+  if (done.ok()) done = put_all(*folder, what.farm_folder + "/logs", "logs");
   Published published;
   published.output = product_of(what);
   if (done.ok() && published.output.contains("best"))

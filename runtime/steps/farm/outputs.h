@@ -38,6 +38,10 @@ class Outputs {
 Status send_parent(jobs::Member& member, const Outputs& outputs, const TaskRecord& task,
                    const Context& context);
 
+// Brings the logs of all attempts on a node, masked, into `logs/` of the farm's folder: they outlive the
+// node.
+Status keep_logs(jobs::Member& member, const std::string& farm_folder, const Redactor& secrets);
+
 struct Published {
   Json output;                     // the step's product, as that of a program
   std::vector<std::string> notes;  // what a user must know

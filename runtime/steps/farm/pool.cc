@@ -18,6 +18,16 @@ constexpr const char* kEngine = "farm-engine/radl-train";  // below the job's fo
 
 }  // namespace
 
+namespace {
+
+bool has_text(const Json& json, const std::string& text) {
+  if (json.is_string()) return json.get_ref<const std::string&>().find(text) != std::string::npos;
+  return json.is_structured() &&
+         std::any_of(json.begin(), json.end(), [&](const Json& one) { return has_text(one, text); });
+}
+
+}  // namespace
+
 Pool::Pool(const Json& program, const std::vector<NodeHandle>& nodes, const Context& context,
            const std::string& job, bool engine, program::Preparing::Tell tell)
     : program_(program),
@@ -60,16 +70,26 @@ Result<std::vector<Pool::Left>> Pool::prepare(const std::string& run, bool fresh
   for (const auto& look : looks_)
     left.push_back(fresh || look.run != run ? Left::Nothing : look.cancelled ? Left::Outputs : Left::Tasks);
   Status ready = jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
-    if (left[i] == Left::Tasks) return {};
+    if (left[i] == Left::Tasks) return write_secrets(i);
     if (Status brought = preparing_.bring(i, fresh); !brought.ok()) return brought;
     const std::string farm = shell_path(members_[i]->folder()) + "/farm";
     auto removed = members_[i]->exec(left[i] == Left::Nothing ? "rm -rf " + farm : ":");
     if (!removed) return std::move(removed).status();
     if (Status brought = bring_engine(i); !brought.ok()) return brought;
+    if (Status written = write_secrets(i); !written.ok()) return written;
     return members_[i]->write_run(run);
   });
   if (!ready.ok()) return ready;
   return left;
+}
+
+Status Pool::write_secrets(size_t node) const {
+  Json secrets = Json::array();
+  const std::map<std::string, std::string> none;
+  for (const auto& [name, value] : context_.secrets != nullptr ? *context_.secrets : none)
+    if (!value.empty() && has_text(program_, value)) secrets.push_back(value);
+  const std::string text = secrets.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return members_[node]->put_bytes(text, kSecretsFile, context_.stop, 0600);
 }
 
 Status Pool::bring_engine(size_t node) const {
@@ -80,19 +100,25 @@ Status Pool::bring_engine(size_t node) const {
   return members_[node]->put_bytes(script, kEngine, context_.stop, 0755);
 }
 
+int64_t Pool::local_nodes() const {
+  return std::max<int64_t>(static_cast<int64_t>(shared_by_),
+                           std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local));
+}
+
 std::pair<int64_t, int64_t> Pool::devices_of(size_t node) const {
   const int64_t all = preparing_.facts(node).gpus;
   if (!jobs::is_local(nodes_[node])) return {0, all};
   const auto place = nodes_.begin() + static_cast<std::ptrdiff_t>(node);
-  const int64_t before = std::count_if(nodes_.begin(), place, jobs::is_local);
-  const int64_t share = std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local);
+  const int64_t before = shared_by_ > 0 && nodes_[node].node != nullptr  // others come and go
+                             ? nodes_[node].node->ordinal
+                             : std::count_if(nodes_.begin(), place, jobs::is_local);
+  const int64_t share = local_nodes();
   return {all * before / share, all * (before + 1) / share};
 }
 
 Resources Pool::capacity(size_t node) const {
   const program::NodeFacts& facts = preparing_.facts(node);
-  const int64_t share =
-      jobs::is_local(nodes_[node]) ? std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local) : int64_t{1};
+  const int64_t share = jobs::is_local(nodes_[node]) ? local_nodes() : int64_t{1};
   const auto [first, end] = devices_of(node);
   constexpr int64_t kAnyDisk = int64_t{1} << 60;  // how much is free is unknown: it bounds no task
   return {std::max<int64_t>(1000, int64_t{1000} * facts.processors / share),

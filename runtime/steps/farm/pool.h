@@ -14,6 +14,10 @@
 
 namespace radl::farm {
 
+// In the job's folder on a node, for its owner alone: a JSON list of the secrets that the tasks have there.
+// Whoever prints what a task has printed masks them.
+inline constexpr const char* kSecretsFile = "farm-secrets";
+
 class Pool {
  public:
   // All outlive it. `program`: docs/ir.md, without its `farm`. `job`: the folder's name on nodes. `engine`:
@@ -29,6 +33,8 @@ class Pool {
   // Brings the program's files to each node that lacks them for this run. With `fresh` nothing of an earlier
   // run stays, otherwise its checkpoints. Returns what each node has left.
   Result<std::vector<Left>> prepare(const std::string& run, bool fresh, jobs::MayRun& may_run);
+  // Local nodes share their computer as if they were so many.
+  void share_among(size_t nodes) { shared_by_ = nodes; }
   // What tasks of a node may use together. Local nodes share one computer's.
   Resources capacity(size_t node) const;
   // The script that becomes the task.
@@ -38,12 +44,15 @@ class Pool {
   Status look();
   // Of a node's GPUs, the numbers of the first and of the one after its last.
   std::pair<int64_t, int64_t> devices_of(size_t node) const;
+  int64_t local_nodes() const;
+  Status write_secrets(size_t node) const;
   Status bring_engine(size_t node) const;
 
   const Json& program_;
   const std::vector<NodeHandle>& nodes_;
   const Context& context_;
   const bool engine_;
+  size_t shared_by_ = 0;
   std::vector<std::unique_ptr<jobs::Member>> members_;
   program::Preparing preparing_;
   std::vector<jobs::Member::Look> looks_;

@@ -48,7 +48,7 @@ struct FarmForecast : testing::Test {
     EXPECT_TRUE(journal.open(place + farm::kJournalFile, [](const farm::Event&) { return Status(); }).ok());
     for (const farm::Event& event : events) journal.add(event);
     EXPECT_TRUE(journal.flush().ok());
-    return farm_forecast(program, step, folder.path());
+    return farm_forecast(program, step, folder.path()).program;
   }
 
   test::TemporaryFolder folder;

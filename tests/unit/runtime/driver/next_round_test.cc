@@ -70,6 +70,23 @@ TEST_F(NextRoundTest, APreemptedNodeIsReplacedOnceItsJobHasEnded) {
   EXPECT_EQ(next.lost().at("w[1]"), "12:00");
 }
 
+TEST_F(NextRoundTest, AFarmThatAsksForOtherNodesGetsThemAtOnce) {
+  EXPECT_FALSE(next.is_due());
+  metric("w[0]", {{"event", "resize"}, {"system", "w"}, {"nodes", {0, 2}}});
+  EXPECT_TRUE(next.is_due());
+  EXPECT_EQ(next.asked().at("w"), (std::vector<int>{0, 2}));
+  EXPECT_TRUE(next.lost().empty());
+  begin();
+  EXPECT_FALSE(next.is_due());
+  EXPECT_TRUE(next.asked().empty());
+}
+
+TEST_F(NextRoundTest, ANodeThatAFarmHasQuarantinedIsReplaced) {
+  metric("w[1]", {{"event", "faulty"}});
+  EXPECT_TRUE(next.is_due());
+  EXPECT_EQ(next.lost().at("w[1]"), kFaulty);
+}
+
 TEST_F(NextRoundTest, AJobThatFailsByItselfReplacesNothing) {
   failed("program/p", Code::Invalid);
   EXPECT_FALSE(next.wait());

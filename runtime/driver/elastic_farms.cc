@@ -1,0 +1,147 @@
+#include "runtime/driver/elastic_farms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "common/human.h"
+#include "compiler/ir/elastic_farm.h"
+#include "runtime/driver/farm_facts.h"
+#include "runtime/driver/project.h"
+#include "runtime/farm/sizing.h"
+#include "runtime/plan/farm_notes.h"
+#include "runtime/state/store.h"
+
+namespace radl::driver {
+namespace {
+
+// Until a new node takes tasks, where nothing was measured.
+constexpr double kLocalSeconds = 3, kHostSeconds = 20, kCloudSeconds = 120;
+
+double create_seconds_in(const std::string& cloud) {
+  if (cloud == "local") return kLocalSeconds;
+  return cloud.starts_with("hosts") ? kHostSeconds : kCloudSeconds;
+}
+
+std::vector<int> existing_nodes(const Snapshot& snapshot, const std::string& system) {
+  std::vector<int> ordinals;
+  for (const auto& [address, record] : snapshot.resources)
+    if (record.system == system) ordinals.push_back(record.ordinal);
+  std::sort(ordinals.begin(), ordinals.end());
+  return ordinals;
+}
+
+std::vector<int> all_of(const ElasticFarm& elastic) {
+  std::vector<int> all(static_cast<size_t>(elastic.most));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::string address_of(const std::string& system, int ordinal) {
+  return fmt::format("{}[{}]", system, ordinal);
+}
+
+// Sorts nodes on which tasks run to the front of `there`: they stay.
+Result<size_t> wanted_count(const ElasticFarm& elastic, std::vector<int>& there,
+                            const std::string& work_directory) {
+  auto settings = farm::parse_farm(elastic.step.program.value("farm", ""));
+  if (!settings) return static_cast<size_t>(elastic.most);  // the plan says what is wrong
+  auto made = farm_to_be(elastic.step, *settings, work_directory);
+  if (!made) return std::move(made).status();
+  const auto idle = std::stable_partition(there.begin(), there.end(), [&](int ordinal) {
+    return made->busy.contains(address_of(elastic.system, ordinal));
+  });
+  const auto busy = static_cast<size_t>(idle - there.begin());
+  farm::SizeQuestion question{made->trials, settings->trial_needs};
+  for (const int ordinal : there) question.there.push_back(address_of(elastic.system, ordinal));
+  question.offered = offered_by(elastic.node);
+  question.least = settings->elastic.least;
+  question.most = static_cast<size_t>(elastic.most);
+  question.create_seconds = elastic.create_seconds;
+  question.idle_seconds = settings->elastic.idle_seconds;
+  question.worth = settings->elastic.worth;
+  return std::max(busy, farm::best_size(made->farm, 0, question).nodes);
+}
+
+// Existing nodes first, then the lowest free ordinals.
+std::vector<int> ordinals_of(size_t count, const std::vector<int>& there, int most) {
+  std::set<int> chosen;
+  for (const int ordinal : there)
+    if (chosen.size() < count && ordinal < most) chosen.insert(ordinal);
+  for (int free = 0; chosen.size() < count; ++free) chosen.insert(free);
+  return {chosen.begin(), chosen.end()};
+}
+
+Result<std::vector<int>> chosen_for(const Project& project, const ElasticFarm& elastic,
+                                    std::vector<int> there) {
+  const FarmNodes& nodes = project.farm_nodes;
+  if (auto asked = nodes.asked.find(elastic.system); asked != nodes.asked.end()) return asked->second;
+  if (project.scale || nodes.stay) return there;
+  auto count = wanted_count(
+      elastic, there,
+      work_directory_of(project.state_directory, project.compiled.program.name, project.host->environment()));
+  if (!count.ok()) return std::move(count).status();
+  return ordinals_of(nodes.keep ? std::max(*count, there.size()) : *count, there, elastic.most);
+}
+
+}  // namespace
+
+Result<std::vector<ElasticFarm>> elastic_farms_of(const ir::Program& program,
+                                                  const std::map<std::string, int>& deployed) {
+  std::vector<ElasticFarm> farms;
+  for (const ir::Step& step : program.steps) {
+    if (!ir::has_elastic_farm(step)) continue;
+    const auto node = std::find_if(program.nodes.begin(), program.nodes.end(), [&](const ir::Node& one) {
+      return !step.nodes.empty() && one.address == step.nodes.front();
+    });
+    if (node == program.nodes.end()) continue;
+    const auto count = deployed.find(node->system);
+    farms.push_back({step, *node, node->system, count == deployed.end() ? 0 : count->second});
+  }
+  for (const ElasticFarm& farm : farms) {
+    for (const ir::Step& step : program.steps) {
+      const bool uses =
+          std::find(step.nodes.begin(), step.nodes.end(), farm.node.address) != step.nodes.end();
+      if (!uses || !ir::is_job(step.kind) || step.id == farm.step.id) continue;
+      return invalid(fmt::format("{} is elastic, and {} uses the same system '{}'", farm.step.id, step.id,
+                                 farm.system))
+          .with_hint("give the farm a system of its own: its nodes are removed at its end");
+    }
+  }
+  return farms;
+}
+
+Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const CloudSet& clouds) {
+  for (ElasticFarm& elastic : project.farms) {
+    if (project.scale && project.scale->system == elastic.system) continue;
+    elastic.create_seconds = create_seconds_in(clouds.id_for(elastic.node));
+    auto chosen = chosen_for(project, elastic, existing_nodes(snapshot, elastic.system));
+    if (!chosen.ok()) return std::move(chosen).status().at(elastic.step.id);
+    if (*chosen == all_of(elastic))
+      project.scaled.erase(elastic.system);
+    else
+      project.scaled[elastic.system] = {elastic.most, std::move(*chosen)};
+  }
+  return {};
+}
+
+std::vector<int> chosen_ordinals(const Project& project, const ElasticFarm& elastic) {
+  const auto chosen = project.scaled.find(elastic.system);
+  return chosen == project.scaled.end() ? all_of(elastic) : chosen->second.ordinals;
+}
+
+std::map<std::string, std::string> farm_systems_of(const Project& project) {
+  std::map<std::string, std::string> systems;
+  for (const ElasticFarm& elastic : project.farms) {
+    if (project.scale && project.scale->system == elastic.system) continue;
+    const size_t now = chosen_ordinals(project, elastic).size();
+    systems[elastic.system] = fmt::format(
+        "{} has {} of '{}' now", elastic.step.id,
+        now == 0 ? "no task left and needs no node" : "work for " + counted(now, "node"), elastic.system);
+  }
+  return systems;
+}
+
+}  // namespace radl::driver

@@ -1,0 +1,48 @@
+// Elastic farms of a project (docs/farm.md): how many nodes their systems should have.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+#include "runtime/clouds/cloud_set.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl::driver {
+
+struct Project;
+
+struct ElasticFarm {
+  ir::Step step;  // with all nodes that the file allows
+  ir::Node node;  // one of them
+  std::string system;
+  int most = 0;                // nodes, as the file says
+  double create_seconds = 60;  // until a new node takes tasks (choose_farm_nodes)
+};
+// Of a program as the file has it. Invalid: another job uses the same system.
+Result<std::vector<ElasticFarm>> elastic_farms_of(const ir::Program& program,
+                                                  const std::map<std::string, int>& deployed);
+
+// What chooses the nodes of farms instead of their queues.
+struct FarmNodes {
+  bool keep = false;  // no existing node is removed (--keep)
+  bool stay = false;  // nor is one created: a job is only joined
+  // By system: ordinals, ascending, that a running farm asked for.
+  std::map<std::string, std::vector<int>> asked;
+  // The nodes of finished farms are removed; jobs are left alone.
+  bool frees = false;
+};
+
+// Puts the nodes of each elastic farm's system into `project.scaled`: as many as its queue pays for, existing
+// ones first. If a `radlc scale` is under way, existing nodes stay.
+Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const CloudSet& clouds);
+
+// The ordinals that the project is compiled with.
+std::vector<int> chosen_ordinals(const Project& project, const ElasticFarm& elastic);
+
+// By system: what a plan says of the choice.
+std::map<std::string, std::string> farm_systems_of(const Project& project);
+
+}  // namespace radl::driver

@@ -1,0 +1,34 @@
+// How many nodes an elastic farm should have.
+//
+// Pure: no clock, threads or files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/farm/rehearsal.h"
+
+namespace radl::farm {
+
+struct SizeQuestion {
+  TrialsLeft trials = {};
+  Resources trial_needs = {};
+  std::vector<std::string> there = {};  // nodes that exist; with fewer, the first of them stay
+  Resources offered = {};               // by a node
+  size_t least = 0, most = 0;           // nodes, while tasks are left
+  double create_seconds = 0;            // until a new node takes tasks
+  double idle_seconds = 60;
+  double worth = 1;  // ElasticSettings
+};
+
+struct Size {
+  size_t nodes = 0;
+  Rehearsal run;  // with so many nodes
+};
+
+// The number of nodes for the rest of a farm, from `now` on. One more node is worth it if the farm then ends
+// so much sooner that `worth` times the time saved exceeds the additional node-hours, idle time included.
+// None if no task is left. If a length is unknown: the nodes that exist, at least one.
+Size best_size(const Farm& farm, double now, const SizeQuestion& question);
+
+}  // namespace radl::farm

@@ -1,0 +1,50 @@
+"""What tests of farms share."""
+import contextlib
+import json
+
+from radl_case import RadlCase
+
+# Waits for its gate, a file among its checkpoints.
+GATED = 'echo begun >> "$RADL_CHECKPOINTS/begun"; while [ ! -e "$RADL_CHECKPOINTS/gate" ]; do sleep 0.05; done; echo {task} > "$RADL_RESULTS/o.txt"'
+
+
+class FarmCase(RadlCase):
+    def apply(self, **options):
+        return self.radlc("apply", "--auto-approve", self.file, **options)
+
+    def begin(self):
+        return self.start("apply", "--auto-approve", self.file)
+
+    def table(self):
+        return {task["task"]: task for task in json.loads(self.radlc("farm", "table", "--json", self.file))}
+
+    def journal(self):
+        return "".join(path.read_text() for path in self.found("farms/*/journal.jsonl"))
+
+    def status(self):
+        (farm,) = json.loads(self.radlc("farm", "status", "--json", self.file))
+        return farm
+
+    def counts(self):
+        farm = self.status()
+        return {state: count for state, count in farm["counts"].items() if count}
+
+    def begun(self):
+        return {path.parent.name: path.read_text().split().count("begun") for path in self.found("home/.radl/jobs/*/checkpoints/*/begun")}
+
+    def open_gates(self):
+        for folder in self.found("home/.radl/jobs/*/checkpoints/*"):
+            with contextlib.suppress(FileNotFoundError):  # its node was removed meanwhile
+                (folder / "gate").touch()
+
+    def open_gates_until(self, process):
+        def over():
+            self.open_gates()
+            return process.poll() is not None
+        self.wait_until(over, message="it does not end")
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def destroy(self):
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left()
