@@ -65,6 +65,9 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace catalog_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace im_import_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace import_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

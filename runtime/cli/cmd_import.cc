@@ -5,8 +5,8 @@
 #include "common/text.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/from_cloud.h"
+#include "runtime/cli/import_run.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/workflow.h"
 #include "runtime/net/ssh/key_places.h"
 
 namespace radl::cli::import_command {
@@ -92,27 +92,15 @@ int run_import(const Session& session, Options& options) {
   if (!options.all && options.words.size() != 2)
     return report(session, invalid("ADDRESS and ID are required, and nothing else")
                                .with_hint("files come first: radlc import FILE ADDRESS ID"));
-  auto loaded = load_project(session, options.project);
-  if (!loaded.ok()) return report(session, loaded.status());
-  Project& project = **loaded;
-  auto machinery = make_machinery(session.host, options.run);
-  if (!machinery.ok()) return report(session, machinery.status());
-  auto store = open_locked(session, project.state_directory, project.compiled.program.name, OpenMode::Create,
-                           "import", options.run.lock_timeout);
-  if (!store.ok()) return report(session, store.status());
-  Cancellation cancellation;
-  Run run = (*machinery)->run();
-  run.store = store->get();
-  run.program = &project.compiled.program;
-  run.secrets = &project.compiled.secrets;
-  run.cancellation = &cancellation;
-  if (Status recovered = recover_left(run, tell_on_stderr()); !recovered.ok())
-    return report(session, recovered);
-  remember_or_note(session.host, project.state_directory, project.compiled.program.name);
-  if (options.all) return import_everything(session, options, project, **machinery, run);
-  auto snapshot = (*store)->snapshot();
+  auto opened = ImportRun::open(session, options.project, options.run, "import");
+  if (!opened.ok()) return report(session, opened.status());
+  Project& project = *(*opened)->project;
+  const Machinery& machinery = *(*opened)->machinery;
+  Run& run = (*opened)->run;
+  if (options.all) return import_everything(session, options, project, machinery, run);
+  auto snapshot = run.store->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
-  auto plan = plan_for(project, *snapshot, **machinery, {}, nullptr, tell_on_stderr());
+  auto plan = plan_for(project, *snapshot, machinery, {}, nullptr, tell_on_stderr());
   if (!plan.ok()) return report_unplanned(session, project, plan.status());
   if (!plan->moves.empty())
     return report(session, invalid("the file has `moved` blocks that no apply has made yet")

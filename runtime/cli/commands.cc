@@ -24,6 +24,8 @@ const std::vector<Command>& commands() {
       {"serve", "Run", serve_command::add, "radlc serve --listen 127.0.0.1:8899"},
       {"login", "Run", login_command::add, "radlc login https://radlc.example.org"},
       {"import", "Run", import_command::add, "radlc import FILE.radl 'worker[0]' i-0123456789abcdef0"},
+      {"im-import", "Run", im_import_command::add,
+       "radlc im-import https://im.example.org:8800/infrastructures/ID --auth auth.dat"},
       {"check-auth", "Inspect", check_auth_command::add, "radlc check-auth"},
       {"list", "Inspect", list_command::add, "radlc list"},
       {"show", "Inspect", show_command::add, "radlc show FILE.radl"},

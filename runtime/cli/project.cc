@@ -32,6 +32,12 @@ void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<st
           },
           "the same as FILE; may be repeated")
       ->type_name("FILE");
+  add_place_options(command, options);
+}
+
+}  // namespace
+
+void add_place_options(CLI::App& command, ProjectOptions& options) {
   command
       .add_option("--state", options.state,
                   "place of the state: a folder, or s3://BUCKET/PREFIX, gs://.., az://.. (default: "
@@ -40,8 +46,6 @@ void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<st
   command.add_option("--name", options.name,
                      "name of the infrastructure (default: the description's, or the file's)");
 }
-
-}  // namespace
 
 void add_state_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>* words) {
   add_file_options(command, options, words != nullptr ? *words : options.files,

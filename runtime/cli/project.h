@@ -11,6 +11,8 @@
 
 namespace radl::cli {
 
+// --state and --name.
+void add_place_options(CLI::App& command, ProjectOptions& options);
 void add_project_options(CLI::App& command, ProjectOptions& options,
                          std::vector<std::string>* words = nullptr);
 // FILE, --file, --state and --name, for commands that look for a state and need no source. A command with

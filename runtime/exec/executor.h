@@ -152,9 +152,10 @@ Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed&
 
 // Records what the cloud has under `id` as the resource that `plan` would create at `address`; the next plan
 // shows in what it differs from the file. Needs the lock. Exists: it is recorded already; NotFound: the file
-// or the cloud has no such thing; Invalid: it is something else.
+// or the cloud has no such thing; Invalid: it is something else. `login_key`: the fingerprint of the key that
+// logs in to a node (key_places.h); empty: the cloud's tags say it, or nobody does.
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
-                                       const std::string& name);
+                                       const std::string& name, const std::string& login_key = "");
 
 // Infrastructures of this name that have something in these clouds, apart from the context's own. `failed`:
 // clouds that do not tell, and why not.

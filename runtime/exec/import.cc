@@ -91,7 +91,7 @@ ResourceRecord record_of(Session& session, const Action& action, const Seen& see
 }  // namespace
 
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
-                                       const std::string& name) {
+                                       const std::string& name, const std::string& login_key) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Result<const Action*> action = action_to_import(plan, *snapshot, address);
@@ -113,6 +113,7 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   if (found.type != (*action)->type)
     return invalid(*id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
   ResourceRecord record = record_of(session, **action, found);
+  if (!login_key.empty()) record.attributes["key"] = login_key;
   // One of an earlier run of ours stays: names have it in them.
   if (record.token.empty()) record.token = random_token(session.world().random);
   if (auto* marking = dynamic_cast<TakesOver*>(*cloud)) {
@@ -125,6 +126,7 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   record.token = found.token;  // empty: the cloud keeps none
   record.spec = laid_over(record.spec, with_tags_of(record.spec, found.spec));
   record.attributes = found.attributes;
+  if (!login_key.empty()) record.attributes["key"] = login_key;  // a cloud may keep none
   Result<std::vector<long long>> put = run.store->commit(
       {state_change::PutResource{record}, state_change::DropReleased{record.cloud, record.id}});
   if (!put.ok()) return put.status();

@@ -8,6 +8,7 @@
 
 #include "common/aws/service_quotas.h"
 #include "common/digest.h"
+#include "common/text.h"
 #include "runtime/clouds/caller.h"
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/ec2/design.h"
@@ -98,6 +99,8 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return ask(context, order, &Kind::image, name);
   }
 
+  Result<std::string> id_named(const Context& context, const std::string& type,
+                               const std::string& name) override;
   Status take_over(const Context& context, const Order& order) override;
   Status write_marks(const Context& context, const Order& order) override {
     return take_over(context, order);
@@ -234,6 +237,20 @@ Result<std::string> Ec2Cloud::tagged_id(const Context& context, const Order& ord
   if (!seen.ok()) return seen.status();
   if (seen->empty()) return not_found(order.id + " is gone");
   return seen->front().attributes.value("group_id", "");
+}
+
+// A security group may be named by its name.
+Result<std::string> Ec2Cloud::id_named(const Context& context, const std::string& type,
+                                       const std::string& name) {
+  if (type != "security_group" || name.starts_with("sg-")) return name;
+  std::vector<std::string> ids;
+  Status asked = api_.each(context, "DescribeSecurityGroups",
+                           {{"Filter.1.Name", "group-name"}, {"Filter.1.Value.1", name}}, "securityGroupInfo",
+                           [&](pugi::xml_node item) { ids.push_back(text_of(item, "groupId")); });
+  if (!asked.ok()) return asked;
+  if (ids.empty()) return not_found(id_.text() + " has no security group named " + name);
+  if (ids.size() > 1) return invalid("several security groups are named " + name + ": " + join(ids, ", "));
+  return ids.front();
 }
 
 Status Ec2Cloud::take_over(const Context& context, const Order& order) {

@@ -141,7 +141,7 @@ class Interrupts(unittest.TestCase):
                  "state rm": ["a[0]"], "state mv": ["a", "b"], "state show": ["a[0]"],
                  "state unlock": [], "state pull": ["copy"], "state push": ["copy.db"], "output": [], "profile": ["--on", "a[0]"]}
         # These ask for no state before they have something else to do.
-        without = {"compile", "graph", "test", "recommend", "profile", "console", "autoscale", "state push", "farm free"}
+        without = {"compile", "graph", "test", "recommend", "profile", "console", "autoscale", "state push", "farm free", "im-import"}
         (self.at / "notes.txt").write_text("#!/bin/sh\n")
         cases = []
         for command in commands():
@@ -161,6 +161,11 @@ class Interrupts(unittest.TestCase):
     def test_a_cloud_that_does_not_answer(self):
         self.each([("plan", "--refresh", "ec2.radl"), ("apply", "--refresh", "-y", "ec2.radl"), ("apply", "-y", "ec2.radl"),
                    ("import", "ec2.radl", "a[0]", "i-0123456789abcdef0"), ("check-auth",)], self.asks)
+
+    def test_an_infrastructure_manager_that_does_not_answer(self):
+        (self.at / "auth.dat").write_text("type = InfrastructureManager; username = a; password = b\n")
+        uri = f"http://127.0.0.1:{self.silence.port}/infrastructures/one"
+        self.each([("im-import", uri, "--auth", "auth.dat")], self.asks)
 
     def test_a_bucket_for_results_that_does_not_answer(self):
         (self.at / "training.radl").write_text((TRAINING % "s3://bucket/results").replace("./images", "cifar10"))

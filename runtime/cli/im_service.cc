@@ -1,0 +1,136 @@
+#include "runtime/cli/im_service.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/http/loopback.h"
+#include "common/text.h"
+
+namespace radl::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kInfrastructures = "/infrastructures/";
+constexpr double kLongestAnswer = 300;  // seconds; the IM asks the clouds before it answers
+
+// A value of an auth line in the IM's header: a line break is `\\n` there.
+std::string header_value(const std::string& value) {
+  const char quote = value.find('\'') == value.npos ? '\'' : '"';
+  std::string out(1, quote);
+  for (char c : value) c == '\n' ? out += "\\\\n" : out += c;
+  return out + quote;
+}
+
+Result<std::string> authorization_of(const AuthFile& auth) {
+  if (auth.of_type("InfrastructureManager").empty())
+    return invalid(auth.path + ": no line has the type InfrastructureManager")
+        .with_hint("pass the auth file that you use with the IM's client: --auth FILE");
+  std::string header;
+  for (const AuthLine& line : auth.lines) {
+    if (!line.missing.empty())
+      return Status(Code::Auth, auth.path + ": " + line.id + ": " + line.missing.begin()->second);
+    header += (header.empty() ? "" : "\\n") + ("id = " + line.id) + "; type = " + line.type;
+    for (const auto& [key, value] : line.values) header += "; " + key + " = " + header_value(value);
+  }
+  return header;
+}
+
+// The system in the answer for a machine.
+const json* system_of(const json& answer) {
+  const auto radl = answer.find("radl");
+  if (radl == answer.end() || !radl->is_array()) return nullptr;
+  const auto system = std::find_if(radl->begin(), radl->end(), [](const json& one) {
+    return one.is_object() && one.value("class", json()) == "system" && one.value("id", json()).is_string();
+  });
+  return system == radl->end() ? nullptr : &*system;
+}
+
+// "7" of ".../vms/7"; "": it is none.
+std::string machine_number(const json& one) {
+  const json uri = one.is_object() ? one.value("uri", json()) : json();
+  if (!uri.is_string()) return "";
+  const std::string text = uri;
+  const std::string number = text.substr(text.rfind('/') + 1);
+  const bool digits =
+      !number.empty() && number.size() < 10 && number.find_first_not_of("0123456789") == number.npos;
+  return digits ? number : "";
+}
+
+}  // namespace
+
+Result<ImAddress> im_address(const std::string& uri) {
+  auto url = http::parse_http_url(uri, "the infrastructure");
+  if (!url.ok()) return url.status();
+  const size_t at = url->path.rfind(kInfrastructures);
+  const std::string id = at == std::string::npos ? "" : url->path.substr(at + kInfrastructures.size());
+  const bool plain = !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_';
+  });
+  if (!plain || !url->query.empty() || !url->user.empty())
+    return invalid(http::printable_url(uri) + " is not the address of an infrastructure")
+        .with_hint("write it as the IM's client prints it: https://HOST:8800/infrastructures/ID");
+  if (url->scheme != "https" && !http::is_loopback(url->host))
+    return invalid(http::printable_url(uri) + ": your credentials would be sent without encryption")
+        .with_hint("use https");
+  return ImAddress{url->scheme + "://" + url->authority() + url->path.substr(0, at), id};
+}
+
+Result<ImService> ImService::make(const Environment& environment, const ImAddress& at, const AuthFile& auth,
+                                  const Stop& stop) {
+  auto authorization = authorization_of(auth);
+  if (!authorization.ok()) return authorization.status();
+  return ImService(environment, at, std::move(*authorization), stop);
+}
+
+Result<json> ImService::get(const std::string& below) {
+  http::Request request;
+  request.url = at_.server + std::string(kInfrastructures) + at_.infrastructure + below;
+  request.headers = {{"Authorization", authorization_}, {"Accept", "application/json"}};
+  request.follow_redirects = false;  // another server must not get the credentials
+  request.direct = !at_.server.starts_with("https:");
+  request.stall_seconds = kLongestAnswer;
+  request.stop = stop_;
+  auto response = http_->send(request, http::Retries());
+  if (!response.ok()) return response.status();
+  json answer = json::parse(response->body, nullptr, false);
+  if (!response->ok()) {
+    const json said = answer.is_object() ? answer.value("message", json()) : json();
+    if (!said.is_string()) return http::status_of(*response, at_.server);
+    return Status(http::code_of_status(response->status), at_.server + ": " + said.get<std::string>());
+  }
+  if (!answer.is_object())
+    return Status(Code::Corrupt, at_.server + ": the answer is not JSON; is this an Infrastructure Manager?");
+  return answer;
+}
+
+Result<ImInfrastructure> ImService::read() {
+  ImInfrastructure all;
+  all.id = at_.infrastructure;
+  auto radl = get("/radl");
+  if (!radl.ok()) return radl.status();
+  const json text = radl->value("radl", json());
+  if (!text.is_string()) return Status(Code::Corrupt, at_.server + ": the infrastructure has no RADL");
+  all.radl = text;
+  auto list = get("");
+  if (!list.ok()) return list.status();
+  const json uris = list->value("uri-list", json::array());
+  for (const json& one : uris) {
+    const std::string number = machine_number(one);
+    if (number.empty())
+      return Status(Code::Corrupt, at_.server + ": the list of machines is of no known form");
+    auto machine = get("/vms/" + number);
+    if (!machine.ok()) return machine.status();
+    const json* system = system_of(*machine);
+    if (!system) return Status(Code::Corrupt, at_.server + ": VM " + number + " has no system");
+    all.machines.push_back({number, *system});
+  }
+  std::sort(all.machines.begin(), all.machines.end(), [](const ImMachine& a, const ImMachine& b) {
+    return std::pair(a.number.size(), a.number) < std::pair(b.number.size(), b.number);
+  });
+  return all;
+}
+
+Status ImService::forget() { return get("/data?delete=1").status(); }
+
+}  // namespace radl::cli

@@ -1,0 +1,62 @@
+// A client of a running Infrastructure Manager (IM): one infrastructure, by the IM's REST API.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/environment.h"
+#include "common/http/http.h"
+#include "common/status.h"
+#include "runtime/auth/auth_file.h"
+
+namespace radl::cli {
+
+// "https://im.example.org:8800/infrastructures/ID": the part before "/infrastructures", and the ID.
+struct ImAddress {
+  std::string server, infrastructure;
+};
+// Invalid: no such address, or http to another computer, which would show the credentials to the network.
+Result<ImAddress> im_address(const std::string& uri);
+
+// A machine of the infrastructure, by the IM's number of it: RADL-JSON of its system, with `instance_id`,
+// `instance_type` and credentials. Secret.
+struct ImMachine {
+  std::string number;
+  nlohmann::json system;
+};
+
+struct ImInfrastructure {
+  std::string id;
+  std::string radl;                 // as the IM keeps it: RADL text
+  std::vector<ImMachine> machines;  // in the order of their numbers
+};
+
+class ImService {
+ public:
+  // Sends all lines of the auth file with each request, as the IM's clients do. Invalid: none of them is of
+  // the type InfrastructureManager.
+  static Result<ImService> make(const Environment& environment, const ImAddress& at, const AuthFile& auth,
+                                const Stop& stop);
+
+  Result<ImInfrastructure> read();
+  // The IM drops its record of the infrastructure. The machines continue.
+  Status forget();
+
+ private:
+  ImService(const Environment& environment, const ImAddress& at, std::string authorization, const Stop& stop)
+      : http_(std::make_unique<http::Client>(environment)),
+        at_(at),
+        authorization_(std::move(authorization)),
+        stop_(stop) {}
+  // A GET below the infrastructure.
+  Result<nlohmann::json> get(const std::string& below);
+
+  std::unique_ptr<http::Client> http_;
+  ImAddress at_;
+  std::string authorization_;
+  Stop stop_;
+};
+
+}  // namespace radl::cli

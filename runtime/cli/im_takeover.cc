@@ -1,0 +1,158 @@
+#include "runtime/cli/im_takeover.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "common/text.h"
+#include "compiler/check/document.h"
+#include "compiler/compat/json/radl_json.h"
+#include "compiler/diag/render.h"
+#include "compiler/syntax/parser.h"
+#include "tools/fmt/format.h"
+
+namespace radl::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kType = "instance_type";
+constexpr const char* kImage = "disk.0.image.url";
+// The types of clouds whose instance ids the IM passes on as the cloud has them.
+const std::set<std::string> kClouds = {"EC2", "OpenStack", "GCE"};
+
+std::string text_of(const json& system, const char* feature) {
+  const auto found = system.find(feature);
+  return found != system.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// RADL text to RADL-JSON, a list of objects.
+Result<json> to_json(const std::string& radl) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const SourceFile* source = &sources.add("infrastructure.radl", radl);
+  auto trees = parse_all({source}, diagnostics);
+  std::vector<const ast::Tree*> parts;
+  for (const auto& tree : trees) parts.push_back(tree.get());
+  const sema::Document document = sema::build_document(parts, diagnostics);
+  if (diagnostics.has_errors())
+    return invalid("the RADL of the IM has errors:\n" + render_text(diagnostics, sources, {}));
+  return json::parse(sema::to_radl_json(document));
+}
+
+Result<std::string> to_radl(const json& document) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const SourceFile& source = sources.add("infrastructure.json", document.dump());
+  auto text = sema::from_radl_json(source, diagnostics);
+  if (!text)
+    return invalid("the RADL of the IM cannot be written again:\n" + render_text(diagnostics, sources, {}));
+  auto formatted = formatter::format(sources.add("infrastructure.radl", *text), diagnostics);
+  return formatted.ok() ? std::move(*formatted) : std::move(*text);
+}
+
+Status check_machine(const ImMachine& machine) {
+  const std::string what = "VM " + machine.number, cloud = text_of(machine.system, "provider.type");
+  if (!kClouds.count(cloud))
+    return invalid(fmt::format("{} is of a cloud of the type '{}'; radlc takes over machines of {}", what,
+                               cloud, join(std::vector<std::string>(kClouds.begin(), kClouds.end()), ", ")));
+  const std::string state = text_of(machine.system, "state");
+  if (text_of(machine.system, "instance_id").empty() || state == "failed" || state == "off" ||
+      state == "deleting")
+    return invalid(fmt::format("{} is {} in the IM", what, state.empty() ? "without a state" : state))
+        .with_hint("wait until the IM has created it, or remove it there, and try again");
+  return {};
+}
+
+// The id in its cloud: EC2's has its region before it.
+std::string cloud_id(const json& system) {
+  const std::string id = text_of(system, "instance_id");
+  return id.substr(id.rfind(';') + 1);
+}
+
+class Takeover {
+ public:
+  explicit Takeover(const ImInfrastructure& infrastructure) : infrastructure_(infrastructure) {}
+
+  Result<ImTakeover> make() {
+    auto document = to_json(infrastructure_.radl);
+    if (!document.ok()) return document.status();
+    for (const ImMachine& machine : infrastructure_.machines)
+      if (Status fine = take(machine); !fine.ok()) return fine;
+    if (made_.nodes.empty()) return invalid("the infrastructure has no machines");
+    json written = json::array();
+    std::map<std::string, std::string> clouds;  // that a deploy names, by system
+    for (json& one : *document) {
+      const std::string what = one.value("class", ""), id = one.value("id", "");
+      if (what == "deploy") {
+        if (one.contains("cloud")) clouds[one.value("system", "")] = one.value("cloud", "");
+        continue;
+      }
+      if (what == "network") made_.networks.push_back(id);
+      if (what == "system" && machines_.count(id)) pin(one);
+      written.push_back(std::move(one));
+    }
+    for (const auto& [system, machines] : machines_) {
+      json deploy = {{"class", "deploy"}, {"system", system}, {"vm_number", machines.size()}};
+      if (clouds.count(system)) deploy["cloud"] = clouds[system];
+      written.push_back(std::move(deploy));
+    }
+    auto file = to_radl(written);
+    if (!file.ok()) return file.status();
+    made_.file = "# Infrastructure " + infrastructure_.id + " of the Infrastructure Manager\n" + *file;
+    return made_;
+  }
+
+ private:
+  Status take(const ImMachine& machine) {
+    if (Status fine = check_machine(machine); !fine.ok()) return fine;
+    const std::string system = machine.system.value("id", "");
+    std::vector<const json*>& others = machines_[system];
+    ImNode node;
+    node.address = fmt::format("{}[{}]", system, others.size());
+    node.id = cloud_id(machine.system);
+    node.key = text_of(machine.system, "disk.0.os.credentials.private_key");
+    if (node.key.empty())
+      made_.notes.push_back(node.address +
+                            ": the IM has no private key for it; radlc logs in with your own keys");
+    made_.nodes.push_back(std::move(node));
+    others.push_back(&machine.system);
+    return {};
+  }
+
+  // What the IM chose is what the file asks for.
+  void pin(json& system) {
+    const std::string name = system.value("id", "");
+    std::set<std::string> types, images;
+    for (const json* machine : machines_.at(name)) {
+      types.insert(text_of(*machine, kType));
+      images.insert(text_of(*machine, kImage));
+    }
+    if (types.size() == 1 && !types.begin()->empty())
+      system[kType] = *types.begin();
+    else
+      made_.notes.push_back(
+          fmt::format("the machines of {} are of several types ({}): a plan replaces those that "
+                      "differ from the file",
+                      name, join(std::vector<std::string>(types.begin(), types.end()), ", ")));
+    if (!system.contains(kImage) && images.size() == 1 && !images.begin()->empty())
+      system[kImage] = *images.begin();
+  }
+
+  const ImInfrastructure& infrastructure_;
+  std::map<std::string, std::vector<const json*>> machines_;  // by system
+  ImTakeover made_;
+};
+
+}  // namespace
+
+Result<ImTakeover> take_over(const ImInfrastructure& infrastructure) {
+  return Takeover(infrastructure).make();
+}
+
+std::string im_group(const std::string& infrastructure, const std::string& network) {
+  return "im-" + infrastructure + (network.empty() ? "" : "-" + network);
+}
+
+}  // namespace radl::cli
