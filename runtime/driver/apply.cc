@@ -83,6 +83,11 @@ Run Apply::parts() const {
   return parts;
 }
 
+OnError on_error_named(std::string_view name) {
+  if (name == "retry") return OnError::Retry;
+  return name == "destroy" ? OnError::Destroy : OnError::Keep;
+}
+
 // A saved plan brings its own sources, inputs and place of the state.
 Status Apply::read_saved() {
   const PlanRequest& asked = request_.plan;
@@ -93,10 +98,8 @@ Status Apply::read_saved() {
   auto saved = read_plan_file(project.files.front());
   if (!saved.ok()) return std::move(saved).status();
   if (Status moved = check_sources_unmoved(saved->plan); !moved.ok()) return moved;
-  project.files.clear();
-  for (const ir::Source& source : saved->program.sources) {
-    if (project.files.empty()) project.files.push_back(source.path);
-  }
+  project.files = saved->files;
+  project.module_path = saved->module_path;
   for (const auto& [name, value] : saved->inputs) project.inputs.push_back(name + "=" + value);
   if (project.state.empty()) project.state = saved->state_directory;
   project.name = saved->program.name;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/driver/next_round.h"
@@ -25,6 +26,9 @@
 #include "runtime/run/run.h"
 
 namespace radl::driver {
+
+// "keep", "retry" or "destroy", as --on-error has them.
+OnError on_error_named(std::string_view name);
 
 struct ApplyRequest {
   ProjectOptions project;  // or one saved plan as its only file

@@ -14,6 +14,7 @@
 #include "runtime/driver/given_back.h"
 #include "runtime/driver/host.h"
 #include "runtime/driver/jobs.h"
+#include "runtime/driver/logs.h"
 #include "runtime/driver/machinery.h"
 #include "runtime/driver/nodes.h"
 #include "runtime/driver/notice.h"

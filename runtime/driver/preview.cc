@@ -112,6 +112,8 @@ std::string saved_plan_of(const Project& project, const Plan& plan) {
   saved.plan = plan;
   saved.program = project.compiled.program;
   saved.state_directory = project.state_directory;
+  saved.files = project.files;
+  saved.module_path = project.compile_with.module_path;
   for (const auto& [name, value] : project.compiled.program.inputs) {
     if (value.is_object() && value.contains("$secret")) continue;
     saved.inputs[name] = value.is_string() ? value.get<std::string>() : value.dump();

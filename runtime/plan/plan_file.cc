@@ -23,7 +23,9 @@ std::string encode_plan_file(const SavedPlan& saved) {
   Json json = {{"plan", to_json(saved.plan)},
                {"program", ir::to_json(saved.program)},
                {"state_directory", saved.state_directory},
-               {"inputs", saved.inputs}};
+               {"inputs", saved.inputs},
+               {"files", saved.files},
+               {"module_path", saved.module_path}};
   std::string body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   return std::string(kMagic) + std::to_string(kPlanVersion) + " " + sha256_hex(body) + "\n" + body;
 }
@@ -61,13 +63,18 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
   if (!plan.ok()) return plan.status();
   Result<ir::Program> program = ir::from_json(json["program"]);
   if (!program.ok()) return program.status();
-  SavedPlan saved{std::move(*plan), std::move(*program), "", {}};
+  SavedPlan saved{std::move(*plan), std::move(*program), "", {}, {}, {}};
   try {
     saved.state_directory = json.at("state_directory");
     saved.inputs = json.at("inputs").get<std::map<std::string, std::string>>();
+    saved.files = json.value("files", std::vector<std::string>());
+    saved.module_path = json.value("module_path", std::vector<std::string>());
   } catch (const Json::exception& error) {
     return invalid(std::string("the plan file cannot be read: ") + error.what());
   }
+  // Of before they were saved: a plan of one file.
+  if (saved.files.empty() && !saved.program.sources.empty())
+    saved.files = {saved.program.sources.front().path};
   return saved;
 }
 

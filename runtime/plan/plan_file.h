@@ -1,7 +1,9 @@
 // A plan that was saved, to be applied exactly. Holds no secret: those are asked for again.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "runtime/plan/plan.h"
 
@@ -12,6 +14,8 @@ struct SavedPlan {
   ir::Program program;  // as compiled then
   std::string state_directory;
   std::map<std::string, std::string> inputs;  // as given then, without sensitive ones
+  std::vector<std::string> files;             // that were compiled; those that they read are in `program`
+  std::vector<std::string> module_path;
 };
 
 // Bytes of the file: a first line "radlplan 1 SHA256\n" over the JSON that follows.

@@ -1,14 +1,14 @@
 #include "runtime/serve/account_api.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "runtime/serve/own_call.h"
+#include "runtime/serve/route.h"
 
 namespace radl::serve {
 namespace {
 
 using httpd::Answer;
-using Json = nlohmann::json;
 
 constexpr size_t kLargestAccountBody = size_t{256} << 10, kAuditShown = size_t{1} << 20;
 
@@ -40,55 +40,84 @@ std::string text_in(const Json& json, const char* name) {
 
 }  // namespace
 
+struct AccountApi::Route {
+  std::string_view method, path;  // below /api
+  Scope scope;
+  Answer (AccountApi::*handler)(const Caller& caller, const std::string& id, const std::string& body);
+};
+
+const std::vector<AccountApi::Route>& AccountApi::routes() {
+  static const std::vector<Route> all = {
+      {"GET", "/me", Scope::Read, &AccountApi::me},
+      {"DELETE", "/session", Scope::Read, &AccountApi::end_session},
+      {"GET", "/tokens", Scope::Read, &AccountApi::list_tokens},
+      {"POST", "/tokens", Scope::Read, &AccountApi::issue_token},
+      {"DELETE", "/tokens/{token}", Scope::Read, &AccountApi::revoke_token},
+      {"GET", "/credentials", Scope::Read, &AccountApi::list_credentials},
+      {"PUT", "/credentials", Scope::Apply, &AccountApi::put_credentials},
+      {"DELETE", "/credentials", Scope::Apply, &AccountApi::remove_credentials},
+      {"GET", "/audit", Scope::Admin, &AccountApi::audit},
+      {"GET", "/audit/refused", Scope::Admin, &AccountApi::audit_refused},
+  };
+  return all;
+}
+
+Json AccountApi::described() {
+  Json all = Json::array();
+  for (const Route& route : routes())
+    all.push_back({{"method", route.method}, {"path", route.path}, {"scope", scope_name(route.scope)}});
+  return all;
+}
+
 bool AccountApi::takes(const httpd::RequestHead& head) const {
-  for (const std::string_view own :
-       {"/api/me", "/api/session", "/api/tokens", "/api/credentials", "/api/audit"})
-    if (head.path == own || head.path.starts_with(std::string(own) + "/")) return true;
-  return false;
+  auto path = head.segments();
+  if (!path.ok() || path->size() < 2 || (*path)[0] != "api") return false;
+  return std::ranges::any_of(routes(), [&](const Route& route) {
+    const std::string_view first = route.path.substr(1, route.path.find('/', 1) - 1);
+    return first == (*path)[1];
+  });
 }
 
 Begun AccountApi::begin(const httpd::RequestHead& head, const Caller& caller) {
-  return with_body(head, kLargestAccountBody,
-                   [this, head, caller](const std::string& body) { return answer(head, caller, body); });
-}
-
-Answer AccountApi::answer(const httpd::RequestHead& head, const Caller& caller, const std::string& body) {
   auto path = head.segments();
-  if (!path.ok() || path->size() < 2 || path->size() > 3) return not_found_here();
-  const std::string& what = (*path)[1];
-  const std::string id = path->size() == 3 ? (*path)[2] : "";
-  if (what == "tokens") return tokens(head.method, caller, id, body);
-  if (!id.empty() && !(what == "audit" && id == "refused")) return not_found_here();
-  if (what == "me" && head.method == "GET")
-    return of(200, {{"user", caller.user},
-                    {"scope", scope_name(caller.scope)},
-                    {"token", caller.token},
-                    {"trusted", users_.trusts(caller.user)}});
-  if (what == "session" && head.method == "DELETE") return access_.closed(caller);
-  if (what == "credentials") return credentials(head.method, caller, body);
-  if (what == "audit" && head.method == "GET") {
-    if (!caller.may(Scope::Admin)) return needs(Scope::Admin);
-    const bool refused = id == "refused";
-    return {.body = audit_.last(kAuditShown, refused), .type = "application/x-ndjson"};
+  if (!path.ok()) return not_found_here();
+  path->erase(path->begin());
+  std::string allowed;  // by other methods
+  for (const Route& route : routes()) {
+    const auto held = path_parameters(route.path, *path);
+    if (!held) continue;
+    if (route.method != head.method) {
+      allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+      continue;
+    }
+    if (route.scope != Scope::Read && !caller.may(route.scope)) return needs(route.scope);
+    return with_body(head, kLargestAccountBody,
+                     [this, &route, caller, id = held->empty() ? std::string() : held->front()](
+                         const std::string& body) { return (this->*route.handler)(caller, id, body); });
   }
-  return not_allowed(head.method, what == "session" ? "DELETE" : "GET");
+  return allowed.empty() ? not_found_here() : not_allowed(head.method, allowed);
 }
 
-Answer AccountApi::tokens(const std::string& method, const Caller& caller, const std::string& id,
-                          const std::string& body) {
-  if (method == "DELETE" && !id.empty()) {
-    const Status revoked = access_.tokens().revoke(caller, id);
-    return revoked.ok() ? done() : failed(revoked);
-  }
-  if (!id.empty()) return not_allowed(method, "DELETE");
-  if (method == "GET") {
-    auto all = access_.tokens().list(caller);
-    if (!all.ok()) return failed(all.status());
-    Json list = Json::array();
-    for (const Token& token : *all) list.push_back(shown(token));
-    return of(200, {{"tokens", std::move(list)}});
-  }
-  if (method != "POST") return not_allowed(method, "GET, POST");
+Answer AccountApi::me(const Caller& caller, const std::string&, const std::string&) {
+  return of(200, {{"user", caller.user},
+                  {"scope", scope_name(caller.scope)},
+                  {"token", caller.token},
+                  {"trusted", users_.trusts(caller.user)}});
+}
+
+Answer AccountApi::end_session(const Caller& caller, const std::string&, const std::string&) {
+  return access_.closed(caller);
+}
+
+Answer AccountApi::list_tokens(const Caller& caller, const std::string&, const std::string&) {
+  auto all = access_.tokens().list(caller);
+  if (!all.ok()) return failed(all.status());
+  Json list = Json::array();
+  for (const Token& token : *all) list.push_back(shown(token));
+  return of(200, {{"tokens", std::move(list)}});
+}
+
+Answer AccountApi::issue_token(const Caller& caller, const std::string&, const std::string& body) {
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object()) return failed(invalid("the body is not a JSON object"));
   const auto scope = scope_named(text_in(json, "scope"));
@@ -107,24 +136,35 @@ Answer AccountApi::tokens(const std::string& method, const Caller& caller, const
   return of(201, answer);
 }
 
-Answer AccountApi::credentials(const std::string& method, const Caller& caller, const std::string& body) {
-  if (method != "GET" && !caller.may(Scope::Apply)) return needs(Scope::Apply);
-  if (method == "GET") {
-    auto names = users_.vault().names(caller.user);
-    if (!names.ok()) return failed(names.status());
-    Json list = Json::array();
-    for (const Vault::Name& name : *names) list.push_back({{"id", name.id}, {"type", name.type}});
-    return of(200, {{"credentials", std::move(list)}});
-  }
-  if (method == "PUT") {
-    const Status kept = users_.vault().put(caller.user, body);
-    return kept.ok() ? done() : failed(kept);
-  }
-  if (method == "DELETE") {
-    const Status removed = users_.vault().remove(caller.user);
-    return removed.ok() ? done() : failed(removed);
-  }
-  return not_allowed(method, "GET, PUT, DELETE");
+Answer AccountApi::revoke_token(const Caller& caller, const std::string& id, const std::string&) {
+  const Status revoked = access_.tokens().revoke(caller, id);
+  return revoked.ok() ? done() : failed(revoked);
+}
+
+Answer AccountApi::list_credentials(const Caller& caller, const std::string&, const std::string&) {
+  auto names = users_.vault().names(caller.user);
+  if (!names.ok()) return failed(names.status());
+  Json list = Json::array();
+  for (const Vault::Name& name : *names) list.push_back({{"id", name.id}, {"type", name.type}});
+  return of(200, {{"credentials", std::move(list)}});
+}
+
+Answer AccountApi::put_credentials(const Caller& caller, const std::string&, const std::string& body) {
+  const Status kept = users_.vault().put(caller.user, body);
+  return kept.ok() ? done() : failed(kept);
+}
+
+Answer AccountApi::remove_credentials(const Caller& caller, const std::string&, const std::string&) {
+  const Status removed = users_.vault().remove(caller.user);
+  return removed.ok() ? done() : failed(removed);
+}
+
+Answer AccountApi::audit(const Caller&, const std::string&, const std::string&) {
+  return {.body = audit_.last(kAuditShown, false), .type = "application/x-ndjson"};
+}
+
+Answer AccountApi::audit_refused(const Caller&, const std::string&, const std::string&) {
+  return {.body = audit_.last(kAuditShown, true), .type = "application/x-ndjson"};
 }
 
 }  // namespace radl::serve

@@ -2,10 +2,14 @@
 // /api/credentials and, for administrators, /api/audit.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "runtime/serve/access.h"
 #include "runtime/serve/audit.h"
 #include "runtime/serve/part.h"
 #include "runtime/serve/users.h"
+#include "runtime/state/snapshot.h"
 
 namespace radl::serve {
 
@@ -16,12 +20,24 @@ class AccountApi : public Part {
   bool takes(const httpd::RequestHead& head) const override;
   bool runs_programs() const override { return false; }
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
+  // [{"method", "path", "scope"}], of all routes, below /api.
+  static Json described();
 
  private:
-  httpd::Answer answer(const httpd::RequestHead& head, const Caller& caller, const std::string& body);
-  httpd::Answer tokens(const std::string& method, const Caller& caller, const std::string& id,
-                       const std::string& body);
-  httpd::Answer credentials(const std::string& method, const Caller& caller, const std::string& body);
+  struct Route;
+  static const std::vector<Route>& routes();
+  using Answer = httpd::Answer;
+  // `id`: of the path, if its route has one.
+  Answer me(const Caller& caller, const std::string& id, const std::string& body);
+  Answer end_session(const Caller& caller, const std::string& id, const std::string& body);
+  Answer list_tokens(const Caller& caller, const std::string& id, const std::string& body);
+  Answer issue_token(const Caller& caller, const std::string& id, const std::string& body);
+  Answer revoke_token(const Caller& caller, const std::string& id, const std::string& body);
+  Answer list_credentials(const Caller& caller, const std::string& id, const std::string& body);
+  Answer put_credentials(const Caller& caller, const std::string& id, const std::string& body);
+  Answer remove_credentials(const Caller& caller, const std::string& id, const std::string& body);
+  Answer audit(const Caller& caller, const std::string& id, const std::string& body);
+  Answer audit_refused(const Caller& caller, const std::string& id, const std::string& body);
 
   Access& access_;
   Users& users_;

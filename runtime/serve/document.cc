@@ -55,8 +55,14 @@ std::vector<FeatureText> features_of(const std::string& system) {
 
 std::string errors_text(const Diagnostics& findings, const SourceMap& sources, std::string_view folder) {
   std::string text;
-  for (const Diagnostic& one : findings.all())
-    if (one.severity == Severity::Error) text += (text.empty() ? "" : "\n") + render_text(one, sources);
+  bool unknown = false;
+  for (const Diagnostic& one : findings.all()) {
+    if (one.severity != Severity::Error) continue;
+    text += (text.empty() ? "" : "\n") + render_text(one, sources);
+    unknown |= one.code == DiagCode::UnknownNetwork || one.code == DiagCode::UnknownSystem ||
+               one.code == DiagCode::UnknownConfigure || one.code == DiagCode::UnknownAnsibleHost;
+  }
+  if (unknown) text.insert(0, "Unknown reference in RADL: ");  // by which clients of the IM know it
   while (text.ends_with('\n')) text.pop_back();
   while (!folder.empty() && text.find(folder) != text.npos) text.erase(text.find(folder), folder.size());
   return text;

@@ -8,7 +8,9 @@
 #include "common/files.h"
 #include "common/program_folder.h"
 #include "common/version.h"
+#include "runtime/serve/account_api.h"
 #include "runtime/serve/own_routes.h"
+#include "runtime/serve/route.h"
 
 namespace radl::serve {
 namespace {
@@ -17,26 +19,6 @@ using httpd::Answer;
 
 constexpr size_t kLargestBody = size_t{16} << 20;
 constexpr size_t kLargestDocument = size_t{4} << 20;
-
-// "/runs/{run}" fits {"runs", "a-1"} and gives {"a-1"}.
-std::optional<std::vector<std::string>> fits(std::string_view route, const std::vector<std::string>& path) {
-  std::vector<std::string> held;
-  size_t at = 0;
-  for (const std::string_view part : split(route.substr(1), '/')) {
-    if (at >= path.size()) return {};
-    if (part == "{path}") {  // all that is left
-      held.push_back(join({path.begin() + long(at), path.end()}, "/"));
-      return held;
-    }
-    if (part.starts_with('{'))
-      held.push_back(path[at]);
-    else if (part != path[at])
-      return {};
-    ++at;
-  }
-  if (at != path.size()) return {};
-  return held;
-}
 
 }  // namespace
 
@@ -53,7 +35,11 @@ const std::vector<OwnApi::Route>& OwnApi::routes() {
       {"GET", "/infrastructures/{infrastructure}/program", Scope::Read, &OwnApi::get_program},
       {"GET", "/infrastructures/{infrastructure}/receipt", Scope::Read, &OwnApi::get_receipt},
       {"GET", "/infrastructures/{infrastructure}/files", Scope::Read, &OwnApi::list_files},
-      {"PUT", "/infrastructures/{infrastructure}/files/{file}", Scope::Plan, nullptr},  // Upload
+      {"PUT", "/infrastructures/{infrastructure}/files/{path}", Scope::Plan, nullptr},  // Upload
+      {"DELETE", "/infrastructures/{infrastructure}/files/{path}", Scope::Plan, &OwnApi::remove_file},
+      {"GET", "/infrastructures/{infrastructure}/logs", Scope::Read, &OwnApi::list_logs},
+      {"GET", "/infrastructures/{infrastructure}/logs/{path}", Scope::Read, &OwnApi::get_log},
+      {"POST", "/infrastructures/{infrastructure}/cancel", Scope::Apply, &OwnApi::cancel_job},
       {"GET", "/infrastructures/{infrastructure}/results", Scope::Read, &OwnApi::list_results},
       {"GET", "/infrastructures/{infrastructure}/results/{path}", Scope::Read, &OwnApi::get_result},
       {"POST", "/infrastructures/{infrastructure}/predict", Scope::Read, &OwnApi::predict},
@@ -87,7 +73,7 @@ Begun OwnApi::begin(const httpd::RequestHead& head, const Caller& caller) {
   path->erase(path->begin(), path->begin() + 2);
   std::set<std::string> allowed;  // by other methods
   for (const Route& route : routes()) {
-    auto held = fits(route.path, *path);
+    auto held = path_parameters(route.path, *path);
     if (!held) continue;
     // The server sends no body for HEAD.
     if (route.method != head.method && !(head.method == "HEAD" && route.method == "GET")) {
@@ -141,7 +127,10 @@ Answer OwnApi::about(OwnCall&) {
   Json all = Json::array();
   for (const Route& route : routes())
     all.push_back({{"method", route.method}, {"path", route.path}, {"scope", scope_name(route.scope)}});
-  return json_answer({{"name", "radlc"}, {"version", kVersionText}, {"routes", std::move(all)}});
+  return json_answer({{"name", "radlc"},
+                      {"version", kVersionText},
+                      {"routes", std::move(all)},
+                      {"account_routes", AccountApi::described()}});
 }
 
 Answer OwnApi::openapi(OwnCall&) {

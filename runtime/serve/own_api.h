@@ -68,11 +68,16 @@ class OwnApi : public Part {
   httpd::Answer list_results(OwnCall& call);
   httpd::Answer get_result(OwnCall& call);
   httpd::Answer predict(OwnCall& call);
+  httpd::Answer remove_file(OwnCall& call);
+  // own_logs.cc
+  httpd::Answer list_logs(OwnCall& call);
+  httpd::Answer get_log(OwnCall& call);
   // own_tools.cc
   httpd::Answer answer_by_command(const OwnCall& call, std::vector<std::string> words, int also_fine = 0);
   httpd::Answer get_recommend(OwnCall& call);
   httpd::Answer post_recommend(OwnCall& call);
   httpd::Answer rehearse(OwnCall& call);
+  httpd::Answer cancel_job(OwnCall& call);
   httpd::Answer prices(OwnCall& call);
   httpd::Answer costs(OwnCall& call);
 

@@ -1,5 +1,6 @@
 // Infrastructures and plans of the own API.
 #include "common/files.h"
+#include "runtime/driver/logs.h"
 #include "runtime/serve/own_api.h"
 
 namespace radl::serve {
@@ -18,32 +19,6 @@ Answer program_refused(const Status& status, Json findings) {
   return answer;
 }
 
-Result<PlanQuery> query_in(const Json& body) {
-  PlanQuery query;
-  auto command = text_in(body, "command", "apply"), program = text_in(body, "program"),
-       max_cost = text_in(body, "max_cost"), system = text_in(body, "system");
-  auto count = number_in(body, "count", 0);
-  for (const auto* text : {&command, &program, &max_cost, &system})
-    if (!text->ok()) return text->status();
-  if (!count.ok()) return count.status();
-  if (*command != "apply" && *command != "scale" && *command != "destroy")
-    return invalid("'command' is apply, scale or destroy");
-  if (*count < 0 || *count > 100000 || *count != double(int(*count)))
-    return invalid("'count' is a number of nodes");
-  query.command = *command;
-  query.program = *program;
-  query.max_cost = *max_cost;
-  query.system = *system;
-  query.count = int(*count);
-  const Json refresh = body.value("refresh", Json(false));
-  if (!refresh.is_boolean()) return invalid("'refresh' is not true or false");
-  query.refresh = refresh;
-  auto given = inputs_in(body);
-  if (!given.ok()) return given.status();
-  query.inputs = std::move(*given);
-  return query;
-}
-
 }  // namespace
 
 Answer OwnApi::list_infrastructures(OwnCall& call) {
@@ -60,7 +35,9 @@ Answer OwnApi::create_infrastructure(OwnCall& call) {
   if (!body.ok()) return error_answer(body.status());
   auto name = text_in(*body, "name");
   if (!name.ok()) return error_answer(name.status());
-  auto made = workspaces_.create(*name, call.caller.user);
+  const Json temporary = body->value("temporary", Json(false));
+  if (!temporary.is_boolean()) return error_answer(invalid("'temporary' is not true or false"));
+  auto made = workspaces_.create(*name, call.caller.user, temporary.get<bool>());
   if (!made.ok()) return error_answer(made.status());
   Answer answer = json_answer((*made)->summary(), 201);
   answer.headers.emplace_back("Location", "/api/v1/infrastructures/" + (*made)->id());
@@ -74,6 +51,9 @@ Answer OwnApi::get_infrastructure(OwnCall& call) {
   auto now = (*found)->snapshot();
   if (!now.ok()) return error_answer(now.status());
   json["snapshot"] = to_json(*now);
+  // Steps that a run is at now; the snapshot has them as interrupted.
+  json["running"] = driver::running_steps(*users_.of((*found)->owner()).host, (*found)->folder() + "/state",
+                                          (*found)->name());
   json["runs"] = Json::array();
   for (const WorkspaceRun& run : (*found)->runs()) json["runs"].push_back(to_json(run));
   json["receipt"] = (*found)->receipt().has_value();
@@ -129,17 +109,18 @@ Answer OwnApi::make_plan(OwnCall& call) {
   if (!slot) return error_answer(429, "retry", "too many plans are being made", "try again in a few seconds");
   auto body = call.json();
   if (!body.ok()) return error_answer(body.status());
-  auto query = query_in(*body);
+  auto query = plan_query_from(*body);
   auto id = text_in(*body, "infrastructure");
   if (!query.ok()) return error_answer(query.status());
   if (!id.ok()) return error_answer(id.status());
   if (id->empty()) return error_answer(invalid("'infrastructure' is missing: create one first"));
   auto found = find(call, *id);
   if (!found.ok()) return error_answer(found.status());
-  if (query->command != "destroy")
-    if (Status may = may_compile(call, query->program.empty() ? (*found)->program() : query->program);
-        !may.ok())
-      return error_answer(may);
+  if (query->command != "destroy") {
+    auto program = query->program.empty() ? (*found)->program_of(query->sources) : query->program;
+    if (!program.ok()) return error_answer(program.status());
+    if (Status may = may_compile(call, *program); !may.ok()) return error_answer(may);
+  }
   Json findings;
   auto plan = (*found)->plan(*query, findings);
   if (!plan.ok()) return program_refused(plan.status(), std::move(findings));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/digest.h"
 #include "common/files.h"
 #include "common/process/process.h"
 #include "common/program_folder.h"
@@ -22,19 +23,15 @@ std::string upload_path(const Workspace& of, const std::string& name) {
   return of.folder() + "/files/" + name;
 }
 
-bool is_file_name(const std::string& name) {
-  return !name.empty() && name.size() <= 200 && name.front() != '.' && !name.ends_with(".part") &&
-         std::ranges::none_of(name, [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < ' '); });
-}
-
-// Regular files below a folder, by path; names that begin with a dot are radlc's own.
-Json files_below(const std::string& folder) {
+// Regular files below a folder, by path. `hidden`: also those whose names begin with a dot, which are radlc's
+// own among results.
+Json files_below(const std::string& folder, bool hidden) {
   Json files = Json::array();
   std::error_code error;
   std::vector<std::pair<std::string, uint64_t>> found;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().filename().string().starts_with('.') || at->is_symlink() || !at->is_regular_file())
-      continue;
+    if (!hidden && at->path().filename().string().starts_with('.')) continue;
+    if (at->is_symlink() || !at->is_regular_file()) continue;
     found.emplace_back(at->path().lexically_relative(folder).string(), at->file_size());
     if (found.size() >= kMostFiles) break;
   }
@@ -74,7 +71,7 @@ class OwnApi::Upload : public httpd::Exchange {
 Begun OwnApi::begin_upload(const OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  if (!is_file_name(call.path[1])) return error_answer(400, "invalid", "invalid file name");
+  if (!is_upload_path(call.path[1])) return error_answer(400, "invalid", "invalid file name");
   auto total = whole_number("total", call.parameter("total"));
   auto offset = whole_number("offset", call.parameters.contains("offset") ? call.parameter("offset") : "0");
   if (!total.ok()) return error_answer(total.status());
@@ -85,8 +82,8 @@ Begun OwnApi::begin_upload(const OwnCall& call) {
   Uploads::Used used;
   for (const auto& one : workspaces_.all())
     if (one->owner() == (*found)->owner()) Uploads::add_used(one->folder() + "/files", used);
-  auto upload =
-      uploads_.begin(upload_path(**found, call.path[1]), (*found)->owner(), used, *offset, *total, expected);
+  const Uploads::Part part{*offset, *total, call.parameter("executable") == "yes"};
+  auto upload = uploads_.begin(upload_path(**found, call.path[1]), (*found)->owner(), used, part, expected);
   if (upload.ok()) return std::make_unique<Upload>(std::move(*upload), *found, may_apply);
   Answer answer = error_answer(upload.status());
   if (upload.status().code() == Code::Quota) answer.status = 507;
@@ -98,24 +95,49 @@ Begun OwnApi::begin_upload(const OwnCall& call) {
 Answer OwnApi::list_files(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  Json files = files_below((*found)->folder() + "/files");
+  const std::string folder = (*found)->folder() + "/files/";
+  Json files = files_below(folder, true);
+  const bool digests = call.parameter("sha256") == "yes";
+  const auto slot = digests ? processes_.take(call.caller.user) : std::nullopt;
+  if (digests && !slot) return too_many_processes();
   for (Json& file : files) {
     std::string path = file.at("path");
     const bool part = path.ends_with(".part");
     if (part) file["path"] = path.substr(0, path.size() - 5);
     file["complete"] = !part;
+    if (!digests || part) continue;
+    auto digest = sha256_file(folder + path);
+    if (digest.ok()) file["sha256"] = *digest;
+    std::error_code error;
+    const fs::perms mode = fs::status(folder + path, error).permissions();
+    file["executable"] = (mode & fs::perms::owner_exec) != fs::perms::none;
   }
   return json_answer({{"files", std::move(files)}});
+}
+
+Answer OwnApi::remove_file(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  if (!is_upload_path(call.path[1])) return error_answer(400, "invalid", "invalid file name");
+  if (Status takes = (*found)->takes_files(call.caller.may(Scope::Apply)); !takes.ok())
+    return error_answer(takes);
+  const std::string path = upload_path(**found, call.path[1]);
+  std::error_code error;
+  const bool regular = fs::is_regular_file(fs::symlink_status(path, error));
+  if (!regular || !fs::remove(path, error))
+    return error_answer(404, "not_found", "there is no file " + call.path[1]);
+  return {.status = 204, .type = "text/plain"};
 }
 
 Answer OwnApi::list_results(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  Json files = files_below((*found)->folder() + "/result");
+  const std::string folder = (*found)->result_folder();
+  Json files = files_below(folder, false);
   Json report, model;
-  if (auto text = read_file((*found)->folder() + "/result/report.json", size_t{64} << 20); text.ok())
+  if (auto text = read_file(folder + "/report.json", size_t{64} << 20); text.ok())
     report = Json::parse(*text, nullptr, false);
-  if (auto text = read_file((*found)->folder() + "/result/model/model.json", size_t{1} << 20); text.ok())
+  if (auto text = read_file(folder + "/model/model.json", size_t{1} << 20); text.ok())
     model = Json::parse(*text, nullptr, false);
   for (Json* json : {&report, &model})
     if (json->is_discarded()) *json = Json();
@@ -127,7 +149,7 @@ Answer OwnApi::list_results(OwnCall& call) {
 Answer OwnApi::get_result(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  const fs::path folder = (*found)->folder() + "/result";
+  const fs::path folder = (*found)->result_folder();
   fs::path path = folder;
   std::error_code error;
   for (const fs::path& part : fs::path(call.path[1])) {
@@ -145,7 +167,7 @@ Answer OwnApi::get_result(OwnCall& call) {
 Answer OwnApi::predict(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  const std::string model = (*found)->folder() + "/result/model";
+  const std::string model = (*found)->result_folder() + "/model";
   std::error_code error;
   if (!fs::exists(model + "/model.json", error))
     return error_answer(404, "not_found", "infrastructure " + call.path[0] + " has no trained model yet");

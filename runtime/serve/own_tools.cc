@@ -1,11 +1,11 @@
 // What the own API answers by radlc's own commands, which change nothing: recommendations, rehearsals, prices
 // and costs. Each runs in a process of its own, whose end, memory and time are its own.
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "common/process/process.h"
 #include "common/program_folder.h"
+#include "common/text.h"
 #include "runtime/base/world.h"
 #include "runtime/serve/own_api.h"
 
@@ -21,10 +21,8 @@ constexpr int kNothingFits = 3;  // of `radlc recommend`
 // A folder with a program in it, that goes with this.
 class ProgramFolder {
  public:
-  ProgramFolder(World& world, const std::string& text)
-      : world_(world),
-        path_(std::filesystem::temp_directory_path().string() + "/radlc-serve-" +
-              random_token(world.random)) {
+  ProgramFolder(const Users& users, const std::string& text)
+      : world_(*users.own().host->world), path_(users.folder() + "/programs/" + random_token(world_.random)) {
     status_ = world_.files.make_directories(path_, 0700);
     if (status_.ok()) status_ = world_.files.write(file(), text, 0600);
   }
@@ -40,8 +38,8 @@ class ProgramFolder {
   Status status_;
 };
 
-// What the command prints as JSON. Invalid, with its words: it refused.
-Result<Json> command(const driver::Host& host, std::vector<std::string> words, int also_fine = 0) {
+// What the command prints. Invalid, with its words: it refused.
+Result<std::string> output_of(const driver::Host& host, std::vector<std::string> words, int also_fine = 0) {
   ProcessRequest request;
   request.argv = std::move(words);
   request.argv.insert(request.argv.begin(), program_folder() + "/radlc");
@@ -51,13 +49,24 @@ Result<Json> command(const driver::Host& host, std::vector<std::string> words, i
   request.keep_bytes = size_t{64} << 20;
   auto done = run_process(host.environment(), request);
   if (!done.ok()) return done.status();
-  Json json = Json::parse(done->out, nullptr, false);
-  const bool fine = done->exit_status == 0 || done->exit_status == also_fine;
-  if (fine && !json.is_discarded()) return json;
+  if (done->exit_status == 0 || done->exit_status == also_fine) return std::move(done->out);
   std::string why = done->err;
   while (why.ends_with('\n')) why.pop_back();
   if (why.starts_with("error: ")) why.erase(0, 7);
   return invalid(why.empty() ? "the command failed" : why);
+}
+
+// The same, as JSON.
+Result<Json> command(const driver::Host& host, std::vector<std::string> words, int also_fine = 0) {
+  auto out = output_of(host, std::move(words), also_fine);
+  if (!out.ok()) return out.status();
+  Json json = Json::parse(*out, nullptr, false);
+  return json.is_discarded() ? Result<Json>(invalid("the command failed")) : std::move(json);
+}
+
+bool is_job_name(const std::string& name) {
+  return name.size() <= 200 && !name.starts_with('-') && !name.starts_with('.') && !name.ends_with(".radl") &&
+         std::ranges::none_of(name, [](char c) { return (c >= 0 && c <= ' ') || c == 127; });
 }
 
 // The options of a request that a command takes under the same name, with `-` for `_`.
@@ -119,7 +128,7 @@ Answer OwnApi::post_recommend(OwnCall& call) {
   auto program = program_in(*options);
   if (!program.ok()) return error_answer(program.status());
   if (Status may = may_compile(call, *program); !may.ok()) return error_answer(may);
-  const ProgramFolder folder(*users_.own().host->world, *program);
+  const ProgramFolder folder(users_, *program);
   if (!folder.status().ok()) return error_answer(folder.status());
   std::vector<std::string> words = {"recommend", folder.file(), "--json"};
   pass(*options,
@@ -142,12 +151,30 @@ Answer OwnApi::rehearse(OwnCall& call) {
   if (!runs.ok() || *runs < 2 || *runs > kMostRehearsals)
     return error_answer(invalid("'runs' is a number from 2 to 1000"));
   if (Status may = may_compile(call, *program); !may.ok()) return error_answer(may);
-  const ProgramFolder folder(*users_.own().host->world, *program);
+  const ProgramFolder folder(users_, *program);
   if (!folder.status().ok()) return error_answer(folder.status());
   std::vector<std::string> words = {"test", folder.file(), "--json", "--jobs=1"};
   pass(*options, {"runs", "seed", "faults"}, words);
   constexpr int kFailed = 2;
   return answer_by_command(call, std::move(words), kFailed);
+}
+
+// By `radlc cancel`, which logs in to the job's nodes. The run that waits for the job sees its end.
+Answer OwnApi::cancel_job(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  auto job = text_in(*body, "job");
+  if (!job.ok()) return error_answer(job.status());
+  if (!is_job_name(*job)) return error_answer(invalid("'job' is not the name of a job: " + *job));
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  const Workspace& of = **found;
+  std::vector<std::string> words = {"cancel", "--state", of.folder() + "/state", "--name", of.name()};
+  if (!job->empty()) words.push_back(*job);
+  auto out = output_of(*users_.of(of.owner()).host, std::move(words));
+  return out.ok() ? json_answer({{"message", std::string(trim(*out))}}) : error_answer(out.status());
 }
 
 Answer OwnApi::prices(OwnCall& call) {

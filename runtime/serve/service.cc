@@ -10,6 +10,7 @@
 #include "common/program_folder.h"
 #include "common/text.h"
 #include "runtime/serve/account_api.h"
+#include "runtime/serve/hidden_paths.h"
 #include "runtime/serve/im_api.h"
 #include "runtime/serve/own_api.h"
 #include "runtime/serve/page.h"
@@ -51,7 +52,8 @@ class Service::Requests : public httpd::Handler {
  public:
   Requests(Access& access, Users& users, Audit& audit, const std::vector<std::unique_ptr<Part>>& parts,
            const ServiceLimits& limits, Clock& clock)
-      : access_(access),
+      : paths_(users.folder()),
+        access_(access),
         users_(users),
         audit_(audit),
         parts_(parts),
@@ -88,11 +90,11 @@ class Service::Requests : public httpd::Handler {
     Begun begun = (*part)->begin(head, caller);
     if (auto* answer = std::get_if<Answer>(&begun)) {
       if (audited) audit_.note(head, &caller, answer->status);
-      return secured(std::move(*answer));
+      return shown(head, std::move(*answer));
     }
     if (audited) audit_.note(head, &caller, {});
-    return std::make_unique<Admitted>(std::move(std::get<std::unique_ptr<httpd::Exchange>>(begun)), head,
-                                      caller, audited ? &audit_ : nullptr);
+    return std::make_unique<Admitted>(*this, std::move(std::get<std::unique_ptr<httpd::Exchange>>(begun)),
+                                      head, caller, audited ? &audit_ : nullptr);
   }
   Answer refuse(int status, const std::string& why) override {
     return secured(error_answer(status,
@@ -134,9 +136,31 @@ class Service::Requests : public httpd::Handler {
     return answer;
   }
 
+  // Events, without paths of the service.
+  struct ShownStream : httpd::StreamSource {
+    ShownStream(const HiddenPaths& p, std::unique_ptr<httpd::StreamSource> s)
+        : paths(p), stream(std::move(s)) {}
+    std::optional<std::string> next() override {
+      auto text = stream->next();
+      return text ? std::optional(paths.hide(std::move(*text))) : text;
+    }
+    void on_more(std::function<void()> more) override { stream->on_more(std::move(more)); }
+
+    const HiddenPaths& paths;
+    const std::unique_ptr<httpd::StreamSource> stream;
+  };
+
+  // An export is for another service, which needs all of it.
+  Answer shown(const httpd::RequestHead& head, Answer answer) const {
+    if (!exports(head)) answer.body = paths_.hide(std::move(answer.body));
+    if (answer.stream) answer.stream = std::make_unique<ShownStream>(paths_, std::move(answer.stream));
+    return secured(std::move(answer));
+  }
+
   struct Admitted : httpd::Exchange {
-    Admitted(std::unique_ptr<httpd::Exchange> e, const httpd::RequestHead& h, const Caller& c, Audit* a)
-        : exchange(std::move(e)), head(h), caller(c), audit(a) {}
+    Admitted(const Requests& r, std::unique_ptr<httpd::Exchange> e, const httpd::RequestHead& h,
+             const Caller& c, Audit* a)
+        : requests(r), exchange(std::move(e)), head(h), caller(c), audit(a) {}
     // Its connection broke, or it found no room in the queue: 499 as proxies write it.
     ~Admitted() override {
       if (audit) audit->note(head, &caller, 499);
@@ -149,15 +173,17 @@ class Service::Requests : public httpd::Handler {
     Answer finish() override { return noted(exchange->finish()); }
     Answer noted(Answer answer) {
       if (audit) std::exchange(audit, nullptr)->note(head, &caller, answer.status);
-      return secured(std::move(answer));
+      return requests.shown(head, std::move(answer));
     }
 
+    const Requests& requests;
     const std::unique_ptr<httpd::Exchange> exchange;
     const httpd::RequestHead head;
     const Caller caller;
     Audit* audit;  // nullptr: it changes nothing, or was noted
   };
 
+  const HiddenPaths paths_;
   Access& access_;
   Users& users_;
   Audit& audit_;
@@ -192,6 +218,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
     *text = std::move(*read);
   }
   World& world = *o.settings.host->world;
+  (void)world.files.remove_tree(o.folder + "/programs");  // of requests that a killed service had begun
   auto access = Access::open(o.folder, o.owner, world);
   if (!access.ok()) return access.status();
   service->access_ = std::move(*access);

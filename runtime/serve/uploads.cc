@@ -30,7 +30,8 @@ Status superseded() { return Status(Code::Conflict, "a newer upload of this file
 void Uploads::add_used(const std::string& folder, Used& used) {
   namespace fs = std::filesystem;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const fs::directory_entry& entry = *at;
     std::error_code gone;
     const bool regular = entry.is_regular_file(gone) && !entry.is_symlink(gone);
     const uint64_t size = regular ? entry.file_size(gone) : 0;
@@ -41,8 +42,9 @@ void Uploads::add_used(const std::string& folder, Used& used) {
 }
 
 Result<std::unique_ptr<Uploads::Upload>> Uploads::begin(const std::string& path, const std::string& user,
-                                                        const Used& used, uint64_t offset, uint64_t total,
+                                                        const Used& used, const Part& part,
                                                         uint64_t& expected) {
+  const auto [offset, total, executable] = part;
   if (offset > total) return invalid("'offset' is greater than 'total'");
   std::shared_ptr<File> file;
   uint64_t of_user = 0, of_all = 0;
@@ -68,6 +70,8 @@ Result<std::unique_ptr<Uploads::Upload>> Uploads::begin(const std::string& path,
     return Status(Code::Quota, "you have " + std::to_string(kFilesOfOneUser) + " files, the limit")
         .with_hint("upload many files as one archive, or remove infrastructures that you do not need");
   const std::string folder = std::filesystem::path(path).parent_path();
+  if (offset == 0)
+    if (Status made = make_directories(folder, 0700); !made.ok()) return made;
   if (of_all > UINT64_MAX - more || !has_room(folder, more + of_all))
     return Status(Code::Quota, "the disk of the service has no room for it");
   std::lock_guard lock(file->mutex);
@@ -84,17 +88,18 @@ Result<std::unique_ptr<Uploads::Upload>> Uploads::begin(const std::string& path,
   if (expected != offset) return Status(Code::Conflict, "expected offset " + std::to_string(expected));
   if (offset == 0 && ::ftruncate(fd->get(), 0) != 0) return errno_status(errno, "writing the upload");
   file->remaining = more;
-  return std::make_unique<Upload>(path, file, std::move(fd), ++file->turn, offset, total);
+  return std::make_unique<Upload>(path, file, std::move(fd), ++file->turn, part);
 }
 
 Uploads::Upload::Upload(std::string path, std::shared_ptr<File> file, std::unique_ptr<Fd> fd, uint64_t turn,
-                        uint64_t offset, uint64_t total)
+                        const Part& part)
     : path_(std::move(path)),
       file_(std::move(file)),
       fd_(std::move(fd)),
       turn_(turn),
-      total_(total),
-      size_(offset) {}
+      total_(part.total),
+      executable_(part.executable),
+      size_(part.offset) {}
 
 Uploads::Upload::~Upload() {
   std::lock_guard lock(file_->mutex);
@@ -138,6 +143,7 @@ Result<bool> Uploads::Upload::finish() {
   if (::fsync(fd_->get()) != 0) return errno_status(errno, "completing the upload");
   lock.lock();
   if (Status whole = check_whole(); !whole.ok()) return whole;
+  if (executable_ && ::fchmod(fd_->get(), 0700) != 0) return errno_status(errno, "completing the upload");
   if (::rename((path_ + ".part").c_str(), path_.c_str()) != 0)
     return errno_status(errno, "completing the upload");
   return true;

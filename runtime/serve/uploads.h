@@ -31,14 +31,19 @@ class Uploads {
   struct Used {
     uint64_t bytes = 0, files = 0;
   };
-  // Adds the regular files directly in a folder.
+  // Adds the regular files below a folder.
   static void add_used(const std::string& folder, Used& used);
 
-  // Of the bytes from `offset` on. `used`: by all files of the user. An offset of 0 begins from the start.
+  struct Part {
+    uint64_t offset = 0, total = 0;  // its first byte, and the bytes of the whole file
+    bool executable = false;         // the complete file has the mode 0700, else 0600
+  };
+  // A part of a file, whose folders are created. `used`: by all files of the user. Offset 0 begins from the
+  // start.
   // Conflict: `expected` bytes have arrived, and the upload continues there. Quota: the user's share, or the
   // disk, has no room.
   Result<std::unique_ptr<Upload>> begin(const std::string& path, const std::string& user, const Used& used,
-                                        uint64_t offset, uint64_t total, uint64_t& expected);
+                                        const Part& part, uint64_t& expected);
 
  private:
   struct File {
@@ -54,8 +59,8 @@ class Uploads {
 
 class Uploads::Upload {
  public:
-  Upload(std::string path, std::shared_ptr<File> file, std::unique_ptr<Fd> fd, uint64_t turn, uint64_t offset,
-         uint64_t total);
+  Upload(std::string path, std::shared_ptr<File> file, std::unique_ptr<Fd> fd, uint64_t turn,
+         const Part& part);
   ~Upload();
   // Conflict: a newer upload has the file. Invalid: more than `total`.
   Status write(std::string_view part);
@@ -71,6 +76,7 @@ class Uploads::Upload {
   const std::shared_ptr<File> file_;
   const std::unique_ptr<Fd> fd_;
   const uint64_t turn_, total_;
+  const bool executable_;
   uint64_t size_;
 };
 

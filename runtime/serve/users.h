@@ -37,6 +37,7 @@ class Users {
   Vault& vault() { return vault_; }
   const Settings& own() const { return own_; }
   const std::string& owner() const { return owner_; }
+  const std::string& folder() const { return folder_; }  // of the service
 
  private:
   struct Place {

@@ -1,8 +1,6 @@
 #include "runtime/serve/workspace.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -52,40 +50,6 @@ WorkspaceRun run_from(const Json& json) {
   return run;
 }
 
-// When a file was written last, and its size; "" if there is none.
-std::string stamp_of(const std::string& path) {
-  struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return "-";
-  return fmt::format("{}.{}:{}", about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_size);
-}
-
-// What exists, in a row of the list.
-Json row_of(const Snapshot& snapshot) {
-  MoneySum price;
-  size_t nodes = 0, failed = 0, jobs = 0;
-  double since = 0;
-  Json resources = Json::array();
-  for (const auto& [address, resource] : snapshot.resources) {
-    nodes += resource.is_node();
-    price.add(resource.price_per_hour);
-    if (since == 0 || resource.created_at < since) since = resource.created_at;
-    resources.push_back({{"price_per_hour", resource.price_per_hour}, {"since", resource.created_at}});
-  }
-  for (const auto& [id, step] : snapshot.steps) {
-    failed += step.status == StepStatus::Failed;
-    jobs += step.kind == "training" || step.kind == "program";
-  }
-  return {{"nodes", nodes},
-          {"resources", snapshot.resources.size()},
-          {"failed", failed},
-          {"jobs", jobs},
-          {"since", since},
-          {"price_per_hour", price},
-          {"each", resources},
-          {"steps", snapshot.steps.size()},
-          {"interrupted", snapshot.interrupted()}};
-}
-
 }  // namespace
 
 std::string_view state_name(State state) {
@@ -126,12 +90,14 @@ Workspace::~Workspace() {
 
 Result<std::shared_ptr<Workspace>> Workspace::create(Users& users, const std::string& folder,
                                                      const std::string& id, const std::string& name,
-                                                     const std::string& owner) {
+                                                     const std::string& owner, bool temporary) {
   for (const char* part : {"", "/plans", "/files", "/runs"})
     if (Status made = make_directories(folder + part, 0700); !made.ok()) return made;
   std::shared_ptr<Workspace> one(new Workspace(users, folder, id, owner));
   one->name_ = name;
   one->created_ = one->settings_.host->world->clock.wall_seconds();
+  one->last_used_ = one->created_;
+  one->temporary_ = temporary;
   std::lock_guard lock(one->mutex_);
   if (Status saved = one->save_locked(); !saved.ok()) return saved;
   return one;
@@ -147,6 +113,10 @@ Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::stri
     one.reset(new Workspace(users, folder, id, about.at("owner")));
     one->name_ = about.at("name");
     one->created_ = about.at("created");
+    one->last_used_ = one->created_;
+    one->temporary_ = about.value("temporary", false);
+    one->sources_.files = about.value("files", std::vector<std::string>());
+    one->sources_.module_path = about.value("module_path", std::vector<std::string>());
     for (const Json& run : about.at("runs")) one->runs_.push_back(run_from(run));
     return {};
   });
@@ -176,29 +146,12 @@ void Workspace::recover() {
 Status Workspace::save_locked() const {
   Json runs = Json::array();
   for (const WorkspaceRun& run : runs_) runs.push_back(to_json(run));
-  const Json about = {{"name", name_}, {"owner", owner_}, {"created", created_}, {"runs", std::move(runs)}};
+  const Json about = {{"name", name_},           {"owner", owner_},
+                      {"created", created_},     {"temporary", temporary_},
+                      {"files", sources_.files}, {"module_path", sources_.module_path},
+                      {"runs", std::move(runs)}};
   return write_file_atomic(folder_ + "/about.json", about.dump(1, ' ', false, Json::error_handler_t::replace),
                            0600);
-}
-
-driver::ProjectOptions Workspace::project_options() const {
-  driver::ProjectOptions options;
-  options.files = {folder_ + "/program.radl"};
-  options.state = folder_ + "/state";
-  options.name = name_;
-  return options;
-}
-
-driver::MachineryOptions Workspace::machinery_options(const MemoryFile& accounts) const {
-  driver::MachineryOptions options;
-  options.cloud = settings_.cloud;
-  options.auth = accounts.path().empty() ? settings_.auth : accounts.path();
-  return options;
-}
-
-std::string Workspace::program() const {
-  auto text = read_file(folder_ + "/program.radl", kLargestAbout);
-  return text.ok() ? *text : std::string();
 }
 
 // ---- what it is ----
@@ -225,6 +178,7 @@ bool Workspace::busy() const {
 }
 
 Status Workspace::takes_files(bool may_apply) const {
+  last_used_ = settings_.host->world->clock.wall_seconds();
   std::lock_guard lock(mutex_);
   if (removed_) return not_found("there is no infrastructure " + id_);
   if (working_ || !queue_.empty())
@@ -263,62 +217,8 @@ Status Workspace::close_for_removal(bool may_apply) {
 
 bool Workspace::is_spare_draft() const {
   std::error_code error;
-  return runs().empty() && std::filesystem::is_empty(folder_ + "/files", error) && !error;
-}
-
-Result<Snapshot> Workspace::snapshot() const {
-  return driver::read_snapshot(*settings_.host, folder_ + "/state", name_);
-}
-
-Json Workspace::summary() const {
-  const std::string database = folder_ + "/state/" + name_ + "/state.db";
-  Json row;
-  {
-    std::lock_guard lock(facts_mutex_);
-    const std::string stamp = stamp_of(database) + stamp_of(database + "-wal");
-    if (facts_.stamp != stamp) {
-      auto now = snapshot();
-      facts_.row = now.ok() ? row_of(*now) : Json{{"unreadable", now.status().text()}};
-      facts_.stamp = now.ok() ? stamp : std::string();
-    }
-    row = facts_.row;
-  }
-  const double now = settings_.host->world->clock.wall_seconds();
-  MoneySum so_far;
-  for (const Json& one : row.value("each", Json::array())) {
-    Money part = one.at("price_per_hour").get<Money>();
-    part.micros = int64_t(double(part.micros) * std::max(now - one.at("since").get<double>(), 0.0) / 3600);
-    so_far.add(part);
-  }
-  row.erase("each");
-  row["cost_so_far"] = so_far;
-  std::lock_guard lock(mutex_);
-  const bool exists = row.value("resources", 0) > 0;
-  std::string state = exists ? "ready" : runs_.empty() ? "draft" : "empty";
-  if (row.contains("unreadable")) state = "unknown";
-  if (!runs_.empty()) {
-    const WorkspaceRun& last = runs_.back();
-    if (!last.over())
-      state = last.command == "destroy" ? "deleting" : "working";
-    else if (last.state == State::Failed)
-      state = "failed";
-    else if (!exists && last.command == "destroy")
-      state = "destroyed";
-    row["last_run"] = last.id;
-  }
-  row["id"] = id_;
-  row["name"] = name_;
-  row["owner"] = owner_;
-  row["created"] = created_;
-  row["state"] = state;
-  return row;
-}
-
-std::optional<Json> Workspace::receipt() const {
-  auto text = read_file(folder_ + "/receipt.json", kLargestAbout);
-  if (!text.ok()) return {};
-  Json json = Json::parse(*text, nullptr, false);
-  return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
+  if (!runs().empty() || temporary_) return runs().empty();
+  return std::filesystem::is_empty(folder_ + "/files", error) && !error;
 }
 
 // ---- the queue ----

@@ -1,10 +1,10 @@
 // An infrastructure of the service's own API: a folder with its program, its plans, its runs and its results.
 //
 //   FOLDER/about.json      name, owner and runs
-//   FOLDER/program.radl    the program that was planned last
+//   FOLDER/program.radl    the program that was planned last, unless it is of files
 //   FOLDER/plans/ID.json   a plan as it was shown; ID.plan: the saved plan that an apply takes; the newest of
 //                          them, and those of runs that are not over
-//   FOLDER/files/          uploads
+//   FOLDER/files/          uploads; also a whole program, with its modules and what it reads
 //   FOLDER/state/NAME/     the state (runtime/state/store.h)
 //   FOLDER/runs/           events of runs; those of the state go with it
 //   FOLDER/result/         what trainings of the program bring, if they say `result = 'result'`
@@ -14,6 +14,7 @@
 // any. A run that the service's end cut off is continued by recover().
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -27,6 +28,7 @@
 #include "common/stop.h"
 #include "runtime/driver/driver.h"
 #include "runtime/serve/memory_file.h"
+#include "runtime/serve/plan_query.h"
 #include "runtime/serve/users.h"
 
 namespace radl::serve {
@@ -49,22 +51,13 @@ struct WorkspaceRun {
 std::string_view state_name(WorkspaceRun::State state);  // "queued", ...
 Json to_json(const WorkspaceRun& run);
 
-struct PlanQuery {
-  std::string command = "apply";
-  std::string program;              // of an apply; "": the one that is there
-  std::vector<std::string> inputs;  // "name=value"
-  bool refresh = false;
-  std::string max_cost;
-  std::string system;  // of a scale
-  int count = 0;
-};
-
 class Workspace {
  public:
-  // A new one, with nothing in it. Errors: of making the folder and its files. `users` outlives it.
+  // A new one, with nothing in it. `temporary`: it is of one command, which removes it unless it is run.
+  // Errors: of making the folder and its files. `users` outlives it.
   static Result<std::shared_ptr<Workspace>> create(Users& users, const std::string& folder,
                                                    const std::string& id, const std::string& name,
-                                                   const std::string& owner);
+                                                   const std::string& owner, bool temporary);
   // That of a folder. NotFound, Corrupt.
   static Result<std::shared_ptr<Workspace>> open(Users& users, const std::string& folder,
                                                  const std::string& id);
@@ -78,15 +71,20 @@ class Workspace {
   const std::string& name() const { return name_; }
   const std::string& owner() const { return owner_; }
   double created() const { return created_; }
+  double last_used() const { return last_used_; }  // wall seconds: of its files and plans
   const std::string& folder() const { return folder_; }
   std::string log_path(const std::string& log) const;  // of the events of a run of the driver
-  std::string program() const;                         // ""; there is none yet
+  // The text of the program; of several files one after the other. "": there is none yet.
+  std::string program() const;
+  // The same of these sources, or of the current ones if they are empty. NotFound: one was not uploaded.
+  Result<std::string> program_of(const ProjectSources& sources) const;
+  std::string result_folder() const;  // where `result = 'result'` of the program lies
 
   // The plan, as JSON (docs/plan.md) with "id" and "infrastructure"; nothing is changed but the program.
   // Invalid: the program does not compile; the findings are in the message and, as JSON, in `findings`.
   // Conflict: another plan is being made, or a run is in progress and the program is another one. Auth: it is
   // of a user who is not trusted (any more).
-  Result<Json> plan(const PlanQuery& query, Json& findings);
+  Result<Json> plan(PlanQuery query, Json& findings);
   Result<Json> read_plan(const std::string& plan) const;  // NotFound
   // Queues a run of the plan. `secrets`: "name=value" of its secret inputs, held in memory alone. NotFound;
   // Conflict: it was run already; Invalid: it costs more than its max_cost, or a secret input is missing.
@@ -103,8 +101,9 @@ class Workspace {
   // From now on it takes no plan, run or file. Conflict: one is being made, or resources exist or may exist.
   // Auth: `may_apply` is false, and it is not a draft.
   Status close_for_removal(bool may_apply);
-  // Neither was it run, nor were files uploaded.
+  // It was not run, and is temporary or has no uploads.
   bool is_spare_draft() const;
+  bool temporary() const { return temporary_; }
 
   Result<Snapshot> snapshot() const;
   // {"id","name","state","nodes","price_per_hour",...}: a row of the list. Reads the state if it changed.
@@ -117,18 +116,20 @@ class Workspace {
     Json row;
   };
   Workspace(Users& users, std::string folder, std::string id, std::string owner);
-  driver::ProjectOptions project_options() const;
+  ProjectSources current_sources() const;
+  driver::ProjectOptions project_options(const ProjectSources& sources) const;
   // The accounts that the owner has stored; "": none.
   Result<std::string> accounts() const { return users_.vault().get(owner_); }
-  driver::MachineryOptions machinery_options(const MemoryFile& accounts) const;
+  driver::MachineryOptions machinery_options(const MemoryFile& accounts, const PlanQuery& query) const;
   void prune_plans() const;
   std::string plan_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".json"; }
   std::string saved_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".plan"; }
   Status save_locked() const;
-  Status write_program(const std::string& text);
+  // The program that the query brings becomes the current one; query.sources are then what to compile.
+  Status use_program(PlanQuery& query);
   Status compile(const PlanQuery& query, driver::Project& project, Json& findings) const;
   Result<Json> plan_apply(const PlanQuery& query, Cancellation& cancellation, Json& findings);
-  Result<Json> plan_destroy(Cancellation& cancellation);
+  Result<Json> plan_destroy(const PlanQuery& query, Cancellation& cancellation);
   Json shown(const PlanQuery& query, const driver::Preview& preview) const;
   Status keep_plan(const Json& plan, const std::string& saved) const;
   void start_locked();
@@ -148,7 +149,10 @@ class Workspace {
   const std::string folder_, id_, owner_;
   std::string name_;
   double created_ = 0;
+  bool temporary_ = false;
+  mutable std::atomic<double> last_used_ = 0;
   mutable std::mutex mutex_;
+  ProjectSources sources_;  // of the current program; without files: program.radl
   std::vector<WorkspaceRun> runs_;
   std::deque<std::string> queue_;
   std::map<std::string, std::vector<std::string>> secrets_;  // inputs of runs that are not over, by run

@@ -68,30 +68,18 @@ Status check_secrets(const Json& shown, const std::vector<std::string>& secrets)
       .with_hint("a plan holds no secrets: send 'inputs' with the run");
 }
 
-Status Workspace::write_program(const std::string& text) {
-  if (text == program()) return {};
-  if (busy())
-    return Status(Code::Conflict, "a run of " + id_ + " is in progress")
-        .with_hint("stop it, or wait until it ends, before you change the program");
-  return write_file_atomic(folder_ + "/program.radl", text, 0600);
-}
-
 Status Workspace::compile(const PlanQuery& query, driver::Project& project, Json& findings) const {
-  driver::ProjectOptions options = project_options();
+  driver::ProjectOptions options = project_options(query.sources);
   options.inputs = query.inputs;
-  if (query.command == "scale") {
-    driver::ScaleRequest scale;
-    scale.system = query.system;
-    scale.count = query.count;
-    project.scale = scale;
-  }
+  project.scale = query.scale;
   const Status loaded = driver::load_project(*settings_.host, options, {}, project);
   findings = Json::parse(render_json(project.diagnostics, project.sources), nullptr, false);
   if (loaded.ok() || !loaded.message().empty()) return loaded;
   return Status(Code::Invalid, "the program has errors");
 }
 
-Result<Json> Workspace::plan(const PlanQuery& query, Json& findings) {
+Result<Json> Workspace::plan(PlanQuery query, Json& findings) {
+  last_used_ = settings_.host->world->clock.wall_seconds();
   Cancellation cancellation;
   {
     std::lock_guard lock(mutex_);
@@ -103,13 +91,12 @@ Result<Json> Workspace::plan(const PlanQuery& query, Json& findings) {
     planning_ = &cancellation;
   }
   auto made = [&]() -> Result<Json> {
-    Status written =
-        query.command == "destroy" || query.program.empty() ? Status() : write_program(query.program);
-    if (!written.ok()) return written;
+    if (query.command != "destroy")
+      if (Status used = use_program(query); !used.ok()) return used;
     Result<Json> plan = Status(Code::Internal, "no plan was made");
     const Status done = guarded([&] {
-      plan =
-          query.command == "destroy" ? plan_destroy(cancellation) : plan_apply(query, cancellation, findings);
+      plan = query.command == "destroy" ? plan_destroy(query, cancellation)
+                                        : plan_apply(query, cancellation, findings);
       return plan.status();
     });
     if (!done.ok()) return done;
@@ -119,6 +106,18 @@ Result<Json> Workspace::plan(const PlanQuery& query, Json& findings) {
   planning_ = nullptr;
   return made;
 }
+
+namespace {
+
+std::string view_of(const std::string& view, const driver::Preview& preview) {
+  if (view == "dot") return render_dot(preview.plan);
+  if (view == "markdown") return render_markdown(preview.plan, preview.forecasts);
+  if (view == "html") return render_html(preview.plan, preview.forecasts);
+  return render_text(preview.plan,
+                     {.full = view == "full", .brief = view == "brief", .forecasts = preview.forecasts});
+}
+
+}  // namespace
 
 Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) const {
   Json json = radl::to_json(preview.plan);
@@ -131,7 +130,8 @@ Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) co
   json["text"] = render_text(preview.plan, {.forecasts = preview.forecasts});
   json["forecasts"] = Json::array();
   for (const PlanForecast& forecast : preview.forecasts) json["forecasts"].push_back(radl::to_json(forecast));
-  if (query.command == "scale") json["scale"] = {{"system", query.system}, {"count", query.count}};
+  json["request"] = to_json(query);
+  if (!query.view.empty()) json["view"] = view_of(query.view, preview);
   return json;
 }
 
@@ -173,9 +173,8 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
   driver::Project project;
   if (Status compiled = compile(query, project, findings); !compiled.ok()) return compiled;
   driver::PreviewRequest request;
-  request.machinery = machinery_options(file);
-  request.plan.refresh = query.refresh;
-  request.plan.max_cost = query.max_cost;
+  request.machinery = machinery_options(file, query);
+  request.plan = query.plan;
   driver::Preview preview;
   std::vector<std::string> notes;
   const auto tell = [&](const driver::Notice& notice) {
@@ -187,7 +186,11 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
           Json::parse(render_json(project.refused->diagnostics, project.refused->sources), nullptr, false);
     return made;
   }
-  Json json = shown(query, preview);
+  PlanQuery planned = query;
+  // The run gets the nodes that the plan shows, also if its number is a difference.
+  if (planned.scale && !planned.scale->reset)
+    planned.scale->exactly = project.scaled[planned.scale->system].ordinals;
+  Json json = shown(planned, preview);
   json["inputs"] = Json::array();
   for (const std::string& input : query.inputs) {
     const std::string name = input.substr(0, input.find('='));
@@ -198,7 +201,7 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
       json["inputs"].push_back(input);
   }
   for (std::string& note : notes) json["notes"].push_back(std::move(note));
-  if (!query.max_cost.empty()) json["max_cost"] = query.max_cost;
+  if (!query.plan.max_cost.empty()) json["max_cost"] = query.plan.max_cost;
   if (const Status within = driver::within_max_cost(request.plan, preview.plan); !within.ok())
     json["above_budget"] = within.text();
   const std::string saved = query.command == "apply" ? driver::saved_plan_of(project, preview.plan) : "";
@@ -206,21 +209,20 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
   return json;
 }
 
-Result<Json> Workspace::plan_destroy(Cancellation& cancellation) {
+Result<Json> Workspace::plan_destroy(const PlanQuery& query, Cancellation& cancellation) {
   auto stored = accounts();
   if (!stored.ok()) return stored.status();
   const MemoryFile file(*stored, "the accounts of " + owner_);
   if (!file.status().ok()) return file.status();
-  driver::ProjectOptions options = project_options();
+  driver::ProjectOptions options = project_options({});
   options.files.clear();
   driver::PreviewRequest request;
-  request.machinery = machinery_options(file);
+  request.machinery = machinery_options(file, query);
+  request.plan = query.plan;
   driver::Preview preview;
   if (Status made = driver::preview_destroy(*settings_.host, options, request, cancellation, preview);
       !made.ok())
-    return made;
-  PlanQuery query;
-  query.command = "destroy";
+    return made.code() == Code::NotFound ? not_found("nothing of " + name_ + " exists") : made;
   Json json = shown(query, preview);
   if (Status kept = keep_plan(json, ""); !kept.ok()) return kept;
   return json;

@@ -13,7 +13,12 @@
 namespace radl::serve {
 namespace {
 
-constexpr double kLockSeconds = 60;  // a terminal may hold the state meanwhile
+// By which the plan was made. Conflict: a service of before that kept it.
+Result<PlanQuery> query_of(const Json& shown) {
+  if (!shown.contains("request"))
+    return Status(Code::Conflict, "the plan was made by an older service").with_hint("plan again");
+  return plan_query_from(shown.at("request"));
+}
 
 }  // namespace
 
@@ -42,21 +47,23 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
   if (!check_secrets(*shown, secrets).ok())
     return Status(Code::Conflict, "the service was restarted, and secret inputs are never stored")
         .with_hint("plan again, and send them with the run");
+  auto query = query_of(*shown);
+  if (!query.ok()) return query.status();
   driver::ApplyRequest request;
-  request.project = project_options();
+  request.project = project_options(query->sources);
   request.project.inputs = shown->value("inputs", std::vector<std::string>());
-  request.machinery = machinery_options(file);
-  request.plan.max_cost = shown->value("max_cost", "");
-  request.lock_timeout = kLockSeconds;
-  const bool scales = shown->contains("scale");
-  if (scales) {
-    driver::ScaleRequest scale;
-    scale.system = shown->at("scale").value("system", "");
-    scale.count = shown->at("scale").value("count", 0);
-    request.scale = scale;
+  request.machinery = machinery_options(file, *query);
+  request.plan.max_cost = query->plan.max_cost;
+  request.lock_timeout = query->lock_timeout;
+  request.on_error = driver::on_error_named(query->on_error);
+  request.scale = query->scale;
+  const bool exactly = !query->scale && !run.recovered;
+  if (exactly) {  // the saved plan has its targets, files and inputs
+    request.project.files = {saved_path(run.plan)};
+    request.project.inputs.clear();
+  } else {
+    request.plan.targets = query->plan.targets;  // but what was to be replaced may be by now
   }
-  const bool exactly = !scales && !run.recovered;
-  if (exactly) request.project.files = {saved_path(run.plan)}, request.project.inputs.clear();
   request.project.inputs.insert(request.project.inputs.end(), secrets.begin(), secrets.end());
   driver::Apply apply(*settings_.host, std::move(request), cancellation, notes_of(run.id));
   if (Status loaded = apply.load({}); !loaded.ok()) {
@@ -93,11 +100,14 @@ Status Workspace::run_destroy(const WorkspaceRun& run, Cancellation& cancellatio
   if (!stored.ok()) return stored.status();
   const MemoryFile file(*stored, "the accounts of " + owner_);
   if (!file.status().ok()) return file.status();
+  auto query = query_of(*shown);
+  if (!query.ok()) return query.status();
   driver::DestroyRequest request;
-  request.project = project_options();
+  request.project = project_options({});
   request.project.files.clear();
-  request.machinery = machinery_options(file);
-  request.lock_timeout = kLockSeconds;
+  request.machinery = machinery_options(file, *query);
+  request.targets = query->plan.targets;
+  request.lock_timeout = query->lock_timeout;
   driver::Destroy destroy(*settings_.host, std::move(request), cancellation, notes_of(run.id));
   if (Status found = destroy.find(); !found.ok())
     return found.code() == Code::NotFound && run.recovered ? Status() : found;
@@ -112,7 +122,7 @@ Status Workspace::run_destroy(const WorkspaceRun& run, Cancellation& cancellatio
   const RunFigures figures = destroy.run().figures(destroy.plan(), done.report);
   destroy.run().close(cancellation.now());
   keep_log(destroy.run().id());
-  if (Status failed = failure_of(done.report); !failed.ok()) return failed;
+  if (Status failed = failure_of(done.report); !failed.ok() || destroy.plan().partial) return failed;
   const MoneySum cost = figures.life_cost.value_or(MoneySum());
   // Before the state goes, from which it is made.
   if (Status written = write_receipt(run, *before, done, nullptr, cost); !written.ok()) return written;

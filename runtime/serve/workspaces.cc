@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kIdLength = 12;
 constexpr size_t kLongestName = 40;
-constexpr double kDraftSeconds = 24 * 3600;  // of one without runs and uploads
+constexpr double kDraftSeconds = 24 * 3600;  // of a spare draft
+constexpr double kIdleSeconds = 3600;        // of a temporary one that nobody uses
 
 bool is_name(const std::string& text) {
   if (text.empty() || text.size() > kLongestName || text.front() == '-' || text.back() == '-') return false;
@@ -72,16 +73,17 @@ Result<std::shared_ptr<Workspace>> Workspaces::find_of(const std::string& part) 
   return find(part.substr(0, part.find('-')));
 }
 
-Result<std::shared_ptr<Workspace>> Workspaces::create(const std::string& name, const std::string& owner) {
+Result<std::shared_ptr<Workspace>> Workspaces::create(const std::string& name, const std::string& owner,
+                                                      bool temporary) {
   if (!is_name(name))
     return invalid("the name '" + name + "' is not one of lower-case letters, digits and '-', at most 40");
-  if (count_of(owner) >= most_) remove_old_drafts(owner);
+  remove_old_drafts(owner);
   if (count_of(owner) >= most_)
     return Status(Code::Quota,
                   "you have " + std::to_string(most_) + " infrastructures, the limit of this service")
         .with_hint("remove those that you do not need");
   const std::string id = random_token(users_.own().host->world->random).substr(0, kIdLength);
-  auto made = Workspace::create(users_, folder_ + "/" + id, id, name, owner);
+  auto made = Workspace::create(users_, folder_ + "/" + id, id, name, owner, temporary);
   if (!made.ok()) return made;
   std::lock_guard lock(mutex_);
   if (stopping_) return Status(Code::Cancelled, "the service is shutting down");
@@ -97,9 +99,11 @@ size_t Workspaces::count_of(const std::string& owner) const {
 // Those of plans whose client could not remove them. No list shows drafts, so their owner cannot either.
 void Workspaces::remove_old_drafts(const std::string& owner) {
   const double now = users_.own().host->world->clock.wall_seconds();
-  for (const auto& one : all())
-    if (one->owner() == owner && now - one->created() > kDraftSeconds && one->is_spare_draft())
-      (void)remove(one->id(), false);
+  for (const auto& one : all()) {
+    const bool idle =
+        one->temporary() ? now - one->last_used() > kIdleSeconds : now - one->created() > kDraftSeconds;
+    if (one->owner() == owner && idle && one->is_spare_draft()) (void)remove(one->id(), false);
+  }
 }
 
 Status Workspaces::remove(const std::string& id, bool may_apply) {

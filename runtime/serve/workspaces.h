@@ -27,7 +27,9 @@ class Workspaces {
   // By the id of one of its runs or plans: ID-REST. NotFound.
   Result<std::shared_ptr<Workspace>> find_of(const std::string& part) const;
   // Invalid: the name is not one of letters, digits and `-`. Quota: the user has as many as allowed.
-  Result<std::shared_ptr<Workspace>> create(const std::string& name, const std::string& owner);
+  // `temporary`: as Workspace::create().
+  Result<std::shared_ptr<Workspace>> create(const std::string& name, const std::string& owner,
+                                            bool temporary);
   // Removes it with its results. Conflict: something of it exists, or a run is in progress. Auth: `may_apply`
   // is false, and it is not a draft.
   Status remove(const std::string& id, bool may_apply);

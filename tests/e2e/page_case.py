@@ -51,10 +51,13 @@ class PageCase(RadlCase):
 
     def ask(self, method, path, body=None, **headers):
         """Status, the body (of JSON its value), the headers of a request below /api/v1."""
+        return self.ask_at("/api/v1" + path, method, body, **headers)
+
+    def ask_at(self, path, method, body=None, **headers):
         raw = isinstance(body, (bytes, str))
         headers = {"Authorization": f"Bearer {self.token}", **{name.replace("_", "-"): value for name, value in headers.items()}}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=170)
-        connection.request(method, "/api/v1" + path, body if raw or body is None else json.dumps(body),
+        connection.request(method, path, body if raw or body is None else json.dumps(body),
                            {name: value for name, value in headers.items() if value is not None})
         answer = connection.getresponse()
         content = answer.read()

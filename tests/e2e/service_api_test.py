@@ -24,11 +24,14 @@ use 'std/training/all_reduce' as training (
 """
 
 
-def operations():
+def operations(under="/v1"):
+    """Of the own API, or with "" those of accounts."""
     for path, item in DOCUMENT["paths"].items():
+        if path.startswith("/v1/") != bool(under):
+            continue
         for method in METHODS:
             if method in item:
-                yield method.upper(), path, item[method]
+                yield method.upper(), path.removeprefix(under), item[method]
 
 
 def resolve(part):
@@ -98,13 +101,53 @@ class Api(PageCase):
     def test_the_document_has_each_route_with_its_scope(self):
         described = sorted((method, path, operation["x-scope"]) for method, path, operation in operations())
         self.assertEqual(sorted((r["method"], r["path"], r["scope"]) for r in self.get("/about")["routes"]), described)
+        accounts = sorted((method, path, operation["x-scope"]) for method, path, operation in operations(""))
+        self.assertEqual(sorted((r["method"], r["path"], r["scope"]) for r in self.get("/about")["account_routes"]), accounts)
         self.assertEqual(self.get("/openapi.json"), DOCUMENT)
         self.assertEqual(self.get("/me")["scope"], "admin")
+
+    def account(self, method, path, body=None, **headers):
+        """As ask(), of the requests of an account."""
+        status, content, sent = self.ask_at("/api" + path, method, body, **headers)
+        template = "/tokens/{token}" if path.startswith("/tokens/") else path
+        (operation,) = [its for m, p, its in operations("") if (m, p) == (method, template)]
+        self.assertIn(str(status), operation["responses"], f"{method} {path}: {content}")
+        types = resolve(operation["responses"][str(status)]).get("content", {})
+        if types:
+            self.assertIn(sent.get_content_type(), types)
+        if "application/json" in types:
+            self.assertIsNone(mismatch(content, types["application/json"]["schema"]), f"{method} {path}")
+        return status, content
+
+    def test_accounts_answer_as_the_document_says(self):
+        self.assertEqual(self.account("GET", "/me")[1]["scope"], "admin")
+        status, token = self.account("POST", "/tokens", {"scope": "read", "days": 1, "label": "ci"})
+        self.assertEqual(status, 201)
+        self.assertIn(token["id"], [one["id"] for one in self.account("GET", "/tokens")[1]["tokens"]])
+        for wrong in ("", "[]", {"scope": "all"}, {"scope": "read", "days": "x"}):
+            self.assertEqual(self.account("POST", "/tokens", wrong)[0], 400, wrong)
+        reader = {"Authorization": f"Bearer {token['secret']}"}
+        for method, path in (("PUT", "/credentials"), ("DELETE", "/credentials"), ("GET", "/audit"), ("GET", "/audit/refused")):
+            self.assertEqual(self.account(method, path, **reader)[0], 403, path)
+        self.assertEqual(self.account("DELETE", f"/tokens/{token['id']}")[0], 204)
+        self.assertEqual(self.account("DELETE", f"/tokens/{token['id']}")[0], 404)
+        self.assertEqual(self.account("PUT", "/credentials", "id = one; type = OpenStack; host = https://192.0.2.1:5000; username = u; tenant = t; password = p")[0], 204)
+        self.assertEqual(self.account("GET", "/credentials")[1]["credentials"], [{"id": "one", "type": "OpenStack"}])
+        self.assertEqual(self.account("PUT", "/credentials", "nonsense")[0], 400)
+        self.assertEqual(self.account("DELETE", "/credentials")[0], 204)
+        self.assertIn(b"/api/credentials", self.account("GET", "/audit")[1])
+        self.assertEqual(self.account("GET", "/audit/refused")[0], 200)
+        for method, path, operation in operations(""):
+            path = path.replace("{token}", "nothing")
+            self.assertEqual(self.account(method, path, Authorization="Bearer " + "0" * 64)[0], 401, path)
+            self.assertEqual(self.ask_at("/api" + path, "PATCH")[0], 405, path)
+        for path in ("/api/me/x", "/api/tokens/a/b", "/api/audit/all", "/api/nothing"):
+            self.assertEqual(self.ask_at(path, "GET")[0], 404, path)
 
     def test_strangers_and_wrong_requests_are_refused_on_each_route(self):
         for method, path, operation in operations():
             path = path.replace("{infrastructure}", "nothing").replace("{plan}", "nothing-1").replace("{run}", "nothing-1")
-            path = path.replace("{file}", "f").replace("{path}", "a/b")
+            path = path.replace("{path}", "a/b")
             for wrong in (None, "Bearer " + "0" * 64):
                 self.assertEqual(super().ask(method, path, {} if method == "POST" else None, Authorization=wrong)[0], 401, path)
             self.assertEqual(super().ask("PATCH", path)[0], 405, path)
@@ -113,7 +156,7 @@ class Api(PageCase):
                 self.assertIn(self.ask(method, path, {} if method == "POST" else None)[0], (400, 404), path)
             if method == "POST" and "requestBody" in operation and "application/json" in operation["requestBody"]["content"]:
                 for body in ("", "[]", "{", '{"name": 1, "program": 2, "plan": 3, "infrastructure": 4}'):
-                    self.assertEqual(self.ask(method, path, body)[0], 400, (path, body))
+                    self.assertIn(self.ask(method, path, body)[0], (400, 404) if "nothing" in path else (400,), (path, body))
         for path in ("/nothing", "/runs/a/b/c", "/infrastructures/../../etc", "/infrastructures/%2e%2e/program"):
             self.assertEqual(self.ask("GET", path)[0], 404, path)
 
@@ -232,6 +275,72 @@ class Api(PageCase):
         self.assertEqual((self.end_of(run["id"])["state"], self.end_of(run["id"])["code"]), ("failed", "conflict"))
         self.assertEqual(self.get(f"/infrastructures/{one}")["resources"], 0)
 
+    def put(self, one, path, text):
+        status, answer, _ = self.ask("PUT", f"/infrastructures/{one}/files/{path}?total={len(text)}", text.encode())
+        self.assertEqual(status, 201, answer)
+
+    def test_a_program_of_several_files(self):
+        one = self.create()
+        files = {"main.radl": "radl 2\nuse './modules/named' as named (word = input.word)\ninput word (type = string)\nnetwork lan (outbound = 'no')\n"
+                              "system worker (cpu.count >= 1, net_interface.0.connection = 'lan')\n"
+                              "configure told (command 'echo it $((40+2)) $TOLD' (environment = { TOLD = file('./data/told.txt') }))\n"
+                              "contextualize (system worker configure told step 1)\n",
+                 "parts/deploy.radl": "radl 2\ndeploy worker 2\noutput told (value = [file('../data/told.txt'), named.said])\n",
+                 "modules/named.radl": "radl 2\ninput word (type = string)\noutput said (value = input.word)\n", "data/told.txt": "told"}
+        query = {"infrastructure": one, "files": ["main.radl", "parts/deploy.radl"], "inputs": {"word": "aloud"}}
+        self.put(one, "main.radl", files["main.radl"])
+        self.assertEqual(self.ask("POST", "/plans", query)[0], 404)  # a file is missing
+        for path, text in files.items():
+            self.put(one, path, text)
+        plan = self.plan(**query, view="dot")
+        self.assertTrue(plan["view"].startswith("digraph"))
+        self.assertNotIn(str(self.folder / "service"), json.dumps(plan))
+        self.assertEqual(self.end_of(self.ask("POST", "/runs", {"plan": plan["id"]})[1]["id"])["state"], "done")
+        state = self.get(f"/infrastructures/{one}")
+        self.assertEqual(state["snapshot"]["outputs"][0]["value"], ["told", "aloud"])
+        self.assertEqual((state["nodes"], state["running"]), (2, []))
+        self.assertIn("deploy worker 2", self.ask("GET", f"/infrastructures/{one}/program")[1].decode())
+        self.assertEqual(self.ask("POST", "/plans", {"infrastructure": one, "program": NODE})[0], 409)  # which of the files?
+        # Logs, piece by piece.
+        (log,) = self.get(f"/infrastructures/{one}/logs?of=worker%5B1%5D")["logs"]
+        piece = self.get(f"/infrastructures/{one}/logs/{log['log'].replace('[', '%5B').replace(']', '%5D')}")
+        self.assertIn("it 42 told", piece["text"])
+        self.assertEqual((piece["next"], piece["file"]), (log["bytes"], log["file"]))
+        last = self.get(f"/infrastructures/{one}/logs/worker%5B1%5D.told?lines=1")
+        self.assertEqual((last["text"].count("\n"), last["next"]), (1, log["bytes"]))
+        self.assertEqual(self.get(f"/infrastructures/{one}/logs/worker%5B1%5D.told?from={log['bytes']}")["text"], "")
+        self.assertEqual(self.ask("GET", f"/infrastructures/{one}/logs/..%2Fstate.db")[0], 404)
+        for job, status in (("program/none", 400), ("-h", 400), ("../x", 400)):
+            self.assertEqual(self.ask("POST", f"/infrastructures/{one}/cancel", {"job": job})[0], status, job)
+        # A scale by a difference, of the files that were planned last; a replacement; a destroy of one node.
+        nodes = lambda: sorted(r["address"] for r in self.get(f"/infrastructures/{one}")["snapshot"]["resources"] if "system" in r)
+        self.run_plan(infrastructure=one, command="scale", system="worker", count=1, relative=True, inputs=query["inputs"])
+        self.assertEqual(nodes(), ["worker[0]", "worker[1]", "worker[2]"])
+        self.run_plan(infrastructure=one, command="scale", system="worker", without=[0], inputs=query["inputs"])
+        self.assertEqual(nodes(), ["worker[1]", "worker[2]"])
+        self.run_plan(infrastructure=one, command="scale", system="worker", reset=True, inputs=query["inputs"])
+        self.assertEqual(nodes(), ["worker[0]", "worker[1]"])
+        self.assertEqual([a["verb"] for a in self.plan(**query, replace=["worker[0]"])["actions"] if a["id"] == "worker[0]"], ["replace"])
+        self.run_plan(infrastructure=one, command="destroy", targets=["worker[1]"])
+        self.assertEqual((nodes(), self.get(f"/infrastructures/{one}")["state"]), (["worker[0]"], "ready"))
+        self.run_plan(infrastructure=one, command="destroy")
+        status, refused, _ = self.ask("POST", "/plans", {"infrastructure": one, "command": "destroy"})
+        self.assertEqual((status, str(self.folder) in json.dumps(refused)), (404, False))
+
+    def test_a_draft_of_a_killed_plan_is_removed_with_its_files(self):
+        status, draft, _ = self.ask("POST", "/infrastructures", {"name": "killed", "temporary": True})
+        self.assertEqual(status, 201)
+        kept = self.create("kept")
+        for one in (draft["id"], kept):
+            self.put(one, "a/b", "x")
+        self.stop_server()
+        for one in (draft["id"], kept):
+            about = self.folder / f"service/workspaces/{one}/about.json"
+            about.write_text(json.dumps({**json.loads(about.read_text()), "created": 1}))
+        self.serve(self.port)
+        self.assertFalse((self.folder / f"service/workspaces/{draft['id']}").exists())
+        self.assertTrue((self.folder / f"service/workspaces/{kept}/files/a/b").exists())
+
     def test_a_plan_above_its_budget_is_not_run(self):
         one = self.create()
         program = NODE.replace("cpu.count >= 1", "instance_type = 'm5.large', availability_zone = 'eu-west-1'").replace("worker 1", "worker 1 ec2")
@@ -305,8 +414,15 @@ class Api(PageCase):
         self.assertEqual(put(3, b"defg")[0], 400)  # more than the total
         self.assertEqual(put(0, b"abcdef")[:2], (201, {"bytes": 6, "complete": True}))
         self.assertEqual((self.folder / f"service/workspaces/{one}/files/data.zip").read_bytes(), b"abcdef")
-        for name in (".hidden", "a%2fb", "..%2fprogram.radl", "%2e%2e"):
+        for name in ("a.part", "a%2fb", "..%2fprogram.radl", "%2e%2e", "a/../b", "a/%2e%2e/%2e%2e/b", "/".join("a" * 40)):
             self.assertIn(put(0, b"x", 1, name)[0], (400, 404), name)
+        self.assertEqual(put(0, b"x", 1, "a/.b/c")[0], 201)
+        (described,) = [f for f in self.get(f"/infrastructures/{one}/files?sha256=yes")["files"] if f["path"] == "a/.b/c"]
+        self.assertEqual((described["sha256"][:8], described["executable"]), ("2d711642", False))
+        self.assertIn(put(0, b"x", 1, "data.zip/a")[0], (400, 409))  # that is a file
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{one}/files/a/.b")[0], 404)
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{one}/files/a/.b/c")[0], 204)
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{one}/files/a/.b/c")[0], 404)
         self.assertEqual(put(0, b"", 1 << 60, "large")[0], 507)
         for number in range(10000):
             (self.folder / f"service/workspaces/{one}/files/{number}").touch()

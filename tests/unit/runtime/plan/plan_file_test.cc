@@ -23,7 +23,7 @@ class PlanFile : public testing::Test {
                           {"large", "b", Money::of(0.2, "EUR"), {{"type", "large"}}}};
     bench.cloud.volume_price = Money::of(0.01);
     bench.surveys["local"] = {1e9, {{"zones", {"a", "b"}}}};
-    saved = {bench.plan(program), program, ".radl", {{"n", "2"}}};
+    saved = {bench.plan(program), program, ".radl", {{"n", "2"}}, {"a.radl", "b.radl"}, {"shared"}};
     bytes = encode_plan_file(saved);
   }
   PlanBench bench;
@@ -39,6 +39,8 @@ TEST_F(PlanFile, RoundTrips) {
   EXPECT_EQ(to_json(read->plan), to_json(saved.plan));
   EXPECT_EQ(ir::to_json(read->program), ir::to_json(program));
   EXPECT_EQ(read->inputs, saved.inputs);
+  EXPECT_EQ(read->files, saved.files);
+  EXPECT_EQ(read->module_path, saved.module_path);
   EXPECT_EQ(encode_plan_file(*read), bytes);
 }
 

@@ -1,0 +1,107 @@
+// What a workspace is now: a row of the list, and the receipt of its destroy.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "common/files.h"
+#include "runtime/base/world.h"
+#include "runtime/serve/workspace.h"
+
+namespace radl::serve {
+namespace {
+
+constexpr size_t kLargestReceipt = size_t{16} << 20;
+
+// When a file was written last, and its size; "" if there is none.
+std::string stamp_of(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return "-";
+  return fmt::format("{}.{}:{}", about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_size);
+}
+
+// What exists, in a row of the list.
+Json row_of(const Snapshot& snapshot) {
+  MoneySum price;
+  size_t nodes = 0, failed = 0, jobs = 0;
+  double since = 0;
+  Json resources = Json::array();
+  for (const auto& [address, resource] : snapshot.resources) {
+    nodes += resource.is_node();
+    price.add(resource.price_per_hour);
+    if (since == 0 || resource.created_at < since) since = resource.created_at;
+    resources.push_back({{"price_per_hour", resource.price_per_hour}, {"since", resource.created_at}});
+  }
+  for (const auto& [id, step] : snapshot.steps) {
+    failed += step.status == StepStatus::Failed;
+    jobs += step.kind == "training" || step.kind == "program";
+  }
+  return {{"nodes", nodes},
+          {"resources", snapshot.resources.size()},
+          {"failed", failed},
+          {"jobs", jobs},
+          {"since", since},
+          {"price_per_hour", price},
+          {"each", resources},
+          {"steps", snapshot.steps.size()},
+          {"interrupted", snapshot.interrupted()}};
+}
+
+}  // namespace
+
+Result<Snapshot> Workspace::snapshot() const {
+  return driver::read_snapshot(*settings_.host, folder_ + "/state", name_);
+}
+
+Json Workspace::summary() const {
+  const std::string database = folder_ + "/state/" + name_ + "/state.db";
+  Json row;
+  {
+    std::lock_guard lock(facts_mutex_);
+    const std::string stamp = stamp_of(database) + stamp_of(database + "-wal");
+    if (facts_.stamp != stamp) {
+      auto now = snapshot();
+      facts_.row = now.ok() ? row_of(*now) : Json{{"unreadable", now.status().text()}};
+      facts_.stamp = now.ok() ? stamp : std::string();
+    }
+    row = facts_.row;
+  }
+  const double now = settings_.host->world->clock.wall_seconds();
+  MoneySum so_far;
+  for (const Json& one : row.value("each", Json::array())) {
+    Money part = one.at("price_per_hour").get<Money>();
+    part.micros = int64_t(double(part.micros) * std::max(now - one.at("since").get<double>(), 0.0) / 3600);
+    so_far.add(part);
+  }
+  row.erase("each");
+  row["cost_so_far"] = so_far;
+  std::lock_guard lock(mutex_);
+  const bool exists = row.value("resources", 0) > 0;
+  std::string state = exists ? "ready" : runs_.empty() ? "draft" : "empty";
+  if (row.contains("unreadable")) state = "unknown";
+  if (!runs_.empty()) {
+    const WorkspaceRun& last = runs_.back();
+    if (!last.over())
+      state = last.command == "destroy" ? "deleting" : "working";
+    else if (last.state == WorkspaceRun::State::Failed)
+      state = "failed";
+    else if (!exists && last.command == "destroy")
+      state = "destroyed";
+    row["last_run"] = last.id;
+  }
+  row["id"] = id_;
+  row["name"] = name_;
+  row["owner"] = owner_;
+  row["created"] = created_;
+  row["state"] = state;
+  return row;
+}
+
+std::optional<Json> Workspace::receipt() const {
+  auto text = read_file(folder_ + "/receipt.json", kLargestReceipt);
+  if (!text.ok()) return {};
+  Json json = Json::parse(*text, nullptr, false);
+  return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
+}
+
+}  // namespace radl::serve
