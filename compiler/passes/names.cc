@@ -16,7 +16,7 @@ namespace radl::passes {
 namespace {
 
 // What the files of an instance declare, written out or not.
-struct Declared {
+struct DeclaredNames {
   std::set<std::string_view> names = {"input", "output", "system", "module", "none", "self"};
   bool computed = false;  // a system or module of a computed name: it may be any
 
@@ -164,7 +164,7 @@ class Names {
 
   const Instance& instance_;
   Diagnostics& diagnostics_;
-  Declared declared_;
+  DeclaredNames declared_;
 };
 
 }  // namespace
