@@ -9,8 +9,6 @@
 namespace radl::cli {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::string_view kInfrastructures = "/infrastructures/";
 constexpr double kLongestAnswer = 300;  // seconds; the IM asks the clouds before it answers
 
@@ -37,18 +35,18 @@ Result<std::string> authorization_of(const AuthFile& auth) {
 }
 
 // The system in the answer for a machine.
-const json* system_of(const json& answer) {
+const Json* system_of(const Json& answer) {
   const auto radl = answer.find("radl");
   if (radl == answer.end() || !radl->is_array()) return nullptr;
-  const auto system = std::find_if(radl->begin(), radl->end(), [](const json& one) {
-    return one.is_object() && one.value("class", json()) == "system" && one.value("id", json()).is_string();
+  const auto system = std::find_if(radl->begin(), radl->end(), [](const Json& one) {
+    return one.is_object() && one.value("class", Json()) == "system" && one.value("id", Json()).is_string();
   });
   return system == radl->end() ? nullptr : &*system;
 }
 
 // "7" of ".../vms/7"; "": it is none.
-std::string machine_number(const json& one) {
-  const json uri = one.is_object() ? one.value("uri", json()) : json();
+std::string machine_number(const Json& one) {
+  const Json uri = one.is_object() ? one.value("uri", Json()) : Json();
   if (!uri.is_string()) return "";
   const std::string text = uri;
   const std::string number = text.substr(text.rfind('/') + 1);
@@ -83,7 +81,7 @@ Result<ImService> ImService::make(const Environment& environment, const ImAddres
   return ImService(environment, at, std::move(*authorization), stop);
 }
 
-Result<json> ImService::get(const std::string& below) {
+Result<Json> ImService::get(const std::string& below) {
   http::Request request;
   request.url = at_.server + std::string(kInfrastructures) + at_.infrastructure + below;
   request.headers = {{"Authorization", authorization_}, {"Accept", "application/json"}};
@@ -93,9 +91,9 @@ Result<json> ImService::get(const std::string& below) {
   request.stop = stop_;
   auto response = http_->send(request, http::Retries());
   if (!response.ok()) return response.status();
-  json answer = json::parse(response->body, nullptr, false);
+  Json answer = Json::parse(response->body, nullptr, false);
   if (!response->ok()) {
-    const json said = answer.is_object() ? answer.value("message", json()) : json();
+    const Json said = answer.is_object() ? answer.value("message", Json()) : Json();
     if (!said.is_string()) return http::status_of(*response, at_.server);
     return Status(http::code_of_status(response->status), at_.server + ": " + said.get<std::string>());
   }
@@ -109,19 +107,19 @@ Result<ImInfrastructure> ImService::read() {
   all.id = at_.infrastructure;
   auto radl = get("/radl");
   if (!radl.ok()) return radl.status();
-  const json text = radl->value("radl", json());
+  const Json text = radl->value("radl", Json());
   if (!text.is_string()) return Status(Code::Corrupt, at_.server + ": the infrastructure has no RADL");
   all.radl = text;
   auto list = get("");
   if (!list.ok()) return list.status();
-  const json uris = list->value("uri-list", json::array());
-  for (const json& one : uris) {
+  const Json uris = list->value("uri-list", Json::array());
+  for (const Json& one : uris) {
     const std::string number = machine_number(one);
     if (number.empty())
       return Status(Code::Corrupt, at_.server + ": the list of machines is of no known form");
     auto machine = get("/vms/" + number);
     if (!machine.ok()) return machine.status();
-    const json* system = system_of(*machine);
+    const Json* system = system_of(*machine);
     if (!system) return Status(Code::Corrupt, at_.server + ": VM " + number + " has no system");
     all.machines.push_back({number, *system});
   }

@@ -1,15 +1,15 @@
 // A client of a running Infrastructure Manager (IM): one infrastructure, by the IM's REST API.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "common/environment.h"
 #include "common/http/http.h"
 #include "common/status.h"
 #include "runtime/auth/auth_file.h"
+#include "runtime/state/snapshot.h"
 
 namespace radl::cli {
 
@@ -24,7 +24,7 @@ Result<ImAddress> im_address(const std::string& uri);
 // `instance_type` and credentials. Secret.
 struct ImMachine {
   std::string number;
-  nlohmann::json system;
+  Json system;
 };
 
 struct ImInfrastructure {
@@ -51,7 +51,7 @@ class ImService {
         authorization_(std::move(authorization)),
         stop_(stop) {}
   // A GET below the infrastructure.
-  Result<nlohmann::json> get(const std::string& below);
+  Result<Json> get(const std::string& below);
 
   std::unique_ptr<http::Client> http_;
   ImAddress at_;

@@ -15,20 +15,18 @@
 namespace radl::cli {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kType = "instance_type";
 constexpr const char* kImage = "disk.0.image.url";
 // The types of clouds whose instance ids the IM passes on as the cloud has them.
 const std::set<std::string> kClouds = {"EC2", "OpenStack", "GCE"};
 
-std::string text_of(const json& system, const char* feature) {
+std::string text_of(const Json& system, const char* feature) {
   const auto found = system.find(feature);
   return found != system.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // RADL text to RADL-JSON, a list of objects.
-Result<json> to_json(const std::string& radl) {
+Result<Json> to_json(const std::string& radl) {
   SourceMap sources;
   Diagnostics diagnostics;
   const SourceFile* source = &sources.add("infrastructure.radl", radl);
@@ -38,10 +36,10 @@ Result<json> to_json(const std::string& radl) {
   const sema::Document document = sema::build_document(parts, diagnostics);
   if (diagnostics.has_errors())
     return invalid("the RADL of the IM has errors:\n" + render_text(diagnostics, sources, {}));
-  return json::parse(sema::to_radl_json(document));
+  return Json::parse(sema::to_radl_json(document));
 }
 
-Result<std::string> to_radl(const json& document) {
+Result<std::string> to_radl(const Json& document) {
   SourceMap sources;
   Diagnostics diagnostics;
   const SourceFile& source = sources.add("infrastructure.json", document.dump());
@@ -66,7 +64,7 @@ Status check_machine(const ImMachine& machine) {
 }
 
 // The id in its cloud: EC2's has its region before it.
-std::string cloud_id(const json& system) {
+std::string cloud_id(const Json& system) {
   const std::string id = text_of(system, "instance_id");
   return id.substr(id.rfind(';') + 1);
 }
@@ -81,9 +79,9 @@ class Takeover {
     for (const ImMachine& machine : infrastructure_.machines)
       if (Status fine = take(machine); !fine.ok()) return fine;
     if (made_.nodes.empty()) return invalid("the infrastructure has no machines");
-    json written = json::array();
+    Json written = Json::array();
     std::map<std::string, std::string> clouds;  // that a deploy names, by system
-    for (json& one : *document) {
+    for (Json& one : *document) {
       const std::string what = one.value("class", ""), id = one.value("id", "");
       if (what == "deploy") {
         if (one.contains("cloud")) clouds[one.value("system", "")] = one.value("cloud", "");
@@ -94,7 +92,7 @@ class Takeover {
       written.push_back(std::move(one));
     }
     for (const auto& [system, machines] : machines_) {
-      json deploy = {{"class", "deploy"}, {"system", system}, {"vm_number", machines.size()}};
+      Json deploy = {{"class", "deploy"}, {"system", system}, {"vm_number", machines.size()}};
       if (clouds.count(system)) deploy["cloud"] = clouds[system];
       written.push_back(std::move(deploy));
     }
@@ -108,7 +106,7 @@ class Takeover {
   Status take(const ImMachine& machine) {
     if (Status fine = check_machine(machine); !fine.ok()) return fine;
     const std::string system = machine.system.value("id", "");
-    std::vector<const json*>& others = machines_[system];
+    std::vector<const Json*>& others = machines_[system];
     ImNode node;
     node.address = fmt::format("{}[{}]", system, others.size());
     node.id = cloud_id(machine.system);
@@ -122,10 +120,10 @@ class Takeover {
   }
 
   // What the IM chose is what the file asks for.
-  void pin(json& system) {
+  void pin(Json& system) {
     const std::string name = system.value("id", "");
     std::set<std::string> types, images;
-    for (const json* machine : machines_.at(name)) {
+    for (const Json* machine : machines_.at(name)) {
       types.insert(text_of(*machine, kType));
       images.insert(text_of(*machine, kImage));
     }
@@ -141,7 +139,7 @@ class Takeover {
   }
 
   const ImInfrastructure& infrastructure_;
-  std::map<std::string, std::vector<const json*>> machines_;  // by system
+  std::map<std::string, std::vector<const Json*>> machines_;  // by system
   ImTakeover made_;
 };
 
