@@ -32,7 +32,7 @@ Result<Design> planned(const Place& place, Status (*check)(const Place&, const i
   return right.ok() ? design(place, input) : Result<Design>(right);
 }
 
-const std::map<std::string, std::function<Result<Design>(const DesignInput&)>>& clouds() {
+const std::map<std::string, std::function<Result<Design>(const DesignInput&)>>& designs() {
   static const CloudId kEc2{"ec2", "", "eu-west-1"}, kAzure{"azure", "", "westeurope"};
   static const openstack::Place kOpenstack{{"openstack", "", ""}, "", ""};
   static const gce::Place kGce{{"gce", "", "europe-west1"}, ""};
@@ -136,7 +136,7 @@ class UnusedFeatures : public testing::TestWithParam<std::string> {
     static const Catalog catalog = built_in_catalog();
     static const Survey survey;
     const DesignInput input{compiled->program, {&compiled->program.nodes.at(0)}, survey, catalog};
-    auto design = clouds().at(GetParam())(input);
+    auto design = designs().at(GetParam())(input);
     if (!design.ok()) return "refused: " + design.status().text();
     std::string all = join(design->notes, "\n");
     for (const Wanted& one : design->resources) {
@@ -215,7 +215,7 @@ TEST_P(UnusedFeatures, EachIsUsedNamedOrRefused) {
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const auto& [name, design] : clouds()) all.push_back(name);
+  for (const auto& [name, design] : designs()) all.push_back(name);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Clouds, UnusedFeatures, testing::ValuesIn(names()),
