@@ -216,6 +216,8 @@ void StoredState::forget() {
 }
 
 Result<StoredState::Write> StoredState::whole(Database& db, std::string number) {
+  // VACUUM also has kept statements prepared again: a DELETE of all rows that was prepared while nothing was
+  // recorded would not be recorded either.
   if (Status tidy = db.exec("VACUUM"); !tidy.ok()) return tidy;
   Result<std::string> document = to_document(db);
   if (!document.ok()) return document.status();
@@ -279,13 +281,13 @@ Status StoredState::write(Database& db, std::mutex& turn, milliseconds patience,
       put_certainly(bucket_, key_, next->object, WriteIf{etag_.empty(), etag_}, patience, stop);
   if (!etag.ok()) return etag.status();
   etag_ = std::move(*etag);
+  if (next->part) changes_.reset();  // they are in the part: should anything fail here, all is sent next
   parts_ = next->parts;
   if (next->part) {
     std::lock_guard guard(turn);
-    Result<RowChanges> fresh = RowChanges::since_now(db);
-    if (!fresh.ok()) return fresh.status();
-    changes_ = std::move(*fresh);
     fetched_[next->part->name] = std::move(next->part_bytes);
+    Result<RowChanges> fresh = RowChanges::since_now(db);
+    if (fresh.ok()) changes_ = std::move(*fresh);
   }
   if (next->compacted) remove_useless(*next, stop);
   return {};

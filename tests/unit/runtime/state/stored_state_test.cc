@@ -125,6 +125,21 @@ TEST_F(StoredStateTest, EveryKindOfChangeIsReadBack) {
   expect_same("by the next owner");
 }
 
+TEST_F(StoredStateTest, WhatIsReplacedAsAWholeIsReadBackWhenTheStateHasGrown) {
+  auto store = locked();
+  state_change::CloseRun close;
+  close.outputs = {{"ip", "10.0.0.1", "", false}, {"name", "x", "", false}};
+  close.secrets = {{"s", "f"}, {"t", "g"}};
+  ASSERT_TRUE(store->close_run(close).ok());
+  ASSERT_EQ(parts(), Parts());
+  put_nodes(*store, 0, 300);
+  ASSERT_FALSE(parts().empty());
+  close.outputs.erase(close.outputs.begin());
+  close.secrets.erase("s");
+  ASSERT_TRUE(store->close_run(close).ok());
+  EXPECT_EQ(all_that_is_stored(), all_of(*store));
+}
+
 TEST_F(StoredStateTest, PartsAreMergedNowAndThenAndUselessOnesRemoved) {
   auto store = locked();
   put_nodes(*store, 0, 1000);
