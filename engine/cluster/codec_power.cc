@@ -82,8 +82,9 @@ class PowerSgd : public Codec {
     residue_.clear();
     if (fits && own) residue_ = state[0];
     std::ranges::fill(q_, 0.0f);
-    if (fits) std::copy_n(state[1].begin(), q_size_, q_.begin());
-    for (const Matrix& m : matrices_) normalize(m, q_);
+    if (fits) std::copy_n(state[1].begin(), q_size_, q_.begin());  // bit for bit
+    if (!fits)
+      for (const Matrix& m : matrices_) normalize(m, q_);
   }
 
  private:

@@ -81,18 +81,23 @@ class TopK : public Codec {
     const size_t size = end - begin;
     const auto wanted = static_cast<size_t>(std::ceil(density_ * static_cast<double>(size)));
     if (size == 0) return;
-    size_t left = std::clamp<size_t>(wanted, 1, size);
+    const size_t left = std::clamp<size_t>(wanted, 1, size);
     sizes_.resize(size);
     for (size_t i = 0; i < size; ++i) sizes_[i] = std::fabs(next_left_[begin + i]);
     const auto border = sizes_.begin() + static_cast<long>(left - 1);
     std::nth_element(sizes_.begin(), border, sizes_.end(), std::greater<float>());
     const float least = *border;
-    for (size_t i = begin; i < end && left > 0; ++i) {
+    // Of those as large as the last one, the first: all larger ones are sent.
+    const auto larger = std::count_if(sizes_.begin(), border, [&](float one) { return one > least; });
+    size_t alike = left - static_cast<size_t>(larger);
+    for (size_t i = begin; i < end; ++i) {
       const float value = next_left_[i];
       if (value == 0 || std::fabs(value) < least) continue;
+      const bool is_last = std::fabs(value) == least;
+      if (is_last && alike == 0) continue;
+      alike -= is_last ? 1 : 0;
       chosen_.push_back({static_cast<uint32_t>(i), value});
       next_left_[i] = next_momenta_[i] = 0;
-      --left;
     }
   }
 

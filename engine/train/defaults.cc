@@ -51,7 +51,8 @@ double peak_of(const std::string& optimizer, Family family) {
 Status choose_defaults(Job& job, const Graph& graph, size_t images) {
   const Family family = family_of(graph);
   if (job.batch_size == kChosenSize) job.batch_size = default_batch(images);
-  if (job.optimizer.name == "auto") job.optimizer.name = family == Family::Attention ? "adamw" : "sgd";
+  const bool adaptive = family == Family::Attention && job.sync.gradients != Encoding::TopK;
+  if (job.optimizer.name == "auto") job.optimizer.name = adaptive ? "adamw" : "sgd";
   // Gradients of smaller batches vary more: the rate falls with the root of the batch.
   if (job.schedule.peak == kChosen)
     job.schedule.peak = peak_of(job.optimizer.name, family) * std::sqrt(job.batch_size / double{kBatch});

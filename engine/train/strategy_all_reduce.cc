@@ -16,16 +16,22 @@ class AllReduce : public RingStrategy {
         hints_(c.progress, c.job.sync.gradients, true) {}
 
   Status begin(TrainingState& state) override {
+    const bool own = leads();  // else another member's state comes
     Status begun = RingStrategy::begin(state);
-    if (begun.ok()) begin_view(state);
+    if (!begun.ok() || !alone_) return begun;
+    begin_view();
+    take_codec(state, own);
     return begun;
   }
 
   Status rejoin(TrainingState& state) override {
     if (!alone_) return RingStrategy::rejoin(state);
-    Status joined = seat(state, false);
-    if (joined.ok()) begin_view(state);
-    return joined;
+    const uint64_t border = done_;
+    if (Status joined = seat(state, false); !joined.ok()) return joined;
+    begin_view();
+    // At the same border, all have done the same sums: each goes on with what it has left out of them.
+    if (done_ != border) take_codec(state, false);
+    return {};
   }
 
   void store(TrainingState& out) const override {
@@ -73,19 +79,14 @@ class AllReduce : public RingStrategy {
 
  private:
   // All members measure from the first exchange on, or none does.
-  void begin_view(const TrainingState& state) {
-    if (!alone_) return;
+  void begin_view() {
     hints_.begin_view();
     measure(0);
-    take_codec(state);
   }
 
   // The codec's vectors travel after the optimizer's own; the caller drops them from the state. What another
   // member has left out is not this member's to add.
-  void take_codec(const TrainingState& state) {
-    if (party_->finished()) return;
-    const cluster::View& view = party_->view();
-    const bool own = !view.hand_over || view.source == view.members[rank_].index;
+  void take_codec(const TrainingState& state, bool own) {
     const size_t first = std::min(state.optimizer.size(), learner_.places().vectors());
     party_->codec().restore(std::span(state.optimizer).subspan(first), own);
   }

@@ -188,7 +188,7 @@ Result<Update> RingStrategy::finish_exchange(uint64_t batches) {
     out.sums.loss += n.loss;
   }
   if (status.ok()) return out;
-  party_->codec().undo();
+  if (notes.ok()) party_->codec().undo();  // else there was no sum, and the one before counts
   undo();
   return status;
 }

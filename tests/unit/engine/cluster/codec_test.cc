@@ -184,6 +184,15 @@ TEST(TopK, SendsTheLargestAndAccumulatesTheOthersWithMomentum) {
   EXPECT_EQ(sum(*nesterov, {3, 1}), (Floats{4.5f, 0}));
 }
 
+TEST(TopK, SendsTheLargestAmongManyThatAreAlike) {
+  CodecOptions options{
+      .kind = Kind::TopK, .layout = {{.name = "p", .shape = {6}, .offset = 0, .size = 6}}, .density = 0.5};
+  const auto codec = Codec::make(options);
+  codec->at(9);
+  EXPECT_EQ(sum(*codec, {1, -1, 1, 5, 1, -2}), (Floats{1, 0, 0, 5, 0, -2}));
+  EXPECT_EQ(sum(*codec, {0, 0, 0, 0, 0, 0}), (Floats{0, -1, 1, 0, 1, 0}));
+}
+
 TEST(TopK, SendsLessInLaterEpochs) {
   const auto codec = Codec::make(top_k(0.01));
   const auto sent = [&](double epoch) {
@@ -219,6 +228,15 @@ TEST(PowerSgd, StartsAgainAfterAGradientOfZeros) {
   const auto codec = Codec::make(power_sgd());
   EXPECT_EQ(sum(*codec, Floats(kSize, 0.0f)), Floats(kSize, 0.0f));
   EXPECT_NE(sum(*codec, gradient(0))[0], 0);
+}
+
+// A column that begins anew has another length than 1.
+TEST(PowerSgd, ResumesBitByBitAfterAGradientOfZeros) {
+  const auto codec = Codec::make(power_sgd()), resumed = Codec::make(power_sgd());
+  sum(*codec, Floats(kSize, 0.0f));
+  resumed->restore(codec->state(), true);
+  EXPECT_EQ(resumed->state(), codec->state());
+  EXPECT_EQ(sum(*resumed, gradient(0)), sum(*codec, gradient(0)));
 }
 
 // A joiner has the others' state, and left out nothing itself.

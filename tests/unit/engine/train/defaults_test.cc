@@ -36,6 +36,9 @@ TEST(Defaults, FitTheModelAndTheOptimizer) {
   adam.optimizer.name = "adamw";
   EXPECT_LT(chosen("resnet20", 50000, adam).schedule.peak, chosen("resnet20", 50000).schedule.peak);
   EXPECT_GT(chosen("mlp", 50000).schedule.warmup, 0);
+  Job part;
+  part.sync = {.mode = SyncMode::AllReduce, .gradients = Encoding::TopK};
+  EXPECT_EQ(chosen("vit-tiny", 50000, part).optimizer.name, "sgd") << "no other optimizer trains with top_k";
 }
 
 TEST(Defaults, FitTheTrainingPart) {
