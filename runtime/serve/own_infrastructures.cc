@@ -120,6 +120,7 @@ Answer OwnApi::make_plan(OwnCall& call) {
     auto program = query->program.empty() ? (*found)->program_of(query->sources) : query->program;
     if (!program.ok()) return error_answer(program.status());
     if (Status may = may_compile(call, *program); !may.ok()) return error_answer(may);
+    query->checked = std::move(*program);
   }
   Json findings;
   auto plan = (*found)->plan(*query, findings);

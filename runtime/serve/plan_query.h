@@ -22,6 +22,7 @@ struct PlanQuery {
   std::string command = "apply";    // or "scale", "destroy"
   std::string program;              // its text; with neither this nor sources: the one that is there
   ProjectSources sources;           // in place of `program`
+  std::string checked;              // the whole program, as may_compile() has allowed it
   std::vector<std::string> inputs;  // "name=value"
   std::string cloud;                // of nodes that name none; empty: that of the service
   std::string view;                 // another form of the plan: "full", "brief", "dot", "markdown", "html"

@@ -127,6 +127,8 @@ class Workspace {
   Status save_locked() const;
   // The program that the query brings becomes the current one; query.sources are then what to compile.
   Status use_program(PlanQuery& query);
+  // Conflict: the program is not the one that may_compile() has allowed.
+  Status check_unchanged(const PlanQuery& query) const;
   Status compile(const PlanQuery& query, driver::Project& project, Json& findings) const;
   Result<Json> plan_apply(const PlanQuery& query, Cancellation& cancellation, Json& findings);
   Result<Json> plan_destroy(const PlanQuery& query, Cancellation& cancellation);

@@ -171,7 +171,12 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
   const MemoryFile file(*stored, "the accounts of " + owner_);
   if (!file.status().ok()) return file.status();
   driver::Project project;
-  if (Status compiled = compile(query, project, findings); !compiled.ok()) return compiled;
+  const Status compiled = compile(query, project, findings);
+  if (Status unchanged = check_unchanged(query); !unchanged.ok()) {
+    findings = Json();
+    return unchanged;
+  }
+  if (!compiled.ok()) return compiled;
   driver::PreviewRequest request;
   request.machinery = machinery_options(file, query);
   request.plan = query.plan;
@@ -180,7 +185,12 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
   const auto tell = [&](const driver::Notice& notice) {
     if (notice.kind != driver::Notice::Kind::Progress) notes.push_back(notice.text);
   };
-  if (Status made = driver::preview_apply(project, request, cancellation, tell, preview); !made.ok()) {
+  const Status made = driver::preview_apply(project, request, cancellation, tell, preview);
+  if (Status unchanged = check_unchanged(query); !unchanged.ok()) {  // it may have read them again
+    findings = Json();
+    return unchanged;
+  }
+  if (!made.ok()) {
     if (project.refused)
       findings =
           Json::parse(render_json(project.refused->diagnostics, project.refused->sources), nullptr, false);

@@ -51,6 +51,13 @@ Result<std::string> Workspace::program_of(const ProjectSources& given) const {
   return whole;
 }
 
+Status Workspace::check_unchanged(const PlanQuery& query) const {
+  const Result<std::string> now = program_of(query.sources);
+  if (!now.ok()) return now.status();
+  if (*now == query.checked) return {};
+  return Status(Code::Conflict, "the files of " + id_ + " were changed meanwhile").with_hint("plan again");
+}
+
 std::string Workspace::program() const {
   auto text = program_of({});
   return text.ok() ? *text : std::string();
@@ -76,7 +83,7 @@ Status Workspace::use_program(PlanQuery& query) {
         !wrote.ok())
       return wrote;
   }
-  if (Result<std::string> complete = program_of(query.sources); !complete.ok()) return complete.status();
+  if (Status unchanged = check_unchanged(query); !unchanged.ok()) return unchanged;
   if (query.sources == now) return {};
   std::lock_guard lock(mutex_);
   sources_ = query.sources;
