@@ -13,7 +13,10 @@ constexpr std::string_view kInfrastructures = "/infrastructures/";
 constexpr double kLongestAnswer = 300;  // seconds; the IM asks the clouds before it answers
 
 // A value of an auth line in the IM's header: a line break is `\\n` there.
-std::string header_value(const std::string& value) {
+// With quotes of both kinds it cannot be written.
+Result<std::string> header_value(const std::string& value) {
+  if (value.find('\'') != value.npos && value.find('"') != value.npos)
+    return invalid("a value has both ' and \", which the IM cannot read");
   const char quote = value.find('\'') == value.npos ? '\'' : '"';
   std::string out(1, quote);
   for (char c : value) c == '\n' ? out += "\\\\n" : out += c;
@@ -29,7 +32,13 @@ Result<std::string> authorization_of(const AuthFile& auth) {
     if (!line.missing.empty())
       return Status(Code::Auth, auth.path + ": " + line.id + ": " + line.missing.begin()->second);
     header += (header.empty() ? "" : "\\n") + ("id = " + line.id) + "; type = " + line.type;
-    for (const auto& [key, value] : line.values) header += "; " + key + " = " + header_value(value);
+    for (const auto& [key, value] : line.values) {
+      auto quoted = header_value(value);
+      if (!quoted.ok())
+        return Status(quoted.status().code(),
+                      auth.path + ": " + line.id + ": " + key + ": " + quoted.status().message());
+      header += "; " + key + " = " + *quoted;
+    }
   }
   return header;
 }

@@ -76,8 +76,14 @@ class Takeover {
   Result<ImTakeover> make() {
     auto document = to_json(infrastructure_.radl);
     if (!document.ok()) return document.status();
-    for (const ImMachine& machine : infrastructure_.machines)
+    std::set<std::string> systems;
+    for (const json& one : *document)
+      if (one.value("class", "") == "system") systems.insert(one.value("id", ""));
+    for (const ImMachine& machine : infrastructure_.machines) {
+      if (!systems.count(machine.system.value("id", "")))  // it becomes a part of a path
+        return invalid("VM " + machine.number + " is of a system that the IM's RADL does not have");
       if (Status fine = take(machine); !fine.ok()) return fine;
+    }
     if (made_.nodes.empty()) return invalid("the infrastructure has no machines");
     Json written = Json::array();
     std::map<std::string, std::string> clouds;  // that a deploy names, by system

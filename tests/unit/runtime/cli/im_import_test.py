@@ -85,7 +85,7 @@ class ImImport(unittest.TestCase):
         self.assertEqual(other.asked, [], "a redirect takes no credentials along")
 
     def test_a_machine_that_cannot_be_taken_over_is_named(self):
-        for change, said in (({"provider.type": "Azure"}, "Azure"), ({"state": "failed"}, "failed"), ({"instance_id": ""}, "VM 1")):
+        for change, said in (({"provider.type": "Azure"}, "Azure"), ({"id": "other"}, "system"), ({"id": "../../../../keys"}, "system"), ({"state": "failed"}, "failed"), ({"instance_id": ""}, "VM 1")):
             with self.subTest(change):
                 self.server.answers = self.answers(NODE, {**NODE, **change})
                 self.refused("VM 1", said)
