@@ -285,30 +285,6 @@ std::optional<std::chrono::milliseconds> Apply::wait_for_next(const RunReport& r
   return next_.wait();
 }
 
-// Systems of elastic farms that have ended in this round, well or not, with no nodes.
-std::map<std::string, std::vector<int>> Apply::systems_to_free(const RunReport& report,
-                                                               const Snapshot& after) const {
-  std::map<std::string, std::vector<int>> systems;
-  const bool stays = request_.keep || request_.scale || request_.on_error == OnError::Destroy;
-  if (stays || before_freeing_ || report.status.code() == Code::Cancelled) return systems;
-  for (const ElasticFarm& farm : project_->farms) {
-    const bool ended =
-        std::any_of(report.actions.begin(), report.actions.end(), [&](const ActionOutcome& outcome) {
-          return outcome.id == farm.step.id && (outcome.state == ActionOutcome::State::Done ||
-                                                outcome.state == ActionOutcome::State::Failed);
-        });
-    const bool has_nodes = std::any_of(after.resources.begin(), after.resources.end(),
-                                       [&](const auto& one) { return one.second.system == farm.system; });
-    const bool used = std::any_of(project_->farms.begin(), project_->farms.end(), [&](const auto& other) {
-      const auto record = after.steps.find(other.step.id);
-      return other.system == farm.system && record != after.steps.end() &&
-             has_not_ended(record->second.status);
-    });
-    if (ended && has_nodes && !used) systems[farm.system] = {};
-  }
-  return systems;
-}
-
 // The round after the last one removes the nodes of farms that have ended; the report is of both.
 void Apply::free_farms(ApplyRound& round) {
   if (before_freeing_) {
@@ -322,10 +298,12 @@ void Apply::free_farms(ApplyRound& round) {
     before_freeing_.reset();
     return;
   }
-  if (round.goes_on || !round.after.ok()) return;
-  auto systems = systems_to_free(round.report, *round.after);
+  const bool stays = request_.keep || request_.scale || request_.on_error == OnError::Destroy;
+  const bool cancelled = round.report.status.code() == Code::Cancelled;
+  if (stays || cancelled || round.goes_on || !round.after.ok()) return;
+  const std::set<std::string> systems = systems_to_free(project_->farms, ended_farms_, *round.after);
   if (systems.empty()) return;
-  for (auto& [system, nodes] : systems) project_->farm_nodes.asked[system] = std::move(nodes);
+  for (const std::string& system : systems) project_->farm_nodes.asked[system] = {};
   project_->farm_nodes.frees = true;
   before_freeing_ = round.report;
   round.goes_on = true;
@@ -341,6 +319,7 @@ ApplyRound Apply::run_round() {
   }
   round.report = execute();
   const RunReport& done = round.report;
+  note_ended_farms(project_->farms, done, ended_farms_);
   RoomSought room;
   if (request_.on_error != OnError::Destroy) {
     room = seek_room(done);
@@ -357,7 +336,8 @@ ApplyRound Apply::run_round() {
     project_->farm_nodes.asked.emplace(farm.system, chosen_ordinals(*project_, farm));
   round.room = std::move(room.why);
   request_.plan.replace.clear();
-  for (const auto& [address, when] : round.lost) request_.plan.replace.push_back(address);
+  request_.plan.lost.clear();
+  for (const auto& [address, when] : round.lost) request_.plan.lost.insert(address);
   if (room.elsewhere) request_.plan.no_room = std::move(room.no_room);
 
   RunFigures figures = run_->figures(plan_, done);

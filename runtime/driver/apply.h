@@ -100,8 +100,6 @@ class Apply {
   void forecast();
   RoomSought seek_room(const RunReport& report);
   RunReport execute();
-  std::map<std::string, std::vector<int>> systems_to_free(const RunReport& report,
-                                                          const Snapshot& after) const;
   void free_farms(ApplyRound& round);
   void check_suspects();
   bool detaches() const { return request_.detach || request_.scale.has_value(); }
@@ -116,6 +114,7 @@ class Apply {
   const Tell tell_;
   bool replacing_ = false;                   // nodes were lost in an earlier round
   bool approved_ = false;                    // the farms know what was approved of them
+  std::set<std::string> ended_farms_;        // their steps, in any round so far
   std::optional<RunReport> before_freeing_;  // of the round after which nodes of farms are removed
   NextRound next_;                           // outlives the run
   const double begun_;                       // wall seconds

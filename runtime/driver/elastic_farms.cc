@@ -10,6 +10,7 @@
 #include "compiler/ir/elastic_farm.h"
 #include "runtime/driver/farm_facts.h"
 #include "runtime/driver/project.h"
+#include "runtime/exec/retry.h"
 #include "runtime/farm/sizing.h"
 #include "runtime/plan/farm_notes.h"
 #include "runtime/state/store.h"
@@ -125,6 +126,34 @@ Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const Cloud
       project.scaled[elastic.system] = {elastic.most, std::move(*chosen)};
   }
   return {};
+}
+
+void note_ended_farms(const std::vector<ElasticFarm>& farms, const RunReport& round,
+                      std::set<std::string>& ended) {
+  for (const ActionOutcome& outcome : round.actions) {
+    if (std::none_of(farms.begin(), farms.end(), [&](const auto& one) { return one.step.id == outcome.id; }))
+      continue;
+    const Code code = outcome.status.code();
+    const bool tasks_stay = code == Code::Quota || may_work_later(code);
+    if (outcome.state == ActionOutcome::State::Done ||
+        (outcome.state == ActionOutcome::State::Failed && !tasks_stay))
+      ended.insert(outcome.id);
+    else
+      ended.erase(outcome.id);
+  }
+}
+
+std::set<std::string> systems_to_free(const std::vector<ElasticFarm>& farms,
+                                      const std::set<std::string>& ended, const Snapshot& after) {
+  std::set<std::string> systems;
+  for (const ElasticFarm& farm : farms) {
+    const bool has_nodes = std::any_of(after.resources.begin(), after.resources.end(),
+                                       [&](const auto& one) { return one.second.system == farm.system; });
+    const auto record = after.steps.find(farm.step.id);
+    const bool runs = record != after.steps.end() && has_not_ended(record->second.status);
+    if (ended.contains(farm.step.id) && has_nodes && !runs) systems.insert(farm.system);
+  }
+  return systems;
 }
 
 std::vector<int> chosen_ordinals(const Project& project, const ElasticFarm& elastic) {

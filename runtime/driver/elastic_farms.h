@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/status.h"
 #include "compiler/ir/ir.h"
 #include "runtime/clouds/cloud_set.h"
+#include "runtime/exec/executor.h"
 #include "runtime/state/snapshot.h"
 
 namespace radl::driver {
@@ -38,6 +40,14 @@ struct FarmNodes {
 // Puts the nodes of each elastic farm's system into `project.scaled`: as many as its queue pays for, existing
 // ones first. If a `radlc scale` is under way, existing nodes stay.
 Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const CloudSet& clouds);
+
+// Keeps `ended`, the steps of farms that have ended, well or not, up to date with a round. A farm whose nodes
+// could not be reached, or whose outputs this computer had no room for, has not: its tasks are still there.
+void note_ended_farms(const std::vector<ElasticFarm>& farms, const RunReport& round,
+                      std::set<std::string>& ended);
+// Systems of farms that have ended, as far as they have nodes and no unfinished farm uses them.
+std::set<std::string> systems_to_free(const std::vector<ElasticFarm>& farms,
+                                      const std::set<std::string>& ended, const Snapshot& after);
 
 // The ordinals that the project is compiled with.
 std::vector<int> chosen_ordinals(const Project& project, const ElasticFarm& elastic);

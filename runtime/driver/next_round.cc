@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/json_values.h"
+#include "compiler/ir/elastic_farm.h"
 #include "compiler/resources/resource_schema.h"
 
 namespace radl::driver {
@@ -40,6 +41,7 @@ void NextRound::begin(const Plan& plan, const ir::Program& program, std::functio
   retry_due_.reset();
   scaling_due_.reset();
   resize_due_.reset();
+  failed_.clear();
   asked_.clear();
 }
 
@@ -56,6 +58,8 @@ void NextRound::take_metric(const Event& event) {
   const std::string what = json::text_of(event.data, "event");
   if (what == "interruption") lost_[event.node] = json::text_of(event.data, "time");
   if (what == "faulty") {
+    if (const std::string other = others_on(event.node, event.id); !other.empty())
+      return give_up(event.node, "is not replaced: " + other + " is there as well");
     lost_[event.node] = kFaulty;
     return schedule_replacement(event.node);
   }
@@ -80,7 +84,10 @@ void NextRound::take_failure(const Action& action, const std::string& code) {
   const auto lost = std::find_if(action.nodes.begin(), action.nodes.end(),
                                  [&](const std::string& node) { return lost_.contains(node); });
   if (lost != action.nodes.end()) return schedule_replacement(*lost);
-  if (!is_out_of_reach(code) || !restarts_elsewhere(action.id)) return;
+  if (!is_out_of_reach(code) || !restarts_elsewhere(action.id)) {
+    failed_ = action.id;
+    return;
+  }
   suspects_.insert(action.nodes.begin(), action.nodes.end());
   if (attention_) attention_();
 }
@@ -91,6 +98,20 @@ bool NextRound::restarts_elsewhere(const std::string& job) const {
                                  [&](const ir::Step& one) { return one.id == job; });
   if (step == program_->steps.end()) return false;
   return step->kind == ir::StepKind::Training || step->program.value("retries", 0) > 0;
+}
+
+// What a node has besides a farm, which a replacement would take away; empty: nothing. Nobody else uses the
+// nodes of an elastic farm.
+std::string NextRound::others_on(const std::string& node, const std::string& farm) const {
+  std::string other;
+  for (const ir::Step& step : program_->steps) {
+    if (step.id == farm && ir::has_elastic_farm(step)) return "";
+    const bool here = std::find(step.nodes.begin(), step.nodes.end(), node) != step.nodes.end();
+    const bool serves = std::any_of(step.resources.begin(), step.resources.end(),
+                                    [](const ir::Resource& one) { return one.type == "service"; });
+    if (here && step.id != farm && (ir::is_job(step.kind) || serves)) other = step.id;
+  }
+  return other;
 }
 
 void NextRound::say(const std::string& node, std::string text) {
@@ -138,6 +159,9 @@ void NextRound::found_gone(const std::set<std::string>& nodes) {
 
 void NextRound::follow_scaling() {
   std::lock_guard guard(mutex_);
+  if (!failed_.empty())
+    return give_up("", "the nodes that `radlc scale` has chosen are not used: " + failed_ +
+                           " has failed, and would run again");
   scaling_due_ = clock_.now();
 }
 
@@ -148,7 +172,10 @@ void NextRound::refuse_scaling(const std::string& why) {
 
 std::optional<NextRound::TimePoint> NextRound::due() const {
   std::optional<TimePoint> first;
-  for (const auto& due : {replacement_due_, retry_due_, scaling_due_, resize_due_})
+  for (const auto& due : {replacement_due_, retry_due_})
+    if (due && (!first || *due < *first)) first = due;
+  if (!failed_.empty()) return first;  // what has failed by itself would run again
+  for (const auto& due : {scaling_due_, resize_due_})
     if (due && (!first || *due < *first)) first = due;
   return first;
 }

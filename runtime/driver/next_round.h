@@ -66,6 +66,7 @@ class NextRound : public EventSink {
   void schedule_replacement(const std::string& node);
   void schedule_retry(const std::string& node);
   bool restarts_elsewhere(const std::string& job) const;
+  std::string others_on(const std::string& node, const std::string& farm) const;
   std::optional<TimePoint> due() const;
   void say(const std::string& node, std::string text);
   void give_up(const std::string& node, std::string text);
@@ -78,6 +79,7 @@ class NextRound : public EventSink {
   const ir::Program* program_ = nullptr;
   std::function<void()> attention_;
   LostNodes lost_;
+  std::string failed_;  // a job that no other round is for
   std::set<std::string> suspects_;
   std::map<std::string, std::vector<int>> asked_;
   std::optional<TimePoint> replacement_due_, retry_due_, scaling_due_, resize_due_;

@@ -31,6 +31,7 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.catalog = &machinery.catalog();
   question.replace.insert(request.replace.begin(), request.replace.end());
   question.targets.insert(request.targets.begin(), request.targets.end());
+  question.lost = request.lost;
   question.project_words = project.words;
   question.refresh = request.refresh;
   question.no_room = request.no_room;

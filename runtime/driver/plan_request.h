@@ -1,6 +1,7 @@
 // What a plan is asked for, and the plan of a project by everything that its state and its clouds know.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace radl::driver {
 
 struct PlanRequest {
   std::vector<std::string> replace, targets;
+  std::set<std::string> lost;  // nodes that this apply has lost: PlanQuestion
   bool refresh = false;
   std::string max_cost;  // "2.50 EUR/h"; empty: none
   NoRoom no_room;        // what this apply has found out so far

@@ -198,6 +198,8 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
     input.surveys = std::move(*surveys);
   }
   input.options.replace = question.replace;
+  for (const ir::Node& node : input.program.nodes)
+    if (question.lost.contains(node.address)) input.options.replace.insert(node.address);
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;
   input.options.caller = question.caller;

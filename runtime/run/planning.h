@@ -24,6 +24,7 @@ struct PlanQuestion {
   const CloudSet* clouds = nullptr;
   const Catalog* catalog = nullptr;
   std::set<std::string> replace, targets;  // addresses: PlanOptions
+  std::set<std::string> lost;              // nodes to replace if the program, once prepared, still has them
   std::string project_words;               // " FILE --state DIR", for commands that a plan tells to type
   // Surveys each cloud of the program; one that cannot be is planned from the catalogue and says so
   // (Plan::unseen).

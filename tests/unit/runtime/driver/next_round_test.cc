@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "runtime/driver/driver.h"
+#include "runtime/driver/elastic_farms.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/scripted_server.h"
 #include "tests/support/temporary_folder.h"
@@ -81,10 +82,98 @@ TEST_F(NextRoundTest, AFarmThatAsksForOtherNodesGetsThemAtOnce) {
   EXPECT_TRUE(next.asked().empty());
 }
 
+TEST_F(NextRoundTest, AJobThatHasFailedDoesNotRunAgainForOtherNodesOfAnotherJob) {
+  failed("program/p", Code::Invalid);
+  metric("w[0]", {{"event", "resize"}, {"system", "w"}, {"nodes", {0, 2}}});
+  next.follow_scaling();
+  next.follow_scaling();
+  EXPECT_FALSE(next.is_due());
+  EXPECT_FALSE(next.wait());
+  EXPECT_EQ(next.take_news().size(), 1u) << "the user is told once";
+  metric("w[1]", {{"event", "interruption"}, {"time", ""}});
+  metric("w[1]", {{"event", "member_lost"}});
+  EXPECT_TRUE(next.is_due());
+}
+
 TEST_F(NextRoundTest, ANodeThatAFarmHasQuarantinedIsReplaced) {
   metric("w[1]", {{"event", "faulty"}});
   EXPECT_TRUE(next.is_due());
   EXPECT_EQ(next.lost().at("w[1]"), kFaulty);
+}
+
+TEST_F(NextRoundTest, AQuarantinedNodeStaysIfAnythingElseIsThere) {
+  ir::Step other;
+  other.id = "w[1]/database";
+  other.nodes = {"w[1]"};
+  other.resources = {{"service", "postgresql", {}, {}}};
+  program.steps.push_back(other);
+  const auto quarantine = [&] {
+    Event event;
+    event.kind = EventKind::Metric;
+    event.id = "program/p";
+    event.node = "w[1]";
+    event.data = {{"event", "faulty"}};
+    next.emit(event);
+  };
+  quarantine();
+  EXPECT_TRUE(next.lost().empty()) << "its data would be lost";
+  EXPECT_FALSE(next.is_due());
+  EXPECT_EQ(next.take_news().size(), 1u);
+  program.steps.back().resources.clear();
+  quarantine();
+  EXPECT_EQ(next.lost().count("w[1]"), 1u) << "it is set up again on the new node";
+  begin();
+  program.steps.back().kind = ir::StepKind::Training;
+  quarantine();
+  EXPECT_TRUE(next.lost().empty()) << "a training runs there";
+  program.steps.front().program["elastic"] = true;
+  quarantine();
+  EXPECT_EQ(next.lost().count("w[1]"), 1u);
+}
+
+struct FreeTest : testing::Test {
+  FreeTest() {
+    ElasticFarm farm;
+    farm.step.id = "program/a";
+    farm.system = "a";
+    farms = {farm};
+    ResourceRecord node;
+    node.address = "a[0]";
+    node.system = "a";
+    after.resources[node.address] = node;
+    after.steps["program/a"].status = StepStatus::Failed;
+  }
+  std::set<std::string> after_round(const std::string& step, ActionOutcome::State state, Status status = {}) {
+    RunReport report;
+    ActionOutcome outcome;
+    outcome.id = step;
+    outcome.state = state;
+    outcome.status = std::move(status);
+    report.actions = {outcome};
+    note_ended_farms(farms, report, ended);
+    return systems_to_free(farms, ended, after);
+  }
+  using State = ActionOutcome::State;
+  std::vector<ElasticFarm> farms;
+  std::set<std::string> ended;
+  Snapshot after;
+  const std::set<std::string> freed{"a"};
+};
+
+TEST_F(FreeTest, AFarmThatHasEndedInAnEarlierRoundIsFreed) {
+  EXPECT_EQ(after_round("program/a", State::Done), freed);
+  EXPECT_EQ(after_round("program/other", State::Done), freed);
+  EXPECT_EQ(after_round("program/a", State::Skipped), std::set<std::string>{}) << "it runs again";
+}
+
+TEST_F(FreeTest, NodesOnWhichTasksMayStillRunStay) {
+  EXPECT_EQ(after_round("program/a", State::Failed, Status(Code::Lost, "no node answers")),
+            std::set<std::string>{});
+  EXPECT_EQ(after_round("program/a", State::Failed, Status(Code::Quota, "the disk is full")),
+            std::set<std::string>{});
+  EXPECT_EQ(after_round("program/a", State::Failed, invalid("1 of 8 tasks failed")), freed);
+  after.steps["program/a"].status = StepStatus::Interrupted;
+  EXPECT_EQ(systems_to_free(farms, ended, after), std::set<std::string>{});
 }
 
 TEST_F(NextRoundTest, AJobThatFailsByItselfReplacesNothing) {
@@ -282,6 +371,23 @@ TEST_F(PreemptedTest, ANodeIsReplacedWhileAJobOnAnotherRuns) {
   const Snapshot after = *store()->snapshot();
   EXPECT_NE(after.resources.at("a[0]").id, before);
   EXPECT_EQ(after.steps.at("program/other").status, StepStatus::Done);
+}
+
+// A farm, or `radlc scale`, may have removed a lost node meanwhile.
+TEST_F(PreemptedTest, ALostNodeThatTheProgramHasNoMoreIsNotReplaced) {
+  RunReport report;
+  const std::string text = kTwoPrograms;
+  write(text.substr(0, text.find("configure first")));
+  ASSERT_EQ(apply(report), 1);
+  request.plan.lost = {"a[7]", "b[0]"};
+  Apply again(host, request, cancellation, [](const driver::Notice&) {});
+  ASSERT_TRUE(again.load({}).ok());
+  ASSERT_TRUE(again.begin().ok());
+  const Status planned = again.make_plan();
+  ASSERT_TRUE(planned.ok()) << planned.text();
+  ASSERT_NE(again.plan().find("b[0]"), nullptr);
+  EXPECT_EQ(again.plan().find("b[0]")->verb, Verb::Replace);
+  EXPECT_EQ(again.plan().find("a[0]"), nullptr);
 }
 
 }  // namespace
