@@ -7,6 +7,7 @@
 
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
+#include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -161,6 +162,18 @@ bool share_a_node(const Action& a, const Action& b) {
   });
 }
 
+// Nodes that are removed with what may run there of a job: a training that is joined has left them.
+std::vector<std::string> removed_with_job(const Draft& draft, const Action& job) {
+  std::vector<std::string> removed;
+  const auto record = draft.input.snapshot.steps.find(job.id);
+  if (record == draft.input.snapshot.steps.end()) return removed;
+  for (const std::string& node : left_running(record->second, draft.input.snapshot).newest) {
+    const Action* action = draft.resource_action(node);
+    if (action && action->verb == Verb::Delete) removed.push_back(node);
+  }
+  return removed;
+}
+
 // What is left of earlier versions of jobs ends before their successors start: with its node where that goes,
 // and where the job is no longer in the file before anything else runs on its nodes.
 void job_edges(Draft& draft) {
@@ -175,6 +188,7 @@ void job_edges(Draft& draft) {
     for (const std::string& node : action.ends) {
       if (draft.resource_action(node)) need(action, node);
     }
+    for (const std::string& node : removed_with_job(draft, action)) need(action, node);
     for (const Action* job : forgotten) {
       if (share_a_node(*job, action)) need(action, job->id);
     }
