@@ -77,7 +77,7 @@ class Takeover {
     auto document = to_json(infrastructure_.radl);
     if (!document.ok()) return document.status();
     std::set<std::string> systems;
-    for (const json& one : *document)
+    for (const Json& one : *document)
       if (one.value("class", "") == "system") systems.insert(one.value("id", ""));
     for (const ImMachine& machine : infrastructure_.machines) {
       if (!systems.count(machine.system.value("id", "")))  // it becomes a part of a path
