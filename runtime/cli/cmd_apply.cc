@@ -17,11 +17,6 @@
 namespace radl::cli::apply_command {
 namespace {
 
-OnError on_error(const std::string& text) {
-  if (text == "retry") return OnError::Retry;
-  return text == "destroy" ? OnError::Destroy : OnError::Keep;
-}
-
 // From the files to the state with its lock. `guard` is set once the apply waits for more than an answer.
 Status begin(const Session& session, const Options& options, Cancellation& cancellation,
              std::optional<SignalGuard>& guard, Apply& apply) {
@@ -113,10 +108,11 @@ int execute_all(const Session& session, const Options& options, Apply& apply, co
 
 int run(const Session& session, Options& options) {
   Cancellation cancellation;
-  Apply apply(session.host,
-              {options.project, options.run, options.request, options.scale, on_error(options.run.on_error),
-               options.run.lock_timeout, options.detach, options.keep, options.job},
-              cancellation, tell_on_stderr());
+  Apply apply(
+      session.host,
+      {options.project, options.run, options.request, options.scale, on_error_named(options.run.on_error),
+       options.run.lock_timeout, options.detach, options.keep, options.job},
+      cancellation, tell_on_stderr());
   std::optional<SignalGuard> guard;  // ends before apply.leaving()
   if (Status ready = begin(session, options, cancellation, guard, apply); !ready.ok())
     return report(session, ready);
@@ -166,11 +162,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
   return [options, &session] {
     if (session.server.empty()) return run(session, *options);
     return run_on_service(session, {.project = options->project,
-                                    .max_cost = options->request.max_cost,
-                                    .run = {},
-                                    .refresh = options->request.refresh,
-                                    .json = options->run.json,
-                                    .auto_approve = options->run.auto_approve,
+                                    .run = options->run,
+                                    .plan = options->request,
                                     .detach = options->detach});
   };
 }

@@ -12,6 +12,7 @@
 
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/slurm_head.h"
@@ -130,6 +131,9 @@ int run_slurm(const Session& session, const Nodes& nodes, const ResourceRecord& 
 int run_cancel(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
+  if (!session.server.empty())
+    return cancel_on_service(
+        session, {.project = options.project, .word = options.words.empty() ? "" : options.words.front()});
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   const Stop stop = cancellation.finishing();

@@ -110,8 +110,6 @@ Status begin(const Session& session, const Options& options, Cancellation& cance
 
 int run_destroy(const Session& session, const Options& options) {
   if (!options.from_cloud.empty()) return destroy_from_cloud(session, options.from_cloud, options.run);
-  if (!options.unused_inputs.empty())
-    std::fputs("note: destroy removes what the state has; inputs change nothing in that\n", stderr);
   Cancellation cancellation;
   Destroy destroy(session.host,
                   {options.project, options.run, options.targets, options.also, options.run.lock_timeout},
@@ -172,13 +170,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->excludes("--also")
       ->excludes("--target");
   return [options, &session] {
+    if (!options->unused_inputs.empty())
+      std::fputs("note: destroy ignores inputs: the state lists what to destroy\n", stderr);
     if (session.server.empty()) return run_destroy(session, *options);
-    return run_on_service(session, {.project = options->project,
-                                    .max_cost = {},
-                                    .run = {},
-                                    .json = options->run.json,
-                                    .auto_approve = options->run.auto_approve,
-                                    .destroy = true});
+    ServiceRequest request{.project = options->project, .run = options->run, .destroy = true};
+    request.plan.targets = options->targets;
+    return run_on_service(session, request);
   };
 }
 

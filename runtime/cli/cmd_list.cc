@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
@@ -114,7 +115,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("list", "List all your infrastructures, wherever their states are");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "as JSON");
-  return [=, &session] { return run_list(session, *json); };
+  return [=, &session] {
+    return session.server.empty() ? run_list(session, *json) : list_on_service(session, *json);
+  };
 }
 
 }  // namespace radl::cli::list_command

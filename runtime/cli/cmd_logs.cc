@@ -12,13 +12,14 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/event_lines.h"
 #include "runtime/cli/mirrored.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/jobs.h"
+#include "runtime/driver/logs.h"
 #include "runtime/driver/project_state.h"
 #include "runtime/run/subscription.h"
-#include "runtime/steps/step_log.h"
 
 namespace radl::cli::logs_command {
 namespace {
@@ -33,70 +34,27 @@ struct Options {
   int lines = 0;
 };
 
-struct LogFile {
-  fs::path path;
-  std::string label;  // path below the folder of logs, without its extension
+struct ShownLog : LogFile {
   std::streamoff shown = 0;
   unsigned long long file = 0;  // which file that was
 };
 
+std::vector<ShownLog> shown_logs(const std::string& directory, const LogFilter& filter) {
+  std::vector<ShownLog> logs;
+  for (LogFile& one : log_files(directory, filter)) logs.push_back({std::move(one)});
+  return logs;
+}
+
 // A step that runs again, or a program that rotates logs, begins a new file under the same name.
-void begin_again_if_new(LogFile& log) {
+void begin_again_if_new(ShownLog& log) {
   struct stat info {};
   if (::stat(log.path.c_str(), &info) != 0) return;
   if (info.st_ino != log.file || info.st_size < log.shown) log.shown = 0;
   log.file = info.st_ino;
 }
 
-// Of a step, by its id, or of a part of that.
-std::string label_of(const std::string& id) {
-  const std::string name = log_file_name(id);
-  return name.substr(0, name.rfind(".log"));
-}
-
-// What a user names, and the trainings and programs that it takes part in.
-struct Wanted {
-  std::string name;  // of a node, system, step, training; empty: everything
-  std::vector<std::string> jobs;
-
-  bool has(const std::string& label) const {
-    return label.find(label_of(name)) != std::string::npos ||
-           std::find(jobs.begin(), jobs.end(), label) != jobs.end();
-  }
-};
-
-// A job has one log, of all its nodes.
-Wanted wanted_of(const std::string& name, const Snapshot& state) {
-  Wanted wanted{name, {}};
-  for (const StepRecord* job : jobs_of(state)) {
-    const bool takes_part = std::any_of(job->nodes.begin(), job->nodes.end(), [&](const std::string& node) {
-      return node == name || node.starts_with(name + "[");
-    });
-    if (takes_part && !name.empty()) wanted.jobs.push_back(label_of(job->id));
-  }
-  return wanted;
-}
-
-// The logs that are wanted, oldest first.
-std::vector<LogFile> log_files(const std::string& directory, const Wanted& wanted) {
-  std::vector<LogFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
-    if (!entry.is_regular_file(error)) continue;
-    std::string label = fs::relative(entry.path(), directory, error).replace_extension().string();
-    if (!wanted.has(label)) continue;
-    files.push_back({entry.path(), label, 0});
-  }
-  std::sort(files.begin(), files.end(), [](const LogFile& a, const LogFile& b) {
-    std::error_code none;
-    auto left = fs::last_write_time(a.path, none), right = fs::last_write_time(b.path, none);
-    return left != right ? left < right : a.label < b.label;
-  });
-  return files;
-}
-
 // Prints what was added since the last call, each line behind its log's name. False: nothing new.
-bool print_new(LogFile& log, int last_lines, bool color) {
+bool print_new(ShownLog& log, int last_lines, bool color) {
   begin_again_if_new(log);
   std::ifstream in(log.path, std::ios::binary);
   if (!in) return false;
@@ -140,7 +98,7 @@ class RunPrinter {
   std::map<std::string, EventLines> lines_;  // by run
 };
 
-void follow_logs(const Store& store, const Wanted& wanted, std::vector<LogFile> known, bool color) {
+void follow_logs(const Store& store, const LogFilter& wanted, std::vector<ShownLog> known, bool color) {
   const std::string directory = store.log_directory();
   Cancellation cancellation;
   SignalGuard guard(cancellation);
@@ -151,19 +109,19 @@ void follow_logs(const Store& store, const Wanted& wanted, std::vector<LogFile> 
   }
   while (!cancellation.stop_starting()) {
     if (run) run->print_new();
-    for (LogFile& found : log_files(directory, wanted)) {
-      bool is_known =
-          std::any_of(known.begin(), known.end(), [&](const LogFile& log) { return log.path == found.path; });
+    for (ShownLog& found : shown_logs(directory, wanted)) {
+      bool is_known = std::any_of(known.begin(), known.end(),
+                                  [&](const ShownLog& log) { return log.path == found.path; });
       if (!is_known) known.push_back(found);
     }
-    for (LogFile& log : known) print_new(log, 0, color);
+    for (ShownLog& log : known) print_new(log, 0, color);
     std::fflush(stdout);
     cancellation.finishing().sleep(std::chrono::milliseconds(200));
   }
 }
 
 // Why there is nothing to print, and what there is.
-Status no_logs(const std::string& directory, const Wanted& wanted, const Snapshot& state) {
+Status no_logs(const std::string& directory, const LogFilter& wanted, const Snapshot& state) {
   std::string others;
   for (const LogFile& log : log_files(directory, {})) others += (others.empty() ? "" : ", ") + log.label;
   if (others.empty()) return not_found("no logs in " + directory + ": no step or training has run yet");
@@ -181,7 +139,7 @@ bool run_goes_on(const Store& store) {
 }
 
 // What has not run yet may be followed; a name that nothing has, and no run can bring, is a mistake.
-bool may_come(const Store& store, const Wanted& wanted, const Snapshot& state) {
+bool may_come(const Store& store, const LogFilter& wanted, const Snapshot& state) {
   const std::string& name = wanted.name;
   if (name.empty() || state.resources.count(name) != 0 || state.steps.count(name) != 0) return true;
   const bool is_system = std::any_of(state.resources.begin(), state.resources.end(),
@@ -190,10 +148,10 @@ bool may_come(const Store& store, const Wanted& wanted, const Snapshot& state) {
 }
 
 // Nothing comes of a job that nobody supervises.
-void note_unsupervised(const Snapshot& state, const Wanted& wanted) {
+void note_unsupervised(const Snapshot& state, const LogFilter& wanted) {
   for (const StepRecord* job : jobs_of(state)) {
     if (!has_not_ended(job->status) || state.supervised.count(job->id) || !state.at_work.empty()) continue;
-    if (!wanted.name.empty() && !wanted.has(label_of(job->id))) continue;
+    if (!wanted.name.empty() && !wanted.has(log_label(job->id))) continue;
     std::fprintf(stderr, "note: no radlc follows %s; run `radlc wait %s`\n", shown(job->id).c_str(),
                  shown(job->id).c_str());
   }
@@ -207,12 +165,12 @@ int run_logs(const Session& session, const Options& options) {
   auto state = (*store)->snapshot();
   if (!state.ok()) return report(session, state.status());
   const std::string directory = (*store)->log_directory();
-  const Wanted wanted = wanted_of(options.node, *state);
-  std::vector<LogFile> files = log_files(directory, wanted);
+  const LogFilter wanted = log_filter(options.node, *state);
+  std::vector<ShownLog> files = shown_logs(directory, wanted);
   if (files.empty() && !(options.follow && may_come(**store, wanted, *state)))
     return report(session, no_logs(directory, wanted, *state));
   const bool color = session.terminal.color;
-  for (LogFile& log : files) print_new(log, options.lines, color);
+  for (ShownLog& log : files) print_new(log, options.lines, color);
   if (options.follow) {
     note_unsupervised(*state, wanted);
     const auto mirror = mirror_or_note(session, *place, (*store)->run_directory());
@@ -239,7 +197,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
       return report(session, invalid("one node at a time: " + options->words.back())
                                  .with_hint("files come first: radlc logs FILE NODE"));
     if (!options->words.empty()) options->node = options->words.front();
-    return run_logs(session, *options);
+    if (session.server.empty()) return run_logs(session, *options);
+    return logs_on_service(session, {.project = options->project,
+                                     .word = options->node,
+                                     .lines = options->lines,
+                                     .follow = options->follow});
   };
 }
 

@@ -113,6 +113,22 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
   return report_unseen(session, plan);
 }
 
+ServiceRequest for_service(const Options& options) {
+  ServiceRequest request{.project = options.project,
+                         .run = options.run,
+                         .plan = options.request,
+                         .html = options.html,
+                         .force = options.force,
+                         .destroy = options.destroy};
+  request.run.json = options.json;
+  request.view = options.dot        ? "dot"
+                 : options.markdown ? "markdown"
+                 : options.brief    ? "brief"
+                 : options.full     ? "full"
+                                    : "";
+  return request;
+}
+
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
@@ -150,15 +166,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
     options->json |= options->format == "json";
     options->dot |= options->format == "dot";
     options->markdown |= options->format == "markdown";
-    if (!session.server.empty())
-      return plan_on_service(session, {.project = options->project,
-                                       .max_cost = options->request.max_cost,
-                                       .run = {},
-                                       .refresh = options->request.refresh,
-                                       .json = options->json,
-                                       .destroy = options->destroy});
     bool changes = false;
-    int code = run_plan(session, *options, changes);
+    const int code = session.server.empty() ? run_plan(session, *options, changes)
+                                            : plan_on_service(session, for_service(*options), changes);
     if (!options->detailed) return code;
     return code != kDone ? static_cast<int>(kUserError) : changes ? kPlanHasChanges : static_cast<int>(kDone);
   };

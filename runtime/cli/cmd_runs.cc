@@ -127,12 +127,11 @@ int run_runs(const Session& session, Options& options) {
   if (options.words.size() > 1) return report(session, invalid("one run at a time: " + options.words.back()));
   if (!options.words.empty()) options.run = options.words.front();
   if (!session.server.empty())
-    return list_on_service(session, {.project = options.project,
-                                     .max_cost = {},
-                                     .run = options.run,
-                                     .json = options.json,
-                                     .follow = options.follow,
-                                     .from = options.from});
+    return runs_on_service(session, {.project = options.project,
+                                     .run = json_run(options.json),
+                                     .word = options.run,
+                                     .from = options.from,
+                                     .follow = options.follow});
   auto place = find_state(session.host, options.project);
   if (!place.ok()) return report(session, place.status());
   auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);

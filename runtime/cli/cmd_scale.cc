@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "runtime/cli/apply.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/plan/ordinals.h"
 
 namespace radl::cli::scale_command {
@@ -62,6 +63,11 @@ Status read_words(Options& options, ScaleRequest& scale) {
 int run_scale(const Session& session, Options& options) {
   ScaleRequest scale;
   if (Status read = read_words(options, scale); !read.ok()) return report(session, read);
+  if (!session.server.empty())
+    return run_on_service(session, {.project = options.apply.project,
+                                    .run = options.apply.run,
+                                    .plan = options.apply.request,
+                                    .scale = std::move(scale)});
   options.apply.scale = std::move(scale);
   return apply_command::run(session, options.apply);
 }

@@ -8,8 +8,11 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/mirrored.h"
+#include "runtime/cli/service_commands.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/state_view.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/driver/logs.h"
 #include "runtime/driver/project_state.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
@@ -17,8 +20,6 @@
 
 namespace radl::cli::show_command {
 namespace {
-
-constexpr const char* kRunning = "running";
 
 // How far the runs are that go on: "apply: 3 of 7 actions are over".
 std::string progress_of_runs(const std::string& folder) {
@@ -63,51 +64,6 @@ std::string going_on(const Session& session, const StatePlace& place) {
   return shown(text + (text.empty() || progress.empty() ? "" : "; ") + progress);
 }
 
-// Steps that a living run is at now. The state has them as interrupted, which they are if the run dies.
-std::set<std::string> running_steps(const Host& host, const StatePlace& place) {
-  auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);
-  if (!store.ok()) return {};
-  auto holder = (*store)->lock_holder();
-  auto intents = (*store)->open_intents();
-  if (!holder.ok() || !*holder || !intents.ok()) return {};
-  std::set<std::string> steps;
-  for (const Intent& intent : *intents)
-    if (intent.kind == Intent::Kind::Run) steps.insert(intent.address);
-  return steps;
-}
-
-void print_text(const Session& session, const Snapshot& state, const StatePlace& place,
-                const std::string& whats_going_on, const std::set<std::string>& running) {
-  Style style(session.terminal.color);
-  std::printf("%s%s%s  (%s, serial %lld)\n", style.bold().data(), state.name.c_str(), style.off().data(),
-              place.directory.c_str(), state.serial);
-  const bool going = !whats_going_on.empty();
-  if (going) std::printf("%s%s%s\n", style.yellow().data(), whats_going_on.c_str(), style.off().data());
-  if (state.interrupted() && !going) {
-    std::printf("%san interrupted run left %zu things open: apply or destroy looks them up%s\n",
-                style.yellow().data(), state.open_intents, style.off().data());
-  }
-  for (const auto& [address, resource] : state.resources) {
-    std::string where;
-    if (resource.is_node() && resource.attributes.contains("host")) {
-      where = fmt::format("  {}@{}:{}", resource.attributes.value("user", ""),
-                          resource.attributes.value("host", ""), resource.attributes.value("port", 22));
-    }
-    std::printf("  %-24s %-8s %-9s%s\n", address.c_str(), resource.type.c_str(),
-                std::string(resource_status_name(resource.status)).c_str(), where.c_str());
-  }
-  for (const auto& [id, step] : state.steps) {
-    std::printf("  %-24s %-8s %-9s  %s\n", id.c_str(), step.kind.c_str(),
-                running.contains(id) ? kRunning : std::string(step_status_name(step.status)).c_str(),
-                running.contains(id) ? "" : duration_text(step.seconds).c_str());
-    if (!step.error.empty()) std::printf("      %s\n", shown(step.error).c_str());
-  }
-  for (const OutputRecord& output : state.outputs) {
-    std::printf("  output %s = %s\n", output.name.c_str(),
-                output.sensitive ? "(sensitive)" : shown(render_value(output.value)).c_str());
-  }
-}
-
 int show_plan(const Session& session, const std::string& path, bool json) {
   auto saved = read_plan_file(path);
   if (!saved.ok()) return report(session, saved.status());
@@ -127,15 +83,12 @@ int run_show(const Session& session, const ProjectOptions& options, bool json) {
   if (!place.ok()) return report(session, place.status());
   auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
-  std::set<std::string> running = running_steps(session.host, *place);
+  std::set<std::string> running = running_steps(session.host, place->directory, place->name);
   for (const auto& [step, by] : snapshot->supervised) running.insert(step);
   if (json) {
-    Json state = to_json(*snapshot);
-    for (Json& step : state["steps"])
-      if (running.contains(step.at("id").get<std::string>())) step["status"] = kRunning;
-    std::printf("%s\n", state.dump(2).c_str());
+    std::printf("%s\n", with_running(to_json(*snapshot), running).dump(2).c_str());
   } else {
-    print_text(session, *snapshot, *place, going_on(session, *place), running);
+    print_state(session, to_json(*snapshot), place->directory, going_on(session, *place), running);
   }
   return kDone;
 }
@@ -146,25 +99,7 @@ int run_output(const Session& session, const ProjectOptions& options, const std:
   if (!place.ok()) return report(session, place.status());
   auto snapshot = read_snapshot(session.host, place->directory, place->name);
   if (!snapshot.ok()) return report(session, snapshot.status());
-  Json all = Json::object();
-  for (const OutputRecord& output : snapshot->outputs) {
-    if (!name.empty() && output.name != name) continue;
-    if (raw && !name.empty()) {
-      std::printf("%s", output.value.is_string() ? output.value.get<std::string>().c_str()
-                                                 : output.value.dump().c_str());
-      return kDone;
-    }
-    all[output.name] = {
-        {"value", output.value}, {"sensitive", output.sensitive}, {"description", output.description}};
-    if (!json) {
-      std::printf("%s = %s\n", output.name.c_str(),
-                  output.sensitive ? "(sensitive)" : shown(render_value(output.value)).c_str());
-    }
-  }
-  if (!name.empty() && all.empty())
-    return report(session, not_found("no output " + name + " in " + place->name));
-  if (json) std::printf("%s\n", (name.empty() ? all : all[name]["value"]).dump(2).c_str());
-  return kDone;
+  return print_outputs(session, to_json(*snapshot), {name, json, raw});
 }
 
 }  // namespace
@@ -176,7 +111,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto json = std::make_shared<bool>(false);
   add_state_options(*command, *options);
   command->add_flag("--json", *json, "as JSON (docs/state.md)");
-  return [=, &session] { return run_show(session, *options, *json); };
+  return [=, &session] {
+    if (session.server.empty()) return run_show(session, *options, *json);
+    return show_on_service(session, {.project = *options, .run = json_run(*json)});
+  };
 }
 
 std::function<int()> add_output(CLI::App& app, Session& session) {
@@ -191,7 +129,10 @@ std::function<int()> add_output(CLI::App& app, Session& session) {
   return [=, &session] {
     take_files(*words, *options);
     if (words->size() > 1) return report(session, invalid("one output at a time: " + words->back()));
-    return run_output(session, *options, words->empty() ? "" : words->front(), *json, *raw);
+    const std::string name = words->empty() ? "" : words->front();
+    if (session.server.empty()) return run_output(session, *options, name, *json, *raw);
+    return output_on_service(session,
+                             {.project = *options, .run = json_run(*json), .word = name, .raw = *raw});
   };
 }
 

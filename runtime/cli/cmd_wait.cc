@@ -115,10 +115,11 @@ std::optional<int> follow_or_supervise(const Session& session, const Options& op
 int run_wait(const Session& session, Options& options) {
   take_files(options.words, options.apply.project);
   if (options.words.size() > 1) return report(session, invalid("one job at a time: " + options.words.back()));
+  if (!session.server.empty() && !options.words.empty())
+    return report(session, invalid("JOB of radlc wait is not supported with --server: a service waits for "
+                                   "whole runs"));
   if (!session.server.empty())
-    return wait_on_service(
-        session,
-        {.project = options.apply.project, .max_cost = {}, .run = {}, .json = options.apply.run.json});
+    return wait_on_service(session, {.project = options.apply.project, .run = options.apply.run});
   while (true) {
     if (auto done = follow_or_supervise(session, options)) return *done;
   }

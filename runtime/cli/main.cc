@@ -52,7 +52,7 @@ int run(int argc, char** argv) {
   app.formatter(help_formatter());
   app.add_flag("--no-color", session.no_color, "plain text (also: NO_COLOR, CI, or no terminal)");
   app.add_option("--server", session.server,
-                 "run plan, apply, destroy, runs or wait on this `radlc serve` (see radlc login)")
+                 "run the command on this `radlc serve` (see radlc login and docs/service-cli.md)")
       ->type_name("URL");
   bool version = false;
   app.add_flag("-V,--version", version, "print the version and exit");

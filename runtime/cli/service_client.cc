@@ -122,6 +122,13 @@ Status keep_token(const Session& session, const std::string& url, const std::str
   return write_file_atomic(*path, servers->dump(2) + "\n", 0600);
 }
 
+std::string encoded(const std::string& path) {
+  std::string made;
+  for (const std::string_view name : split(path, '/'))
+    made += (made.empty() ? "" : "/") + http::percent_encode(name);
+  return made;
+}
+
 ServiceClient::ServiceClient(const Session& session, std::string url, std::string token, Stop stop)
     : http_(session.host.environment()),
       url_(std::move(url)),
@@ -159,8 +166,10 @@ Result<Json> ServiceClient::call(const std::string& method, const std::string& p
   return json;
 }
 
-Status ServiceClient::upload(const std::string& path, const std::string& file, uint64_t bytes) {
-  http::Request sent = request("PUT", path + "?offset=0&total=" + std::to_string(bytes));
+Status ServiceClient::upload(const std::string& path, const std::string& file, uint64_t bytes,
+                             bool executable) {
+  http::Request sent = request(
+      "PUT", path + "?offset=0&total=" + std::to_string(bytes) + (executable ? "&executable=yes" : ""));
   sent.upload_file = file;
   sent.upload_length = bytes;
   sent.headers.emplace_back("Content-Type", "application/octet-stream");

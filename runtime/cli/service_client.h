@@ -20,6 +20,9 @@ Status keep_token(const Session& session, const std::string& url, const std::str
 // token to the network.
 Result<std::string> server_url(const std::string& text);
 
+// A path for a URL: all but its slashes encoded.
+std::string encoded(const std::string& path);
+
 class ServiceClient {
  public:
   ServiceClient(const Session& session, std::string url, std::string token, Stop stop);
@@ -28,7 +31,7 @@ class ServiceClient {
   // sent more than once.
   Result<Json> call(const std::string& method, const std::string& path, const Json& body = nullptr,
                     bool again = false);
-  Status upload(const std::string& path, const std::string& file, uint64_t bytes);
+  Status upload(const std::string& path, const std::string& file, uint64_t bytes, bool executable);
   // Passes the events of a run on, from number `from` until its end, and returns the run. A broken connection
   // is resumed after the last event. Cancelled: by the stop; the run continues.
   Result<Json> follow(const std::string& run, unsigned long long from,

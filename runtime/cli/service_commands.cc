@@ -1,239 +1,212 @@
+// plan, apply, scale and destroy on a service.
 #include "runtime/cli/service_commands.h"
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-#include <cctype>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
-#include <set>
 
-#include "common/files.h"
-#include "common/utc.h"
-#include "runtime/cli/event_lines.h"
-#include "runtime/cli/service_client.h"
+#include "common/digest.h"
+#include "common/human.h"
+#include "runtime/cli/result_file.h"
+#include "runtime/cli/service_project.h"
+#include "runtime/cli/service_session.h"
 #include "runtime/cli/shown.h"
-#include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/plan/budget.h"
+#include "runtime/plan/plan.h"
 
 namespace radl::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr size_t kLargestProgram = size_t{8} << 20;
-
-std::string text_of(const Json& of, const char* name) {
-  const auto found = of.is_object() ? of.find(name) : of.end();
-  return of.is_object() && found != of.end() && found->is_string() ? found->get<std::string>()
-                                                                   : std::string();
+bool is_executable(const std::string& file) {
+  std::error_code error;
+  const auto mode = std::filesystem::status(file, error).permissions();
+  return (mode & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
 }
 
-// "a=b" of each --input, as an object.
-Result<Json> inputs_of(const ProjectOptions& options) {
-  Json inputs = Json::object();
-  for (const std::string& one : options.inputs) {
-    const size_t equals = one.find('=');
-    if (equals == one.npos || equals == 0) return invalid("--input " + one + ": expected NAME=VALUE");
-    inputs[one.substr(0, equals)] = one.substr(equals + 1);
-  }
-  return inputs;
-}
-
-// A run is named by its ID, or by its number alone: "3" is ID "INFRASTRUCTURE-3".
-bool is_run(const std::string& id, const std::string& named) {
-  return id == named || id.ends_with("-" + named);
-}
-
-// Whether a program names files/NAME or ./files/NAME, and not another path that contains it.
-bool names_file(const std::string& program, const std::string& name) {
-  const auto of_path = [](char c) {
-    return (c & 0x80) != 0 || std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._-", c);
-  };
-  const std::string path = "files/" + name;
-  for (size_t at = 0; (at = program.find(path, at)) != program.npos; ++at) {
-    const size_t end = at + path.size();
-    const size_t begin = at >= 2 && program.compare(at - 2, 2, "./") == 0 ? at - 2 : at;
-    if ((begin == 0 || !of_path(program[begin - 1])) && (end == program.size() || !of_path(program[end])))
-      return true;
-  }
-  return false;
-}
-
-class OnService {
+class Planned : public OnService {
  public:
-  OnService(const Session& session, const ServiceRequest& request) : session_(session), request_(request) {}
-
-  int plan();
+  using OnService::OnService;
+  int plan(bool& changes);
   int run();
-  int list();
-  int wait();
 
  private:
-  Status connect();
-  Status read_program();
-  Status find(bool create);
+  Status find_or_create();
   Status upload();
+  Status remove_stale(const std::map<std::string, Json>& there);
+  Json query() const;
   Status make_plan();
+  void show() const;
+  // True: start the run.
+  Result<bool> approved() const;
   Status start(std::string& run);
-  int follow(const std::string& run, unsigned long long from);
-  Result<std::string> newest_run();
-  void print(const Event& event);
   void discard();
-  // For requests after Ctrl-C: it has 10 seconds.
-  Result<std::unique_ptr<ServiceClient>> client_of_its_own() const;
-  // The command line `rest` for this infrastructure of the service.
-  std::string command_line(const std::string& rest) const {
-    return "radlc --server " + client_->url() + " " + rest + " --name " + id_;
-  }
+  int report_no_plan(const Status& made) const;
 
-  const Session& session_;
-  const ServiceRequest& request_;
-  Cancellation cancellation_;
-  SignalGuard guard_{cancellation_};
-  std::optional<ServiceClient> client_;
-  std::string name_, folder_, program_;  // of the program's file
-  std::string id_;                       // of the infrastructure; empty: there is none
-  bool created_ = false;                 // a draft of this command, without a run
+  ServiceProject project_;
+  bool created_ = false;  // a draft of this command, without a run
+  bool gone_ = false;     // nothing of what is to be destroyed exists
   Json plan_;
-  EventLines lines_{Plan(), session_.terminal.color, true};
+  Plan read_;  // plan_
 };
 
-Status OnService::connect() {
-  auto url = server_url(session_.server);
-  if (!url.ok()) return url.status();
-  auto token = token_for(session_, *url);
-  if (!token.ok()) return token.status();
-  client_.emplace(session_, *url, *token, cancellation_.finishing());
-  return {};
-}
-
-Status OnService::read_program() {
-  name_ = request_.project.name;
-  const bool needed = !request_.destroy;
-  if (!needed && !name_.empty()) return {};
-  auto files = driver::source_files(request_.project);
-  if (!files.ok()) return files.status();
-  if (files->size() != 1) return invalid("a service runs one file: give one .radl file");
-  const fs::path path = files->front();
-  if (name_.empty()) name_ = path.stem();
-  folder_ = path.parent_path();
-  if (!needed) return {};
-  auto text = read_file(path, kLargestProgram);
-  if (!text.ok()) return text.status();
-  program_ = std::move(*text);
-  return {};
-}
-
-// The caller's infrastructure of this name, or the one with this ID. NotFound, unless `create`.
-Status OnService::find(bool create) {
-  auto me = client_->call("GET", "/me");
-  if (!me.ok()) return me.status();
-  auto all = client_->call("GET", "/infrastructures");
-  if (!all.ok()) return all.status();
-  std::vector<std::string> alive, destroyed;
-  for (const Json& one : all->value("infrastructures", Json::array())) {
-    if (text_of(one, "id") == name_) {
-      id_ = name_;
-      return {};
-    }
-    if (text_of(one, "name") != name_ || text_of(one, "owner") != text_of(*me, "user")) continue;
-    (text_of(one, "state") == "destroyed" ? destroyed : alive).push_back(text_of(one, "id"));
-  }
-  if (alive.size() > 1)
-    return Status(Code::Conflict, fmt::format("{} infrastructures are named {}: {}", alive.size(), name_,
-                                              fmt::join(alive, ", ")))
-        .with_hint("pass --name ID");
-  if (!alive.empty()) id_ = alive.front();
-  if (alive.empty() && !destroyed.empty()) id_ = destroyed.back();
-  if (!id_.empty()) return {};
-  if (!create)
-    return Status(Code::NotFound, client_->url() + " has no infrastructure " + name_)
-        .with_hint("the page of the service lists all of yours");
-  auto made = client_->call("POST", "/infrastructures", {{"name", name_}});
+Status Planned::find_or_create() {
+  auto name = name_on_service(request_.project);
+  if (!name.ok()) return name.status();
+  const Status found = find(*name);
+  if (!absent_ || request_.destroy || request_.scale) return found;
+  auto made = client_->call("POST", "/infrastructures", {{"name", *name}, {"temporary", true}});
   if (!made.ok()) return made.status();
-  id_ = text_of(*made, "id");
+  id_ = json::text_of(*made, "id");
   created_ = true;
   return {};
 }
 
-// Files that the program names as ./files/NAME, from the folder of the program.
-Status OnService::upload() {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(folder_) / "files", error)) {
-    const std::string name = entry.path().filename();
-    if (!entry.is_regular_file(error) || !names_file(program_, name)) continue;
-    std::fprintf(stderr, "uploading files/%s\n", shown(name).c_str());
-    const uint64_t bytes = entry.file_size(error);
-    if (Status sent = client_->upload("/infrastructures/" + id_ + "/files/" + http::percent_encode(name),
-                                      entry.path(), bytes);
-        !sent.ok())
+// What the service does not have already.
+Status Planned::upload() {
+  std::map<std::string, Json> there;
+  if (!created_) {
+    auto files = client_->call("GET", path("/files?sha256=yes"));
+    if (!files.ok()) return files.status();
+    for (const Json& file : files->value("files", Json::array()))
+      if (file.value("complete", false)) there[json::text_of(file, "path")] = file;
+  }
+  for (const auto& [name, file] : project_.uploads) {
+    auto digest = sha256_file(file);
+    if (!digest.ok()) return digest.status();
+    const bool executable = is_executable(file);
+    const auto found = there.find(name);
+    if (found != there.end() && json::text_of(found->second, "sha256") == *digest &&
+        found->second.value("executable", false) == executable)
+      continue;
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(file, error);
+    if (error) return Status(Code::Invalid, file + ": " + error.message());
+    std::fprintf(stderr, "uploading %s (%s)\n", shown(name).c_str(), bytes_text(double(bytes)).c_str());
+    if (Status sent = client_->upload(path("/files/" + encoded(name)), file, bytes, executable); !sent.ok())
       return sent;
+  }
+  return remove_stale(there);
+}
+
+// A folder is sent to the nodes as a whole.
+Status Planned::remove_stale(const std::map<std::string, Json>& there) {
+  for (const auto& [name, file] : there) {
+    if (project_.uploads.contains(name)) continue;
+    for (const std::string& folder : project_.folders)
+      if (name.starts_with(folder + "/")) {
+        auto removed = client_->call("DELETE", path("/files/" + encoded(name)));
+        if (!removed.ok()) return removed.status();
+        break;
+      }
   }
   return {};
 }
 
-Status OnService::make_plan() {
-  if (Status found = find(!request_.destroy); !found.ok()) return found;
-  auto inputs = inputs_of(request_.project);
-  if (!inputs.ok()) return inputs.status();
-  Json query = {{"infrastructure", id_}, {"command", request_.destroy ? "destroy" : "apply"}};
-  if (!request_.destroy) {
-    if (Status sent = upload(); !sent.ok()) return sent;
-    query["program"] = program_;
-    query["inputs"] = *inputs;
-    if (!request_.max_cost.empty()) query["max_cost"] = request_.max_cost;
-    query["refresh"] = request_.refresh;
-  }
-  auto made = client_->call("POST", "/plans", query, true);
-  if (!made.ok()) return made.status();
-  plan_ = std::move(*made);
-  if (!request_.json) std::fputs(shown(text_of(plan_, "text")).c_str(), stdout);
+Json Planned::query() const {
+  Json query = {{"infrastructure", id_},
+                {"command", request_.destroy ? "destroy"
+                            : request_.scale ? "scale"
+                                             : "apply"},
+                {"targets", request_.plan.targets},
+                {"refresh", request_.plan.refresh},
+                {"parallelism", request_.run.parallelism}};
+  if (request_.run.lock_timeout > 0) query["lock_timeout"] = request_.run.lock_timeout;
+  if (!request_.run.cloud.empty()) query["cloud"] = request_.run.cloud;
+  if (const std::string view = request_.html.empty() ? request_.view : "html"; !view.empty())
+    query["view"] = view;
+  if (request_.destroy) return query;
+  query["files"] = project_.files;
+  query["module_path"] = project_.module_path;
+  query["inputs"] = project_.inputs;
+  query["replace"] = request_.plan.replace;
+  query["on_error"] = request_.run.on_error;
+  if (!request_.plan.max_cost.empty()) query["max_cost"] = request_.plan.max_cost;
+  if (!request_.scale) return query;
+  const ScaleRequest& scale = *request_.scale;
+  query["system"] = scale.system;
+  query["relative"] = scale.relative;
+  query["without"] = scale.without;
+  query["reset"] = scale.reset;
+  if (scale.count) query["count"] = *scale.count;
+  return query;
+}
+
+void Planned::show() const {
+  for (const Json& note : plan_.value("notes", Json::array()))
+    if (note.is_string()) std::fprintf(stderr, "note: %s\n", shown(note.get<std::string>()).c_str());
+  if (request_.run.json || request_.html == "-") return;
+  std::fputs(shown(json::text_of(plan_, request_.view.empty() ? "text" : "view")).c_str(), stdout);
   std::fflush(stdout);
-  const std::string above = text_of(plan_, "above_budget");
+}
+
+Status Planned::make_plan() {
+  if (Status connected = connect(); !connected.ok()) return connected;
+  if (!request_.plan.max_cost.empty())
+    if (auto budget = parse_budget(request_.plan.max_cost); !budget.ok()) return budget.status();
+  if (!request_.destroy) {
+    auto project = project_for_service(session_, request_.project);
+    if (!project.ok()) return project.status();
+    project_ = std::move(*project);
+  }
+  Status found = find_or_create();
+  gone_ = request_.destroy && absent_;
+  if (found.ok() && !request_.destroy) found = upload();
+  if (!found.ok()) return found;
+  auto made = client_->call("POST", "/plans", query(), true);
+  gone_ = request_.destroy && made.status().code() == Code::NotFound;
+  if (!made.ok()) return made.status();
+  if (Status same = same_sources(project_, *made); !same.ok()) return same;
+  auto read = plan_from_json(*made);
+  if (!read.ok()) return read.status();
+  plan_ = std::move(*made);
+  read_ = std::move(*read);
+  show();
+  const std::string above = json::text_of(plan_, "above_budget");
   return above.empty() ? Status() : Status(Code::Quota, above);
 }
 
-Result<std::unique_ptr<ServiceClient>> OnService::client_of_its_own() const {
-  auto token = token_for(session_, client_->url());
-  if (!token.ok()) return token.status();
-  return std::make_unique<ServiceClient>(session_, client_->url(), *token,
-                                         Stop().within(std::chrono::seconds(10)));
-}
-
 // A draft that no run has used. What cannot be removed stays a draft, and costs nothing.
-void OnService::discard() {
+void Planned::discard() {
   if (!created_ || !client_) return;
-  if (auto last = client_of_its_own(); last.ok()) (void)(*last)->call("DELETE", "/infrastructures/" + id_);
+  if (auto last = client_of_its_own(); last.ok()) (void)(*last)->call("DELETE", path());
 }
 
-int OnService::plan() {
-  Status made = connect();
-  if (made.ok()) made = read_program();
-  if (made.ok()) made = make_plan();
+// As without a service: a wrong name is an error, and nothing to destroy is none.
+int Planned::report_no_plan(const Status& made) const {
+  if (!gone_ || !request_.project.name.empty()) return report(session_, made);
+  if (!request_.run.json) std::printf("Nothing to destroy: %s.\n", shown(made.message()).c_str());
+  return kDone;
+}
+
+int Planned::plan(bool& changes) {
+  const Status made = make_plan();
   discard();
-  if (request_.json && !plan_.is_null()) {
+  if (!plan_.is_object()) return report(session_, made);
+  changes = plan_.value("changes", false);
+  if (request_.run.json && request_.html != "-") {
     Json json = plan_;
-    json.erase("text");
+    for (const char* text : {"text", "view"}) json.erase(text);
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   }
-  return made.ok() ? int(kDone) : report(session_, made);
+  if (!request_.html.empty())
+    if (const int code = put_result(session_, json::text_of(plan_, "view"), {request_.html, request_.force},
+                                    ResultKind::Review);
+        code != kDone)
+      return code;
+  return made.ok() ? report_unseen(session_, read_) : report(session_, made);
 }
 
 // A plan runs once: if the answer was lost, also by Ctrl-C, its run is looked up.
-Status OnService::start(std::string& run) {
-  Json body = {{"plan", text_of(plan_, "id")}};
-  auto inputs = inputs_of(request_.project);
-  if (!inputs.ok()) return inputs.status();
+Status Planned::start(std::string& run) {
+  Json body = {{"plan", json::text_of(plan_, "id")}};
   for (const Json& name : plan_.value("secret_inputs", Json::array()))
-    if (name.is_string() && inputs->contains(name.get<std::string>()))
-      body["inputs"][name.get<std::string>()] = (*inputs)[name.get<std::string>()];
+    if (name.is_string() && project_.inputs.contains(name.get<std::string>()))
+      body["inputs"][name.get<std::string>()] = project_.inputs[name.get<std::string>()];
   auto begun = client_->call("POST", "/runs", body);
   if (begun.ok()) {
-    run = text_of(*begun, "id");
+    run = json::text_of(*begun, "id");
     return {};
   }
   const Code code = begun.status().code();
@@ -244,147 +217,58 @@ Status OnService::start(std::string& run) {
     return Status(code, begun.status().message() + "; the run may have begun on " + client_->url())
         .with_hint("list the runs: " + command_line("runs"));
   for (const Json& one : runs->value("runs", Json::array()))
-    if (text_of(one, "plan") == text_of(plan_, "id")) {
-      run = text_of(one, "id");
+    if (json::text_of(one, "plan") == json::text_of(plan_, "id")) {
+      run = json::text_of(one, "id");
       return {};
     }
   return begun.status();
 }
 
-int OnService::run() {
-  Status made = connect();
-  if (made.ok()) made = read_program();
-  if (made.ok()) made = make_plan();
+Result<bool> Planned::approved() const {
+  const bool changes = plan_.value("changes", false);
+  if (!changes || request_.run.auto_approve) return true;
+  if (!session_.terminal.can_ask)
+    return Status(Code::Invalid, kCannotConfirm).with_hint("pass --auto-approve");
+  return confirm(request_.destroy ? "\nDestroy all of this? Only 'yes' is accepted:"
+                                  : "\nApply this plan? Only 'yes' is accepted:");
+}
+
+int Planned::run() {
+  Status made = make_plan();
+  const int unseen = made.ok() ? report_unseen(session_, read_) : int(kDone);
   // A destroy removes the state as well, which may hold outputs alone.
-  const bool changes = plan_.is_object() && plan_.value("changes", false);
-  bool go = made.ok() && (changes || request_.destroy);
-  if (go && changes && !request_.auto_approve) {
-    if (!session_.terminal.can_ask) {
-      made = Status(Code::Invalid, kCannotConfirm).with_hint("pass --auto-approve");
-      go = false;
-    } else if (!confirm(request_.destroy ? "\nDestroy this? Only 'yes' is taken as yes:"
-                                         : "\nDo this? Only 'yes' is taken as yes:")) {
-      std::fputs("Nothing was done.\n", stdout);
-      discard();
-      return kUserError;
-    }
-  }
+  const bool go = made.ok() && (plan_.value("changes", false) || request_.destroy);
+  Result<bool> approval = go ? approved() : Result<bool>(false);
   std::string run;
-  if (go) made = start(run);
-  if (!go || !made.ok()) {
-    discard();
-    return made.ok() ? int(kDone) : report(session_, made);
+  if (made.ok()) made = approval.status();
+  if (made.ok() && *approval) made = start(run);
+  if (!run.empty() && !request_.detach) {
+    const int done = follow(run, 1);
+    return done == kDone ? unseen : done;
   }
-  if (request_.detach) {
+  if (!run.empty()) {
     std::fprintf(stderr, "%s runs on %s. Follow it: %s\n", shown(run).c_str(), shown(client_->url()).c_str(),
                  shown(command_line("wait")).c_str());
-    return kDone;
+    return unseen;
   }
-  return follow(run, 1);
-}
-
-void OnService::print(const Event& event) {
-  const std::string line = request_.json ? to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace)
-                                         : lines_.line(event);
-  if (line.empty()) return;
-  std::printf("%s\n", line.c_str());
-  std::fflush(stdout);
-}
-
-int OnService::follow(const std::string& run, unsigned long long from) {
-  auto over = client_->follow(run, from, [this](const Event& event) { print(event); });
-  if (over.status().code() == Code::Cancelled)
-    return report(session_, Status(Code::Cancelled, run + " continues on " + client_->url())
-                                .with_hint("follow it: " + command_line("wait")));
-  if (!over.ok()) return report(session_, over.status());
-  const std::string state = text_of(*over, "state");
-  if (state == "done") return kDone;
-  if (state == "stopped") return report(session_, Status(Code::Cancelled, run + " was stopped"));
-  Status failed(Code::Lost, text_of(*over, "why").empty() ? run + " failed" : text_of(*over, "why"));
-  const std::string hint = text_of(*over, "hint");
-  return report(session_, hint.empty() ? failed : std::move(failed).with_hint(hint));
-}
-
-Result<std::string> OnService::newest_run() {
-  auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
-  if (!runs.ok()) return runs.status();
-  for (const Json& one : runs->value("runs", Json::array()))  // the newest first
-    if (request_.run.empty() || is_run(text_of(one, "id"), request_.run)) return text_of(one, "id");
-  return Status(Code::NotFound,
-                request_.run.empty() ? name_ + " has no runs yet" : "there is no run " + request_.run);
-}
-
-int OnService::list() {
-  Status found = connect();
-  if (found.ok()) found = read_program();
-  if (found.ok()) found = find(false);
-  if (!found.ok()) return report(session_, found);
-  if (!request_.run.empty() || request_.follow || request_.from != 1) {
-    auto run = newest_run();
-    return run.ok() ? follow(*run, request_.from) : report(session_, run.status());
-  }
-  auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
-  if (!runs.ok()) return report(session_, runs.status());
-  if (request_.json) {
-    std::printf(
-        "%s\n",
-        runs->value("runs", Json::array()).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-    return kDone;
-  }
-  for (const Json& one : runs->value("runs", Json::array()))
-    std::printf("%s\n",
-                shown(fmt::format("{:<40} {:<8} {:<8} {}", text_of(one, "id"), text_of(one, "command"),
-                                  text_of(one, "state"), text_of(one, "why")))
-                    .c_str());
-  return kDone;
-}
-
-int OnService::wait() {
-  Status found = connect();
-  if (found.ok()) found = read_program();
-  if (found.ok()) found = find(false);
-  if (!found.ok()) return report(session_, found);
-  auto run = newest_run();
-  return run.ok() ? follow(*run, 1) : report(session_, run.status());
+  discard();
+  if (!made.ok()) return report_no_plan(made);
+  if (!go) return unseen;
+  std::fputs("Nothing was done.\n", stdout);
+  return kUserError;
 }
 
 }  // namespace
 
-int plan_on_service(const Session& session, const ServiceRequest& request) {
-  return OnService(session, request).plan();
-}
-int run_on_service(const Session& session, const ServiceRequest& request) {
-  return OnService(session, request).run();
-}
-int list_on_service(const Session& session, const ServiceRequest& request) {
-  ServiceRequest by_name = request;
-  by_name.destroy = true;  // the program is not sent
-  return OnService(session, by_name).list();
-}
-int wait_on_service(const Session& session, const ServiceRequest& request) {
-  ServiceRequest by_name = request;
-  by_name.destroy = true;
-  return OnService(session, by_name).wait();
+int plan_on_service(const Session& session, const ServiceRequest& request, bool& changes) {
+  if (!request.html.empty() && !request.view.empty())
+    return report(session, invalid("--html of radlc plan is not supported with --server together with --" +
+                                   request.view));
+  return Planned(session, request).plan(changes);
 }
 
-Status fits_service(const CLI::App& command) {
-  static const std::map<std::string, std::set<std::string>> kOptions = {
-      {"plan", {"FILE", "--file", "--name", "--input", "--max-cost", "--json", "--refresh", "--destroy"}},
-      {"apply",
-       {"FILE", "--file", "--name", "--input", "--max-cost", "--json", "--refresh", "--auto-approve",
-        "--detach"}},
-      {"destroy", {"FILE", "--file", "--name", "--json", "--auto-approve"}},
-      {"runs", {"FILE", "--file", "--name", "RUN", "--follow", "--from", "--json"}},
-      {"wait", {"FILE", "--file", "--name", "--json"}}};
-  const auto supported = kOptions.find(command.get_name());
-  if (supported == kOptions.end())
-    return invalid("radlc " + command.get_name() + " does not run on a service")
-        .with_hint("plan, apply, destroy, runs and wait do");
-  for (const CLI::Option* option : command.get_options())
-    if (option->count() > 0 && !supported->second.contains(option->get_name()))
-      return invalid(option->get_name() + " of radlc " + command.get_name() +
-                     " is not supported with --server");
-  return {};
+int run_on_service(const Session& session, const ServiceRequest& request) {
+  return Planned(session, request).run();
 }
 
 }  // namespace radl::cli

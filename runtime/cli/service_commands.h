@@ -1,10 +1,13 @@
-// Commands that run on a service: `radlc --server URL plan|apply|destroy|runs|wait`.
+// Commands that run on a service: `radlc --server URL plan`, and so on. Each returns the exit code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/cli/command.h"
+#include "runtime/cli/run_options.h"
+#include "runtime/driver/plan_request.h"
 #include "runtime/driver/project.h"
 
 namespace CLI {
@@ -14,18 +17,37 @@ class App;
 namespace radl::cli {
 
 struct ServiceRequest {
-  ProjectOptions project;  // files, inputs and the name or ID of an infrastructure
-  std::string max_cost;
-  std::string run;  // of `runs`
-  bool refresh = false, json = false, auto_approve = false, detach = false, destroy = false, follow = false;
-  unsigned long long from = 1;
+  ProjectOptions project;  // files, inputs, and the name or ID of an infrastructure
+  RunOptions run = {};
+  PlanRequest plan = {};
+  std::optional<ScaleRequest> scale = {};
+  std::string view = {};        // of a plan: "full", "brief", "dot", "markdown"; empty: the usual text
+  std::string html = {};        // where a page of the plan goes
+  bool force = false;           // it replaces a file
+  std::string word = {};        // RUN, JOB, NODE or the NAME of an output
+  unsigned long long from = 1;  // of events
+  int lines = 0;                // of each log; 0: all
+  bool detach = false, destroy = false, follow = false, raw = false;
 };
+// --json alone, for commands without the other options of a run.
+inline RunOptions json_run(bool json) {
+  RunOptions run;
+  run.json = json;
+  return run;
+}
 
-int plan_on_service(const Session& session, const ServiceRequest& request);
-// Apply, or destroy if request.destroy: plans, shows, asks, starts the run and follows it.
+// `changes`: whether the plan has any.
+int plan_on_service(const Session& session, const ServiceRequest& request, bool& changes);
+// Apply, scale or destroy: plans, shows, asks, starts the run and follows it.
 int run_on_service(const Session& session, const ServiceRequest& request);
-int list_on_service(const Session& session, const ServiceRequest& request);  // `runs`
+
+int list_on_service(const Session& session, bool json);
+int show_on_service(const Session& session, const ServiceRequest& request);
+int output_on_service(const Session& session, const ServiceRequest& request);
+int runs_on_service(const Session& session, const ServiceRequest& request);
 int wait_on_service(const Session& session, const ServiceRequest& request);  // for the newest run
+int logs_on_service(const Session& session, const ServiceRequest& request);
+int cancel_on_service(const Session& session, const ServiceRequest& request);  // a job, or a run by its ID
 
 // Why the command cannot run on a service: it is another one, or has an option that only runs here use.
 Status fits_service(const CLI::App& command);

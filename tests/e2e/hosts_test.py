@@ -238,7 +238,7 @@ class Hosts(RadlCase):
         self.assertIn("worker[0], worker[1] are given back", out)
         self.assertIn("stays: file '~/greeting.txt'", out)
         self.radlc("destroy", "--auto-approve", self.file, "--input", "greeting=x")
-        self.assertIn("inputs change nothing", self.err)
+        self.assertIn("destroy ignores inputs", self.err)
 
     def test_a_machine_that_does_not_answer_is_named(self):
         self.first.stop()

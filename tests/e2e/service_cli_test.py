@@ -5,38 +5,14 @@ import re
 import signal
 import threading
 
-from page_case import PageCase
-from radl_case import found
+from service_cli_case import NODE, ServiceCliCase
 
-NODE = """radl 2
-network lan (outbound = 'no')
-system worker (cpu.count >= 1, net_interface.0.connection = 'lan')
-deploy worker 1
-"""
 HELD = """configure tools (command 'echo it $((40+2)); until [ -e ~/release ]; do sleep 0.05; done' ())
 contextualize (system worker configure tools step 1)
 """
 
 
-class ServiceCliTest(PageCase):
-    def setUp(self):
-        super().setUp()
-        self.environment["XDG_CONFIG_HOME"] = str(self.folder / "config")
-        self.file = self.folder / "one.radl"
-        self.file.write_text(NODE)
-
-    def log_in(self, url=None):
-        return self.radlc("login", url or self.host, "--token-file", self.folder / "service/token")
-
-    def release(self):
-        (found(self.folder / "service", "home")[0] / "release").touch()
-
-    def on_service(self, *arguments, code=0):
-        return self.radlc("--server", self.host, *arguments, code=code)
-
-    def named(self, name):
-        return [one for one in self.get("/infrastructures")["infrastructures"] if one["name"] == name]
-
+class ServiceCliTest(ServiceCliCase):
     def test_a_token_is_checked_and_kept_for_its_user_alone(self):
         (self.folder / "wrong").write_text("0" * 64)
         self.radlc("login", self.host, "--token-file", self.folder / "wrong", code=2)
@@ -112,10 +88,37 @@ class ServiceCliTest(PageCase):
         self.file.write_text(NODE + "deploy other 1\n")
         self.on_service("plan", self.file, code=1)
         self.file.write_text(NODE)
-        self.on_service("plan", self.file, "--cloud", "ec2", code=1)
         self.on_service("check", self.file, code=1)
-        self.on_service("destroy", self.file, "--auto-approve", code=1)  # there is none
+        self.on_service("wait", self.file, "program/x", code=1)
+        self.on_service("destroy", self.file, "--auto-approve")  # there is none
+        self.on_service("destroy", "--name", "one", "--auto-approve", code=1)
         self.assertEqual(self.named("one"), [])
+
+    def test_each_option_is_honoured_or_refused_with_a_reason(self):
+        # No token is there: an option that is honoured gets as far as that.
+        values = {"NAME=VALUE": "a=1", "CLOUD": "local", "FILE": "other", "TEXT": "x", "AMOUNT[/h]": "1", "ADDRESS": "worker[0]", "DIR": "x",
+                  "PLACE": "x", "SECONDS": "1", "ID": "x", "TAG": "x", "NUMBER": "1", "INT": "1"}
+        refused = {}
+        for command in ("plan", "apply", "scale", "destroy", "runs", "wait", "logs", "cancel", "show", "output", "list"):
+            words = {"scale": [self.file, "worker", "1"], "list": []}.get(command, [self.file])
+            self.on_service(command, *words, code=1)
+            self.assertIn("radlc login", self.err)
+            options = re.findall(r"^  (?:-\w,)?(--[\w-]+)(?:,--[\w-]+)*(?: ([A-Z][\w=\[\]/]*)(?::\{(\w+))?\S*)?", self.radlc(command, "--help"), re.M)
+            self.assertTrue(options, command)
+            for option, kind, choice in options:
+                if option == "--help":
+                    continue
+                given = [option] + ([choice or values[kind]] if kind else [])
+                its = [self.file, "worker"] if option in ("--node", "--reset") else words
+                self.radlc("--server", self.host, command, *its, *given, code=None)
+                if "radlc login" not in self.err:
+                    self.assertRegex(self.err, rf"error: {option} of radlc {command} is not supported with --server: \w")
+                    refused.setdefault(command, set()).add(option)
+        state, all_of_a_run = {"--state"}, {"--state", "--auth", "--ask-sudo-password"}
+        self.assertEqual(refused, {
+            "plan": all_of_a_run | {"--out"}, "apply": all_of_a_run | {"--keep"}, "scale": {"--state", "--auth"},
+            "destroy": all_of_a_run | {"--also", "--from-cloud"}, "runs": state, "logs": state, "cancel": state, "show": state, "output": state,
+            "wait": {"--state", "--auth", "--cloud", "--input", "--input-file", "--module-path"}})
 
     def test_ctrl_c_leaves_the_run_going(self):
         self.log_in()
@@ -151,7 +154,7 @@ class ServiceCliTest(PageCase):
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-            do_GET = do_POST = do_DELETE = pass_on
+            do_GET = do_POST = do_PUT = do_DELETE = pass_on
 
             def log_message(self, *_):
                 pass
@@ -175,18 +178,16 @@ class ServiceCliTest(PageCase):
 
     def test_a_broken_connection_is_resumed_and_files_go_along(self):
         self.log_in()
-        (self.folder / "files").mkdir()
-        (self.folder / "files/data.txt").write_text("sent")
-        for name in ("unnamed", "data", "data.txt2", "ata.txt"):
-            (self.folder / "files" / name).write_text("stays here")
-        self.file.write_text(NODE + "# ./files/data.txt\n" + HELD)
+        self.write("files/data.txt", "sent")
+        self.write("files/unnamed", "stays here")
+        self.file.write_text(NODE + "output data (value = file('./files/data.txt'))\n" + HELD)
         client = self.start("--server", self.host, "apply", self.file, "--auto-approve", "--json")
         lines = []
         while not lines or "it 42" not in lines[-1]:
             lines.append(client.stdout.readline())
             self.assertNotEqual(lines[-1], "", "it has ended")
         (one,) = self.named("one")
-        self.assertEqual([file["path"] for file in self.get(f"/infrastructures/{one['id']}/files")["files"]], ["data.txt"])
+        self.assertEqual([file["path"] for file in self.get(f"/infrastructures/{one['id']}/files")["files"]], ["files/data.txt", "one.radl"])
         # The service is killed in the middle, and is there again.
         self.server.kill()
         self.server.communicate()

@@ -1,0 +1,55 @@
+// What every command with --server shares: the client, the infrastructure that is meant, and the events of a
+// run.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/json_values.h"
+#include "runtime/cli/event_lines.h"
+#include "runtime/cli/service_client.h"
+#include "runtime/cli/service_commands.h"
+#include "runtime/cli/signals.h"
+
+namespace radl::cli {
+
+class OnService {
+ public:
+  OnService(const Session& session, const ServiceRequest& request) : session_(session), request_(request) {}
+
+ protected:
+  Status connect();
+  // The caller's infrastructure of that name, or the one with that ID. NotFound with `absent_`: there is
+  // none.
+  Status find(const std::string& name);
+  // connect() and find(), by --name or the file.
+  Status find_named();
+  Result<std::string> named_run();  // of the request, or the newest
+  // Prints the events of a run until its end; the exit code of the run.
+  int follow(const std::string& run, unsigned long long from);
+  std::string path(const std::string& rest = {}) const { return "/infrastructures/" + id_ + rest; }
+  // For requests after Ctrl-C: it has 10 seconds.
+  Result<std::unique_ptr<ServiceClient>> client_of_its_own() const;
+  // The command line `rest` for this infrastructure of the service.
+  std::string command_line(const std::string& rest) const {
+    return "radlc --server " + client_->url() + " " + rest + " --name " + id_;
+  }
+
+  const Session& session_;
+  const ServiceRequest& request_;
+  Cancellation cancellation_;
+  SignalGuard guard_{cancellation_};
+  std::optional<ServiceClient> client_;
+  std::string name_;  // as it was given
+  std::string id_;    // of the infrastructure; empty: there is none
+  bool absent_ = false;
+  EventLines lines_{Plan(), session_.terminal.color, true};
+
+ private:
+  void print(const Event& event);
+
+  std::unique_ptr<JsonLinesSink> log_;  // --log-json
+};
+
+}  // namespace radl::cli

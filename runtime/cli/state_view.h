@@ -1,0 +1,24 @@
+// A state as `radlc show` and `radlc output` print it: of this computer, or as a service gives it.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "runtime/cli/command.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl::cli {
+
+// `state`: to_json(Snapshot). `where`: its place. `going_on`: of a run; empty: there is none.
+void print_state(const Session& session, const Json& state, const std::string& where,
+                 const std::string& going_on, const std::set<std::string>& running);
+// The state in which these steps are said to be running.
+Json with_running(Json state, const std::set<std::string>& running);
+
+struct OutputWish {
+  std::string name;  // empty: all
+  bool json = false, raw = false;
+};
+int print_outputs(const Session& session, const Json& state, const OutputWish& wish);  // the exit code
+
+}  // namespace radl::cli
