@@ -45,7 +45,7 @@ class RadlCase(unittest.TestCase):
 
     def tearDown(self):
         networks = self.networks()
-        left = self.processes()
+        left = self.left()
         for pid in left:  # so that one failure does not disturb the tests after it
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -57,6 +57,13 @@ class RadlCase(unittest.TestCase):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.assertFalse(networks, f"networks left behind: {networks}")
         self.assertFalse(left, f"processes left behind: {left}")
+
+    def left(self):
+        """Ids of processes of this test that do not end by themselves soon: what a program has started ends just after it."""
+        deadline = time.monotonic() + 20
+        while (left := self.processes()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return left
 
     def networks(self):
         """Namespaces and links of isolated nodes of this test that are there now."""
