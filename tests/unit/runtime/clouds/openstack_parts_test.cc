@@ -379,7 +379,7 @@ TEST(OpenStackDesign, DisksThatAreThereAreForOneMachineEach) {
             std::string::npos)
       << shared.message();
   for (ir::Node& node : program.nodes) node.disks[0].image_urls = {"aws://r/snap-1"};
-  EXPECT_NE(designed(program).status().message().find("is no volume of OpenStack"), std::string::npos);
+  EXPECT_NE(designed(program).status().message().find("is not a volume of OpenStack"), std::string::npos);
 }
 
 TEST(OpenStackDesign, APublicAddressThatTheFileNamesIsNotMade) {

@@ -88,7 +88,7 @@ TEST(FarmRehearsal, IdleNodesAreRemovedAndPaidUntilThen) {
   EXPECT_DOUBLE_EQ(run.nodes[2].from, 100);
 }
 
-TEST(FarmTable, ANodeThatIsPreparedAnewIsNoLongerQuarantined) {
+TEST(FarmSize, ANodeThatIsPreparedAnewIsNoLongerQuarantined) {
   Table table;
   ASSERT_TRUE(table.apply(node_event("a", {1000, 0, 0, 0}, 0)).ok());
   ASSERT_TRUE(table.apply(quarantine_event("a", "it fails", 1)).ok());
