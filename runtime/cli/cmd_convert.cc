@@ -8,8 +8,8 @@
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/radl_from_json.h"
 #include "runtime/cli/result_file.h"
-#include "tools/fmt/format.h"
 
 namespace radl::cli::convert_command {
 namespace {
@@ -53,22 +53,6 @@ std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources
   return sema::to_radl_json(document, look);
 }
 
-// As radlc fmt lays it out.
-std::optional<std::string> to_radl(const SourceFile& json, Diagnostics& diagnostics) {
-  std::optional<std::string> text = sema::from_radl_json(json, diagnostics);
-  if (!text) return text;
-  SourceMap made;
-  Diagnostics unheard;
-  auto formatted = formatter::format(made.add("converted.radl", *text), unheard);
-  if (formatted.ok()) return std::move(*formatted);
-  diagnostics.report(DiagCode::JsonType, json.whole(), "a name in this document cannot be written in RADL")
-      .with_help(
-          "a name starts with a letter, followed by letters, digits, `_`, `.` and `-`; a word of the "
-          "language "
-          "cannot be a name");
-  return std::nullopt;
-}
-
 int run(const Session& session, const Options& options) {
   SourceMap sources;
   Diagnostics diagnostics;
@@ -83,7 +67,8 @@ int run(const Session& session, const Options& options) {
   if (json_in == (to == "json")) return report(session, invalid("the file is " + to + " already"));
   if (json_in && files.size() > 1)
     return report(session, invalid("RADL-JSON is converted one file at a time"));
-  auto text = to == "json" ? to_json(files, options, sources, diagnostics) : to_radl(*files[0], diagnostics);
+  auto text =
+      to == "json" ? to_json(files, options, sources, diagnostics) : radl_from_json(*files[0], diagnostics);
   diagnostics.sort();
   RenderOptions look;
   look.color = session.terminal.color;

@@ -118,7 +118,7 @@ void tell_what_is_left(const ImInfrastructure& from, const Options& options, con
         stderr,
         "note: the IM still manages these machines, and would delete them with its infrastructure; add "
         "--forget to make it drop its record\n");
-  std::printf("In what they differ from the file: radlc plan --refresh %s\n", shell_word(file).c_str());
+  std::printf("To see how they differ from the file: radlc plan --refresh %s\n", shell_word(file).c_str());
 }
 
 int run_im_import(const Session& session, Options& options) {

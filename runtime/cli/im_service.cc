@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "common/http/loopback.h"
+#include "common/json_values.h"
 #include "common/text.h"
 
 namespace radl::cli {
@@ -45,19 +46,14 @@ Result<std::string> authorization_of(const AuthFile& auth) {
 
 // The system in the answer for a machine.
 const Json* system_of(const Json& answer) {
-  const auto radl = answer.find("radl");
-  if (radl == answer.end() || !radl->is_array()) return nullptr;
-  const auto system = std::find_if(radl->begin(), radl->end(), [](const Json& one) {
-    return one.is_object() && one.value("class", Json()) == "system" && one.value("id", Json()).is_string();
-  });
-  return system == radl->end() ? nullptr : &*system;
+  for (const Json& one : json::list_of(answer, "radl"))
+    if (json::text_of(one, "class") == "system" && !json::text_of(one, "id").empty()) return &one;
+  return nullptr;
 }
 
 // "7" of ".../vms/7"; "": it is none.
 std::string machine_number(const Json& one) {
-  const Json uri = one.is_object() ? one.value("uri", Json()) : Json();
-  if (!uri.is_string()) return "";
-  const std::string text = uri;
+  const std::string text = json::text_of(one, "uri");
   const std::string number = text.substr(text.rfind('/') + 1);
   const bool digits =
       !number.empty() && number.size() < 10 && number.find_first_not_of("0123456789") == number.npos;
@@ -77,7 +73,7 @@ Result<ImAddress> im_address(const std::string& uri) {
   if (!plain || !url->query.empty() || !url->user.empty())
     return invalid(http::printable_url(uri) + " is not the address of an infrastructure")
         .with_hint("write it as the IM's client prints it: https://HOST:8800/infrastructures/ID");
-  if (url->scheme != "https" && !http::is_loopback(url->host))
+  if (!http::keeps_secrets(*url))
     return invalid(http::printable_url(uri) + ": your credentials would be sent without encryption")
         .with_hint("use https");
   return ImAddress{url->scheme + "://" + url->authority() + url->path.substr(0, at), id};
@@ -100,11 +96,11 @@ Result<Json> ImService::get(const std::string& below) {
   request.stop = stop_;
   auto response = http_->send(request, http::Retries());
   if (!response.ok()) return response.status();
-  Json answer = Json::parse(response->body, nullptr, false);
+  Json answer = json::parse_json(response->body);
   if (!response->ok()) {
-    const Json said = answer.is_object() ? answer.value("message", Json()) : Json();
-    if (!said.is_string()) return http::status_of(*response, at_.server);
-    return Status(http::code_of_status(response->status), at_.server + ": " + said.get<std::string>());
+    const std::string said = json::text_of(answer, "message");
+    if (said.empty()) return http::status_of(*response, at_.server);
+    return Status(http::code_of_status(response->status), at_.server + ": " + said);
   }
   if (!answer.is_object())
     return Status(Code::Corrupt, at_.server + ": the answer is not JSON; is this an Infrastructure Manager?");
@@ -116,16 +112,15 @@ Result<ImInfrastructure> ImService::read() {
   all.id = at_.infrastructure;
   auto radl = get("/radl");
   if (!radl.ok()) return radl.status();
-  const Json text = radl->value("radl", Json());
-  if (!text.is_string()) return Status(Code::Corrupt, at_.server + ": the infrastructure has no RADL");
-  all.radl = text;
+  if (!json::member(*radl, "radl").is_string())
+    return Status(Code::Corrupt, at_.server + ": the infrastructure has no RADL");
+  all.radl = json::text_of(*radl, "radl");
   auto list = get("");
   if (!list.ok()) return list.status();
-  const Json uris = list->value("uri-list", Json::array());
-  for (const Json& one : uris) {
+  for (const Json& one : json::list_of(*list, "uri-list")) {
     const std::string number = machine_number(one);
     if (number.empty())
-      return Status(Code::Corrupt, at_.server + ": the list of machines is of no known form");
+      return Status(Code::Corrupt, at_.server + ": the list of machines has an unknown form");
     auto machine = get("/vms/" + number);
     if (!machine.ok()) return machine.status();
     const Json* system = system_of(*machine);

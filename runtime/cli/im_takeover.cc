@@ -5,12 +5,13 @@
 #include <map>
 #include <set>
 
+#include "common/json_values.h"
 #include "common/text.h"
 #include "compiler/check/document.h"
 #include "compiler/compat/json/radl_json.h"
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
-#include "tools/fmt/format.h"
+#include "runtime/cli/radl_from_json.h"
 
 namespace radl::cli {
 namespace {
@@ -19,11 +20,6 @@ constexpr const char* kType = "instance_type";
 constexpr const char* kImage = "disk.0.image.url";
 // The types of clouds whose instance ids the IM passes on as the cloud has them.
 const std::set<std::string> kClouds = {"EC2", "OpenStack", "GCE"};
-
-std::string text_of(const Json& system, const char* feature) {
-  const auto found = system.find(feature);
-  return found != system.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 // RADL text to RADL-JSON, a list of objects.
 Result<Json> to_json(const std::string& radl) {
@@ -43,20 +39,18 @@ Result<std::string> to_radl(const Json& document) {
   SourceMap sources;
   Diagnostics diagnostics;
   const SourceFile& source = sources.add("infrastructure.json", document.dump());
-  auto text = sema::from_radl_json(source, diagnostics);
-  if (!text)
-    return invalid("the RADL of the IM cannot be written again:\n" + render_text(diagnostics, sources, {}));
-  auto formatted = formatter::format(sources.add("infrastructure.radl", *text), diagnostics);
-  return formatted.ok() ? std::move(*formatted) : std::move(*text);
+  auto text = radl_from_json(source, diagnostics);
+  if (text) return std::move(*text);
+  return invalid("the RADL of the IM cannot be written again:\n" + render_text(diagnostics, sources, {}));
 }
 
 Status check_machine(const ImMachine& machine) {
-  const std::string what = "VM " + machine.number, cloud = text_of(machine.system, "provider.type");
+  const std::string what = "VM " + machine.number, cloud = json::text_of(machine.system, "provider.type");
   if (!kClouds.count(cloud))
     return invalid(fmt::format("{} is of a cloud of the type '{}'; radlc takes over machines of {}", what,
                                cloud, join(std::vector<std::string>(kClouds.begin(), kClouds.end()), ", ")));
-  const std::string state = text_of(machine.system, "state");
-  if (text_of(machine.system, "instance_id").empty() || state == "failed" || state == "off" ||
+  const std::string state = json::text_of(machine.system, "state");
+  if (json::text_of(machine.system, "instance_id").empty() || state == "failed" || state == "off" ||
       state == "deleting")
     return invalid(fmt::format("{} is {} in the IM", what, state.empty() ? "without a state" : state))
         .with_hint("wait until the IM has created it, or remove it there, and try again");
@@ -65,7 +59,7 @@ Status check_machine(const ImMachine& machine) {
 
 // The id in its cloud: EC2's has its region before it.
 std::string cloud_id(const Json& system) {
-  const std::string id = text_of(system, "instance_id");
+  const std::string id = json::text_of(system, "instance_id");
   return id.substr(id.rfind(';') + 1);
 }
 
@@ -78,9 +72,9 @@ class Takeover {
     if (!document.ok()) return document.status();
     std::set<std::string> systems;
     for (const Json& one : *document)
-      if (one.value("class", "") == "system") systems.insert(one.value("id", ""));
+      if (json::text_of(one, "class") == "system") systems.insert(json::text_of(one, "id"));
     for (const ImMachine& machine : infrastructure_.machines) {
-      if (!systems.count(machine.system.value("id", "")))  // it becomes a part of a path
+      if (!systems.count(json::text_of(machine.system, "id")))  // it becomes a part of a path
         return invalid("VM " + machine.number + " is of a system that the IM's RADL does not have");
       if (Status fine = take(machine); !fine.ok()) return fine;
     }
@@ -88,9 +82,9 @@ class Takeover {
     Json written = Json::array();
     std::map<std::string, std::string> clouds;  // that a deploy names, by system
     for (Json& one : *document) {
-      const std::string what = one.value("class", ""), id = one.value("id", "");
+      const std::string what = json::text_of(one, "class"), id = json::text_of(one, "id");
       if (what == "deploy") {
-        if (one.contains("cloud")) clouds[one.value("system", "")] = one.value("cloud", "");
+        if (one.contains("cloud")) clouds[json::text_of(one, "system")] = json::text_of(one, "cloud");
         continue;
       }
       if (what == "network") made_.networks.push_back(id);
@@ -111,12 +105,12 @@ class Takeover {
  private:
   Status take(const ImMachine& machine) {
     if (Status fine = check_machine(machine); !fine.ok()) return fine;
-    const std::string system = machine.system.value("id", "");
+    const std::string system = json::text_of(machine.system, "id");
     std::vector<const Json*>& others = machines_[system];
     ImNode node;
     node.address = fmt::format("{}[{}]", system, others.size());
     node.id = cloud_id(machine.system);
-    node.key = text_of(machine.system, "disk.0.os.credentials.private_key");
+    node.key = json::text_of(machine.system, "disk.0.os.credentials.private_key");
     if (node.key.empty())
       made_.notes.push_back(node.address +
                             ": the IM has no private key for it; radlc logs in with your own keys");
@@ -127,11 +121,11 @@ class Takeover {
 
   // What the IM chose is what the file asks for.
   void pin(Json& system) {
-    const std::string name = system.value("id", "");
+    const std::string name = json::text_of(system, "id");
     std::set<std::string> types, images;
     for (const Json* machine : machines_.at(name)) {
-      types.insert(text_of(*machine, kType));
-      images.insert(text_of(*machine, kImage));
+      types.insert(json::text_of(*machine, kType));
+      images.insert(json::text_of(*machine, kImage));
     }
     if (types.size() == 1 && !types.begin()->empty())
       system[kType] = *types.begin();
