@@ -10,4 +10,6 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1";
 }
 
+bool keeps_secrets(const Url& url) { return url.scheme == "https" || is_loopback(url.host); }
+
 }  // namespace radl::http

@@ -6,6 +6,7 @@
 
 #include "common/files.h"
 #include "common/http/loopback.h"
+#include "common/json_values.h"
 #include "common/text.h"
 #include "runtime/cli/shown.h"
 
@@ -34,24 +35,19 @@ Result<Json> read_servers(const std::string& path) {
   return servers;
 }
 
-std::string member(const Json& of, const char* name) {
-  const auto found = of.is_object() ? of.find(name) : of.end();
-  return of.is_object() && found != of.end() && found->is_string() ? found->get<std::string>()
-                                                                   : std::string();
-}
-
 // The service's own code, message and hint; otherwise what the status says.
 Status error_of(const http::Response& response, const std::string& what) {
   const Json body = Json::parse(response.body, nullptr, false);
   const Json error = body.is_object() ? body.value("error", Json()) : Json();
-  const std::string message = member(error, "message");
+  const std::string message = json::text_of(error, "message");
   if (message.empty()) return http::status_of(response, what);
   std::string text = message;
   if (const auto findings = body.find("findings"); findings != body.end() && findings->is_array())
     for (const Json& one : *findings)
-      text += "\n  " + member(one, "severity") + "[" + member(one, "code") + "]: " + member(one, "message");
+      text += "\n  " + json::text_of(one, "severity") + "[" + json::text_of(one, "code") +
+              "]: " + json::text_of(one, "message");
   Status status(response.status == 422 ? Code::Invalid : http::code_of_status(response.status), text);
-  const std::string hint = response.status == 401 ? "run `radlc login` again" : member(error, "hint");
+  const std::string hint = response.status == 401 ? "run `radlc login` again" : json::text_of(error, "hint");
   return hint.empty() ? status : std::move(status).with_hint(hint);
 }
 
@@ -92,7 +88,7 @@ Result<std::string> server_url(const std::string& text) {
   if (!url.ok()) return url.status();
   if ((!url->path.empty() && url->path != "/") || !url->query.empty() || !url->user.empty())
     return invalid("--server " + http::printable_url(text) + ": expected http://HOST:PORT or https://HOST");
-  if (url->scheme != "https" && !http::is_loopback(url->host))
+  if (!http::keeps_secrets(*url))
     return invalid("--server " + http::printable_url(text) + ": the token would be sent without encryption")
         .with_hint("use https");
   return url->scheme + "://" + url->authority();
@@ -103,7 +99,7 @@ Result<std::string> token_for(const Session& session, const std::string& url) {
   if (!path.ok()) return path.status();
   auto servers = read_servers(*path);
   if (!servers.ok()) return servers.status();
-  const std::string token = member(*servers, url.c_str());
+  const std::string token = json::text_of(*servers, url);
   if (token.empty())
     return Status(Code::NotFound, "there is no token for " + url).with_hint("run `radlc login " + url + "`");
   return token;
