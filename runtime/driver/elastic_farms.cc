@@ -147,8 +147,7 @@ std::set<std::string> systems_to_free(const std::vector<ElasticFarm>& farms,
                                       const std::set<std::string>& ended, const Snapshot& after) {
   std::set<std::string> systems;
   for (const ElasticFarm& farm : farms) {
-    const bool has_nodes = std::any_of(after.resources.begin(), after.resources.end(),
-                                       [&](const auto& one) { return one.second.system == farm.system; });
+    const bool has_nodes = !existing_nodes(after, farm.system).empty();
     const auto record = after.steps.find(farm.step.id);
     const bool runs = record != after.steps.end() && has_not_ended(record->second.status);
     if (ended.contains(farm.step.id) && has_nodes && !runs) systems.insert(farm.system);

@@ -23,14 +23,9 @@ namespace {
 
 // Bands that nothing has tested: of lengths that the user gave, and of lengths that finished tasks had.
 constexpr double kGivenRatio = 1.3, kMeasuredRatio = 1.25;
-constexpr size_t kMeasuredTasks = 3;  // finished ones; fewer say little
 
 std::string folder_of(const ir::Step& step, const std::string& work_directory) {
   return farm::farms_folder(work_directory) + "/" + jobs::folder_of(step);
-}
-
-size_t finished_in(const farm::Table& table) {
-  return table.count(farm::State::Finished) + table.count(farm::State::Stopped);
 }
 
 }  // namespace
@@ -91,8 +86,8 @@ FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
   }
   made->farm = farm::with_nodes(std::move(made->farm), nodes);
   const std::vector<farm::TaskRecord>& tasks = made->farm.table().tasks();
-  const size_t finished = finished_in(made->farm.table());
-  const bool measured = finished >= kMeasuredTasks;
+  const size_t finished = made->farm.table().done();
+  const bool measured = finished >= farm::kMeasuredTasks;
   const bool given = made->trials.count == 0 &&
                      std::all_of(tasks.begin(), tasks.end(),
                                  [](const farm::TaskRecord& task) { return task.task.seconds > 0; });

@@ -15,18 +15,19 @@ namespace radl::driver {
 
 bool has_farm(const ir::Step& step);
 
-// How long the rest of the farm takes on the step's nodes, by the lengths that its tasks are given or that
-// finished tasks had, as its journal below `work_directory` knows them. Unknown: says why. A journal that
-// cannot be read, or a farm that cannot run, is unknown as well.
 struct FarmForecast {
   foresight::ProgramForecast program;
   std::vector<farm::NodeCount> nodes;  // of an elastic farm: over the seconds of its run
   double paid_seconds = 0;             // of these nodes
 };
+// How long the rest of the farm takes on the step's nodes, by the lengths that its tasks are given or that
+// finished tasks had, as its journal below `work_directory` knows them. Unknown: says why. A journal that
+// cannot be read, or a farm that cannot run, is unknown as well.
 FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
                            const std::string& work_directory);
 
-// What is left of a farm by its journal below `work_directory` and by the tasks of the file. It has no nodes.
+// The tasks that a farm still has to run: those of the file, less what its journal below `work_directory` has
+// done. Without nodes.
 struct FarmToBe {
   farm::Farm farm;
   farm::TrialsLeft trials;

@@ -9,6 +9,9 @@
 
 namespace radl::farm {
 
+// With fewer finished tasks, the lengths of the others are not known well enough for a forecast.
+inline constexpr size_t kMeasuredTasks = 3;
+
 // So many nodes from then on.
 struct NodeCount {
   double from = 0;

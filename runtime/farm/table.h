@@ -92,7 +92,7 @@ using Event = Json;
 // "population", "merge".
 Event farm_event(Json settings, double at);
 Event add_event(const Task& task, double at);
-// `anew`: another machine, or prepared again: what tasks did there before says nothing of it.
+// `anew`: the node was replaced or prepared again, so the record of its earlier tasks is dropped.
 Event node_event(const std::string& node, const Resources& registered, double at, bool anew = false);
 Event gone_event(const std::string& node, const std::string& why, double at);
 Event start_event(const std::string& task, int attempt, const std::string& node, double at,
@@ -142,6 +142,7 @@ class Table {
   const std::map<std::string, NodeRecord>& nodes() const { return nodes_; }
   // Number of tasks in a state.
   size_t count(State state) const { return counts_[static_cast<size_t>(state)]; }
+  size_t done() const { return count(State::Finished) + count(State::Stopped); }
   bool is_over() const;
   // A node that should be quarantined: it failed several tasks in a row, and another node is no worse.
   std::string black_hole() const;

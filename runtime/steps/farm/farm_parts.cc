@@ -115,8 +115,7 @@ Result<jobs::Fetched> bring_output(jobs::Member& member, const std::string& id, 
 }
 
 std::string progress_text(const Table& table, size_t trials) {
-  std::string text = fmt::format("{} of {} tasks done, {} running",
-                                 table.count(State::Finished) + table.count(State::Stopped),
+  std::string text = fmt::format("{} of {} tasks done, {} running", table.done(),
                                  std::max(trials, table.tasks().size()), table.count(State::Running));
   if (table.count(State::Failed) > 0) text += fmt::format(", {} failed", table.count(State::Failed));
   return text;

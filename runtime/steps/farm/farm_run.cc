@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/steps/farm/farm_run_state.h"
+#include "runtime/steps/jobs/for_all.h"
 
 namespace radl::farm {
 namespace {
@@ -76,7 +77,7 @@ Status FarmRun::prepare() {
   if (is_elastic())
     pool_.share_among(static_cast<size_t>(json::number_of(farm_.table().approved()["nodes"], "most")));
   if (nodes_.empty()) {
-    // What is done needs none.
+    // A finished farm needs no node.
     if (!over()) return invalid("has tasks to run, and its system has no nodes");
     record(began_event(now()));
     return journal_.flush();
@@ -153,19 +154,17 @@ void FarmRun::watch_cost() {
   const SteadyClock::time_point begun = SteadyClock::now();
   const double passed = now() - json::number_of(table.approved(), "began", now());
   double total = passed;
-  if (table.count(State::Finished) + table.count(State::Stopped) >= kMeasuredTasks) {
+  if (table.done() >= kMeasuredTasks) {
     // A node that is not connected now comes back, or is replaced: it is no reason to pause.
     std::map<std::string, Resources> nodes;
     for (size_t i = 0; i < nodes_.size(); ++i) nodes[nodes_[i].address] = pool_.capacity(i);
-    const Rehearsal rest = rehearse_rest(with_nodes(farm_, nodes), now(),
-                                         search_ ? search_->left() : TrialsLeft(), settings_.trial_needs);
+    const Rehearsal rest =
+        rehearse_rest(with_nodes(farm_, nodes), now(), trials_left(), settings_.trial_needs);
     if (rest.known) total += rest.seconds;
   }
   next_forecast_ = SteadyClock::now() +
                    std::max<SteadyClock::duration>(kBetweenForecasts, 20 * (SteadyClock::now() - begun));
-  const bool given = !settings_.search && std::all_of(settings_.tasks.begin(), settings_.tasks.end(),
-                                                      [](const Task& task) { return task.seconds > 0; });
-  if (total <= most.get<double>() + (given ? kSlack : kMeasuredSlack)) return;
+  if (total <= most.get<double>() + (lengths_are_given() ? kSlack : kMeasuredSlack)) return;
   const std::string why =
       fmt::format("it {} {}, and at most {} was approved", total > passed ? "would take" : "has taken",
                   duration_text(total), duration_text(most.get<double>()));
@@ -324,16 +323,16 @@ Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
   if (!step.program.value("elastic", false))
     return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
   // A node that could not be created must not hold up the others.
+  std::vector<char> reached(nodes.size(), false);  // not bool: several threads write
+  const Status all = jobs::for_all(nodes.size(), [&](size_t i) -> Status {
+    auto remote = nodes[i].connect();
+    reached[i] = remote.ok();
+    return remote.ok() ? Status() : std::move(remote).status().at(nodes[i].address);
+  });
   std::vector<NodeHandle> there;
-  Status why;
-  for (const NodeHandle& node : nodes) {
-    auto reached = node.connect();
-    if (reached.ok())
-      there.push_back(node);
-    else
-      why = std::move(reached).status().at(node.address);
-  }
-  if (there.empty() && !why.ok()) return why;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (reached[i]) there.push_back(nodes[i]);
+  if (there.empty() && !all.ok()) return all;
   return std::make_unique<FarmRun>(context, step, there, std::move(*settings))->run();
 }
 

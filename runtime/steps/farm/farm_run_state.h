@@ -35,8 +35,6 @@
 
 namespace radl::farm {
 
-inline constexpr size_t kMeasuredTasks = 3;  // finished ones, before their lengths count for a forecast
-
 class FarmRun {
   using SteadyClock = std::chrono::steady_clock;
   using Errand = std::function<void(const Status& status)>;
@@ -120,6 +118,9 @@ class FarmRun {
 
   // The plan that was approved allows it other nodes.
   bool is_elastic() const;
+  bool lengths_are_given() const;  // of every task, by the file
+  TrialsLeft trials_left() const;  // of a search
+  bool has_waiting() const;        // tasks that no node runs yet
   void watch_size();
   SizeQuestion size_question() const;
   // Once: then whoever runs this lets it go, and runs it again on these nodes.

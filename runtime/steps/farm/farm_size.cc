@@ -22,9 +22,20 @@ bool FarmRun::is_elastic() const {
   return program_.value("elastic", false) && json::member(farm_.table().approved(), "nodes").is_object();
 }
 
+bool FarmRun::lengths_are_given() const {
+  return !settings_.search && std::all_of(settings_.tasks.begin(), settings_.tasks.end(),
+                                          [](const Task& task) { return task.seconds > 0; });
+}
+
+TrialsLeft FarmRun::trials_left() const { return search_ ? search_->left() : TrialsLeft(); }
+
+bool FarmRun::has_waiting() const {
+  return farm_.table().count(State::Waiting) > 0 || trials_left().count > 0;
+}
+
 SizeQuestion FarmRun::size_question() const {
   const Json& terms = json::member(farm_.table().approved(), "nodes");
-  SizeQuestion question{search_ ? search_->left() : TrialsLeft(), settings_.trial_needs};
+  SizeQuestion question{trials_left(), settings_.trial_needs};
   for (const NodeHandle& node : nodes_) question.there.push_back(node.address);
   question.offered = pool_.capacity(0);
   question.most = static_cast<size_t>(json::number_of(terms, "most"));
@@ -52,8 +63,7 @@ bool FarmRun::is_idle(size_t node) {
 // Nodes that have been idle for long enough, if no task is left for them and others still work.
 std::vector<size_t> FarmRun::idle_nodes() {
   std::vector<size_t> idle;
-  const bool waits =
-      !is_paused() && (farm_.table().count(State::Waiting) > 0 || (search_ && search_->left().count > 0));
+  const bool waits = !is_paused() && has_waiting();
   for (size_t i = 0; i < nodes_.size(); ++i)
     if (is_idle(i) && !waits) idle.push_back(i);
   const size_t least = std::max<size_t>(settings_.elastic.least, 1);
@@ -98,13 +108,13 @@ void FarmRun::keep_all_logs() {
 // More nodes, once lengths are known and every node takes tasks.
 void FarmRun::ask_for_more() {
   const Table& table = farm_.table();
-  const bool given = !settings_.search && std::all_of(settings_.tasks.begin(), settings_.tasks.end(),
-                                                      [](const Task& task) { return task.seconds > 0; });
-  const bool measured = table.count(State::Finished) + table.count(State::Stopped) >= kMeasuredTasks;
+  const bool measured = table.done() >= kMeasuredTasks;
   const bool all_there = std::all_of(ready_.begin(), ready_.end(), [](bool ready) { return ready; });
   const SizeQuestion question = size_question();
   const bool refused = nodes_.size() < step_.nodes.size() && SteadyClock::now() - begun_ < kAfterMissing;
-  if (refused || is_paused() || !(given || measured) || !all_there || nodes_.size() >= question.most) return;
+  if (refused || is_paused() || !(lengths_are_given() || measured) || !all_there ||
+      nodes_.size() >= question.most)
+    return;
   const Size size = best_size(farm_, now(), question);
   if (size.nodes <= nodes_.size()) return;
   std::set<int> ordinals;
@@ -121,7 +131,7 @@ void FarmRun::watch_size() {
   const Json& terms = json::member(farm_.table().approved(), "nodes");
   if (const std::vector<size_t> idle = idle_nodes(); !idle.empty() && !json::flag_of(terms, "keep"))
     remove_idle_nodes(idle);
-  else if (farm_.table().count(State::Waiting) > 0 || (search_ && search_->left().count > 0))
+  else if (has_waiting())
     ask_for_more();
   next_size_ =
       SteadyClock::now() + std::max<SteadyClock::duration>(kBetweenSizes, 20 * (SteadyClock::now() - begun));

@@ -16,10 +16,6 @@ namespace {
 
 constexpr const char* kEngine = "farm-engine/radl-train";  // below the job's folder
 
-}  // namespace
-
-namespace {
-
 bool has_text(const Json& json, const std::string& text) {
   if (json.is_string()) return json.get_ref<const std::string&>().find(text) != std::string::npos;
   return json.is_structured() &&
