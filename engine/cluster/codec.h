@@ -78,7 +78,7 @@ class Codec {
     undoable_ = false;
     take(state, own);
   }
-  // Forgets what was left out: the next sums are of other numbers.
+  // Discards what was left out, since the next sums are over other numbers.
   void drop() { restore({}, false); }
 
  protected:

@@ -71,9 +71,9 @@ class PowerSgd : public Codec {
 
   std::vector<std::vector<float>> state() const override {
     if (residue_.empty()) return {};
+    // The vectors of a state are as long as the numbers; all Q together are shorter.
     std::vector<float> shared = q_;
-    shared.resize(size_,
-                  0.0f);  // a state's vectors are as long as the numbers, and all Q together are shorter
+    shared.resize(size_, 0.0f);
     return {residue_, std::move(shared)};
   }
   void swap() override { residue_.swap(next_residue_), q_.swap(next_q_); }

@@ -8,14 +8,19 @@
 namespace radl::engine {
 namespace {
 
-// An exchange of so many seconds is lost in a machine's other work.
+// Seconds. A shorter exchange cannot be told from a machine's other work.
 constexpr double kLeastExchange = 0.01;
-// Exchanges of a view before anything is said of its links,
+// Exchanges of a view before a hint about its links.
 constexpr int kBeforeLinks = 20;
-// and in which one member must be the slow one: a loaded machine hesitates now and then.
+// Exchanges in a row in which the same member is the slowest; a loaded machine pauses now and then.
 constexpr int kSlowInARow = 20;
-// Of what a link lets through.
+// Share of a link's throughput from which the link counts as full.
 constexpr double kFullLink = 0.5;
+
+std::string takes_text(double exchange_seconds, double step_seconds) {
+  return fmt::format("an exchange takes {:.0f} ms, a step {:.0f} ms", 1000 * exchange_seconds,
+                     1000 * step_seconds);
+}
 
 }  // namespace
 
@@ -23,18 +28,16 @@ Hint link_hint(const LinkMeasure& m, Encoding gradients) {
   if (m.workers < 2 || m.exchange_seconds < kLeastExchange || m.exchange_seconds <= m.step_seconds) return {};
   // A sum passes each link of the ring 2 (n - 1) times, one after the other.
   const double distance = static_cast<double>(m.workers - 1) * m.round_trip_seconds;
-  const std::string takes = fmt::format("an exchange takes {:.0f} ms, a step {:.0f} ms",
-                                        1000 * m.exchange_seconds, 1000 * m.step_seconds);
+  const std::string takes = takes_text(m.exchange_seconds, m.step_seconds);
   if (distance > m.exchange_seconds / 2)
     return {"distance",
             fmt::format("the distance between the nodes limits the training: {}, the round trip {:.0f} ms. "
                         "Set mode to 'auto' or 'local_steps', or use nodes of one zone",
                         takes, 1000 * m.round_trip_seconds)};
-  const bool small = compresses(gradients);
-  return {"link",
-          fmt::format("the links between the nodes limit the training: {}. {}", takes,
-                      small ? "Set mode to 'auto' or 'local_steps', or use fewer nodes with more cores"
-                            : "Set gradients to 'int8' or 'power_sgd', or mode to 'auto'")};
+  return {"link", fmt::format("the links between the nodes limit the training: {}. {}", takes,
+                              compresses(gradients)
+                                  ? "Set mode to 'auto' or 'local_steps', or use fewer nodes with more cores"
+                                  : "Set gradients to 'int8' or 'power_sgd', or mode to 'auto'")};
 }
 
 Hint slow_node_hint(const std::string& name, size_t slow, std::span<const double> steps) {
@@ -50,8 +53,7 @@ Hint slow_node_hint(const std::string& name, size_t slow, std::span<const double
 
 Hint server_hint(const ServerMeasure& m) {
   if (m.exchange_seconds < kLeastExchange || m.exchange_seconds <= m.step_seconds) return {};
-  const std::string takes = fmt::format("an exchange takes {:.0f} ms, a step {:.0f} ms",
-                                        1000 * m.exchange_seconds, 1000 * m.step_seconds);
+  const std::string takes = takes_text(m.exchange_seconds, m.step_seconds);
   if (m.round_trip_seconds > m.exchange_seconds / 2)
     return {"distance",
             fmt::format("the distance to the servers limits this worker: {}, the round trip {:.0f} ms. "

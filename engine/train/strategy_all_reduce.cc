@@ -29,7 +29,7 @@ class AllReduce : public RingStrategy {
     const uint64_t border = done_;
     if (Status joined = seat(state, false); !joined.ok()) return joined;
     begin_view();
-    // At the same border, all have done the same sums: each goes on with what it has left out of them.
+    // Members at the same border have completed the same sums, so each keeps what it left out of them.
     if (done_ != border) take_codec(state, false);
     return {};
   }

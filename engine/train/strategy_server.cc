@@ -15,7 +15,7 @@
 namespace radl::engine {
 namespace {
 
-constexpr int kWatched = 50;  // exchanges before a worker says what limits it
+constexpr int kWatched = 50;  // exchanges that a worker measures before it reports what limits it
 
 class ServerWorker : public Strategy {
  public:
@@ -71,7 +71,7 @@ class ServerWorker : public Strategy {
   double exchange_seconds() const override { return exchange_seconds_; }
 
  private:
-  // Once, of the first exchanges.
+  // Called once, after the first kWatched exchanges.
   void say_what_limits() {
     const cluster::Traffic links = client_->traffic();
     const Hint hint = server_hint({.step_seconds = step_seconds_ / kWatched,

@@ -38,7 +38,7 @@ void Job::look_for(const Seat& chief, Clock since) {
       } else if (!cut && other->stopped_until <= now_ &&
                  other->attendance.view().epoch > c.attendance.view().epoch &&
                  chief_of(other->attendance.view().epoch) != chief.index) {
-        return end(chief);  // they go on without it
+        return end(chief);  // the others continue without it
       }
     }
     look_for(chief, c.leads->changing() ? since : now_);

@@ -51,7 +51,7 @@ TEST_F(CodecTrainTest, EachOptionHasAnEffect) {
   EXPECT_NE(ended("decay", Encoding::TopK, [](Job& j) { j.optimizer.weight_decay = 0.05; }), top_k);
 }
 
-// One worker: of several, only the chief's part of what was left out is in its checkpoint.
+// With one worker, since a checkpoint contains only what the chief left out.
 TEST_F(CodecTrainTest, WhatWasLeftOutIsInTheCheckpoint) {
   for (const Encoding gradients : {Encoding::TopK, Encoding::PowerSgd}) {
     const std::string name(encoding_name(gradients)), rest = name + "-resumed";
