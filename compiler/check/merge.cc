@@ -182,10 +182,6 @@ void Merger::replace(Merged& there, const hir::Feature& feature) {
 void Merger::unite(Merged& there, const hir::Feature& feature) {
   FeatureSet group;
   add(group, *feature.value.group());
-  unite(there, group, feature);
-}
-
-void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& feature) {
   const Merged* name = group.find("name");
   bool list = name && name->kind == Merged::Kind::Value && name->value->kind() == hir::Kind::List;
   if (list || (name && name->kind == Merged::Kind::Groups)) {
@@ -198,7 +194,7 @@ void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& f
     add(known, *feature.value.group());
     return;
   }
-  there.groups.push_back(group);
+  there.groups.push_back(std::move(group));
 }
 
 const Merged* FeatureSet::find(std::string_view name) const {

@@ -33,7 +33,6 @@ class Merger {
   void intersect(Merged& there, const hir::Feature& feature);
   void replace(Merged& there, const hir::Feature& feature);
   void unite(Merged& there, const hir::Feature& feature);
-  void unite(Merged& there, const FeatureSet& group, const hir::Feature& feature);
 
   Diagnostics& diagnostics_;
 };

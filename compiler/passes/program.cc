@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "common/tidy_path.h"
 #include "compiler/eval/program_source.h"
+#include "compiler/ir/elastic_farm.h"
 #include "compiler/ir/program_names.h"
 #include "compiler/passes/recipes.h"
 
@@ -97,7 +98,7 @@ class ProgramMaker {
     return found != given_.end() && found->is_string() ? found->get<std::string>() : otherwise;
   }
 
-  bool is_elastic() const { return given_.value("elastic", false); }
+  bool is_elastic() const { return ir::has_elastic_farm(given_); }
 
   // An elastic farm may have no node now: it is done.
   bool members() {

@@ -79,8 +79,7 @@ inline constexpr Property kProgram[] = {
      "`std/farm/...` write it (docs/farm.md)."},
     {"elastic", Boolean, false, "false", "", 0, 0,
      "With `farm`: radlc creates as many nodes of its system as the queue pays for, at most those of the "
-     "file, "
-     "and removes them when they are idle and at the end (docs/farm.md)."},
+     "file, and removes them when they are idle and at the end (docs/farm.md)."},
     {"may_fail", Boolean, false, "false", "", 0, 0,
      "An exit status other than 0 is a result, not a failure."},
 };

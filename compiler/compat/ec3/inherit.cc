@@ -85,7 +85,7 @@ class Heirs {
     sema::FeatureSet made = without(source.features, kInherit);
     uint32_t softs_at = place_of_softs(source, made, heir);
     unite(cluster_, made, without(heir.features, kInherit));
-    inherited_.push_back({&heir, made, softs_at});
+    inherited_.push_back({&heir, std::move(made), softs_at});
     recipe(heir, source);
     cluster_.move_to_end(heir);
   }
