@@ -7,7 +7,8 @@
 
 namespace radl {
 
-// Whether this node of the training has workers only: the chief and the servers cannot be missed.
+// Whether this node of the training has workers only: a training cannot continue without its chief and
+// servers.
 bool has_workers_only(const nlohmann::json& training, const std::string& node);
 // Whether a training that runs continues without these of its nodes: they have workers only, and a worker
 // stays on another node.

@@ -348,7 +348,7 @@ ApplyRound Apply::run_round() {
   if (round.after.ok())
     round.trainings_kept = keep_trainings(plan_, *project_, *machinery_, done, *round.after);
   free_farms(round);
-  if (!round.goes_on) run_->store().unlock();  // a listener that is slow holds up nobody
+  if (!round.goes_on) run_->store().unlock();  // a slow listener must not block other runs
   return round;
 }
 
@@ -365,8 +365,8 @@ Status Apply::plan_next_round() {
   auto plan = decide();
   if (!plan.ok()) return std::move(plan).status();
   if (project_->compiled.program.source_digest != sources)
-    return Status(Code::Conflict, "the files have changed since this apply began; its jobs run on")
-        .with_hint("`radlc apply` does what the files say now, and joins the jobs");
+    return Status(Code::Conflict, "the files have changed since this apply began; its jobs keep running")
+        .with_hint("run `radlc apply` again to apply the new files; it joins the running jobs");
   if (Status within = hold_to_max_cost(request_.plan, *plan); !within.ok()) return within;
   plan_ = std::move(*plan);
   forecast();

@@ -48,7 +48,7 @@ struct ApplyRound {
   RunReport report;
   // Another round follows, for nodes that were preempted, lost or refused, or that elastic farms ask for or
   // leave: the report's failures are none of the apply's yet, and the next round joins the jobs that were
-  // left running. Otherwise the lock is given back.
+  // left running. Otherwise the lock is released.
   bool goes_on = false;
   LostNodes lost;                     // which the next round replaces
   std::chrono::milliseconds wait{0};  // before the next round

@@ -111,7 +111,7 @@ std::vector<std::string> Destroy::ended_jobs() const {
 Destroyed Destroy::execute() {
   Destroyed done;
   done.report = run_->destroy(plan_);
-  run_->store().unlock();  // a listener that is slow holds up nobody
+  run_->store().unlock();  // a slow listener must not block other runs
   RunFigures figures = run_->figures(plan_, done.report);
   if (!plan_.partial) figures.life_cost = cost_of_life(before_, run_->ended());
   done.figures_kept = keep_figures(host_, std::move(figures), place_.directory);

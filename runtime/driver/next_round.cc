@@ -39,8 +39,7 @@ void NextRound::begin(const Plan& plan, const ir::Program& program, std::functio
   given_up_.clear();
   replacement_due_.reset();
   retry_due_.reset();
-  scaling_due_.reset();
-  resize_due_.reset();
+  change_due_.reset();
   failed_.clear();
   asked_.clear();
 }
@@ -66,7 +65,7 @@ void NextRound::take_metric(const Event& event) {
   if (what == "resize") {
     const Json& nodes = json::list_of(event.data, "nodes");
     asked_[json::text_of(event.data, "system")] = nodes.get<std::vector<int>>();
-    resize_due_ = clock_.now();
+    change_due_ = clock_.now();
   }
   if (what != "member_lost") return;
   if (lost_.contains(event.node)) return schedule_replacement(event.node);
@@ -162,7 +161,7 @@ void NextRound::follow_scaling() {
   if (!failed_.empty())
     return give_up("", "the nodes that `radlc scale` has chosen are not used: " + failed_ +
                            " has failed, and would run again");
-  scaling_due_ = clock_.now();
+  change_due_ = clock_.now();
 }
 
 void NextRound::refuse_scaling(const std::string& why) {
@@ -171,11 +170,10 @@ void NextRound::refuse_scaling(const std::string& why) {
 }
 
 std::optional<NextRound::TimePoint> NextRound::due() const {
+  // A job that has failed by itself would run again in a round for other nodes.
+  const auto change = failed_.empty() ? change_due_ : std::nullopt;
   std::optional<TimePoint> first;
-  for (const auto& due : {replacement_due_, retry_due_})
-    if (due && (!first || *due < *first)) first = due;
-  if (!failed_.empty()) return first;  // what has failed by itself would run again
-  for (const auto& due : {scaling_due_, resize_due_})
+  for (const auto& due : {replacement_due_, retry_due_, change})
     if (due && (!first || *due < *first)) first = due;
   return first;
 }

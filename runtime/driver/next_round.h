@@ -82,7 +82,8 @@ class NextRound : public EventSink {
   std::string failed_;  // a job that no other round is for
   std::set<std::string> suspects_;
   std::map<std::string, std::vector<int>> asked_;
-  std::optional<TimePoint> replacement_due_, retry_due_, scaling_due_, resize_due_;
+  std::optional<TimePoint> replacement_due_, retry_due_;
+  std::optional<TimePoint> change_due_;  // running jobs get other nodes: a scaling, or an elastic farm
   std::vector<std::pair<std::string, std::string>> news_;
   std::set<std::string> given_up_;  // nodes of which the user was told so in this round
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/job_members.h"
+#include "runtime/plan/joining.h"
 
 namespace radl::driver {
 namespace {
@@ -16,10 +17,6 @@ Steps steps_of(const ir::Program& program) {
   Steps steps;
   for (const ir::Step& step : program.steps) steps[step.id] = &step;
   return steps;
-}
-
-bool has(const std::vector<std::string>& nodes, const std::string& node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
 // Everything that comes before a step.
@@ -45,11 +42,11 @@ bool is_ready(const Snapshot& now, const std::string& node) {
 // The nodes that are new to the training exist, and what comes before it has run there.
 bool are_ready(const Steps& steps, const ir::Step& old, const ir::Step& step, const Snapshot& now) {
   for (const std::string& node : step.nodes)
-    if (!has(old.nodes, node) && !is_ready(now, node)) return false;
+    if (!is_one_of(old.nodes, node) && !is_ready(now, node)) return false;
   for (const std::string& id : before(steps, step)) {
     const ir::Step& earlier = *steps.at(id);
     const bool on_new = std::any_of(earlier.nodes.begin(), earlier.nodes.end(), [&](const std::string& node) {
-      return has(step.nodes, node) && !has(old.nodes, node);
+      return is_one_of(step.nodes, node) && !is_one_of(old.nodes, node);
     });
     if (ir::is_job(earlier.kind) || !on_new) continue;
     auto record = now.steps.find(id);

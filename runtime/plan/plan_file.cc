@@ -72,7 +72,7 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
   } catch (const Json::exception& error) {
     return invalid(std::string("the plan file cannot be read: ") + error.what());
   }
-  // Of before they were saved: a plan of one file.
+  // Older plan files do not list their files; they have one.
   if (saved.files.empty() && !saved.program.sources.empty())
     saved.files = {saved.program.sources.front().path};
   return saved;

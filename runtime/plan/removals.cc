@@ -55,8 +55,7 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
       node_stays ? services_left(record, draft.input.program) : std::vector<std::string>();
   if (!stopped.empty()) action.spec = {{"stops", stopped}};
   action.summary = node_stays ? what_stays(record, stopped) : "";
-  action.why =
-      node_stays || record.nodes.empty() ? "no longer in the file" : "its node is not there any more";
+  action.why = node_stays || record.nodes.empty() ? "no longer in the file" : "its node no longer exists";
   const LeftRunning left = left_running(record, draft.input.snapshot);
   for (const auto* nodes : {&left.newest, &left.older}) {
     for (const std::string& node : *nodes) {

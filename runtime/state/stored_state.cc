@@ -147,7 +147,7 @@ Status StoredState::open_head(Database head, Opened& opened, const Stop& stop) {
 }
 
 Result<StoredState::Opened> StoredState::open(const Stop& stop) {
-  std::string missing_of;  // ETag of a head that names an object which is not there
+  std::string missing_of;  // ETag of a head that refers to a missing object
   for (int look = 0; look < kLooks; ++look) {
     Opened opened;
     Result<std::optional<BucketObject>> object = bucket_.get(key_, stop.within(kFetch));

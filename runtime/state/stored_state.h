@@ -2,8 +2,7 @@
 // docs/decisions/0013-state-in-a-bucket.md gives the reasons.
 //
 //   NAME/state.db.gz   a small state: the database, compressed (document.h). A larger one: its head, which
-//   names
-//                      the parts and has the newest changes in it
+//                      names the parts and has the newest changes in it
 //   NAME/parts/GENERATION-SERIAL-DIGEST
 //                      the whole database as it was then, or the changes of rows since the part before it
 //

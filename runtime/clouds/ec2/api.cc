@@ -47,8 +47,7 @@ std::string hint_of(const std::string& code) {
     return "Release an unused elastic address, or request a higher quota from AWS (Service Quotas).";
   if (is_quota(code))
     return "Run `radlc check-auth` to see the account's quotas in this region. Request a higher quota from "
-           "AWS "
-           "(Service Quotas), or use another region or instance_type.";
+           "AWS (Service Quotas), or use another region or instance_type.";
   if (code.ends_with(".Duplicate"))
     return "It exists but does not belong to this infrastructure. Delete it, or choose another name in the "
            "file.";
