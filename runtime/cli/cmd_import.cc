@@ -80,7 +80,7 @@ int import_everything(const Session& session, const Options& options, Project& p
     std::fprintf(stderr, "left alone: %s\n", shown(one.text()).c_str());
   std::printf("%zu resources of %s are in the state now: %s\n", imported->addresses.size(),
               shown(*tag).c_str(), shown(join(imported->addresses, ", ")).c_str());
-  std::printf("In what they differ from the file: radlc plan --refresh%s\n", project.words.c_str());
+  std::printf("To see how they differ from the file: radlc plan --refresh%s\n", project.words.c_str());
   note_lost_keys(store, session.host.environment());
   return kDone;
 }

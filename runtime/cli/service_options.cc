@@ -1,5 +1,5 @@
-// Which commands and options a service takes. Of each option of these commands it is said here whether a
-// service honours it, or why not.
+// The commands and options that a service supports. For each option of these commands, the table says whether
+// a service honours it, or why not.
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string_view>
@@ -16,7 +16,6 @@ constexpr std::string_view kSudo = "a service asks no questions; set RADL_SUDO_P
 constexpr std::string_view kSaved = "the service saves each plan, and runs exactly that one";
 constexpr std::string_view kPlanned = "the plan that the service runs has it";
 constexpr std::string_view kOthers = "run it where the cloud accounts are, without --server";
-
 constexpr std::string_view kFarms = "a service removes the idle nodes of elastic farms";
 
 using Options = std::map<std::string_view, std::string_view>;  // why it is refused, by name

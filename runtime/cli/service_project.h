@@ -20,14 +20,14 @@ struct ServiceProject {
   Json inputs = Json::object();                // from options, files, the environment and questions
 };
 
-// Compiles it; prints the findings on standard error. Invalid with an empty message: all is said. Invalid: a
-// file that the program names by an absolute path.
+// Compiles it and prints the findings on standard error. Invalid, with an empty message after findings: also
+// a file that the program names by an absolute path.
 Result<ServiceProject> project_for_service(const Session& session, const ProjectOptions& options);
 
 // Conflict: the service compiled another file than this computer has, for example one with an absolute path.
 Status same_sources(const ServiceProject& project, const Json& plan);
 
-// By what a service calls an infrastructure unless --name says otherwise: the file's name.
+// The infrastructure's name on a service: --name, or else the file's name.
 Result<std::string> name_on_service(const ProjectOptions& options);
 
 }  // namespace radl::cli

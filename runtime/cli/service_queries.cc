@@ -1,4 +1,4 @@
-// What exists, runs and ran on a service.
+// list, show, output, runs, wait, logs and cancel on a service.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,8 +80,11 @@ class Queries : public OnService {
     auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
     if (!runs.ok()) return report(session_, runs.status());
     const Json rows = runs->value("runs", Json::array());
-    if (request_.run.json) print_json(rows);
-    for (const Json& one : request_.run.json ? Json::array() : rows)
+    if (request_.run.json) {
+      print_json(rows);
+      return kDone;
+    }
+    for (const Json& one : rows)
       std::printf("%s\n", shown(fmt::format("{:<40} {:<8} {:<8} {}", json::text_of(one, "id"),
                                             json::text_of(one, "command"), json::text_of(one, "state"),
                                             json::text_of(one, "why")))
@@ -114,8 +117,7 @@ class Queries : public OnService {
   int logs() {
     if (Status found = find_named(); !found.ok()) return report(session_, found);
     std::map<std::string, Place> places;
-    auto some = print_new(places, request_.lines);
-    if (!some.ok()) return report(session_, some.status());
+    if (Status got = print_new(places, request_.lines); !got.ok()) return report(session_, got);
     if (places.empty() && !(request_.follow && may_come()))
       return report(session_,
                     not_found(request_.word.empty() ? "no step or training of " + name_ + " has run yet"
@@ -124,7 +126,7 @@ class Queries : public OnService {
     unsigned long long next = 1;
     while (request_.follow && cancellation_.finishing().sleep(kLookEvery)) {
       Status got = request_.word.empty() ? print_events(run, next) : Status();
-      if (got.ok()) got = print_new(places, 0).status();
+      if (got.ok()) got = print_new(places, 0);
       if (!got.ok() && got.code() != Code::Cancelled && got.code() != Code::Retry && got.code() != Code::Lost)
         return report(session_, got);
     }
@@ -170,7 +172,7 @@ class Queries : public OnService {
   }
 
   // What was added to the logs since the last call.
-  Result<bool> print_new(std::map<std::string, Place>& places, int lines) {
+  Status print_new(std::map<std::string, Place>& places, int lines) {
     const std::string of = request_.word.empty() ? "" : "?of=" + http::percent_encode(request_.word);
     auto logs = client_->call("GET", path("/logs" + of));
     if (!logs.ok()) return logs.status();
@@ -192,7 +194,7 @@ class Queries : public OnService {
       }
     }
     std::fflush(stdout);
-    return true;
+    return {};
   }
 
   void print_lines(const std::string& label, const std::string& text) const {

@@ -12,7 +12,7 @@ namespace radl::cli {
 // `state`: to_json(Snapshot). `where`: its place. `going_on`: of a run; empty: there is none.
 void print_state(const Session& session, const Json& state, const std::string& where,
                  const std::string& going_on, const std::set<std::string>& running);
-// The state in which these steps are said to be running.
+// A copy of the state with these steps marked as running.
 Json with_running(Json state, const std::set<std::string>& running);
 
 struct OutputWish {

@@ -62,7 +62,7 @@ std::string errors_text(const Diagnostics& findings, const SourceMap& sources, s
     unknown |= one.code == DiagCode::UnknownNetwork || one.code == DiagCode::UnknownSystem ||
                one.code == DiagCode::UnknownConfigure || one.code == DiagCode::UnknownAnsibleHost;
   }
-  if (unknown) text.insert(0, "Unknown reference in RADL: ");  // by which clients of the IM know it
+  if (unknown) text.insert(0, "Unknown reference in RADL: ");  // clients of the IM look for this prefix
   while (text.ends_with('\n')) text.pop_back();
   while (!folder.empty() && text.find(folder) != text.npos) text.erase(text.find(folder), folder.size());
   return text;

@@ -9,7 +9,7 @@ namespace {
 // Where a path ends in a text, or its parts do.
 constexpr std::string_view kEnds = "/\"'`\\ \t\n,;:()<>";
 
-// How many bytes behind the folder are no part of what the client knows: "/workspaces/ID/files/".
+// How many bytes after the folder the client does not know: "/workspaces/ID/files/".
 size_t hidden_after(std::string_view rest) {
   for (const std::string_view kind : {"/workspaces/", "/infrastructures/", "/programs/"}) {
     if (!rest.starts_with(kind)) continue;

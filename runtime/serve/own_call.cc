@@ -60,6 +60,12 @@ Result<double> number_in(const Json& json, const std::string& name, double other
   return found->get<double>();
 }
 
+Result<bool> flag_in(const Json& json, const std::string& name) {
+  const Json flag = json.value(name, Json(false));
+  if (!flag.is_boolean()) return invalid("'" + name + "' is not true or false");
+  return flag.get<bool>();
+}
+
 Result<unsigned long long> whole_number(const std::string& name, const std::string& text) {
   unsigned long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

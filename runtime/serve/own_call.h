@@ -26,6 +26,8 @@ struct OwnCall {
 // Of a body: the member, or `otherwise` if there is none. Invalid: it is of another type.
 Result<std::string> text_in(const Json& json, const std::string& name, const std::string& otherwise = {});
 Result<double> number_in(const Json& json, const std::string& name, double otherwise);
+// The same; false if there is none.
+Result<bool> flag_in(const Json& json, const std::string& name);
 // "name=value" of each member of body.inputs. Invalid: it is not an object.
 Result<std::vector<std::string>> inputs_in(const Json& body);
 // Whether the caller may have the program compiled: functions of `radl 2` such as file() read what the

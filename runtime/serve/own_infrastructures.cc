@@ -35,9 +35,9 @@ Answer OwnApi::create_infrastructure(OwnCall& call) {
   if (!body.ok()) return error_answer(body.status());
   auto name = text_in(*body, "name");
   if (!name.ok()) return error_answer(name.status());
-  const Json temporary = body->value("temporary", Json(false));
-  if (!temporary.is_boolean()) return error_answer(invalid("'temporary' is not true or false"));
-  auto made = workspaces_.create(*name, call.caller.user, temporary.get<bool>());
+  auto temporary = flag_in(*body, "temporary");
+  if (!temporary.ok()) return error_answer(temporary.status());
+  auto made = workspaces_.create(*name, call.caller.user, *temporary);
   if (!made.ok()) return error_answer(made.status());
   Answer answer = json_answer((*made)->summary(), 201);
   answer.headers.emplace_back("Location", "/api/v1/infrastructures/" + (*made)->id());

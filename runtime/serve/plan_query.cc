@@ -28,12 +28,6 @@ Result<std::vector<std::string>> texts_in(const Json& body, const std::string& n
   return texts;
 }
 
-Result<bool> flag_in(const Json& body, const std::string& name) {
-  const Json flag = body.value(name, Json(false));
-  if (!flag.is_boolean()) return invalid("'" + name + "' is not true or false");
-  return flag.get<bool>();
-}
-
 Result<int> integer_in(const Json& body, const std::string& name, int otherwise, int least, int most) {
   auto number = number_in(body, name, otherwise);
   if (!number.ok()) return number.status();

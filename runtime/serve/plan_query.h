@@ -1,5 +1,5 @@
-// What a client asks a plan for: the body of POST /plans (docs/openapi.json), and "request" of the plan that
-// is kept, by which its run knows the options again.
+// What a client asks a plan for: the body of POST /plans (docs/openapi.json), and "request" of the saved
+// plan, from which its run reads the options.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct ProjectSources {
 
 struct PlanQuery {
   std::string command = "apply";    // or "scale", "destroy"
-  std::string program;              // its text; with neither this nor sources: the one that is there
+  std::string program;              // its text; empty, and no sources: the infrastructure's own
   ProjectSources sources;           // in place of `program`
   std::string checked;              // the whole program, as may_compile() has allowed it
   std::vector<std::string> inputs;  // "name=value"

@@ -13,7 +13,7 @@
 namespace radl::serve {
 namespace {
 
-// By which the plan was made. Conflict: a service of before that kept it.
+// The query that the plan was made from. Conflict: an older service saved the plan without it.
 Result<PlanQuery> query_of(const Json& shown) {
   if (!shown.contains("request"))
     return Status(Code::Conflict, "the plan was made by an older service").with_hint("plan again");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLargestReceipt = size_t{16} << 20;
 
-// When a file was written last, and its size; "" if there is none.
+// When a file was written last, and its size; "-" if there is none.
 std::string stamp_of(const std::string& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return "-";
