@@ -95,7 +95,7 @@ class ServiceCliTest(ServiceCliCase):
         self.assertEqual(self.named("one"), [])
 
     def test_each_option_is_honoured_or_refused_with_a_reason(self):
-        # No token is there: an option that is honoured gets as far as that.
+        # There is no token: a command with an option that a service honours fails only for want of it.
         values = {"NAME=VALUE": "a=1", "CLOUD": "local", "FILE": "other", "TEXT": "x", "AMOUNT[/h]": "1", "ADDRESS": "worker[0]", "DIR": "x",
                   "PLACE": "x", "SECONDS": "1", "ID": "x", "TAG": "x", "NUMBER": "1", "INT": "1"}
         refused = {}

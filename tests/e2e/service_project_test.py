@@ -58,7 +58,7 @@ class ServiceProjectTest(ServiceCliCase):
         self.assertEqual(self.uploaded(), ["data/told.txt", "modules/named.radl", "parts/deploy.radl", "workers.radl"])
         self.assertEqual(json.loads(self.on_service("output", self.file, "told", "--json")), ["told", "aloud"])
         self.assertEqual(self.on_service("output", self.file, "secret"), "secret = (sensitive)\n")
-        # Secrets are in no file of the service but the state, which holds what was asked to be an output.
+        # The service stores a secret only in the state, and only because the file declares it as an output.
         for path in (self.folder / "service").rglob("*"):
             if path.is_file() and "/state/" not in str(path) and "/home/" not in str(path):
                 self.assertNotIn(b"s3cr3t-0f-4na", path.read_bytes(), path)

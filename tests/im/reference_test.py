@@ -24,7 +24,7 @@ NODE_NAME = """'{{IM_INFRASTRUCTURE_RADL|json_query("[?id == ''front''].net_inte
 
 
 class Reference:
-    """The pinned commit. Unavailable: it cannot be had."""
+    """The pinned commit. Unavailable: it cannot be fetched."""
     class Unavailable(Exception):
         pass
 
@@ -97,7 +97,7 @@ class ReferenceTest(ServiceCase):
             text = reference.file(TEST)
             documents = {name: on_this_computer(reference.file(f"test/files/{name}").decode()) for name in ("test.radl", "test_cont_dist.radl", "test_ansible.radl")}
         except Reference.Unavailable as why:
-            self.skipTest(f"the test cannot be had from {REPOSITORY}: {why}")
+            self.skipTest(f"the test cannot be fetched from {REPOSITORY}: {why}")
         self.assertEqual(hashlib.sha256(text).hexdigest(), SHA256)
         module = self.module(text, {**documents, "auth.dat": self.authorization()})
         result = unittest.TestResult()

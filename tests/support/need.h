@@ -1,5 +1,5 @@
-// Values without which a test cannot go on. EXPECT_TRUE(result.ok()) alone lets it go on with nothing, and
-// what comes next then hides why: an assertion in common/status.h, or a segmentation fault.
+// Values that a test needs. After EXPECT_TRUE(result.ok()) alone, a test continues without its value and ends
+// in an assertion of common/status.h or a segmentation fault, which hides the cause.
 #pragma once
 
 #include <gtest/gtest.h>
