@@ -122,8 +122,7 @@ Status Swift::error(const http::Response& answer, const std::string& key) const 
   if (answer.status == 403)
     return std::move(failed).with_hint(
         "The user needs the cloud's role for object storage (often `member` or `swiftoperator`) "
-        "in "
-        "this project, or access to the container: `swift post --read-acl`, `--write-acl`.");
+        "in this project, or access to the container: `swift post --read-acl`, `--write-acl`.");
   if (answer.status == 413)
     return std::move(failed).with_hint("The object is too large, or the quota is exhausted.");
   if (answer.status == 422) return std::move(failed).with_hint("The data changed on its way.");
