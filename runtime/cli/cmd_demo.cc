@@ -12,6 +12,9 @@
 #include "common/stop.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/signals.h"
+#include "runtime/driver/project_state.h"
+#include "runtime/state/copy.h"
+#include "runtime/state/store.h"
 
 namespace radl::cli::demo_command {
 namespace {
@@ -73,6 +76,18 @@ std::vector<std::string> with_inputs(std::vector<std::string> words, const Flags
   return words;
 }
 
+// Copies the logs of a failed run to FOLDER/logs, since the destroy that follows removes them.
+Status keep_logs(const Session& session, const std::string& file, const std::string& folder) {
+  auto place = driver::find_state(session.host, {.files = {file}});
+  if (!place) return place.status();
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, *session.host.world);
+  if (!store.ok()) return store.status();
+  const std::string to = folder + "/logs";
+  if (Status copied = copy_folder((*store)->log_directory(), to); !copied.ok()) return copied;
+  std::printf("\nThe logs of the failed run are in %s.\n", to.c_str());
+  return {};
+}
+
 int run_demo(Session& session, Flags flags) {
   auto file = write_example(flags.folder);
   if (!file) return report(session, file.status());
@@ -91,7 +106,10 @@ int run_demo(Session& session, Flags flags) {
                 file->c_str(), file->c_str());
     return code;
   }
-  if (code != kDone) std::printf("\nThe demo stopped (exit status %d). Removing what it created:\n", code);
+  if (code != kDone) {
+    if (Status kept = keep_logs(session, *file, flags.folder); !kept.ok()) report(session, kept);
+    std::printf("\nThe demo stopped (exit status %d). Removing what it created:\n", code);
+  }
   const int removed = run(session, {"destroy", "--auto-approve", *file});
   if (code != kDone) return code;
   if (removed == kDone) {

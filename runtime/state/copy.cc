@@ -52,16 +52,6 @@ Result<Database> state_in(const std::string& file) {
   return from_document(*bytes, file);
 }
 
-Status copy_folder(const std::string& from, const std::string& to) {
-  std::error_code error;
-  if (!fs::exists(from, error)) return {};
-  fs::copy(
-      from, to,
-      fs::copy_options::recursive | fs::copy_options::overwrite_existing | fs::copy_options::copy_symlinks,
-      error);
-  return error ? errno_status(error.value(), from) : Status();
-}
-
 Status check_movable(const Snapshot& snapshot) {
   for (const auto& [address, record] : snapshot.resources) {
     if (record.cloud != "local" || !record.is_node()) continue;
@@ -72,6 +62,16 @@ Status check_movable(const Snapshot& snapshot) {
 }
 
 }  // namespace
+
+Status copy_folder(const std::string& from, const std::string& to) {
+  std::error_code error;
+  if (!fs::exists(from, error)) return {};
+  fs::copy(
+      from, to,
+      fs::copy_options::recursive | fs::copy_options::overwrite_existing | fs::copy_options::copy_symlinks,
+      error);
+  return error ? errno_status(error.value(), from) : Status();
+}
 
 Result<std::string> copied_state(const std::string& directory, const std::string& name, World& world) {
   Opened store = Store::open(directory, name, OpenMode::Read, world);

@@ -21,6 +21,10 @@ struct PushOptions {
 Status push_state(const std::string& file, const std::string& directory, const std::string& name,
                   const PushOptions& options, World& world);
 
+// Copies a folder with all below it over what `to` has; links stay links. Does nothing if `from` does not
+// exist.
+Status copy_folder(const std::string& from, const std::string& to);
+
 // Moves a state to another place with the clouds' own files and the logs, under the locks of both; a run that
 // was killed in between is repeated. Exists: there is another one. Conflict: it has nodes of this computer,
 // which live in its folder.

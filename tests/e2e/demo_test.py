@@ -1,6 +1,7 @@
 """`radlc demo`: the example from plan to destroy, in a folder of the user's."""
 import unittest
 
+from engine_case import RADL_TRAIN
 from radl_case import SOURCE, RadlCase
 
 SMALL = [word for value in ("source=subset", "model=logistic", "epochs=1") for word in ("--input", value)]
@@ -35,6 +36,16 @@ class Demo(RadlCase):
     def test_a_failed_run_is_cleaned_up(self):
         self.radlc("demo", *SMALL, "--input", "model=./missing.safetensors", code=None)
         self.assertTrue(self.file.exists())
+        self.assert_nothing_left("radlc-demo/.radl")
+
+    def test_the_logs_of_a_failed_training_are_kept(self):
+        program = self.folder / "engine"
+        program.write_text(f'#!/bin/sh\ncase "$1" in *.json) echo the engine ends here >&2; exit 3;; esac\nexec {RADL_TRAIN} "$@"\n')
+        program.chmod(0o755)
+        self.environment["RADL_TRAIN"] = str(program)
+        self.radlc("demo", *SMALL, code=None)
+        logs = list((self.file.parent / "logs").iterdir())
+        self.assertTrue(any("the engine ends here" in log.read_text() for log in logs), logs)
         self.assert_nothing_left("radlc-demo/.radl")
 
 
