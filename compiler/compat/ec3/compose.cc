@@ -176,8 +176,11 @@ class Composer {
         push(feature_block(*aspect));
     }
     write_deploys();
+    // EC3 drops an empty one, so the Infrastructure Manager configures the cluster all the same.
+    const bool drops_empty = cluster_.ec3 && several();
     for (const ast::Contextualize* block : cluster_.contextualizes)
-      push(made_->arena.make<ast::Contextualize>(*block));
+      if (!drops_empty || block->items.size() + block->options.size() > 0)
+        push(made_->arena.make<ast::Contextualize>(*block));
   }
 
   void push(ast::Block* block) { made_->blocks.push(made_->arena, block); }

@@ -99,6 +99,7 @@ TEMPLATES = {
     # contextualize
     "context": "contextualize 300 (\n  system front configure front step 1\n  system wn configure extra step 2\n)\n" + recipe("extra", play("extra")),
     "context2": "contextualize 900 (\n  system wn configure extra2\n)\n" + recipe("extra2", play("extra2")),
+    "contextempty": "contextualize 900 ()\n",
     # inheriting
     "chain": "system gpu ( ec3_inherit_from = system wn )\nsystem gpus ( ec3_inherit_from = system gpu and gpu.count >= 4 )\n",
     "heir": "system gpu ( ec3_inherit_from = system wn and gpu.count >= 1 and ec3_max_instances = 2 and ec3_if_fail = '' )\n" + recipe("wn", play("of wn")),
@@ -161,6 +162,7 @@ def sets():
     yield ["base", "heirnet", "xpath"]
     yield ["base", "context", "context2"]
     yield ["base", "context2", "context"]
+    yield ["base", "context", "contextempty"]
     yield ["base", "includes", "includesagain"]
     yield ["includesagain", "includes", "base"]
     yield ["base", "includestwo", "includes"]

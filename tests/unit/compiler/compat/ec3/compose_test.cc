@@ -324,6 +324,17 @@ TEST(Ec3Clusters, DeployOneFrontFirst) {
   EXPECT_EQ(templates.compose({"base", "a"})["deploys"], Json::parse(R"(["front 1", "wn 2"])"));
 }
 
+TEST(Ec3Clusters, IgnoreAnEmptyContextualize) {
+  Templates templates;
+  templates.add("none", "contextualize 900 ()\n")
+      .add("some", "contextualize 300 (\n  system front configure front step 1\n)\n" +
+                       recipe("front", "- name: a\n"));
+  EXPECT_FALSE(templates.compose({"base", "none"}).contains("contextualize")) << templates.said;
+  const Json some = templates.compose({"base", "some", "none"})["contextualize"][""];
+  EXPECT_EQ(some["max_time"], 300);
+  EXPECT_EQ(some["items"].size(), 1u);
+}
+
 TEST(Ec3Yaml, IsReadAndWrittenAsPyYamlDoes) {
   auto round = [](const std::string& text) { return ec3::dump_yaml(**ec3::load_yaml(text)); };
   EXPECT_EQ(round("{b: 0x1F, a: 017, c: 1_000, d: 1:30, e: 2.50, f: 1e3, g: 1.0e+3, h: 08}"),
