@@ -208,7 +208,7 @@ std::string rows_of(const Json& plot, const std::map<std::string, double>& ranks
 
 void Curves::observe(const Event& event) {
   const std::string kind = json::text_of(event, "event");
-  if (kind == "farm") metric_ = json::text_of(event, "metric");
+  if (kind == "farm" && !given_) metric_ = json::text_of(event, "metric");
   if (kind == "start") curves_.erase(json::text_of(event, "task"));
   if (kind != "metric") return;
   const Json& value = json::member(json::member(event, "values"), metric_);
@@ -223,8 +223,9 @@ const std::vector<std::pair<int, double>>& Curves::of(const std::string& task) c
   return found == curves_.end() ? kNone : found->second;
 }
 
-Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& curves) {
-  const std::string metric = json::text_of(table.settings(), "metric");
+Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& curves,
+                     const std::string& other) {
+  const std::string metric = other.empty() ? json::text_of(table.settings(), "metric") : other;
   if (metric.empty()) return invalid("the farm has no search, so it has no trials to plot");
   Json plot = {{"farm", farm},
                {"metric", metric},
@@ -232,10 +233,10 @@ Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& 
                {"trials", Json::array()}};
   for (const TaskRecord& task : table.tasks()) {
     const Json& parameters = json::member(task.task.spec, "parameters");
-    if (!parameters.is_object()) continue;
+    if (!parameters.is_object() && other.empty()) continue;
     Json trial = {{"task", task.task.name},
                   {"state", state_name(task.state)},
-                  {"parameters", parameters},
+                  {"parameters", parameters.is_object() ? parameters : Json::object()},
                   {"curve", curves.of(task.task.name)}};
     const Json& value = json::member(task.metrics, metric);
     if (value.is_number()) trial["value"] = value;

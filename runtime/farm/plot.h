@@ -13,18 +13,22 @@ namespace radl::farm {
 // Values of each trial's metric over its reports, from the events of a journal.
 class Curves {
  public:
-  // `metric`: by the farm's settings as they are at the event.
+  // `metric`: that of the search if it is empty, by the farm's settings as they are at the event.
+  explicit Curves(std::string metric = {}) : metric_(metric), given_(!metric.empty()) {}
   void observe(const Event& event);
   const std::vector<std::pair<int, double>>& of(const std::string& task) const;
 
  private:
   std::string metric_;
+  bool given_;
   std::map<std::string, std::vector<std::pair<int, double>>> curves_;  // of the newest attempt
 };
 
 // {"farm", "metric", "goal", "trials": [{"task", "state", "parameters", "value", "curve": [[report,
-// value]]}]}. Invalid: the farm has no search.
-Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& curves);
+// value]]}]}. With a `metric` other than that of a search, all tasks are trials, without parameters if they
+// have none. Invalid: the farm has no search, and no metric is given.
+Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& curves,
+                     const std::string& metric = {});
 // A page that needs nothing else. Text of others in it is escaped.
 std::string plot_page(const Json& plot);
 

@@ -39,6 +39,21 @@ TEST(FarmPlot, AFarmWithoutASearchHasNone) {
   EXPECT_EQ(plot_of("x", table, Curves()).status().code(), Code::Invalid);
 }
 
+TEST(FarmPlot, AnotherMetricMakesTrialsOfAllTasks) {
+  Table table;
+  Curves curves("rate");
+  for (const Event& event :
+       {farm_event({{"tries", 3}}, 0), add_event({"a", {}, 0, Json::object()}, 0),
+        start_event("a", 1, "n", 0), metric_event("a", 1, 1, {{"loss", 9}, {"rate", 0.5}}, 0)}) {
+    ASSERT_TRUE(table.apply(event).ok()) << event;
+    curves.observe(event);
+  }
+  auto made = plot_of("x", table, curves, "rate");
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ((*made)["trials"], Json::parse(R"([{"task": "a", "state": "running", "parameters": {},
+      "value": 0.5, "curve": [[1, 0.5]]}])"));
+}
+
 TEST(FarmPlot, ThePageEscapesWhatOthersWrote) {
   const std::string wrong = "<script>alert(1)</script>";
   const std::string page = plot_page(plot(
