@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@
 #include "runtime/serve/uploads.h"
 #include "runtime/serve/users.h"
 #include "runtime/serve/workspaces.h"
+
+namespace radl::driver {
+struct KnownFarm;
+}
 
 namespace radl::serve {
 
@@ -69,6 +74,24 @@ class OwnApi : public Part {
   httpd::Answer get_result(OwnCall& call);
   httpd::Answer predict(OwnCall& call);
   httpd::Answer remove_file(OwnCall& call);
+  // own_farms.cc
+  struct FarmCall;
+  using FarmAnswer = std::function<httpd::Answer(const FarmCall&, const driver::KnownFarm&)>;
+  using TaskChange = Status (*)(const driver::KnownFarm&, const std::vector<std::string>&, double);
+  Result<FarmCall> farm_call(const std::shared_ptr<Workspace>& of);
+  httpd::Answer with_farm(OwnCall& call, const FarmAnswer& answer);
+  httpd::Answer with_output(OwnCall& call, const std::function<httpd::Answer(const std::string&)>& answer);
+  httpd::Answer change_tasks(OwnCall& call, TaskChange change);
+  httpd::Answer list_farms(OwnCall& call);
+  httpd::Answer get_farm(OwnCall& call);
+  httpd::Answer list_tasks(OwnCall& call);
+  httpd::Answer add_tasks(OwnCall& call);
+  httpd::Answer retry_tasks(OwnCall& call);
+  httpd::Answer cancel_tasks(OwnCall& call);
+  httpd::Answer get_curves(OwnCall& call);
+  httpd::Answer get_timeline(OwnCall& call);
+  httpd::Answer list_outputs(OwnCall& call);
+  httpd::Answer get_output(OwnCall& call);
   // own_logs.cc
   httpd::Answer list_logs(OwnCall& call);
   httpd::Answer get_log(OwnCall& call);
@@ -78,6 +101,9 @@ class OwnApi : public Part {
   httpd::Answer post_recommend(OwnCall& call);
   httpd::Answer rehearse(OwnCall& call);
   httpd::Answer cancel_job(OwnCall& call);
+  httpd::Answer get_task_log(OwnCall& call);
+  httpd::Answer get_measurements(OwnCall& call);
+  httpd::Answer add_measurements(OwnCall& call);
   httpd::Answer prices(OwnCall& call);
   httpd::Answer costs(OwnCall& call);
 

@@ -1,6 +1,5 @@
 // Files of the own API: what a user uploads, what a training brings, and a picture that its model is tried
 // on.
-#include <algorithm>
 #include <filesystem>
 
 #include "common/digest.h"
@@ -9,6 +8,7 @@
 #include "common/program_folder.h"
 #include "runtime/base/world.h"
 #include "runtime/serve/own_api.h"
+#include "runtime/serve/own_files.h"
 
 namespace radl::serve {
 namespace {
@@ -16,28 +16,10 @@ namespace {
 using httpd::Answer;
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFiles = 10000;
 constexpr std::chrono::seconds kPredictSeconds{60};
 
 std::string upload_path(const Workspace& of, const std::string& name) {
   return of.folder() + "/files/" + name;
-}
-
-// Regular files below a folder, by path. `hidden`: also those whose names begin with a dot, which are radlc's
-// own among results.
-Json files_below(const std::string& folder, bool hidden) {
-  Json files = Json::array();
-  std::error_code error;
-  std::vector<std::pair<std::string, uint64_t>> found;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (!hidden && at->path().filename().string().starts_with('.')) continue;
-    if (at->is_symlink() || !at->is_regular_file()) continue;
-    found.emplace_back(at->path().lexically_relative(folder).string(), at->file_size());
-    if (found.size() >= kMostFiles) break;
-  }
-  std::ranges::sort(found);
-  for (const auto& [path, size] : found) files.push_back({{"path", path}, {"bytes", size}});
-  return files;
 }
 
 }  // namespace
@@ -145,22 +127,10 @@ Answer OwnApi::list_results(OwnCall& call) {
       {{"files", std::move(files)}, {"report", std::move(report)}, {"model", std::move(model)}});
 }
 
-// The segments of a path have neither "..", nor "/", nor a dot at their begin; links are not followed.
 Answer OwnApi::get_result(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  const fs::path folder = (*found)->result_folder();
-  fs::path path = folder;
-  std::error_code error;
-  for (const fs::path& part : fs::path(call.path[1])) {
-    path /= part;
-    if (part.string().starts_with('.') || fs::is_symlink(path, error))
-      return error_answer(404, "not_found", "there is no such result");
-  }
-  if (!fs::is_regular_file(path, error)) return error_answer(404, "not_found", "there is no such result");
-  Answer answer{.type = "application/octet-stream", .file = path.string()};
-  answer.headers.emplace_back("Content-Disposition", "attachment");
-  return answer;
+  return download_of((*found)->result_folder(), call.path[1]);
 }
 
 // The classes that the trained model gives a picture, by the engine. The picture is not kept.

@@ -16,7 +16,8 @@ using httpd::Answer;
 
 constexpr std::chrono::seconds kCommandSeconds{120};
 constexpr int kMostRehearsals = 1000;
-constexpr int kNothingFits = 3;  // of `radlc recommend`
+constexpr size_t kLargestLog = size_t{1} << 20;  // of an answer: its end
+constexpr int kNothingFits = 3;                  // of `radlc recommend`
 
 // A folder with a program in it, that goes with this.
 class ProgramFolder {
@@ -175,6 +176,38 @@ Answer OwnApi::cancel_job(OwnCall& call) {
   if (!job->empty()) words.push_back(*job);
   auto out = output_of(*users_.of(of.owner()).host, std::move(words));
   return out.ok() ? json_answer({{"message", std::string(trim(*out))}}) : error_answer(out.status());
+}
+
+// By `radlc farm logs`: the log of a running task is on its node.
+Answer OwnApi::get_task_log(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  for (const std::string& name : {call.path[1], call.path[2]})
+    if (!is_job_name(name)) return error_answer(not_found("there is no task '" + name + "'"));
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  const Workspace& of = **found;
+  auto out =
+      output_of(*users_.of(of.owner()).host, {"farm", "logs", "--state", of.folder() + "/state", "--name",
+                                              of.name(), "--farm", call.path[1], call.path[2]});
+  if (!out.ok()) return error_answer(out.status());
+  if (out->size() > kLargestLog) out->erase(0, out->size() - kLargestLog);
+  return {.body = std::move(*out), .type = "text/plain; charset=utf-8"};
+}
+
+// By `radlc calibration`. Those of the caller: what was measured is kept for each user.
+Answer OwnApi::get_measurements(OwnCall& call) { return answer_by_command(call, {"calibration", "export"}); }
+
+Answer OwnApi::add_measurements(OwnCall& call) {
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  const ProgramFolder folder(users_, call.body);
+  if (!folder.status().ok()) return error_answer(folder.status());
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  auto out = output_of(*users_.of(call.caller.user).host, {"calibration", "import", folder.file()});
+  if (!out.ok()) return error_answer(out.status());
+  return json_answer({{"added", std::atoll(out->c_str())}}, 201);
 }
 
 Answer OwnApi::prices(OwnCall& call) {

@@ -2,8 +2,8 @@
 //
 //   FOLDER/about.json      name, owner and runs
 //   FOLDER/program.radl    the program that was planned last, unless it is of files
-//   FOLDER/plans/ID.json   a plan as it was shown; ID.plan: the saved plan that an apply takes; the newest of
-//                          them, and those of runs that are not over
+//   FOLDER/plans/ID.json   a plan as it was shown; the newest of them, and all that were run
+//   FOLDER/plans/ID.plan   the saved plan that an apply takes; until its run is over
 //   FOLDER/files/          uploads; also a whole program, with its modules and what it reads
 //   FOLDER/state/NAME/     the state (runtime/state/store.h)
 //   FOLDER/runs/           events of runs; those of the state go with it

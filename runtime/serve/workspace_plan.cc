@@ -117,6 +117,17 @@ std::string view_of(const std::string& view, const driver::Preview& preview) {
                      {.full = view == "full", .brief = view == "brief", .forecasts = preview.forecasts});
 }
 
+// The inputs of a program, and what each job of it is told. Of a secret it has the name.
+Json settings_of(const ir::Program& program) {
+  Json jobs = Json::object();
+  for (const ir::Step& step : program.steps) {
+    if (!ir::is_job(step.kind)) continue;
+    Json& job = jobs[step.id] = step.kind == ir::StepKind::Training ? step.training : step.program;
+    job.erase("farm");  // it may have thousands of tasks
+  }
+  return {{"inputs", program.inputs}, {"jobs", std::move(jobs)}};
+}
+
 }  // namespace
 
 Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) const {
@@ -143,7 +154,7 @@ Status Workspace::keep_plan(const Json& plan, const std::string& saved) const {
   return write_file_atomic(plan_path(id), plan.dump(1, ' ', false, Json::error_handler_t::replace), 0600);
 }
 
-// Plans of runs that are not over stay, beside the newest ones.
+// Plans that were run stay, to compare runs; what an apply takes goes once the run is over.
 void Workspace::prune_plans() const {
   namespace fs = std::filesystem;
   std::vector<std::pair<fs::file_time_type, std::string>> plans;  // by age
@@ -156,10 +167,9 @@ void Workspace::prune_plans() const {
   plans.resize(plans.size() - kKeptPlans + 1);
   std::lock_guard lock(mutex_);
   for (const auto& [age, plan] : plans) {
-    if (std::ranges::any_of(runs_, [&](const WorkspaceRun& run) { return run.plan == plan && !run.over(); }))
-      continue;
-    fs::remove(plan_path(plan), error);
-    fs::remove(saved_path(plan), error);
+    const auto run = std::ranges::find(runs_, plan, &WorkspaceRun::plan);
+    if (run == runs_.end()) fs::remove(plan_path(plan), error);
+    if (run == runs_.end() || run->over()) fs::remove(saved_path(plan), error);
   }
 }
 
@@ -201,6 +211,7 @@ Result<Json> Workspace::plan_apply(const PlanQuery& query, Cancellation& cancell
   if (planned.scale && !planned.scale->reset)
     planned.scale->exactly = project.scaled[planned.scale->system].ordinals;
   Json json = shown(planned, preview);
+  json["settings"] = settings_of(project.compiled.program);
   json["inputs"] = Json::array();
   for (const std::string& input : query.inputs) {
     const std::string name = input.substr(0, input.find('='));

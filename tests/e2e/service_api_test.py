@@ -3,13 +3,9 @@ import http.client
 import json
 import threading
 
+from api_case import DOCUMENT, ApiCase, mismatch, operations, resolve
 from engine_case import test_image
-from page_case import SOURCE, PageCase
 from radl_case import found
-
-DOCUMENT = json.loads((SOURCE / "docs/openapi.json").read_text())
-METHODS = ("get", "post", "put", "delete")
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 NODE = """radl 2
 network lan (outbound = 'no')
@@ -24,80 +20,7 @@ use 'std/training/all_reduce' as training (
 """
 
 
-def operations(under="/v1"):
-    """Of the own API, or with "" those of accounts."""
-    for path, item in DOCUMENT["paths"].items():
-        if path.startswith("/v1/") != bool(under):
-            continue
-        for method in METHODS:
-            if method in item:
-                yield method.upper(), path.removeprefix(under), item[method]
-
-
-def resolve(part):
-    while "$ref" in part:
-        place = DOCUMENT
-        for name in part["$ref"].removeprefix("#/").split("/"):
-            place = place[name]
-        part = place
-    return part
-
-
-def mismatch(value, schema, where="the body"):
-    """Where a value is not as a schema of the document says; None: nowhere."""
-    schema = resolve(schema)
-    for part in schema.get("allOf", ()):
-        if wrong := mismatch(value, part, where):
-            return wrong
-    kinds = schema.get("type")
-    if kinds:
-        kinds = [kinds] if isinstance(kinds, str) else kinds
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not any(number and (kind == "number" or isinstance(value, int)) if kind in ("number", "integer")
-                   else isinstance(value, TYPES[kind]) for kind in kinds):
-            return f"{where} is {value!r}, not {kinds}"
-    if "enum" in schema and value not in schema["enum"]:
-        return f"{where} is {value!r}, not one of {schema['enum']}"
-    if isinstance(value, dict):
-        for name in schema.get("required", ()):
-            if name not in value:
-                return f"{where} has no {name}: {value}"
-        for name, part in schema.get("properties", {}).items():
-            if name in value and (wrong := mismatch(value[name], part, f"{where}.{name}")):
-                return wrong
-    if isinstance(value, list) and "items" in schema:
-        for i, one in enumerate(value):
-            if wrong := mismatch(one, schema["items"], f"{where}[{i}]"):
-                return wrong
-    return None
-
-
-class Api(PageCase):
-    def setUp(self):
-        self.seen = set()
-        super().setUp()
-
-    def ask(self, method, path, body=None, **headers):
-        """As PageCase.ask, and compares the answer with the document."""
-        status, content, sent = super().ask(method, path, body, **headers)
-        for its_method, its_path, operation in operations():
-            parts, given = its_path.split("/"), path.partition("?")[0].split("/")
-            rest = parts[-1] == "{path}" and len(given) >= len(parts)
-            if its_method != method or not (len(parts) == len(given) or rest):
-                continue
-            if not all(p.startswith("{") or p == g for p, g in zip(parts, given)):
-                continue
-            self.assertIn(str(status), operation["responses"], f"{method} {path}: {content}")
-            self.seen.add((method, its_path, status))
-            types = resolve(operation["responses"][str(status)]).get("content", {})
-            kind = sent.get_content_type()
-            if types:
-                self.assertIn(kind, types, f"{method} {path}")
-            if kind == "application/json" and types:
-                self.assertIsNone(mismatch(content, types[kind]["schema"]), f"{method} {path}")
-            break
-        return status, content, sent
-
+class Api(ApiCase):
     def test_the_document_has_each_route_with_its_scope(self):
         described = sorted((method, path, operation["x-scope"]) for method, path, operation in operations())
         self.assertEqual(sorted((r["method"], r["path"], r["scope"]) for r in self.get("/about")["routes"]), described)
@@ -437,6 +360,24 @@ class Api(PageCase):
         self.assertEqual((status, report["runs"], report["failed"]), (200, 5, 0))
         self.assertEqual(self.ask("POST", "/rehearsals", {"program": NODE, "runs": 100000})[0], 400)
         self.assertTrue(self.get("/prices?region=eu-west-1&cpu=4"))
+        # What the command line answers, to the last digit.
+        told = json.loads(self.radlc("recommend", "--study", "mnist", "--batch", "64000", "--latency", "20", "--json"))
+        self.assertEqual(answer, told)
+
+    def test_measurements_are_exported_and_imported_for_each_user(self):
+        study = "anwar-2021"
+        self.assertEqual(self.get("/measurements")["studies"], [])
+        self.radlc("calibration", "import", study)  # by the user that the service runs as
+        export = self.get("/measurements")
+        self.assertEqual(export, json.loads(self.radlc("calibration", "export")))
+        other = self.as_user("ana", "plan")
+        self.assertEqual(self.ask("GET", "/measurements", **other)[1]["studies"], [])
+        status, done, _ = self.ask("POST", "/measurements", export, **other)
+        self.assertEqual((status, done["added"]), (201, len(export["studies"])))
+        self.assertEqual(self.ask("POST", "/measurements", export, **other)[1]["added"], 0)
+        self.assertEqual(self.ask("GET", "/measurements", **other)[1], export)
+        self.assertEqual(self.ask("POST", "/measurements", {"calibration": 99}, **other)[0], 400)
+        self.assertEqual(self.ask("POST", "/measurements", export, **self.as_user("bob", "read"))[0], 403)
 
     def test_many_readers_of_one_run_all_get_every_event(self):
         one = self.create()

@@ -1,0 +1,18 @@
+// Files that answers of the own API give: results, uploads and outputs of tasks.
+#pragma once
+
+#include <string>
+
+#include "common/http_server/server.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl::serve {
+
+// [{"path", "bytes"}] of the regular files below a folder, by path; [] if there is no folder. Links are left
+// out. `hidden`: also files whose names begin with a dot, which are radlc's own among results.
+Json files_below(const std::string& folder, bool hidden);
+// The file as a download. 404 if a part of `path` begins with a dot or is a link, or if it is not a regular
+// file.
+httpd::Answer download_of(const std::string& folder, const std::string& path);
+
+}  // namespace radl::serve
