@@ -49,29 +49,18 @@ class Hoverer {
     if (const Occurrence* item = in_.symbols.at(offset_); item && item->space != Space::Other) {
       if (Json found = symbol(*item); !found.is_null()) return found;
     }
-    return blocks(in_.tree->blocks);
-  }
-
- private:
-  Json blocks(const List<ast::Block*>& list) const {
-    for (const ast::Block* block : list) {
+    for (const ast::Block* block : in_.tree->blocks) {
       if (offset_ < block->span.begin || offset_ > block->span.end) continue;
-      if (touches(block->keyword.span)) return keyword(*block);
-      if (auto* feature_block = ast::as<ast::FeatureBlock>(block))
-        return features(feature_block->body, block->keyword.text);
-      if (auto* use = ast::as<ast::Use>(block)) return features(use->body, "");
-      if (auto* configure = ast::as<ast::Configure>(block)) return recipe(*configure);
-      if (auto* each = ast::as<ast::EachBlock>(block); each && offset_ >= each->body_span.begin)
-        return blocks(each->blocks);
       Json found;
       each_value(*block, [&](const ast::Expr& expr) {
         if (found.is_null()) found = value(&expr);
       });
-      return found;
+      return found.is_null() ? word() : found;
     }
     return nullptr;
   }
 
+ private:
   // The definition of a loop's variable.
   const Definition* loop(const Occurrence& item) const {
     for (const Definition& definition : in_.symbols.definitions)
@@ -115,27 +104,23 @@ class Hoverer {
     return out.empty() ? "\n\nNot deployed in this file." : out;
   }
 
-  Json keyword(const ast::Block& block) const {
-    for (const BlockWord& word : block_words()) {
-      if (word.name == block.keyword.text) {
-        return made(fmt::format("**{}**\n\n{}", word.name, word.doc), block.keyword.span);
-      }
-    }
-    return nullptr;
-  }
-
-  Json features(const ast::Features& list, std::string_view owner) const {
-    for (const ast::Feature* feature : list.items) {
-      if (offset_ < feature->span.begin || offset_ > feature->span.end) continue;
-      if (feature->group && feature->group->present && offset_ >= feature->group->span.begin) {
-        bool soft = feature->form == ast::FeatureKind::Soft;
-        return features(*feature->group, soft ? owner : feature->name.text);
-      }
-      if (feature->name && touches(feature->name.span)) {
-        auto word = find_feature(owner, feature->name.text);
-        return word ? made(describe(*word), feature->name.span) : nullptr;
-      }
-      return value(feature->value);
+  // A word of the language at a place that the grammar knows: what it means there.
+  Json word() const {
+    const Cursor cursor = read_cursor(in_.source.text(), offset_, in_.tree.get());
+    if (cursor.place == Place::Recipe) return recipe_word();
+    if (offset_ >= cursor.word_end) return nullptr;
+    const Span at{in_.source.id(), cursor.word_begin, cursor.word_end};
+    const std::string name(in_.source.text(at));
+    if (cursor.place == Place::Block) {
+      for (const BlockWord& block : block_words())
+        if (block.name == name) return made(fmt::format("**{}**\n\n{}", name, block.doc), at);
+    } else if (cursor.place == Place::FeatureName) {
+      if (auto feature = find_feature(cursor.owner, name)) return made(describe(*feature), at);
+    } else if (cursor.place == Place::RecipeBody) {
+      if (const ir::ResourceType* type = ir::find_resource_type(name))
+        return made(fmt::format("**{}** '{}'\n\n{}\n\nTaken out again: {}", type->name, type->subject,
+                                type->doc, type->undoing),
+                    at);
     }
     return nullptr;
   }
@@ -197,41 +182,17 @@ class Hoverer {
     return nullptr;
   }
 
-  Json recipe(const ast::Configure& configure) const {
-    if (configure.recipe) return recipe_word(configure.recipe->span);
-    return resources(configure.resources);
-  }
-
-  Json resources(const List<ast::Resource*>& list) const {
-    for (const ast::Resource* resource : list) {
-      if (offset_ < resource->span.begin || offset_ > resource->span.end) continue;
-      if (resource->each) {
-        Json found = value(resource->each->list);
-        return found.is_null() ? resources(resource->inner) : found;
-      }
-      const ir::ResourceType* type = ir::find_resource_type(resource->type.text);
-      if (!type) return nullptr;
-      if (touches(resource->type.span)) {
-        std::string text = fmt::format("**{}** '{}'\n\n{}\n\nTaken out again: {}", type->name, type->subject,
-                                       type->doc, type->undoing);
-        return made(text, resource->type.span);
-      }
-      return features(resource->body, "resource " + std::string(type->name));
-    }
-    return nullptr;
-  }
-
-  Json recipe_word(Span span) const {
+  Json recipe_word() const {
     auto is_word = [](char c) {
       return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
     };
     std::string_view text = in_.source.text();
     uint32_t begin = offset_, end = offset_;
-    while (begin > span.begin && is_word(text[begin - 1])) --begin;
-    while (end < span.end && is_word(text[end])) ++end;
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    while (end < text.size() && is_word(text[end])) ++end;
     for (const RecipeVariable& variable : recipe_variables()) {
       if (variable.name == text.substr(begin, end - begin)) {
-        return made(fmt::format("`{}`: {}", variable.name, variable.doc), {span.file, begin, end});
+        return made(fmt::format("`{}`: {}", variable.name, variable.doc), {in_.source.id(), begin, end});
       }
     }
     return nullptr;
