@@ -107,10 +107,10 @@ class Builder {
     for (const auto& [cloud, outcome] : preferring_) {
       const size_t count = std::exchange(nodes[{cloud, outcome.node.system}], 0);
       if (count == 0) continue;
-      const auto made =
-          std::find_if(result_.resources.begin(), result_.resources.end(), [&](const Desired& each) {
-            return each.node != nullptr && each.wanted.address == outcome.node.address;
-          });
+      const auto made = std::find_if(result_.resources.begin(), result_.resources.end(),
+                                     [&address = outcome.node.address](const Desired& each) {
+                                       return each.node != nullptr && each.wanted.address == address;
+                                     });
       if (made == result_.resources.end() || !made->has_offers()) continue;
       const DesignInput& input = shares_.at(made->cloud).input;
       for (const std::string& note :
