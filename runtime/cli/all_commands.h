@@ -101,9 +101,6 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace convert_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
-namespace templates_command {
-std::function<int()> add(CLI::App& app, Session& session);
-}
 namespace completions_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

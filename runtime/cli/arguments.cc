@@ -34,6 +34,7 @@ constexpr OtherWord kCommandsElsewhere[] = {
     {"refresh", "run `radlc plan --refresh FILE.radl`"},
     {"up", "run `radlc apply FILE.radl`"},
     {"launch", "run `radlc apply FILE.radl`"},
+    {"templates", "run `radlc doc TEMPLATE.radl`"},
     {"create", "run `radlc apply FILE.radl`"},
     {"deploy", "run `radlc apply FILE.radl`"},
     {"start", "run `radlc apply FILE.radl`"},

@@ -28,7 +28,7 @@ void one_value_each(CLI::App& app);
 std::string empty_option(const CLI::App& app);
 
 // "unknown command 'plam'; did you mean 'plan'?" if the first word is not a command of `app`, which may be a
-// command itself (`templates`), else "". A word of another tool gets this program's: "unknown command 'up';
+// command itself (`state`), else "". A word of another tool gets this program's: "unknown command 'up';
 // run `radlc apply FILE.radl`".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);
 

@@ -52,7 +52,6 @@ const std::vector<Command>& commands() {
       {"convert", "Write", convert_command::add, "radlc convert FILE.radl -o FILE.json"},
       {"doc", "Write", doc_command::add, "radlc doc FILE.radl"},
       {"graph", "Write", graph_command::add, "radlc graph FILE.radl"},
-      {"templates", "Write", templates_command::add, "radlc templates list"},
       {"console", "Learn", console_command::add, "radlc console FILE.radl"},
       {"explain", "Learn", explain_command::add, "radlc explain E0318"},
       {"lsp", "Other", lsp_command::add, "radlc lsp"},

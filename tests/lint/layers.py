@@ -44,7 +44,6 @@ LAYERS = {
     "tools/fmt": FRONT,
     "tools/graph": ["common/", *IR],
     "tools/lsp": [*FRONT, *IR, "compiler", "compiler/eval", "compiler/check", "tools/doc", "tools/fmt"],
-    "tools/templates": ["common/", "compiler/syntax"],
 
     "engine/tensor": ["common/"],
     "engine/kernels": ["common/", "engine/tensor", "engine/kernels/"],  # a circle with its implementations
