@@ -1,13 +1,5 @@
 // What the compiler advises compiles. tests/lang/advice has a case for each help: a program that gets it, and
 // the program of somebody who followed it. The fixes of all goldens are applied here and compiled.
-//
-// A case of tests/lang/advice/*.txt is `### HELP` (`*` stands for anything), a program, `---`, the program
-// that follows the help. Lines before a program's own: `@input NAME=VALUE` and `@env NAME=VALUE` as the
-// command line and the environment give them; `@lenient`: read as `radlc plan` does, not `radlc check`;
-// `@utf16`: saved so. `@byte FF`: a byte.
-// `@file PATH` begins another file of the program, `@also PATH` one that is compiled together with the first,
-// `@golden PATH` compiles a file of tests/lang before it. `@left CODE`: an error that has another cause and
-// stays.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,143 +13,25 @@
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
 #include "compiler/source/source.h"
-#include "tests/support/paths.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/language_cases.h"
+#include "tests/support/source_texts.h"
 
 namespace radl {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string kRoot = test::source_dir() + "/tests/lang/";
-
-struct Files {
-  std::vector<std::string> compiled = {"main.radl"};
-  std::map<std::string, std::string> texts;  // by path
-  CompileOptions options;
-  std::set<std::string> left;  // codes of errors that stay
-};
-
-struct Case {
-  std::string where;  // "blocks.txt:12"
-  std::string help;
-  Files before, after;
-};
-
-void PrintTo(const Case& one, std::ostream* out) { *out << one.where << " " << one.help; }
-
-// `*` in the pattern stands for anything.
-bool matches(std::string_view pattern, std::string_view text) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == text;
-  // `[*]` is written in helps themselves.
-  if (star > 0 && pattern[star - 1] == '[')
-    return text.starts_with(pattern.substr(0, star + 1)) &&
-           matches(pattern.substr(star + 1), text.substr(std::min(star + 1, text.size())));
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  for (size_t at = star; at <= text.size(); ++at)
-    if (matches(pattern.substr(star + 1), text.substr(at))) return true;
-  return false;
-}
-
-std::string utf16(const std::string& text) {
-  std::string wide = "\xFF\xFE";
-  for (char c : text) wide += std::string{c, '\0'};
-  return wide;
-}
-
-void read_line(Files& files, std::string& at, bool& wide, const std::string& line) {
-  const size_t space = std::min(line.find(' '), line.size());
-  const std::string word = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
-  const size_t equals = std::min(rest.find('='), rest.size());
-  const std::string name = rest.substr(0, equals), value = rest.substr(std::min(equals + 1, rest.size()));
-  if (word == "@input") {
-    files.options.inputs[name] = value;
-  } else if (word == "@env") {
-    files.options.environment[name] = value;
-  } else if (word == "@lenient") {
-    files.options.lenient = true;
-  } else if (word == "@utf16") {
-    wide = true;
-  } else if (word == "@byte") {
-    files.texts[at] += static_cast<char>(std::stoi(rest, nullptr, 16));
-  } else if (word == "@left") {
-    files.left.insert(rest);
-  } else if (word == "@golden") {
-    const std::string path = fs::path(rest).filename().string();
-    files.compiled.insert(files.compiled.end() - 1, path);
-    files.texts[path] = *read_file(kRoot + rest);
-  } else if (word == "@file" || word == "@also") {
-    at = rest;
-    if (word == "@also") files.compiled.push_back(rest);
-  } else {
-    files.texts[at] += line + "\n";
-  }
-}
-
-Files read_files(const std::vector<std::string>& lines) {
-  Files files;
-  files.options.environment["RADL_STDLIB"] = test::source_dir() + "/stdlib";
-  std::string at = "main.radl";
-  bool wide = false;
-  for (const std::string& line : lines) read_line(files, at, wide, line);
-  if (wide) files.texts["main.radl"] = utf16(files.texts["main.radl"]);
-  return files;
-}
-
-std::vector<Case> read_cases() {
-  std::vector<Case> cases;
-  for (const auto& entry : fs::directory_iterator(kRoot + "advice")) {
-    std::ifstream file(entry.path());
-    std::vector<std::string> before, after;
-    bool following = false;
-    const auto finish = [&] {
-      if (cases.empty() || before.empty()) return;
-      cases.back().before = read_files(before);
-      cases.back().after = read_files(after);
-      before.clear();
-      after.clear();
-      following = false;
-    };
-    int number = 0;
-    for (std::string line; std::getline(file, line);) {
-      ++number;
-      if (line.starts_with("### ")) {
-        finish();
-        cases.push_back(
-            {entry.path().filename().string() + ":" + std::to_string(number), line.substr(4), {}, {}});
-      } else if (line == "---") {
-        following = true;
-      } else {
-        (following ? after : before).push_back(line);
-      }
-    }
-    finish();
-  }
-  return cases;
-}
+using test::arguments_at;
+using test::compile_files;
+using test::Case;
+using test::Files;
+using test::literals_in;
+using test::longest_piece;
+using test::matches;
+using test::Outcome;
 
 const std::vector<Case>& cases() {
-  static const std::vector<Case> all = read_cases();
+  static const std::vector<Case> all = test::read_cases("advice");
   return all;
-}
-
-struct Outcome {
-  SourceMap sources;
-  Diagnostics diagnostics;
-  std::string text() const { return render_text(diagnostics, sources); }
-};
-
-void compile_files(const Files& files, Outcome& outcome) {
-  test::TemporaryFolder folder;
-  const fs::path was = fs::current_path();
-  for (const auto& [path, text] : files.texts) {
-    fs::create_directories((folder.path() / fs::path(path)).parent_path());
-    std::ofstream(folder.path() / fs::path(path), std::ios::binary) << text;
-  }
-  fs::current_path(folder.path());
-  compile(files.compiled, files.options, outcome.sources, outcome.diagnostics);
-  fs::current_path(was);
 }
 
 class Advice : public testing::TestWithParam<Case> {};
@@ -177,72 +51,9 @@ TEST_P(Advice, CompilesWhenFollowed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lang, Advice, testing::ValuesIn(cases()), [](const auto& info) {
-  std::string name = info.param.where;
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Lang, Advice, testing::ValuesIn(cases()), test::case_name);
 
 // ---- no help without a case
-
-// The longest piece of a text between `{}` and quotes: what a case's help must hold.
-std::string longest_piece(std::string literal) {
-  literal = std::regex_replace(literal, std::regex(R"(\{\{)"), "\x01");
-  literal = std::regex_replace(literal, std::regex(R"(\}\})"), "\x02");
-  std::string longest;
-  static const std::regex holes(R"(\{[^{}]*\})");
-  for (std::sregex_token_iterator piece(literal.begin(), literal.end(), holes, -1), end; piece != end;
-       ++piece)
-    if (piece->length() > static_cast<long>(longest.size())) longest = *piece;
-  std::replace(longest.begin(), longest.end(), '\x01', '{');
-  std::replace(longest.begin(), longest.end(), '\x02', '}');
-  return longest;
-}
-
-// A C++ literal's text; adjacent ones are joined before.
-std::string unescaped(const std::string& literal) {
-  std::string text;
-  for (size_t i = 0; i < literal.size(); ++i) {
-    if (literal[i] != '\\' || i + 1 == literal.size()) {
-      text += literal[i];
-      continue;
-    }
-    text += literal[++i];
-  }
-  return text;
-}
-
-// The literals from `at` to the end of the statement, or of the call whose parenthesis opens at `at`.
-std::vector<std::string> literals_in(const std::string& code, size_t at) {
-  const bool call = code[at] == '(';
-  std::vector<std::string> found;
-  int open = 0;
-  bool adjacent = false;
-  for (size_t i = at; i < code.size(); ++i) {
-    const char c = code[i];
-    if (c == '"') {
-      std::string text;
-      for (++i; i < code.size() && code[i] != '"'; ++i) {
-        text += code[i];
-        if (code[i] == '\\') text += code[++i];
-      }
-      if (adjacent)
-        found.back() += text;
-      else
-        found.push_back(text);
-      adjacent = true;
-      continue;
-    }
-    if (c == '\'' && (code[i + 2] == c || code[i + 1] == '\\')) i += code[i + 1] == '\\' ? 3 : 2;
-    if (std::isspace(static_cast<unsigned char>(c))) continue;
-    adjacent = false;
-    open += c == '(';
-    open -= c == ')';
-    if (c == ';' || (call && open == 0)) break;
-  }
-  for (std::string& each : found) each = unescaped(each);
-  return found;
-}
 
 // What no text of a program follows: advice about the installation and `radlc vendor`.
 const std::set<std::string> kNotOfPrograms = {
@@ -254,27 +65,6 @@ const std::set<std::string> kNotOfPrograms = {
     "it has '",
     " is not in ",
     "`radlc vendor` brings it"};
-
-// The arguments of the call whose parenthesis opens at `at`.
-std::vector<std::string> arguments_at(const std::string& code, size_t at) {
-  std::vector<std::string> found;
-  int open = 0;
-  for (size_t i = at, begin = at + 1; i < code.size(); ++i) {
-    const char c = code[i];
-    if (c == '"' || (c == '\'' && (code[i + 2] == c || code[i + 1] == '\\'))) {
-      for (++i; i < code.size() && code[i] != c; ++i) i += code[i] == '\\';
-      continue;
-    }
-    open += c == '(' || c == '[' || c == '{';
-    open -= c == ')' || c == ']' || c == '}';
-    if ((c == ',' && open == 1) || open == 0) {
-      found.push_back(code.substr(begin, i - begin));
-      begin = i + 1;
-    }
-    if (open == 0) break;
-  }
-  return found;
-}
 
 // The rest of the statement from `at`.
 std::string statement_at(const std::string& code, size_t at) {
@@ -448,7 +238,7 @@ std::string with_edits(std::string text, std::vector<TextEdit> edits) {
 std::vector<fs::path> goldens() {
   std::vector<fs::path> all;
   for (const char* folder : {"parse", "check", "mistakes", "ext", "diagnostics"})
-    for (const auto& entry : fs::directory_iterator(kRoot + folder))
+    for (const auto& entry : fs::directory_iterator(test::kLanguageTests + folder))
       if (entry.path().extension() == ".radl") all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   return all;
