@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::arguments_at;
-using test::compile_files;
 using test::Case;
+using test::compile_files;
 using test::Files;
 using test::literals_in;
 using test::longest_piece;
