@@ -44,7 +44,7 @@ class Refresher {
     for (const auto& entry : steps) lists.push_back(&entry);
     (void)for_each_parallel(lists.size(), width, [&](size_t i) {
       const auto& [node, of_node] = *lists[i];
-      return noted(node, guarded([&]() -> Status {
+      return noted(node, guarded([&, &node = node, &of_node = of_node]() -> Status {
                      if (Status other = compare_host_key(node); !other.ok()) return other;
                      if (!answers(node)) return {};
                      for (const ir::Step* step : of_node) look_at(*step);
@@ -141,8 +141,9 @@ class Refresher {
     for (const auto& [id, records] : by_cloud) {
       if (session_.stop_starting()) return;
       Cloud* cloud = session_.run.clouds->find(id);
-      Status looked = !cloud ? session_.run.clouds->why_not(id)
-                             : guarded([&]() -> Status { return look_at(*cloud, records); });
+      Status looked = !cloud
+                          ? session_.run.clouds->why_not(id)
+                          : guarded([&, &records = records]() -> Status { return look_at(*cloud, records); });
       if (looked.ok()) continue;
       for (const ResourceRecord* record : records)
         unknown(record->address, session_.events.mask(looked.text()));

@@ -55,8 +55,8 @@ std::string names_together(const std::vector<std::string>& ids) {
 std::vector<std::string> unseen_told(const std::map<std::string, std::string>& unseen) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const auto& [what, why] : unseen) {
-    auto same =
-        std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == why; });
+    auto same = std::find_if(reasons.begin(), reasons.end(),
+                             [&why = why](const auto& reason) { return reason.first == why; });
     if (same == reasons.end()) same = reasons.insert(same, {why, {}});
     same->second.push_back(what);
   }

@@ -43,9 +43,9 @@ InfrastructureFacts facts_of(const Infrastructure& one, double now) {
     for (const auto& [address, record] : snapshot->resources) {
       if (!record.is_node()) continue;
       ++machines;
-      const auto number = [&](const char* name) {
-        const auto found = record.spec.find(name);
-        return found != record.spec.end() && found->is_number() ? found->get<double>() : 0.0;
+      const auto number = [&spec = record.spec](const char* name) {
+        const auto found = spec.find(name);
+        return found != spec.end() && found->is_number() ? found->get<double>() : 0.0;
       };
       cpus += number("cpu");
       memory += number("memory");
