@@ -62,12 +62,28 @@ mkdir -p "$kept" 2>/dev/null
 
 uptime() { read -r now rest < /proc/uptime; now=${now%%.*}; }
 
-# A step of radlc (runtime/net/lease.h) or a training runs.
+# The process of a file "PID START BOOT" (runtime/steps/jobs/process_script.h) lives.
+lives() {
+  read -r pid start boot < "$1" && read -r this < /proc/sys/kernel/random/boot_id || return 1
+  [ "$boot" = "$this" ] && read -r stat < "/proc/$pid/stat" || return 1
+  set -- ${stat##*) }
+  [ "${20}" = "$start" ]
+}
+
+# A step of radlc (runtime/net/lease.h), a program, a task of a farm or a training runs, or radlc follows a farm
+# here (runtime/steps/farm/agent.h).
 works() {
   while IFS=: read -r name password uid gid about home shell; do
     for entry in "$home"/.radl/lease/[0-9]*; do
       [ -e "$entry" ] && [ -d "/proc/${entry##*/}" ] && return 0
     done
+    for entry in "$home"/.radl/jobs/*/*.pid; do
+      [ -e "$entry" ] && lives "$entry" && return 0
+    done 2>/dev/null
+    for entry in "$home"/.radl/jobs/*/farm/heard; do
+      [ -e "$entry" ] && read -r heard < "$entry" || continue
+      [ "$heard" -le "$now" ] && [ "$((now - heard))" -lt 120 ] && return 0
+    done 2>/dev/null
   done < /etc/passwd
   for process in /proc/[0-9]*; do
     read -r name < "$process/comm" || continue

@@ -11,8 +11,8 @@ namespace radl {
 
 struct AutoStop {
   double after_seconds = 0;  // of life, over all its boots; 0: no limit
-  double idle_seconds =
-      0;                  // without work: no step, no training, nobody logged in, load below `load`; 0: never
+  // Without work: no step, no job, nobody logged in, load below `load`; 0: never.
+  double idle_seconds = 0;
   double load = 0.3;      // average of one minute that counts as work
   bool terminate = true;  // else it is stopped, and its disks stay and are paid for
 };

@@ -173,6 +173,44 @@ TEST_F(Script, StepsTrainingsLoginsAndALoadAreWork) {
            }});
 }
 
+// "PID START BOOT" of `sleep 60`, as the shell around a task or a program writes it.
+std::string process_file(const std::string& path, const std::string& boot = "$boot") {
+  return "read -r boot < /proc/sys/kernel/random/boot_id; sleep 60 & p=$!; read -r line < /proc/$p/stat; "
+         "set -- ${line##*) }; echo \"$p ${20} " +
+         boot + "\" > " + path;
+}
+
+TEST_F(Script, TasksAndProgramsAreWorkAndSoIsARadlcThatFollowsAFarm) {
+  const auto folder_in = [](const Tree& tree) {
+    const std::string folder = tree.folder() + "/home/.radl/jobs/j-1/farm";
+    EXPECT_TRUE(make_directories(folder).ok());
+    return folder;
+  };
+  at_once({[&](Tree tree) {
+             tree.live(never_busy(0, 2), kShort, process_file(folder_in(tree) + "/../t.1.pid"));
+             EXPECT_TRUE(tree.was_ended()) << "a task: " << tree.why();
+           },
+           [&](Tree tree) {
+             tree.live(never_busy(0, 2), kLong, process_file(folder_in(tree) + "/../t.1.pid", "earlier"));
+             EXPECT_TRUE(tree.ended_itself()) << "a task of an earlier boot";
+           },
+           [&](Tree tree) {
+             tree.live(never_busy(0, 2), kShort,
+                       "read -r up idle < /proc/uptime; echo ${up%%.*} > " + folder_in(tree) + "/heard");
+             EXPECT_TRUE(tree.was_ended()) << "radlc follows it: " << tree.why();
+           },
+           [&](Tree tree) {
+             tree.live(
+                 never_busy(0, 2), kLong,
+                 "read -r up idle < /proc/uptime; echo $((${up%%.*} - 200)) > " + folder_in(tree) + "/heard");
+             EXPECT_TRUE(tree.ended_itself()) << "radlc was not heard for a while";
+           },
+           [&](Tree tree) {
+             tree.live(never_busy(0, 2), kLong, "echo 999999999 > " + folder_in(tree) + "/heard");
+             EXPECT_TRUE(tree.ended_itself()) << "heard before a boot";
+           }});
+}
+
 TEST_F(Script, AComputerThatNoCloudHasMadeIsNeverSwitchedOff) {
   const Tree tree(folder_.path("tree"));
   const std::string script = tree.folder() + "/shutdown-script", programs = tree.folder() + "/bin";
