@@ -1,5 +1,6 @@
 // Removes the nodes of elastic farms, from any state of theirs.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <set>
 
 #include "runtime/cli/apply.h"
@@ -13,25 +14,12 @@ struct Options {
   std::string farm;
 };
 
-// A run that works on the farm would create its nodes again.
-Status check_unsupervised(const Session& session, const ProjectOptions& project, const std::string& step) {
-  auto nodes = load_nodes(session.host, project);
-  if (nodes.status().code() == Code::NotFound) return {};
-  if (!nodes.ok()) return nodes.status();
-  const auto by = nodes->state.supervised.find(step);
-  if (by == nodes->state.supervised.end()) return {};
-  return Status(Code::Conflict, step + " is running: " + by->second)
-      .with_hint("interrupt that radlc, which ends the tasks, or wait for its end");
-}
-
 int run_free(const Session& session, const Options& options) {
   auto project = load_project(session, options.apply.project);
   if (!project.ok()) return report(session, project.status());
   std::set<std::string> systems;
   for (const driver::ElasticFarm& farm : (*project)->farms) {
     if (!options.farm.empty() && farm.step.program.value("name", "") != options.farm) continue;
-    Status free = check_unsupervised(session, options.apply.project, farm.step.id);
-    if (!free.ok()) return report(session, free);
     systems.insert(farm.system);
   }
   if (systems.empty())
@@ -40,12 +28,17 @@ int run_free(const Session& session, const Options& options) {
         Status(Code::NotFound, options.farm.empty() ? "the file has no elastic farm"
                                                     : "the file has no elastic farm '" + options.farm + "'")
             .with_hint("`elastic = yes` makes a farm elastic; `radlc destroy` removes all nodes"));
+  if (load_nodes(session.host, options.apply.project).status().code() == Code::NotFound) {
+    std::fputs("no node exists\n", stdout);
+    return kDone;
+  }
   int worst = kDone;
   for (const std::string& system : systems) {
     apply_command::Options scaling = options.apply;
     scaling.scale = ScaleRequest{};
     scaling.scale->system = system;
     scaling.scale->exactly = std::vector<int>();
+    scaling.scale->frees = true;
     worst = std::max(worst, apply_command::run(session, scaling));
   }
   return worst;

@@ -141,6 +141,11 @@ Result<Plan> Apply::decide() {
   auto snapshot = run_->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
   tell_what_stays(*plan, *snapshot);
+  if (request_.scale && request_.scale->frees)
+    if (Status free = check_farms_unsupervised(project_->farms, request_.scale->system, *snapshot);
+        !free.ok())
+      return free;
+  if (frees()) keep_removals(*plan);
   if (!request_.job.empty() && !project_->farm_nodes.frees) {
     // In later rounds it has failed with the nodes that are replaced.
     Status joins = replacing_ ? Status() : check_has_not_ended(*plan, *snapshot, request_.job);
@@ -199,6 +204,8 @@ RoomSought Apply::seek_room(const RunReport& report) {
       place_nodes(project_->compiled.program, *now, machinery_->clouds(), machinery_->catalog(), known);
   return room_elsewhere(placement, *now, plan_, known, failed, begun_);
 }
+
+bool Apply::frees() const { return project_->farm_nodes.frees || (request_.scale && request_.scale->frees); }
 
 // Nodes that a job has lost are replaced only if their cloud says that they do not exist.
 void Apply::check_suspects() {
@@ -317,7 +324,12 @@ ApplyRound Apply::run_round() {
                                 host_.world->clock.wall_seconds());
     if (!told.ok()) tell_({Notice::Kind::Note, "farms do not know what was approved: " + told.text()});
   }
+  if (std::exchange(growth_dropped_, false)) {
+    Status told = limit_farms(*project_, run_->store().work_directory(), host_.world->clock.wall_seconds());
+    if (!told.ok()) tell_({Notice::Kind::Note, "farms may ask for more nodes again: " + told.text()});
+  }
   round.report = execute();
+  forgive_missing_nodes(project_->farms, round.report);
   const RunReport& done = round.report;
   note_ended_farms(project_->farms, done, ended_farms_);
   RoomSought room;
@@ -352,6 +364,16 @@ ApplyRound Apply::run_round() {
   return round;
 }
 
+// Prices have risen since the plan was approved: elastic farms go on with the nodes that they have. False:
+// they would get no others anyway.
+bool Apply::drop_growth(const Status& within) {
+  const auto now = run_->snapshot();
+  if (!now.ok() || !keep_existing_nodes(*project_, *now, request_.plan.lost)) return false;
+  tell_({Notice::Kind::Note, "elastic farms get no more nodes: " + within.message()});
+  growth_dropped_ = true;
+  return true;
+}
+
 // What was approved is done again for nodes that were lost, as the file says it (spot, or on demand if it
 // allows that): they are replaced, and what ran there resumes from its checkpoints.
 Status Apply::plan_next_round() {
@@ -367,7 +389,12 @@ Status Apply::plan_next_round() {
   if (project_->compiled.program.source_digest != sources)
     return Status(Code::Conflict, "the files have changed since this apply began; its jobs keep running")
         .with_hint("run `radlc apply` again to apply the new files; it joins the running jobs");
-  if (Status within = hold_to_max_cost(request_.plan, *plan); !within.ok()) return within;
+  Status within = hold_to_max_cost(request_.plan, *plan);
+  if (!within.ok() && drop_growth(within)) {
+    if (plan = decide(); !plan.ok()) return std::move(plan).status();
+    within = hold_to_max_cost(request_.plan, *plan);
+  }
+  if (!within.ok()) return within;
   plan_ = std::move(*plan);
   forecast();
   return {};

@@ -105,6 +105,8 @@ class Apply {
   bool detaches() const { return request_.detach || request_.scale.has_value(); }
   bool follows_scaling() const;
   void check_scaling();
+  bool frees() const;
+  bool drop_growth(const Status& within);
   std::optional<std::chrono::milliseconds> wait_for_next(const RunReport& report,
                                                          const RoomSought& room) const;
 
@@ -114,6 +116,7 @@ class Apply {
   const Tell tell_;
   bool replacing_ = false;                   // nodes were lost in an earlier round
   bool approved_ = false;                    // the farms know what was approved of them
+  bool growth_dropped_ = false;              // in the plan of the next round
   std::set<std::string> ended_farms_;        // their steps, in any round so far
   std::optional<RunReport> before_freeing_;  // of the round after which nodes of farms are removed
   NextRound next_;                           // outlives the run

@@ -13,6 +13,7 @@
 #include "runtime/exec/retry.h"
 #include "runtime/farm/sizing.h"
 #include "runtime/plan/farm_notes.h"
+#include "runtime/plan/forecast.h"
 #include "runtime/state/store.h"
 
 namespace radl::driver {
@@ -20,6 +21,7 @@ namespace {
 
 // Until a new node takes tasks, where nothing was measured.
 constexpr double kLocalSeconds = 3, kHostSeconds = 20, kCloudSeconds = 120;
+constexpr const char* kLease = "30m";  // stop.idle of nodes that do not have their own
 
 double create_seconds_in(const std::string& cloud) {
   if (cloud == "local") return kLocalSeconds;
@@ -128,6 +130,18 @@ Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const Cloud
   return {};
 }
 
+void give_farm_leases(Project& project, const CloudSet& clouds) {
+  for (ir::Node& node : project.compiled.program.nodes) {
+    const bool of_farm = std::any_of(project.farms.begin(), project.farms.end(),
+                                     [&](const ElasticFarm& farm) { return farm.system == node.system; });
+    const auto own = node.requirements.lower_bound("stop.");
+    const bool has_own = own != node.requirements.end() && own->first.starts_with("stop.");
+    const std::string cloud = clouds.id_for(node);
+    const bool can = cloud.starts_with("ec2") || cloud.starts_with("openstack");
+    if (of_farm && !has_own && can) node.requirements["stop.idle"].equals = kLease;
+  }
+}
+
 void note_ended_farms(const std::vector<ElasticFarm>& farms, const RunReport& round,
                       std::set<std::string>& ended) {
   for (const ActionOutcome& outcome : round.actions) {
@@ -143,6 +157,28 @@ void note_ended_farms(const std::vector<ElasticFarm>& farms, const RunReport& ro
   }
 }
 
+void forgive_missing_nodes(const std::vector<ElasticFarm>& farms, RunReport& round) {
+  using State = ActionOutcome::State;
+  const auto is = [&](const std::string& id, State state) {
+    return std::any_of(round.actions.begin(), round.actions.end(),
+                       [&](const ActionOutcome& one) { return one.id == id && one.state == state; });
+  };
+  bool forgiven = false;
+  for (ActionOutcome& outcome : round.actions) {
+    const bool missing = std::any_of(farms.begin(), farms.end(), [&](const ElasticFarm& farm) {
+      return outcome.id.starts_with(farm.system + "[") && is(farm.step.id, State::Done);
+    });
+    if (!missing || outcome.state != State::Failed) continue;
+    outcome.state = State::Skipped;
+    outcome.detail = "its farm has ended without it";
+    outcome.status = {};
+    forgiven = true;
+  }
+  const bool fails = std::any_of(round.actions.begin(), round.actions.end(),
+                                 [](const ActionOutcome& one) { return one.state == State::Failed; });
+  if (forgiven && !fails && round.lost_lock.ok() && round.status.code() != Code::Cancelled) round.status = {};
+}
+
 std::set<std::string> systems_to_free(const std::vector<ElasticFarm>& farms,
                                       const std::set<std::string>& ended, const Snapshot& after) {
   std::set<std::string> systems;
@@ -153,6 +189,63 @@ std::set<std::string> systems_to_free(const std::vector<ElasticFarm>& farms,
     if (ended.contains(farm.step.id) && has_nodes && !runs) systems.insert(farm.system);
   }
   return systems;
+}
+
+FarmGrowth growth_of(const Project& project, const Plan& plan, const ElasticFarm& elastic) {
+  const size_t now = chosen_ordinals(project, elastic).size();
+  Money each;
+  bool priced = false;
+  for (const ResourceCost& cost : plan.costs) {
+    const bool of_system = cost.address.starts_with(elastic.system + "[");
+    if (!of_system || cost.after.micros < each.micros) continue;
+    each = cost.after;
+    priced = cost.priced();
+  }
+  FarmGrowth growth{static_cast<size_t>(elastic.most), std::nullopt};
+  if (!priced) return growth;
+  const auto total = plan.totals.price_per_hour.total(each.currency);
+  if (const auto& budget = project.farm_nodes.budget; budget && total.ok() && each.micros > 0) {
+    const int64_t left = std::max<int64_t>(0, budget->per_hour.micros - total->micros) /
+                         static_cast<int64_t>(project.farms.size());
+    growth.nodes = std::min(growth.nodes, now + static_cast<size_t>(left / each.micros));
+  }
+  growth.per_hour = Money{each.micros * static_cast<int64_t>(growth.nodes), each.currency};
+  return growth;
+}
+
+bool keep_existing_nodes(Project& project, const Snapshot& snapshot, const std::set<std::string>& lost) {
+  bool changes = false;
+  for (const ElasticFarm& elastic : project.farms) {
+    std::vector<int> there = existing_nodes(snapshot, elastic.system);
+    std::erase_if(there, [&](int ordinal) { return lost.contains(address_of(elastic.system, ordinal)); });
+    std::vector<int>& asked = project.farm_nodes.asked[elastic.system];
+    changes |= asked != there;
+    asked = std::move(there);
+  }
+  return changes;
+}
+
+Status check_farms_unsupervised(const std::vector<ElasticFarm>& farms, const std::string& system,
+                                const Snapshot& now) {
+  for (const ElasticFarm& farm : farms) {
+    const auto by = now.supervised.find(farm.step.id);
+    if (farm.system != system || by == now.supervised.end()) continue;
+    return Status(Code::Conflict, farm.step.id + " is running: " + by->second)
+        .with_hint("interrupt that radlc, which ends the tasks, or wait for its end");
+  }
+  return {};
+}
+
+void keep_removals(Plan& plan) {
+  std::erase_if(plan.actions, [](const Action& action) {
+    return action.verb != Verb::Delete && !action.spec.contains("drains");
+  });
+  plan.barriers.clear();
+  for (Action& action : plan.actions) {
+    const auto is_left_out = [&](const std::string& id) { return plan.find(id) == nullptr; };
+    std::erase_if(action.needs, is_left_out);
+    std::erase_if(action.removed_after, is_left_out);
+  }
 }
 
 std::vector<int> chosen_ordinals(const Project& project, const ElasticFarm& elastic) {

@@ -14,6 +14,7 @@
 #include "runtime/farm/rehearsal.h"
 #include "runtime/farm/settings.h"
 #include "runtime/plan/farm_notes.h"
+#include "runtime/plan/phase_bands.h"
 #include "runtime/steps/farm/farm_run.h"
 #include "runtime/steps/farm/inbox.h"
 #include "runtime/steps/jobs/network.h"
@@ -23,9 +24,32 @@ namespace {
 
 // Bands that nothing has tested: of lengths that the user gave, and of lengths that finished tasks had.
 constexpr double kGivenRatio = 1.3, kMeasuredRatio = 1.25;
+constexpr const char *kSeconds = "seconds", *kNodeSeconds = "node_seconds", *kFarm = "farm";
 
 std::string folder_of(const ir::Step& step, const std::string& work_directory) {
   return farm::farms_folder(work_directory) + "/" + jobs::folder_of(step);
+}
+
+// By how far the farm's own runs were off.
+PhaseBands bands_of(const farm::Approval& approval, foresight::Source source) {
+  PhaseBands bands;
+  const std::string_view from = foresight::source_name(source);
+  for (const farm::FinishedRun& run : approval.finished()) {
+    bands.add(kSeconds, kFarm, from, run.predicted_seconds, run.seconds);
+    bands.add(kNodeSeconds, kFarm, from, run.predicted_node_seconds, run.node_seconds);
+  }
+  return bands;
+}
+
+Json banded_json(const foresight::Banded& figure) {
+  return {{"value", figure.value}, {"low", figure.low}, {"high", figure.high}};
+}
+
+// Before all other requests: they are of the farm as it runs then.
+Status tell_farm(const ir::Step& step, const std::string& work_directory, const farm::Event& event) {
+  const std::string inbox = folder_of(step, work_directory) + farm::kInboxFolder;
+  if (Status made = make_directories(inbox, 0700); !made.ok()) return made;
+  return farm::put_in_inbox(inbox, event, "00000-approval");
 }
 
 }  // namespace
@@ -96,15 +120,20 @@ FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
   if (elastic) comings.idle_seconds = settings->elastic.idle_seconds;
   const farm::Rehearsal rest =
       farm::rehearse_rest(made->farm, 0, made->trials, settings->trial_needs, comings);
-  if (elastic) whole.nodes = rest.nodes, whole.paid_seconds = rest.paid_seconds;
   if (rest.tasks == 0) {
     forecast.run = foresight::banded(0, 1, foresight::Source::Measured, "all tasks are done");
   } else if (rest.known && (given || measured)) {
-    forecast.run =
-        foresight::banded(rest.seconds, measured ? kMeasuredRatio : kGivenRatio,
-                          measured ? foresight::Source::Measured : foresight::Source::Guessed,
-                          measured ? fmt::format("{} tasks left; {} finished ones", rest.tasks, finished)
-                                   : fmt::format("{} tasks of the lengths that the file gives", rest.tasks));
+    const auto source = measured ? foresight::Source::Measured : foresight::Source::Guessed;
+    const std::string from = measured
+                                 ? fmt::format("{} tasks left; {} finished ones", rest.tasks, finished)
+                                 : fmt::format("{} tasks of the lengths that the file gives", rest.tasks);
+    const PhaseBands bands = bands_of(made->farm.table().approval(), source);
+    const auto figure = [&](const char* name, double value) {
+      const double ratio = measured ? kMeasuredRatio : kGivenRatio;
+      return bands.of(name, kFarm, foresight::banded(value, ratio, source, from));
+    };
+    forecast.run = figure(kSeconds, rest.seconds);
+    if (elastic) whole.nodes = rest.nodes, whole.paid = figure(kNodeSeconds, rest.paid_seconds);
   } else {
     forecast.unknown =
         "the lengths of its tasks are not known; give each `seconds`, or run it: three finished tasks tell";
@@ -117,27 +146,32 @@ Status approve_farms(const Plan& plan, const Project& project, const std::vector
   for (const ir::Step& step : project.compiled.program.steps) {
     const Action* action = plan.find(step.id);
     if (!has_farm(step) || action == nullptr || action->verb != Verb::Run) continue;
-    Json terms = {{"seconds", nullptr}, {"cost", nullptr}};
+    Json terms = {{kSeconds, nullptr}, {kNodeSeconds, nullptr}, {"cost", nullptr}};
     for (const PlanForecast& forecast : forecasts) {
       if (forecast.training != step.id) continue;
       for (const auto& [name, phase] : forecast.phases)
-        if (name == "run" && phase.known())
-          terms["seconds"] = {{"value", phase.value}, {"low", phase.low}, {"high", phase.high}};
-      if (forecast.node_seconds > 0) terms["node_seconds"] = forecast.node_seconds;
+        if (name == "run" && phase.known()) terms[kSeconds] = banded_json(phase);
+      if (forecast.paid.known()) terms[kNodeSeconds] = banded_json(forecast.paid);
       if (forecast.cost)
         terms["cost"] = {
             {"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}};
     }
     for (const ElasticFarm& elastic : project.farms)
       if (elastic.step.id == step.id)
-        terms["nodes"] = {{"most", elastic.most},
+        terms["nodes"] = {{"most", growth_of(project, plan, elastic).nodes},
                           {"create_seconds", elastic.create_seconds},
                           {"keep", project.farm_nodes.keep}};
-    const std::string inbox = folder_of(step, work_directory) + farm::kInboxFolder;
-    if (Status made = make_directories(inbox, 0700); !made.ok()) return made;
-    // Before all other requests: they are of the farm as it runs then.
-    if (Status put = farm::put_in_inbox(inbox, farm::approve_event(terms, at), "00000-approval"); !put.ok())
-      return put;
+    Status told = tell_farm(step, work_directory, farm::approve_event(std::move(terms), at));
+    if (!told.ok()) return told;
+  }
+  return {};
+}
+
+Status limit_farms(const Project& project, const std::string& work_directory, double at) {
+  for (const ElasticFarm& elastic : project.farms) {
+    const size_t nodes = chosen_ordinals(project, elastic).size();
+    Status told = tell_farm(elastic.step, work_directory, farm::limit_event(nodes, at));
+    if (!told.ok()) return told;
   }
   return {};
 }

@@ -18,11 +18,12 @@ bool has_farm(const ir::Step& step);
 struct FarmForecast {
   foresight::ProgramForecast program;
   std::vector<farm::NodeCount> nodes;  // of an elastic farm: over the seconds of its run
-  double paid_seconds = 0;             // of these nodes
+  foresight::Banded paid;              // node-seconds of these nodes
 };
 // How long the rest of the farm takes on the step's nodes, by the lengths that its tasks are given or that
 // finished tasks had, as its journal below `work_directory` knows them. Unknown: says why. A journal that
-// cannot be read, or a farm that cannot run, is unknown as well.
+// cannot be read, or a farm that cannot run, is unknown as well. The bands are priors until four runs of the
+// farm have ended; then they are learnt from how far these were off.
 FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
                            const std::string& work_directory);
 
@@ -36,10 +37,13 @@ struct FarmToBe {
 Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& settings,
                             const std::string& work_directory);
 
-// Tells each farm that the plan runs what was approved of it: a run that would take longer than the band of
-// its forecast pauses. `forecasts`: of the plan.
+// Tells each farm that the plan runs what was approved of it: a run that would take longer, or more
+// node-seconds, than the band of its forecast pauses. `forecasts`: of the plan.
 // An elastic farm also learns how many nodes it may have.
 Status approve_farms(const Plan& plan, const Project& project, const std::vector<PlanForecast>& forecasts,
                      const std::string& work_directory, double at);
+
+// Tells elastic farms that they get no more nodes than those that the project is compiled with.
+Status limit_farms(const Project& project, const std::string& work_directory, double at);
 
 }  // namespace radl::driver

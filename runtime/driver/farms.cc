@@ -129,6 +129,7 @@ Json farm_status(const KnownFarm& known, const Snapshot& state, double now) {
   json["seconds_left"] = left ? Json(*left) : Json();
   json["cost_per_hour"] = rate ? Json(*rate) : Json();
   json["cost_left"] = left && rate ? Json(foresight::billed(*rate, *left, {})) : Json();
+  json["node_seconds"] = table.approval().node_seconds(now);
   json["approved"] = without_kind(table.approved());
   json["paused"] = without_kind(table.paused());
   if (const std::string metric = json::text_of(table.settings(), "metric"); !metric.empty()) {

@@ -108,6 +108,12 @@ void take_exchange(const Json& output, foresight::TrainingRun& run) {
   run.measured_bits_per_second = 8 * number("link_bytes_per_second");
 }
 
+std::optional<FarmGrowth> growth_in(const Plan& plan, const Project& project, const ir::Step& step) {
+  for (const ElasticFarm& elastic : project.farms)
+    if (elastic.step.id == step.id) return growth_of(project, plan, elastic);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project& project,
@@ -148,7 +154,7 @@ Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project
     forecasts.push_back(
         forecast_program({plan, one.step->id, forecast.program, one.machine, staging, measured, bands, digest,
                           farm ? std::string() : profile_command(project, *one.step, one.machine.shared),
-                          forecast.nodes, forecast.paid_seconds}));
+                          forecast.nodes, forecast.paid, growth_in(plan, project, *one.step)}));
   }
   add_waits(plan, forecasts);
   return forecasts;

@@ -24,6 +24,7 @@ Status hold_to_max_cost(const PlanRequest& request, Plan& plan) {
 PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request,
                          const Tell& tell) {
   PlanQuestion question;
+  if (auto budget = parse_budget(request.max_cost); budget.ok()) project.farm_nodes.budget = *budget;
   question.world = machinery.host().world;
   question.program = &project.compiled.program;
   question.secrets = &project.compiled.secrets;

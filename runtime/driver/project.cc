@@ -159,7 +159,9 @@ Result<Compiled> compiled_with(const Project& project, const Snapshot& snapshot)
   return std::move(*compiled);
 }
 
-Status use_state_of(Project& project, const Snapshot& snapshot, const CloudSet& clouds) {
+namespace {
+
+Status compile_for_state(Project& project, const Snapshot& snapshot, const CloudSet& clouds) {
   project.scaled = still_chosen(snapshot.scaled, project.deployed);
   if (project.scale) {
     if (Status chosen = choose_nodes(project); !chosen.ok()) return chosen;
@@ -184,6 +186,14 @@ Status use_state_of(Project& project, const Snapshot& snapshot, const CloudSet& 
   project.compiled.program.name = name;
   use_sudo_password(project, project.sudo_password);
   return {};
+}
+
+}  // namespace
+
+Status use_state_of(Project& project, const Snapshot& snapshot, const CloudSet& clouds) {
+  Status compiled = compile_for_state(project, snapshot, clouds);
+  if (compiled.ok()) give_farm_leases(project, clouds);
+  return compiled;
 }
 
 void use_sudo_password(Project& project, const std::string& password) {

@@ -35,6 +35,8 @@ struct ScaleRequest {
   std::vector<int> without;                 // ordinals of nodes that go first
   std::optional<std::vector<int>> exactly;  // these ordinals, ascending, in place of all that
   bool reset = false;                       // as many as the file says
+  // Of an elastic farm's system: nothing but removals is done. Conflict: a radlc works on the farm.
+  bool frees = false;
 };
 
 // Asks a person for an input's value; nothing: there is no answer.

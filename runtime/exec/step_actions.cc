@@ -169,6 +169,7 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     }
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
+      if (!session.resource(address) && can_miss(step, address)) continue;  // it could not be made
       Status named = publish_names(session, address, context);
       if (!named.ok() && !(may_work_later(named.code()) && can_miss(step, address))) return named;
     }

@@ -43,7 +43,7 @@ Size best_size(const Farm& farm, double now, const SizeQuestion& question) {
   for (size_t nodes = best.nodes + 1; nodes <= most;
        nodes += part == 8 && nodes < kAllTried ? 1 : std::max<size_t>(1, nodes / part)) {
     Rehearsal run = run_with(farm, now, question, nodes);
-    if (run.never > 0 || price(run) >= least) continue;
+    if (run.never > 0 || run.paid_seconds > question.paid_most || price(run) >= least) continue;
     least = price(run);
     best = {nodes, std::move(run)};
   }

@@ -3,6 +3,7 @@
 // Pure: no clock, threads or files.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct SizeQuestion {
   size_t least = 0, most = 0;           // nodes, while tasks are left
   double create_seconds = 0;            // until a new node takes tasks
   double idle_seconds = 60;
-  double worth = 1;  // ElasticSettings
+  double worth = 1;                                            // ElasticSettings
+  double paid_most = std::numeric_limits<double>::infinity();  // node-seconds that the rest may take
 };
 
 struct Size {
@@ -28,7 +30,8 @@ struct Size {
 
 // The number of nodes for the rest of a farm, from `now` on. One more node is worth it if the farm then ends
 // so much sooner that `worth` times the time saved exceeds the additional node-hours, idle time included.
-// None if no task is left. If a length is unknown: the nodes that exist, at least one.
+// None if no task is left. If a length is unknown: the nodes that exist, at least one. More than `least`
+// nodes never take more than `paid_most`.
 Size best_size(const Farm& farm, double now, const SizeQuestion& question);
 
 }  // namespace radl::farm

@@ -15,8 +15,6 @@ constexpr std::array<std::string_view, 6> kStates = {"waiting", "running", "fini
 constexpr std::array<std::string_view, 6> kEnds = {"succeeded", "failed",  "preempted",
                                                    "lost",      "stopped", "cancelled"};
 
-Event event_of(const char* kind, double at) { return {{"event", kind}, {"at", at}}; }
-
 Status fenced(const TaskRecord& task, int attempt) {
   return {Code::Conflict, fmt::format("task {}: attempt {} is not its newest ({}), or has ended",
                                       task.task.name, attempt, task.attempt)};
@@ -42,127 +40,6 @@ Resources resources_from(const Json& json) {
   return {number("cpu"), number("memory"), number("gpu"), number("disk")};
 }
 
-Event farm_event(Json settings, double at) {
-  settings["event"] = "farm";
-  settings["at"] = at;
-  return settings;
-}
-
-Event add_event(const Task& task, double at) {
-  Event event = event_of("add", at);
-  event["task"] = task.name;
-  event["needs"] = to_json(task.needs);
-  if (task.seconds > 0) event["seconds"] = task.seconds;
-  event["spec"] = task.spec;
-  return event;
-}
-
-Event node_event(const std::string& node, const Resources& registered, double at, bool anew) {
-  Event event = event_of("node", at);
-  event["node"] = node;
-  event["has"] = to_json(registered);
-  if (anew) event["anew"] = true;
-  return event;
-}
-
-Event gone_event(const std::string& node, const std::string& why, double at) {
-  Event event = event_of("gone", at);
-  event["node"] = node;
-  event["reason"] = why;
-  return event;
-}
-
-namespace {
-Event task_event(const char* kind, const std::string& task, int attempt, double at) {
-  Event event = event_of(kind, at);
-  event["task"] = task;
-  if (attempt > 0) event["attempt"] = attempt;
-  return event;
-}
-}  // namespace
-
-Event start_event(const std::string& task, int attempt, const std::string& node, double at,
-                  const std::vector<int>& devices) {
-  Event event = task_event("start", task, attempt, at);
-  event["node"] = node;
-  if (!devices.empty()) event["devices"] = devices;
-  return event;
-}
-
-Event end_event(const std::string& task, int attempt, End end, int status, const std::string& reason,
-                double at) {
-  Event event = task_event("end", task, attempt, at);
-  event["how"] = end_name(end);
-  event["status"] = status;
-  if (!reason.empty()) event["reason"] = reason;
-  return event;
-}
-
-Event commit_event(const std::string& task, int attempt, double at, bool results,
-                   const std::vector<std::string>& left) {
-  Event event = task_event("commit", task, attempt, at);
-  event["results"] = results;
-  if (!left.empty()) event["left"] = left;
-  return event;
-}
-
-Event change_event(const Task& task, double at) {
-  Event event = add_event(task, at);
-  event["event"] = "change";
-  return event;
-}
-
-Event set_aside_event(const std::string& task, const std::string& why, double at) {
-  Event event = task_event("set_aside", task, 0, at);
-  event["reason"] = why;
-  return event;
-}
-
-Event metric_event(const std::string& task, int attempt, int report, const Json& values, double at) {
-  Event event = task_event("metric", task, attempt, at);
-  event["report"] = report;
-  event["values"] = values;
-  return event;
-}
-
-Event stop_event(const std::string& task, int attempt, double at) {
-  return task_event("stop", task, attempt, at);
-}
-Event cancel_event(const std::string& task, double at, bool removed) {
-  Event event = task_event("cancel", task, 0, at);
-  if (removed) event["removed"] = true;
-  return event;
-}
-Event retry_event(const std::string& task, double at) { return task_event("retry", task, 0, at); }
-
-Event quarantine_event(const std::string& node, const std::string& why, double at) {
-  Event event = event_of("quarantine", at);
-  event["node"] = node;
-  event["reason"] = why;
-  return event;
-}
-
-Event trials_event(size_t more, double at) {
-  Event event = event_of("trials", at);
-  event["more"] = more;
-  return event;
-}
-
-Event approve_event(Json terms, double at) {
-  terms["event"] = "approve";
-  terms["at"] = at;
-  return terms;
-}
-
-Event began_event(double at) { return event_of("began", at); }
-
-Event pause_event(double seconds, const std::string& why, double at) {
-  Event event = event_of("pause", at);
-  event["seconds"] = seconds;
-  event["reason"] = why;
-  return event;
-}
-
 const TaskRecord* Table::find(const std::string& name) const {
   auto found = places_.find(name);
   return found == places_.end() ? nullptr : &tasks_[found->second];
@@ -179,6 +56,7 @@ void Table::set(TaskRecord& task, State state) {
 Status Table::apply(const Event& event) {
   const std::string kind = json::text_of(event, "event");
   if (kind == "add") return add(event);
+  if (approval_.apply(event)) return {};
   const std::string node = json::text_of(event, "node");
   if (kind == "node") {
     NodeRecord& record = nodes_[node];
@@ -192,24 +70,9 @@ Status Table::apply(const Event& event) {
     return {};
   }
   if (kind == "quarantine") return quarantine(event);
-  if (kind == "closed") return {};  // a run came to its end
   if (kind == "trials") {
     if (!settings_.contains("trials")) return invalid("the farm has no search, so it has no trials");
     settings_["trials"] = json::number_of(settings_, "trials") + json::number_of(event, "more");
-    return {};
-  }
-  if (kind == "approve") {
-    approved_ = event;
-    paused_ = nullptr;
-    return {};
-  }
-  if (kind == "began") {
-    if (!approved_.is_null() && !approved_.contains("began"))
-      approved_["began"] = json::number_of(event, "at");
-    return {};
-  }
-  if (kind == "pause") {
-    paused_ = event;
     return {};
   }
   if (kind == "farm") {

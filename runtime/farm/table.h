@@ -14,11 +14,10 @@
 #include <vector>
 
 #include "common/status.h"
+#include "runtime/farm/approval.h"
 #include "runtime/farm/packing.h"
 
 namespace radl::farm {
-
-using Json = nlohmann::json;
 
 struct Task {
   std::string name;
@@ -86,10 +85,8 @@ struct Rules {
   int lost = 5;        // attempts lost in a row; then the task itself may be what takes its nodes down
 };
 
-// One JSON object: "event" and its members. Made by the functions below.
-using Event = Json;
-// What the table must know of the farm: "tries", and for whoever looks "metric", "goal", "trials",
-// "population", "merge".
+// The functions below make the events of a farm. What the table must know of the farm: "tries", and for
+// whoever looks "metric", "goal", "trials", "population", "merge".
 Event farm_event(Json settings, double at);
 Event add_event(const Task& task, double at);
 // `anew`: the node was replaced or prepared again, so the record of its earlier tasks is dropped.
@@ -114,11 +111,17 @@ Event retry_event(const std::string& task, double at);
 Event quarantine_event(const std::string& node, const std::string& why, double at);
 // More trials of the search.
 Event trials_event(size_t more, double at);
-// The user has approved a plan that runs the farm. `terms`: "seconds" and "cost" of the run as the plan had
-// them, null if they were not known (runtime/driver/farm_facts.h). It ends a pause.
+// The user has approved a plan that runs the farm. `terms`: "seconds", "node_seconds" and "cost" of the run
+// as the plan had them, null if they were not known (runtime/driver/farm_facts.h). It ends a pause.
 Event approve_event(Json terms, double at);
 // A run has prepared the nodes: from now on, what was approved is used up.
-Event began_event(double at);
+Event began_event(double at, size_t nodes);
+// From now on so many nodes are paid for.
+Event nodes_event(size_t nodes, double at);
+// An elastic farm asks for no more nodes than these, whatever was approved.
+Event limit_event(size_t nodes, double at);
+// A run came to its end.
+Event closed_event(double at);
 // Nothing starts until the next approval: the farm would take longer, and so cost more, than was approved.
 Event pause_event(double seconds, const std::string& why, double at);
 
@@ -132,10 +135,9 @@ class Table {
   const Rules& rules() const { return rules_; }
   // The last farm event; null if there was none.
   const Json& settings() const { return settings_; }
-  // The newest approve event, with when a run "began" under it, and null if there was none; the pause event
-  // that came after it, null without one.
-  const Json& approved() const { return approved_; }
-  const Json& paused() const { return paused_; }
+  const Approval& approval() const { return approval_; }
+  const Json& approved() const { return approval_.terms(); }
+  const Json& paused() const { return approval_.paused(); }
   // In the order of submission.
   const std::vector<TaskRecord>& tasks() const { return tasks_; }
   const TaskRecord* find(const std::string& name) const;
@@ -161,7 +163,8 @@ class Table {
   void used_up(TaskRecord& task);
 
   Rules rules_;
-  Json settings_, approved_, paused_;
+  Json settings_;
+  Approval approval_;
   std::vector<TaskRecord> tasks_;
   std::map<std::string, size_t> places_;
   std::map<std::string, NodeRecord> nodes_;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/elastic_farm.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
 #include "runtime/plan/step_facts.h"
@@ -86,8 +87,15 @@ class StepEdges {
   }
 
   void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
-    std::set<std::string> needs = before;
-    for (const std::string& node : step.nodes) add_node(node, needs);
+    std::set<std::string> needs = before, nodes;
+    for (const std::string& node : step.nodes) add_node(node, nodes);
+    // An elastic farm begins with those of its nodes that could be made.
+    if (ir::has_elastic_farm(step) && !nodes.empty()) {
+      const std::string all = step.id + " nodes";
+      draft_.plan.barriers.push_back({all, {nodes.begin(), nodes.end()}, false});
+      nodes = {all};
+    }
+    needs.merge(nodes);
     if (step.kind == ir::StepKind::Ansible && has_all_nodes_) needs.insert(kAllNodes);
     // A value that is known only when its owner is there.
     for (const std::string& name : ir::unknowns_in(step)) {

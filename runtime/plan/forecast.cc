@@ -173,12 +173,11 @@ std::optional<Money> rate_on(const Plan& plan, std::optional<Money> OfferFacts::
 // The total as far as all nodes are paid for: nodes of an elastic farm are removed before its run ends.
 Banded paid_total(const PlanForecast& forecast, const Banded& run) {
   Banded paid = forecast.total;
-  if (forecast.node_seconds <= 0 || forecast.nodes.empty() || run.value <= 0) return paid;
-  const double share =
-      forecast.node_seconds / (static_cast<double>(forecast.nodes.front().nodes) * run.value);
-  paid.value -= (1 - share) * run.value;
-  paid.low -= (1 - share) * run.low;
-  paid.high -= (1 - share) * run.high;
+  if (!forecast.paid.known() || forecast.nodes.empty() || run.value <= 0) return paid;
+  const auto nodes = static_cast<double>(forecast.nodes.front().nodes);
+  paid.value -= run.value - forecast.paid.value / nodes;
+  paid.low -= run.low - forecast.paid.low / nodes;
+  paid.high -= run.high - forecast.paid.high / nodes;
   return paid;
 }
 
@@ -277,9 +276,10 @@ PlanForecast forecast_program(const ProgramForecastInput& input) {
     if (!input.profile.empty()) forecast.unknown += "; measure it with a short run: " + input.profile;
   }
   forecast.nodes = input.nodes;
-  forecast.node_seconds = input.node_seconds;
+  forecast.paid = input.paid;
   const Action* action = input.plan.find(input.id);
   const auto nodes = static_cast<int64_t>(action == nullptr ? 1 : action->nodes.size());
+  if (input.growth && input.growth->nodes > static_cast<size_t>(nodes)) forecast.growth = input.growth;
   forecast.surplus_per_hour = input.machine.credits.surplus_micros_per_hour * nodes;
   take_cost(input.plan, input.program.run, forecast);
   return forecast;

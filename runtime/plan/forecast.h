@@ -31,6 +31,13 @@ struct ForecastInput {
   std::string project_words;  // for a command line in a hint
 };
 
+// To how many nodes an elastic farm may grow, and what all of them would cost an hour; nothing: the price is
+// not known.
+struct FarmGrowth {
+  size_t nodes = 0;
+  std::optional<Money> per_hour;
+};
+
 // Of a program of the user's own.
 struct ProgramForecastInput {
   const Plan& plan;
@@ -42,9 +49,10 @@ struct ProgramForecastInput {
   const PhaseBands& bands;
   std::string calibration;
   std::string profile;  // the command that measures it; empty: no run of it tells
-  // Of an elastic farm: its nodes over the seconds of its run, and the seconds that all of them are paid for.
+  // Of an elastic farm: its nodes over the seconds of its run, and the node-seconds that are paid for.
   std::vector<farm::NodeCount> nodes = {};
-  double node_seconds = 0;
+  foresight::Banded paid = {};
+  std::optional<FarmGrowth> growth = {};
 };
 
 struct PlanForecast {
@@ -58,7 +66,8 @@ struct PlanForecast {
   // market.
   std::optional<Money> cost_on_demand, cost_spot;
   std::vector<farm::NodeCount> nodes;  // of an elastic farm, over the seconds of its run
-  double node_seconds = 0;             // of these nodes; 0: it is not elastic, or its run is not known
+  foresight::Banded paid;              // node-seconds of these nodes, if its run is known
+  std::optional<FarmGrowth> growth;    // of an elastic farm that may get more nodes than the plan creates
   std::string bound, change_most;      // of the step
   std::string outside;                 // why a probe would be worth it, and how; empty: it is not
   std::string unknown;                 // why the job's time is not known, and what to do

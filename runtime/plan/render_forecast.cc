@@ -55,7 +55,17 @@ Row nodes_row(const PlanForecast& forecast) {
         fmt::format("{}until {} of the run", i == 1 ? "" : fmt::format(", then {} ", nodes[i - 1].nodes),
                     duration_text(nodes[i].from));
   }
-  row.source += fmt::format("; {} of nodes", duration_text(forecast.node_seconds));
+  row.source += fmt::format("; {} of nodes", duration_text(forecast.paid.value));
+  return row;
+}
+
+// An elastic farm that has a band grows only within it.
+Row growth_row(const PlanForecast& forecast) {
+  Row row{"growth", fmt::format("up to {}", counted(forecast.growth->nodes, "node")), "", "", "", ""};
+  if (const auto& per_hour = forecast.growth->per_hour; per_hour && !per_hour->zero())
+    row.band = "up to " + per_hour->text() + "/h";
+  row.source = forecast.paid.known() ? "if the queue pays for it, within the band of the cost"
+                                     : "if the queue pays for it, once three tasks have finished";
   return row;
 }
 
@@ -75,6 +85,7 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
     total.source = std::string(source_name(forecast.total.source)) + ", like its weakest part";
   rows.push_back(total);
   if (!forecast.nodes.empty()) rows.push_back(nodes_row(forecast));
+  if (forecast.growth) rows.push_back(growth_row(forecast));
   if (forecast.cost && !forecast.cost->zero())
     rows.push_back({"cost", rounded(*forecast.cost),
                     rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high),
@@ -134,8 +145,13 @@ Json to_json(const PlanForecast& forecast) {
     json["nodes"] = Json::array();
     for (const farm::NodeCount& one : forecast.nodes)
       json["nodes"].push_back({{"from_seconds", one.from}, {"nodes", one.nodes}});
-    json["node_seconds"] = forecast.node_seconds;
+    json["node_seconds"] = forecast.paid.value;
+    json["node_seconds_low"] = forecast.paid.low;
+    json["node_seconds_high"] = forecast.paid.high;
   }
+  if (forecast.growth)
+    json["growth"] = {{"nodes", forecast.growth->nodes},
+                      {"per_hour", forecast.growth->per_hour ? Json(*forecast.growth->per_hour) : Json()}};
   if (forecast.cost_on_demand) json["cost"]["on_demand"] = *forecast.cost_on_demand;
   if (forecast.cost_spot) json["cost"]["spot"] = *forecast.cost_spot;
   return json;

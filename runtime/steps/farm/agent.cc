@@ -123,6 +123,12 @@ while IFS= read -r line; do
       *) [ ! -e "$p" ] || [ -e farm/$id/exit ] || signal $id KILL 2> /dev/null ;;
       esac
     done ;;
+  beat) read -r up idle < /proc/uptime && echo "${up%%.*}" > farm/heard ;;
+  forget)
+    # No task runs, so nobody writes meanwhile.
+    kill $t
+    : > farm/events
+    tail -n +1 -f farm/events & t=$! ;;
   drop) rm -rf farm/$id/results farm/parents/$id ;;
   esac
 done
@@ -157,6 +163,8 @@ std::string stop_command(const std::string& id, const std::string& signal) {
   return fmt::format("stop {} {}\n", id, signal);
 }
 std::string check_command(const std::string& id) { return "check " + id + "\n"; }
+std::string beat_command() { return "beat\n"; }
+std::string forget_command() { return "forget\n"; }
 std::string drop_command(const std::string& id) { return "drop " + id + "\n"; }
 std::string keep_command(const std::vector<std::string>& ids) {
   return fmt::format("keep {} \n", fmt::join(ids, " "));

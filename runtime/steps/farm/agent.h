@@ -1,7 +1,7 @@
 // What runs on a node of a farm: a shell script that reads commands on its standard input, starts and ends
 // tasks, and prints their ends. Tasks outlive it, the connection and radlc.
 //
-//   ~/.radl/jobs/<job>/farm/  events  run  logs/<task>.<attempt>.log
+//   ~/.radl/jobs/<job>/farm/  events  run  heard  logs/<task>.<attempt>.log
 //                             <task>.<attempt>/{script,results,exit}
 //                       <task>.<attempt>.pid  while it runs
 //
@@ -13,6 +13,7 @@
 //   gone ID                    it neither runs nor has ended: its node was restarted, or it was killed
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ std::string stop_command(const std::string& id, const std::string& signal);
 std::string check_command(const std::string& id);
 // Kills every attempt but these.
 std::string keep_command(const std::vector<std::string>& ids);
+// radlc still follows the farm: a node that stops itself when it is idle (runtime/clouds/auto_stop.h) stays
+// for two minutes more.
+std::string beat_command();
+inline constexpr std::chrono::seconds kBetweenBeats{30};
+// Removes all lines of `events`: for a node on which no task runs.
+std::string forget_command();
 // Removes the results of an attempt.
 std::string drop_command(const std::string& id);
 

@@ -13,6 +13,9 @@ constexpr std::chrono::seconds kLease{45};  // of a silent node: then its tasks 
 constexpr std::chrono::seconds kBetweenChecks{5};
 constexpr double kYoung = 15;  // seconds in which a started task is not checked
 constexpr int kLastLines = 10;
+// Bytes of reports that a node keeps before they are removed once no task runs there, and before it gets no
+// more tasks until then.
+constexpr size_t kSomeReports = size_t{1} << 20, kManyReports = size_t{64} << 20;
 constexpr std::chrono::seconds kBetweenFetches{5};
 constexpr int kFetches = 3;       // of an output that cannot be brought; then the attempt has failed
 constexpr int kLostFetches = 20;  // the same if the connection breaks
@@ -96,6 +99,23 @@ void FarmRun::noticed(size_t node, const std::string& answer) {
   }
 }
 
+void FarmRun::forget_reports() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (!ready_[i] || reports_[i].bytes() < kSomeReports) continue;
+    const std::string& address = nodes_[i].address;
+    if (!farm_.running_on(address).empty()) {
+      if (reports_[i].bytes() < kManyReports || draining_[i]) continue;
+      draining_[i] = true;
+      record(gone_event(address, "reports of its tasks are removed first", now()));
+      continue;
+    }
+    channels_->send(i, forget_command());
+    reports_[i].clear();
+    if (draining_[i] && !leaving_[i] && !removing_[i]) record(node_event(address, pool_.capacity(i), now()));
+    draining_[i] = false;
+  }
+}
+
 void FarmRun::replace_faulty() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const auto known = farm_.table().nodes().find(nodes_[i].address);
@@ -118,6 +138,7 @@ void FarmRun::connected(size_t node) {
   ready_[node] = true;
   lost_since_[node].reset();
   reports_[node].clear();  // the agent tells all lines again
+  draining_[node] = false;
   missed_[node] = false;
   auto known = farm_.table().nodes().find(address);
   const Resources has = pool_.capacity(node);
@@ -128,7 +149,7 @@ void FarmRun::connected(size_t node) {
   std::vector<std::string> ids;
   for (const std::string& name : farm_.running_on(address))
     ids.push_back(id_of(name, farm_.table().find(name)->attempt));
-  channels_->send(node, keep_command(ids));
+  channels_->send(node, beat_command() + keep_command(ids));
   // Requests that an earlier connection, or an earlier radlc, may not have passed on.
   for (const std::string& name : farm_.running_on(address)) {
     const TaskRecord& task = *farm_.table().find(name);
@@ -263,7 +284,7 @@ void FarmRun::lose_tasks_of(const std::string& address, const std::string& why, 
 void FarmRun::set_aside() {
   // A node that is not there, or is taken back, may be replaced.
   for (size_t i = 0; i < nodes_.size(); ++i)
-    if (!ready_[i] || leaving_[i] || removing_[i]) return;
+    if (!ready_[i] || leaving_[i] || removing_[i] || draining_[i]) return;
   for (const Event& event : set_aside_events(farm_, now()))
     if (record(event))
       tell("",
@@ -286,6 +307,11 @@ void FarmRun::checks() {
   for (const auto& [id, node] : kills_.due()) channels_->send(node, stop_command(id, "KILL"));
   for (const auto& [id, node] : fetch_again_.due())
     channels_->send(node, check_command(id));  // it tells its end again
+  if (SteadyClock::now() >= next_beat_) {
+    next_beat_ = SteadyClock::now() + kBetweenBeats;
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      if (ready_[i]) channels_->send(i, beat_command());
+  }
   if (SteadyClock::now() < next_check_) return;
   next_check_ = SteadyClock::now() + kBetweenChecks;
   set_aside();

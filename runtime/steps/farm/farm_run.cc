@@ -11,9 +11,6 @@ namespace radl::farm {
 namespace {
 
 constexpr std::chrono::seconds kBetweenProgress{2};
-constexpr std::chrono::seconds kBetweenForecasts{2};
-// Seconds beyond the approved band: tasks also start and are brought. A mean of finished tasks says less.
-constexpr double kSlack = 5, kMeasuredSlack = 60;
 
 }  // namespace
 
@@ -79,7 +76,7 @@ Status FarmRun::prepare() {
   if (nodes_.empty()) {
     // A finished farm needs no node.
     if (!over()) return invalid("has tasks to run, and its system has no nodes");
-    record(began_event(now()));
+    record(began_event(now(), nodes_.size()));
     return journal_.flush();
   }
   // Checkpoints of an interrupted farm stay.
@@ -97,7 +94,7 @@ Status FarmRun::prepare() {
     if (const size_t again = before - farm_.running_on(nodes_[i].address).size(); again > 0)
       tell(nodes_[i].address, fmt::format("{} of its tasks run again", again), "ok");
   }
-  record(began_event(now()));
+  record(began_event(now(), nodes_.size()));
   return journal_.flush();
 }
 
@@ -119,6 +116,7 @@ Status FarmRun::loop() {
     take_inbox();
     leases();
     checks();
+    forget_reports();
     if (Status started = start_tasks(); !started.ok()) return started;
     progress(false);
     if (over()) return {};
@@ -138,38 +136,6 @@ Status FarmRun::loop() {
 bool FarmRun::over() const {
   return farm_.table().is_over() && errands_.empty() && (!search_ || !search_->has_next(farm_.table())) &&
          (started_ || nodes_.empty());
-}
-
-Status FarmRun::paused_status() const {
-  return invalid("is paused: " + json::text_of(farm_.table().paused(), "reason"))
-      .with_hint(
-          "`radlc apply` shows the new forecast, and continues once you approve it; `radlc destroy` "
-          "frees its nodes");
-}
-
-void FarmRun::watch_cost() {
-  const Table& table = farm_.table();
-  const Json& most = json::member(json::member(table.approved(), "seconds"), "high");
-  if (is_paused() || !most.is_number() || SteadyClock::now() < next_forecast_) return;
-  const SteadyClock::time_point begun = SteadyClock::now();
-  const double passed = now() - json::number_of(table.approved(), "began", now());
-  double total = passed;
-  if (table.done() >= kMeasuredTasks) {
-    // A node that is not connected now comes back, or is replaced: it is no reason to pause.
-    std::map<std::string, Resources> nodes;
-    for (size_t i = 0; i < nodes_.size(); ++i) nodes[nodes_[i].address] = pool_.capacity(i);
-    const Rehearsal rest =
-        rehearse_rest(with_nodes(farm_, nodes), now(), trials_left(), settings_.trial_needs);
-    if (rest.known) total += rest.seconds;
-  }
-  next_forecast_ = SteadyClock::now() +
-                   std::max<SteadyClock::duration>(kBetweenForecasts, 20 * (SteadyClock::now() - begun));
-  if (total <= most.get<double>() + (lengths_are_given() ? kSlack : kMeasuredSlack)) return;
-  const std::string why =
-      fmt::format("it {} {}, and at most {} was approved", total > passed ? "would take" : "has taken",
-                  duration_text(total), duration_text(most.get<double>()));
-  if (record(pause_event(total, why, now())))
-    tell("", "paused: " + why + "; running tasks end, and no others start", "failed");
 }
 
 Status FarmRun::start_tasks() {
@@ -298,7 +264,7 @@ void FarmRun::end_all() {
 
 Result<StepOutcome> FarmRun::finish() {
   progress(true);
-  journal_.add({{"event", "closed"}, {"at", now()}});
+  journal_.add(closed_event(now()));
   if (Status kept = journal_.flush(); !kept.ok()) return kept;
   std::vector<bool> lost;
   for (bool ready : ready_) lost.push_back(!ready);
@@ -322,7 +288,10 @@ Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
   if (!settings) return std::move(settings).status().at(step.id);
   if (!step.program.value("elastic", false))
     return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
-  // A node that could not be created must not hold up the others.
+  // A node that could not be created must not hold up the others. It has no cloud.
+  if (!nodes.empty() &&
+      std::all_of(nodes.begin(), nodes.end(), [](const NodeHandle& one) { return one.cloud.empty(); }))
+    return invalid("none of its nodes could be created").at(step.id);
   std::vector<char> reached(nodes.size(), false);  // not bool: several threads write
   const Status all = jobs::for_all(nodes.size(), [&](size_t i) -> Status {
     auto remote = nodes[i].connect();

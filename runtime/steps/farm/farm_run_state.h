@@ -1,5 +1,6 @@
 // The state of a farm's run (farm_run.h): internal to runtime/steps/farm. farm_run.cc has its course,
-// farm_nodes.cc what nodes tell it, and farm_size.cc how many nodes it asks for.
+// farm_nodes.cc what nodes tell it, farm_budget.cc what was approved, and farm_size.cc how many nodes it asks
+// for.
 #pragma once
 
 #include <fmt/format.h>
@@ -60,7 +61,7 @@ class FarmRun {
                     Reports(settings_.search ? settings_.search->metric : "",
                             [this](std::string_view text) { return log_.mask(std::string(text)); }));
     ready_.assign(nodes_.size(), false);
-    leaving_ = missed_ = removing_ = anew_ = ready_;
+    leaving_ = missed_ = removing_ = draining_ = anew_ = ready_;
     idle_since_.resize(nodes_.size());
   }
 
@@ -92,6 +93,9 @@ class FarmRun {
   // The cloud's answer to whether it takes the node back. If it does, tasks end there and run again
   // elsewhere; whoever runs this replaces the node.
   void noticed(size_t node, const std::string& answer);
+  // A node keeps the reports of its tasks until none runs there; if they are many, it gets no more tasks
+  // before.
+  void forget_reports();
   // Nodes that are quarantined and have no task any more are replaced; a host of the user's is not.
   void replace_faulty();
   // Once: the node may be replaced while the others work.
@@ -112,6 +116,7 @@ class FarmRun {
   bool is_paused() const { return !farm_.table().paused().is_null(); }
 
   Status paused_status() const;
+  Rehearsal rehearse_what_is_left() const;
   // A run that would take longer than was approved, and so cost more, starts no more tasks.
   void watch_cost();
   // ---- an elastic farm's nodes
@@ -177,6 +182,7 @@ class FarmRun {
   std::vector<bool> ready_;
   std::vector<bool> anew_;      // prepared by this run
   std::vector<bool> removing_;  // idle, and no longer asked for
+  std::vector<bool> draining_;  // no more tasks before its reports are removed
   bool resizes_ = false;        // other nodes were asked for
   std::vector<std::optional<SteadyClock::time_point>> idle_since_;
   std::vector<bool> leaving_, missed_;        // taken back by its cloud; told to whoever may replace it
@@ -188,7 +194,7 @@ class FarmRun {
   Timers kills_, fetch_again_;                // of attempts
   std::set<std::string> ending_, timed_out_;  // attempts
   std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
-  SteadyClock::time_point next_check_, next_progress_, next_forecast_, next_size_,
+  SteadyClock::time_point next_check_, next_beat_, next_progress_, next_forecast_, next_size_,
       begun_ = SteadyClock::now();
   std::string progress_;
   std::atomic<bool> cancelled_{false};

@@ -43,11 +43,13 @@ SizeQuestion FarmRun::size_question() const {
   question.create_seconds = json::number_of(terms, "create_seconds") + kChangeSeconds;
   question.idle_seconds = settings_.elastic.idle_seconds;
   question.worth = settings_.elastic.worth;
+  if (const auto left = farm_.table().approval().node_seconds_left(now())) question.paid_most = *left;
   return question;
 }
 
 void FarmRun::ask_for_nodes(const std::vector<int>& ordinals, const std::string& why) {
   resizes_ = true;
+  record(nodes_event(ordinals.size(), now()));
   emit_metric(0, {{"event", "resize"}, {"system", nodes_[0].node->system}, {"nodes", ordinals}});
   tell("", why, "ok");
 }

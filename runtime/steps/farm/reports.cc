@@ -9,10 +9,12 @@ namespace radl::farm {
 void Reports::clear() {
   counts_.clear();
   files_.clear();
+  bytes_ = 0;
 }
 
 Result<std::vector<Event>> Reports::take(const AgentLine& line, double now) {
   const std::string id = id_of(line.task, line.attempt);
+  bytes_ += line.text.size();
   std::vector<std::string> texts;
   if (line.kind == AgentLine::Kind::Line) texts.push_back(line.text);
   if (line.kind == AgentLine::Kind::End) texts.push_back(files_.rest(id));

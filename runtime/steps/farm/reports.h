@@ -20,10 +20,13 @@ class Reports {
       : files_(std::move(metric)), mask_(std::move(mask)) {}
   // The agent tells everything again, from the beginning.
   void clear();
+  // Of the lines that were taken since clear(): so many bytes the node keeps of them.
+  size_t bytes() const { return bytes_; }
   // Of a line, a piece of a file, or an end, which completes the last report. Corrupt: a damaged file.
   Result<std::vector<Event>> take(const AgentLine& line, double now);
 
  private:
+  size_t bytes_ = 0;
   MetricFiles files_;
   std::function<std::string(std::string_view text)> mask_;
   std::map<std::string, int> counts_;  // by attempt

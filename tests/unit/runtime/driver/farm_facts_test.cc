@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "common/files.h"
 #include "runtime/farm/journal.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -44,6 +46,7 @@ struct FarmForecast : testing::Test {
     step.program["farm"] = settings.dump();
     const std::string place = farm::farms_folder(folder.path()) + "/" + jobs::folder_of(step);
     EXPECT_TRUE(make_directories(place).ok());
+    std::filesystem::remove(place + farm::kJournalFile);
     farm::Journal journal;
     EXPECT_TRUE(journal.open(place + farm::kJournalFile, [](const farm::Event&) { return Status(); }).ok());
     for (const farm::Event& event : events) journal.add(event);
@@ -80,6 +83,31 @@ TEST_F(FarmForecast, TrialsThatWereAddedAreLeft) {
   const foresight::ProgramForecast made = forecast(search);
   ASSERT_TRUE(made.run.known()) << made.unknown;
   EXPECT_DOUBLE_EQ(made.run.value, 30) << "six, on two nodes of one processor";
+}
+
+TEST_F(FarmForecast, BandsAreLearntFromFourRunsOfTheFarm) {
+  see(farm::node_event("worker[0]", {4000, 0, 0, 0}, kEpoch));
+  for (const char* name : {"a", "b", "c"}) {
+    see(farm::add_event({name, {1000, 0, 0, 0}, 10, {{"command", "x"}}}, kEpoch));
+    ran(name);
+  }
+  double at = kEpoch;
+  const auto run = [&] {  // each took twice as long as its plan said
+    see(farm::approve_event({{"seconds", {{"value", 50}}}}, at += 1000));
+    see(farm::began_event(at, 2));
+    see(farm::closed_event(at + 100));
+  };
+  Json tasks = Json::array();
+  for (const char* name : {"a", "b", "c", "d"})
+    tasks.push_back({{"name", name}, {"command", "x"}, {"seconds", 10}});
+  for (int i = 0; i < 3; ++i) run();
+  foresight::ProgramForecast made = forecast({{"tasks", tasks}});
+  EXPECT_EQ(made.run.band_runs, 0u) << "a prior";
+  EXPECT_LT(made.run.high, 1.5 * made.run.value);
+  run();
+  made = forecast({{"tasks", tasks}});
+  EXPECT_EQ(made.run.band_runs, 4u);
+  EXPECT_NEAR(made.run.high, 2 * made.run.value, 1e-6 * made.run.value);
 }
 
 TEST_F(FarmForecast, OfASearchThatIsOverNothingIsLeft) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "runtime/farm/rehearsal.h"
 
 namespace radl::farm {
@@ -184,14 +186,57 @@ TEST(FarmRehearsal, AnOutputThatIsStillToBeBroughtTakesNoTimeWhateverTheClock) {
 TEST(FarmApproval, EndsAPauseAndTheNextRunBeginsUnderIt) {
   Table table;
   ASSERT_TRUE(table.apply(approve_event({{"seconds", {{"high", 5}}}}, 1)).ok());
-  ASSERT_TRUE(table.apply(began_event(2)).ok());
-  ASSERT_TRUE(table.apply(began_event(3)).ok());
+  ASSERT_TRUE(table.apply(began_event(2, 1)).ok());
+  ASSERT_TRUE(table.apply(began_event(3, 1)).ok());
   EXPECT_EQ(table.approved()["began"], 2) << "a second run under the same approval";
   ASSERT_TRUE(table.apply(pause_event(9, "too long", 9)).ok());
   EXPECT_EQ(table.paused()["seconds"], 9);
   ASSERT_TRUE(table.apply(approve_event({{"seconds", nullptr}}, 10)).ok());
   EXPECT_TRUE(table.paused().is_null());
   EXPECT_FALSE(table.approved().contains("began"));
+}
+
+TEST(FarmApproval, NodeSecondsAreCountedFromTheFirstRunUnderIt) {
+  Table table;
+  for (const Event& event : {approve_event({{"node_seconds", {{"high", 100}}}}, 1), began_event(10, 2),
+                             nodes_event(4, 15), began_event(20, 3)})
+    ASSERT_TRUE(table.apply(event).ok()) << event;
+  EXPECT_DOUBLE_EQ(table.approval().node_seconds(30), 2 * 5 + 4 * 5 + 3 * 10);
+  EXPECT_DOUBLE_EQ(*table.approval().node_seconds_left(30), 40);
+  ASSERT_TRUE(table.apply(approve_event({{"node_seconds", nullptr}}, 40)).ok());
+  EXPECT_DOUBLE_EQ(table.approval().node_seconds(50), 0) << "another approval begins anew";
+  EXPECT_FALSE(table.approval().node_seconds_left(50));
+}
+
+TEST(FarmApproval, ALimitIsForTheNodesThatAreAskedForLater) {
+  Table table;
+  ASSERT_TRUE(table.apply(limit_event(2, 1)).ok()) << "without an approval it changes nothing";
+  ASSERT_TRUE(table.apply(approve_event({{"nodes", {{"most", 8}}}}, 2)).ok());
+  ASSERT_TRUE(table.apply(limit_event(2, 3)).ok());
+  EXPECT_EQ(table.approved()["nodes"]["most"], 2);
+}
+
+TEST(FarmApproval, RunsThatCameToTheirEndTellHowFarTheirPlansWereOff) {
+  Table table;
+  const auto run = [&](double at, std::optional<Event> between) {
+    const Json terms = {{"seconds", {{"value", 10}}}, {"node_seconds", {{"value", 20}}}};
+    ASSERT_TRUE(table.apply(approve_event(terms, at)).ok());
+    ASSERT_TRUE(table.apply(began_event(at, 2)).ok());
+    if (between) {
+      ASSERT_TRUE(table.apply(*between).ok());
+    }
+    ASSERT_TRUE(table.apply(closed_event(at + 15)).ok());
+  };
+  run(100, std::nullopt);
+  run(200, pause_event(99, "too long", 205));
+  run(300, nodes_event(1, 310));
+  const std::vector<FinishedRun>& runs = table.approval().finished();
+  ASSERT_EQ(runs.size(), 2u) << "a paused one says nothing";
+  EXPECT_DOUBLE_EQ(runs[0].predicted_seconds, 10);
+  EXPECT_DOUBLE_EQ(runs[0].seconds, 15);
+  EXPECT_DOUBLE_EQ(runs[0].predicted_node_seconds, 20);
+  EXPECT_DOUBLE_EQ(runs[0].node_seconds, 30);
+  EXPECT_DOUBLE_EQ(runs[1].node_seconds, 2 * 10 + 5);
 }
 
 }  // namespace

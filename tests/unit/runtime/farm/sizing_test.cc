@@ -70,6 +70,21 @@ TEST(FarmSize, NodesThatExistTakeTasksAtOnce) {
   EXPECT_DOUBLE_EQ(size.run.seconds, 120);
 }
 
+TEST(FarmSize, NeverTakesMoreNodeSecondsThanWereApproved) {
+  SizeQuestion asked = question(8, 100);
+  asked.there = {"w[0]"};
+  asked.worth = 10;
+  const Size free = best_size(farm_of(8, 600), 0, asked);
+  asked.paid_most = 8 * 600 + 350;  // each new node costs 100 s before its first task
+  const Size bound = best_size(farm_of(8, 600), 0, asked);
+  EXPECT_GT(free.run.paid_seconds, asked.paid_most);
+  EXPECT_LE(bound.run.paid_seconds, asked.paid_most);
+  EXPECT_GT(bound.nodes, 1u);
+  EXPECT_LT(bound.nodes, free.nodes);
+  asked.paid_most = 0;
+  EXPECT_EQ(best_size(farm_of(8, 600), 0, asked).nodes, 1u) << "what exists stays";
+}
+
 TEST(FarmRehearsal, IdleNodesAreRemovedAndPaidUntilThen) {
   Farm farm;
   for (const double seconds : {100.0, 10.0})
