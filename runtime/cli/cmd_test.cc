@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/test_farms.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/driver/machinery.h"
 #include "runtime/net/ssh/target.h"
@@ -128,7 +130,14 @@ Json counts_json(const TrialCounts& counts) {
           {"calls", counts.calls},     {"virtual_seconds", counts.seconds}};
 }
 
-Json report_json(const Options& options, const ir::Program& program, const TrialReport& report) {
+Json farms_json(const std::vector<FarmTrials>& farms) {
+  Json json = Json::array();
+  for (const FarmTrials& one : farms) json.push_back(to_json(one));
+  return json;
+}
+
+Json report_json(const Options& options, const ir::Program& program, const TrialReport& report,
+                 const std::vector<FarmTrials>& farms) {
   Json findings = Json::object(), failures = Json::array();
   for (Finding::Kind kind : kFindingKinds) {
     auto counted = report.findings.find(kind);
@@ -144,6 +153,7 @@ Json report_json(const Options& options, const ir::Program& program, const Trial
           {"failed", report.failed},
           {"findings", findings},
           {"counts", counts_json(report.counts)},
+          {"farms", farms_json(farms)},
           {"failures", failures}};
 }
 
@@ -151,14 +161,29 @@ void print(const Json& json) {
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+void show(const std::vector<FarmTrials>& farms) {
+  for (const FarmTrials& one : farms) std::fputs(shown(text_of(one)).c_str(), stdout);
+}
+
+std::vector<FarmTrials> farms_of(const Options& options, const TrialSubject& subject) {
+  return try_farms(subject.program, static_cast<size_t>(options.trial.runs), options.trial.seed,
+                   options.trial.faults != simulated::Faults(), options.trial.stop);
+}
+
+bool any_fails(const std::vector<FarmTrials>& farms) {
+  return std::any_of(farms.begin(), farms.end(), [](const FarmTrials& one) { return one.failed > 0; });
+}
+
 int run_one(const Session& session, const Options& options, const TrialSubject& subject) {
   auto run = run_trial(subject, options.trial, options.trial.seed);
   if (!run.ok()) return report(session, run.status());
+  const auto farms = farms_of(options, subject);
   if (options.json) {
     print({{"test", 1},
            {"seed", run->seed},
            {"findings", findings_json(*run)},
            {"counts", counts_json(run->counts)},
+           {"farms", farms_json(farms)},
            {"events", run->events}});
   } else {
     for (const std::string& event : run->events) std::printf("%s\n", shown(event).c_str());
@@ -166,8 +191,9 @@ int run_one(const Session& session, const Options& options, const TrialSubject& 
                 run->findings.empty() ? "nothing was found" : "failed");
     show_findings(*run);
     show_counts(run->counts);
+    show(farms);
   }
-  return run->findings.empty() ? kDone : kWorldError;
+  return run->findings.empty() && !any_fails(farms) ? kDone : kWorldError;
 }
 
 int run_many(const Session& session, Options& options, const TrialSubject& subject) {
@@ -184,12 +210,14 @@ int run_many(const Session& session, Options& options, const TrialSubject& subje
   auto found = run_trials(subject, options.trial);
   if (counts) std::fputs("\r                    \r", stderr);
   if (!found.ok()) return report(session, found.status());
+  const auto farms = farms_of(options, subject);
   if (options.json) {
-    print(report_json(options, subject.program, *found));
+    print(report_json(options, subject.program, *found, farms));
   } else {
     show_report(options, subject.program, *found);
+    show(farms);
   }
-  if (found->failed > 0) return kWorldError;
+  if (found->failed > 0 || any_fails(farms)) return kWorldError;
   return found->cancelled ? kInterrupted : kDone;
 }
 
