@@ -78,7 +78,7 @@ screenshots:
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_page
 	@mkdir -p docs/images
 	cd tests/e2e && RADL_BUILD=$(abspath $(BUILD)) RADL_SOURCE=$(CURDIR) RADL_SCREENSHOTS=$(CURDIR)/docs/images \
-	  python3 -B -m unittest page_test.Page.test_from_nothing_to_a_downloaded_model recording_test
+	  python3 -B -m unittest page_test.Page.test_from_nothing_to_a_downloaded_model page_test.Page.test_a_search_and_its_best_model page_test.Page.test_runs_are_compared_under_an_address recording_test
 
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null

@@ -1,12 +1,11 @@
-# The page of `radlc serve` (runtime/serve/page): its own files, and three packages that npm brings, checked by their SHA-256 and never kept
+# The page of `radlc serve` (runtime/serve/page): its own files, and two packages that npm brings, checked by their SHA-256 and never kept
 # in the repository. Without npm, or if its registry cannot be reached, everything else builds, and `serve` says that the page is missing.
 #
 # As a script: cmake -DSOURCE=.. -DWORK=.. -DOUT=.. -P RadlPage.cmake
 cmake_minimum_required(VERSION 3.22)
 set(RADL_PAGE_PACKAGES
   "preact|11.2.0|3c4456766bd32b6b534d52bf4e9c2a29b33e7eedf6e96ed479300ba1a7888ebf|dist/preact.mjs=preact.mjs;hooks/dist/hooks.mjs=hooks.mjs;LICENSE=LICENSE.preact"
-  "htm|3.1.1|2425b9bee11409177bcabc7f32e319926fc6690c1701c0b257c88bdff2d5ba90|dist/htm.mjs=htm.mjs;LICENSE=LICENSE.htm"
-  "uplot|1.6.32|4b8a8191e425658e3ea8c8c1314b0fc679c861ee3a1af2b20c7b16ba50b5133d|dist/uPlot.iife.min.js=uPlot.js;dist/uPlot.min.css=uPlot.css;LICENSE=LICENSE.uplot")
+  "htm|3.1.1|2425b9bee11409177bcabc7f32e319926fc6690c1701c0b257c88bdff2d5ba90|dist/htm.mjs=htm.mjs;LICENSE=LICENSE.htm")
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB RADL_PAGE_FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/serve/page/*)

@@ -26,13 +26,6 @@ Status read_address(const std::string& text, serve::ServiceOptions& options) {
   return {};
 }
 
-int show_link(const Session& session, const Result<std::string>& link) {
-  if (!link.ok()) return report(session, link.status());
-  std::printf("Open this address within ten minutes; it works once: %s\n", link->c_str());
-  std::fflush(stdout);
-  return kDone;
-}
-
 int run(const Session& session, const std::string& listen, serve::ServiceOptions options, bool open) {
   if (Status read = read_address(listen, options); !read.ok()) return report(session, read);
   if (Status found = set_service_folder(session, options.folder); !found.ok()) return report(session, found);

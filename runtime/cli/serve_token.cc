@@ -7,6 +7,7 @@
 #include "common/files.h"
 #include "runtime/cli/shown.h"
 #include "runtime/serve/access.h"
+#include "runtime/serve/service.h"
 #include "runtime/state/lock.h"
 
 namespace radl::cli {
@@ -16,6 +17,7 @@ struct Options {
   std::string& folder;
   std::string user, scope = "apply", label, id;
   double days = 0;
+  bool open = false;
 };
 
 Result<std::unique_ptr<serve::Access>> open(const Session& session, Options& options) {
@@ -25,6 +27,13 @@ Result<std::unique_ptr<serve::Access>> open(const Session& session, Options& opt
 }
 
 int add_token(const Session& session, Options& options) {
+  if (options.open) {
+    if (Status found = set_service_folder(session, options.folder); !found.ok())
+      return report(session, found);
+    return show_link(session,
+                     serve::one_time_link(options.folder, service_owner(session), *session.host.world,
+                                          options.user, *serve::scope_named(options.scope)));
+  }
   auto access = open(session, options);
   if (!access.ok()) return report(session, access.status());
   auto issued = (*access)->tokens().add((*access)->owner(), {.user = options.user,
@@ -72,6 +81,13 @@ Status set_service_folder(const Session& session, std::string& folder) {
   return {};
 }
 
+int show_link(const Session& session, const Result<std::string>& link) {
+  if (!link.ok()) return report(session, link.status());
+  std::printf("Open this address within ten minutes; it works once: %s\n", link->c_str());
+  std::fflush(stdout);
+  return kDone;
+}
+
 std::string service_owner(const Session& session) {
   const std::string name = describe_self("serve", session.host.principal, *session.host.world).principal;
   return serve::is_user_name(name) ? name : "owner";
@@ -100,6 +116,8 @@ void add_token_commands(CLI::App& serve, Session& session, std::string& folder,
   add->add_option("--days", options->days, "days until it expires; default: never")
       ->check(CLI::Range(0.0, 36500.0))
       ->type_name("DAYS");
+  add->add_flag("--open", options->open,
+                "print a one-time link that opens the page for the user, instead of a token");
   add->add_option("--label", options->label, "what it is used for, as `token list` shows it");
   command("list", "List the tokens, without their secrets", list);
   command("revoke", "Revoke a token and all that it made", revoke)

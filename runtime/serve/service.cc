@@ -273,9 +273,9 @@ Service::~Service() {
 
 namespace {
 
-Result<std::string> link_to(const std::string& url, Access& access) {
-  auto code = access.tokens().add(access.owner(), {.user = {},
-                                                   .scope = Scope::Admin,
+Result<std::string> link_to(const std::string& url, Access& access, const std::string& user, Scope scope) {
+  auto code = access.tokens().add(access.owner(), {.user = user,
+                                                   .scope = scope,
                                                    .label = "radlc serve --open",
                                                    .lifetime = kLinkSeconds,
                                                    .kind = Token::Kind::OneTime});
@@ -285,9 +285,10 @@ Result<std::string> link_to(const std::string& url, Access& access) {
 
 }  // namespace
 
-Result<std::string> Service::one_time_link() { return link_to(url(), *access_); }
+Result<std::string> Service::one_time_link() { return link_to(url(), *access_, {}, Scope::Admin); }
 
-Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world) {
+Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world,
+                                  const std::string& user, Scope scope) {
   auto turn = FileTurn::take(folder + "/lock", Stop().within(std::chrono::milliseconds(50)));
   auto url = read_file(folder + "/url", 4096);
   if (turn.ok() || !url.ok())
@@ -295,7 +296,7 @@ Result<std::string> one_time_link(const std::string& folder, const std::string& 
         .with_hint("start `radlc serve`");
   auto access = Access::open(folder, owner, world);
   if (!access.ok()) return access.status();
-  return link_to(std::string(trim(*url)), **access);
+  return link_to(std::string(trim(*url)), **access, user, scope);
 }
 
 std::string Service::url() const { return scheme_ + "://" + host_; }

@@ -69,7 +69,9 @@ class Service {
   std::unique_ptr<httpd::Server> server_;
 };
 
-// A one-time link to the service that FOLDER belongs to and that runs now. NotFound: none runs.
-Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world);
+// A one-time link to the service that FOLDER belongs to and that runs now. `user`: whose page it opens; "":
+// the owner's. NotFound: none runs.
+Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world,
+                                  const std::string& user = {}, Scope scope = Scope::Admin);
 
 }  // namespace radl::serve

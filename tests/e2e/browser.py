@@ -1,5 +1,6 @@
 """A headless Chromium, driven over the DevTools protocol by a pipe (chromedevtools.github.io/devtools-protocol)."""
 import base64
+import fcntl
 import json
 import os
 import pathlib
@@ -24,7 +25,11 @@ class Browser:
         to_browser, self.write_to = os.pipe()
         self.read_from, from_browser = os.pipe()
         command = [PROGRAM, *FLAGS, f"--user-data-dir={self.folder / 'profile'}", "about:blank"]
-        self.process = subprocess.Popen(["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "sh", *command], pass_fds=(to_browser, from_browser),
+
+        def ends():  # the browser reads from 3 and writes to 4, which may be a pipe of another window here
+            for fd, at in [(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20), at) for fd, at in ((to_browser, 3), (from_browser, 4))]:
+                os.dup2(fd, at)
+        self.process = subprocess.Popen(command, close_fds=False, preexec_fn=ends,
                                         env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)

@@ -7,6 +7,25 @@ from radl_case import RadlCase
 # Waits for its gate, a file among its checkpoints.
 GATED = 'echo begun >> "$RADL_CHECKPOINTS/begun"; while [ ! -e "$RADL_CHECKPOINTS/gate" ]; do sleep 0.05; done; echo {task} > "$RADL_RESULTS/o.txt"'
 
+# A search through the service, whose trial uploads bring.
+SEARCH = """radl 2
+system worker ( cpu.count >= 1 )
+deploy worker 2
+use 'std/farm/search' as hpo (
+  nodes = system.worker
+  main = 'trial.sh', arguments = ['{x}']
+  space = { x = { min = 0, max = 1 } }
+  trials = 6, strategy = 'sobol', seed = 3
+  options = { source = './files', launcher = ['sh'] }
+)
+"""
+TRIAL = """for i in 1 2 3; do
+  awk -v x="$1" -v i=$i 'BEGIN { d = x - 0.3; if (d < 0) d = -d; printf "{\\"loss\\": %f, \\"epoch\\": %d}\\n", d + 1 / i, i }'
+done
+mkdir -p "$RADL_RESULTS/model"
+echo "$1" > "$RADL_RESULTS/model/weights"
+"""
+
 
 class FarmCase(RadlCase):
     def apply(self, **options):

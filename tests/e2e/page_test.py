@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -11,10 +12,31 @@ import unittest
 
 import browser
 from engine_case import test_image
+from farm_case import SEARCH, TRIAL
 from page_case import BUILD, PAGE, PageCase
 
 # `make screenshots` sets it: the pictures of the documentation are made by these tests.
 PICTURES = os.environ.get("RADL_SCREENSHOTS")
+
+# Stands for torchrun, which would need a gigabyte of packages: runs the program once.
+LAUNCHER = """import runpy, sys
+main = next(word for word in sys.argv[1:] if not word.startswith("--"))
+runpy.run_path(main, run_name="__main__")
+"""
+SCRIPT = """import os, pathlib
+for loss in (1.0, 0.5, 0.25):
+    print(f"epoch done, loss={loss}", flush=True)
+pathlib.Path(os.environ["RADL_RESULTS"], "model.pt").write_text("trained")
+"""
+PROGRAM = """radl 2
+network lan (outbound = 'no')
+system worker (cpu.count >= 1, net_interface.0.connection = 'lan')
+deploy worker 1
+use 'std/training/all_reduce' as training (
+  workers = system.worker
+  model = 'logistic', dataset = 'cifar10', source = 'subset', epochs = EPOCHS, result = 'result'
+)
+"""
 
 
 @unittest.skipUnless(browser.PROGRAM, "there is no Chromium")
@@ -22,13 +44,20 @@ PICTURES = os.environ.get("RADL_SCREENSHOTS")
 class Page(PageCase):
     def setUp(self):
         super().setUp()
-        self.window = browser.Browser(self.folder / "browser", self.environment)
-        self.window.open(self.link)
-        self.window.wait("document.querySelector('#main h1')")
+        self.windows = []
+        self.window = self.open_window("browser", self.link)
 
     def tearDown(self):
-        self.window.close()
+        for window in self.windows:
+            window.close()
         super().tearDown()
+
+    def open_window(self, name, link):
+        window = browser.Browser(self.folder / name, self.environment)
+        self.windows.append(window)
+        window.open(link)
+        window.wait("document.querySelector('#main h1')")
+        return window
 
     def picture(self, name):
         if PICTURES:
@@ -77,9 +106,9 @@ class Page(PageCase):
         self.assertEqual(len(w.js("[...document.querySelectorAll('figure.plot')].map((f) => f.innerText)")), 3)
         w.click("button[aria-label='Loss: table']")
         steps = len(self.metrics(run, "step"))
-        w.wait(f"document.querySelectorAll('.ht tbody tr').length === {steps} && !document.querySelector('.ht').closest('figure').querySelector('canvas')")
+        w.wait(f"document.querySelectorAll('.ht tbody tr').length === {steps} && !document.querySelector('.ht').closest('figure').querySelector('svg')")
         w.click("button[aria-label='Loss: table']")
-        w.wait("document.querySelectorAll('figure.plot canvas').length === 3")
+        w.wait("document.querySelectorAll('figure.plot svg.chart').length === 3")
         w.click("#download")
         model = self.folder / "browser/downloads/model.safetensors"
         self.wait_until(model.exists)
@@ -96,6 +125,9 @@ class Page(PageCase):
         w.wait("document.querySelector('tbody a').innerText === 'shown'")
         w.click("tbody a")
         w.wait("document.querySelector('svg.chart')")
+        command = w.js("[...document.querySelectorAll('pre')].find((p) => p.innerText.startsWith('radlc ssh')).innerText")
+        words = shlex.split(command.replace("~/.local/share/radlc/serve", str(self.folder / "service")))
+        self.assertEqual(self.radlc(*words[1:], "--", "echo", "hello"), "hello\n")
         self.destroy(infrastructure)
         self.assertEqual(w.problems, [])
 
@@ -129,10 +161,108 @@ class Page(PageCase):
         w.wait(f"{shown} > {lines}")
         w.wait("document.body.innerText.includes('The service was restarted during this run')")
 
+    def test_two_users_at_once_see_what_is_theirs(self):
+        link = self.radlc("serve", "token", "add", "--user", "ana", "--scope", "apply", "--folder", self.folder / "service", "--open").split()[-1]
+        other = self.open_window("ana", link)
+        other.wait("document.querySelector('.foot span') && document.querySelector('.foot span').innerText.startsWith('ana')")
+        mine = self.start_training("logistic", 40)
+        first, self.window = self.window, other
+        its = self.start_training("logistic", 1)
+        self.window = first
+        other.wait("document.querySelector('#download')")
+        self.window.wait("document.querySelector('#against') && document.querySelectorAll('figure.plot svg.chart').length === 3")
+        # The owner of the service is its administrator.
+        for window, runs in ((first, {mine, its}), (other, {its})):
+            window.js("history.pushState(null, '', '/ui/runs'); dispatchEvent(new Event('popstate'))")
+            window.wait("document.querySelector('tbody a')")
+            self.assertEqual(set(window.js("[...document.querySelectorAll('tbody a')].map((a) => a.pathname)")), {f"/ui/runs/{run}" for run in runs})
+        self.assertEqual(other.js(f"fetch('/api/v1/runs/{mine}').then((r) => r.status)"), 404)
+        self.ask("POST", f"/runs/{mine}/stop")
+        self.assertEqual(first.problems, [])
+
+    def test_a_program_of_ones_own(self):
+        w = self.window
+        w.click("input[value=script]")
+        w.choose_file("input[name=script]", self.write("train.py", SCRIPT))
+        w.wait("JSON.parse(sessionStorage.getItem('radlc-train')).script === 'train.py'")
+        draft = w.js("JSON.parse(sessionStorage.getItem('radlc-train')).draft")
+        for path, text in (("torch/__init__.py", ""), ("torch/distributed/__init__.py", ""), ("torch/distributed/run.py", LAUNCHER)):
+            self.assertEqual(self.ask("PUT", f"/infrastructures/{draft}/files/{path}?offset=0&total={len(text)}", text)[0], 201)
+        self.go("train/4")
+        w.click("#start")
+        w.click("#confirm")
+        run = w.wait("location.pathname.startsWith('/ui/runs/') && location.pathname.split('/')[3]")
+        w.wait("document.querySelector('#results') && [...document.querySelectorAll('figure.plot b')].some((b) => b.innerText === 'loss')")
+        self.assertEqual(self.end_of(run)["state"], "done")
+        w.click("button[aria-label='loss: table']")
+        self.assertEqual(w.js("[...document.querySelectorAll('.ht tbody tr')].map((r) => r.cells[2].innerText)"), ["0.25", "0.5", "1"])
+        self.assertIn("model.pt", w.js("document.querySelector('#results').innerText"))
+        self.assertEqual(w.problems, [])
+
+    def test_runs_are_compared_under_an_address(self):
+        w = self.window
+        one = self.create("pair")
+        runs = [self.run_plan(infrastructure=one, program=PROGRAM.replace("EPOCHS", epochs)) for epochs in ("1", "3")]
+        self.go("runs")
+        for run in runs:
+            w.click(f"input[aria-label$='{run['id']}']")
+        w.click("#compare")
+        w.wait("document.querySelector('#differ')")
+        self.assertEqual(w.js("[...document.querySelectorAll('#differ tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))"), [["epochs", "1", "3"]])
+        address = w.js("location.pathname")
+        self.assertEqual(sorted(address.split("/")[3:]), sorted(run["id"] for run in runs))
+        self.assertEqual(w.js("document.querySelectorAll('polyline title').length >= 8"), True)  # a line of each run in each plot
+        w.call("Page.reload")
+        w.wait("document.querySelector('#differ')")
+        self.picture("compare")
+        self.go("measurements")
+        w.wait("document.querySelector('#measured p').innerText.includes(' training run')")
+        self.go("jobs")
+        w.wait("document.querySelector('#jobs tbody a').innerText === 'pair'")
+        self.assertEqual(w.problems, [])
+
+    def test_a_search_and_its_best_model(self):
+        w = self.window
+        one = self.create("hpo")
+        self.ask("PUT", f"/infrastructures/{one}/files/trial.sh?offset=0&total={len(TRIAL)}", TRIAL)
+        self.run_plan(infrastructure=one, program=SEARCH)
+        self.go("farms")
+        w.click("tbody a")
+        w.wait("document.querySelectorAll('#tasks tbody tr').length === 6 && document.querySelector('rect.task') && document.querySelector('#outputs a')")
+        column = "[...document.querySelectorAll('#tasks tbody tr')].map((r) => Number(r.querySelector('td[data-l=%s]').innerText))"
+        losses = w.js(column % "loss")
+        self.assertEqual(losses, sorted(losses))  # the best first
+        self.assertEqual(w.js("[...document.querySelectorAll('figure.plot b')].map((b) => b.innerText)"), ["Parallel coordinates", "loss", "Packing over time"])
+        self.assertEqual(w.js("document.querySelectorAll('figure.plot')[0].querySelectorAll('polyline').length"), 6)
+        self.picture("farm")
+        for title in ("Parallel coordinates", "loss", "Packing over time"):
+            w.click(f"button[aria-label='{title}: table']")
+        w.wait("document.querySelectorAll('.ht').length === 3")
+        w.js("[...document.querySelectorAll('#tasks button.sort')].find((b) => b.innerText === 'x').click()")
+        w.wait("location.search === '?order=parameters.x'")
+        w.wait(f"(() => {{ const v = {column % 'x'}; return v.every((n, i) => i === 0 || v[i - 1] <= n) && {column % 'loss'}.join() !== '{','.join(map(str, losses))}'; }})()")
+        w.click("#outputs a")
+        model = self.folder / "browser/downloads/weights"
+        self.wait_until(model.exists)
+        best = self.get(f"/infrastructures/{one}/farms/hpo")["best"]
+        self.assertEqual(float(model.read_text()), best["parameters"]["x"])
+        w.click("#add")
+        w.fill("input[name=trials]", 2)
+        w.click("#add-now")
+        w.wait("document.querySelector('#said').innerText === 'Added: 2 trials.'")
+        w.click(f"input[aria-label='Choose {best['task']}']")
+        w.click("#retry")  # it is refused, since the trial has finished
+        w.wait("document.querySelector('.note.bad') && document.querySelector('.note.bad').innerText.includes('it cannot be retried')")
+        w.click(f"#tasks a[href$='{best['task']}']")
+        w.wait("document.querySelector('#log') && document.querySelector('#log').innerText.includes('loss')")
+        self.assertEqual([p for p in w.problems if "/retry" not in p], [])
+
     def test_it_is_usable_on_a_phone_and_by_keyboard(self):
         w = self.window
+        run, farm = self.two_of_each()
         w.size(360, 740)
-        for path in ("train/1", "train/2", "train/3", "runs", "infrastructures", "infrastructures/new", "rehearse", "costs"):
+        for path in ("train/1", "train/2", "train/3", "runs", f"runs/{run}", f"compare/{run}/{run}", "jobs", "farms", f"farms/{farm}", "infrastructures",
+                     "infrastructures/" + run.split("-")[0], "infrastructures/new", "rehearse", "costs", "measurements"):
             for dark in (False, True):
                 w.dark(dark)
                 self.go(path)
@@ -162,14 +292,23 @@ class Page(PageCase):
             self.assertEqual(missing, "", choice)
             self.radlc("check", self.write("program.radl", program))
 
+    def two_of_each(self):
+        """A run of a training, and the address of a farm."""
+        training, search = self.create("shown"), self.create("hpo")
+        self.ask("PUT", f"/infrastructures/{search}/files/trial.sh?offset=0&total={len(TRIAL)}", TRIAL)
+        runs = [self.start_plan(infrastructure=training, program=PROGRAM.replace("EPOCHS", "1")), self.start_plan(infrastructure=search, program=SEARCH)]
+        for run in runs:
+            self.assertEqual(self.end_of(run)["state"], "done")
+        return runs[0], f"{search}/hpo"
+
     def test_axe_finds_nothing_serious(self):
         w = self.window
-        run = self.start_training("logistic", 1)
-        w.wait("document.querySelector('#download')")
+        run, farm = self.two_of_each()
         one = self.get(f"/runs/{run}")["infrastructure"]
         w.js(axe_core())
         dark = False
-        for path in ("train/1", "train/2", "train/3", "runs", f"runs/{run}", f"runs/{run}", "infrastructures", f"infrastructures/{one}", "infrastructures/new", f"rehearse/{one}", "costs"):
+        for path in ("train/1", "train/2", "train/3", "runs", f"runs/{run}", f"runs/{run}", "infrastructures", f"infrastructures/{one}", "infrastructures/new", f"rehearse/{one}", "costs", "farms",
+                     f"farms/{farm}", f"farms/{farm}", f"farms/{farm}/trial-0", f"compare/{run}/{run}", f"compare/{run}/{run}", "jobs", "measurements"):
             dark = not dark  # each second page: a check takes a second
             w.dark(dark)
             self.go(path)
@@ -203,7 +342,7 @@ class Weight(unittest.TestCase):
         self.assertTrue(files)
         sent = sum(path.with_name(path.name + ".gz").stat().st_size for path in files) + (PAGE / "index.html").stat().st_size
         self.assertLess(sent, 70_000)
-        self.assertEqual(sorted(path.name for path in PAGE.glob("LICENSE.*")), ["LICENSE.htm", "LICENSE.preact", "LICENSE.uplot"])
+        self.assertEqual(sorted(path.name for path in PAGE.glob("LICENSE.*")), ["LICENSE.htm", "LICENSE.preact"])
 
 
 if __name__ == "__main__":

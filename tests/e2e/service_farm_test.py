@@ -1,24 +1,7 @@
 """Farms through the own API of `radlc serve`: what they show, and requests to them."""
 from api_case import ApiCase
-from farm_case import GATED
+from farm_case import GATED, SEARCH, TRIAL
 
-SEARCH = """radl 2
-system worker ( cpu.count >= 1 )
-deploy worker 2
-use 'std/farm/search' as hpo (
-  nodes = system.worker
-  main = 'trial.sh', arguments = ['{x}']
-  space = { x = { min = 0, max = 1 } }
-  trials = 6, strategy = 'sobol', seed = 3
-  options = { source = './files', launcher = ['sh'] }
-)
-"""
-TRIAL = """for i in 1 2 3; do
-  awk -v x="$1" -v i=$i 'BEGIN { d = x - 0.3; if (d < 0) d = -d; printf "{\\"loss\\": %f, \\"epoch\\": %d}\\n", d + 1 / i, i }'
-done
-mkdir -p "$RADL_RESULTS/model"
-echo "$1" > "$RADL_RESULTS/model/weights"
-"""
 TASKS = f"""radl 2
 system worker ( cpu.count >= 1 )
 deploy worker 1

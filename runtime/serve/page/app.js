@@ -4,11 +4,14 @@ import {at, html, link, useEffect, useGet, useState} from './lib.js';
 import {Train} from './train.js';
 import {Run, Runs} from './run.js';
 import {Infrastructure, Infrastructures} from './infra.js';
-import {Costs, Rehearse} from './tools.js';
+import {Farm, Farms} from './farm.js';
+import {Compare} from './compare.js';
+import {Costs, Jobs, Measurements, Rehearse} from './tools.js';
 
 const PARTS = [
   ['train', 'Train', 'M4 18 9 11l4 4 7-9'],
   ['runs', 'Runs', 'M7 4v16l12-8z'],
+  ['farms', 'Farms', 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z'],
   ['infrastructures', 'Infrastructures', 'M4 4h16v6H4zM4 14h16v6H4z'],
   ['rehearse', 'Rehearse', 'M12 3v5M12 16v5M3 12h5M16 12h5M6 6l3 3M15 15l3 3M18 6l-3 3M9 15l-3 3'],
   ['costs', 'Costs', 'M5 20V10M12 20V4M19 20v-7'],
@@ -19,6 +22,10 @@ function screen([first, ...rest]) {
     case 'runs': return rest.length ? html`<${Run} key=${rest[0]} path=${rest}/>` : html`<${Runs}/>`;
     case 'infrastructures': return rest.length ? html`<${Infrastructure} key=${rest[0]} path=${rest}/>` : html`<${Infrastructures}/>`;
     case 'rehearse': return html`<${Rehearse} path=${rest}/>`;
+    case 'farms': return rest.length ? html`<${Farm} key=${rest.join('/')} path=${rest}/>` : html`<${Farms}/>`;
+    case 'compare': return html`<${Compare} key=${rest.join('/')} path=${rest}/>`;
+    case 'jobs': return html`<${Jobs}/>`;
+    case 'measurements': return html`<${Measurements}/>`;
     case 'costs': return html`<${Costs}/>`;
     default: return html`<${Train} path=${rest}/>`;
   }
@@ -54,9 +61,9 @@ function App() {
     addEventListener('click', click);
     return () => { removeEventListener('popstate', moved); removeEventListener('click', click); };
   }, []);
-  const first = path[0] || 'train';
+  const first = {compare: 'runs', jobs: 'runs', measurements: 'train'}[path[0]] || path[0] || 'train';
   useEffect(() => { document.title = `${(PARTS.find((p) => p[0] === first) || PARTS[0])[1]} – radlc`; }, [first]);
-  return html`<a class="skip" href="#main">To the content</a><div class="shell"><header class="side"><div class="brand">radlc</div>
+  return html`<a class="skip" href="#main">Skip to the content</a><div class="shell"><header class="side"><div class="brand">radlc</div>
     <nav aria-label="Parts">${PARTS.map(([p, name, icon]) => html`<a href=${link(p)} aria-current=${p === first ? 'page' : null}><svg viewBox="0 0 24 24" aria-hidden="true"><path d=${icon}/></svg>${name}</a>`)}</nav>
     <div class="foot"><${Theme}/>${me && html`<span>${me.user}, may ${me.scope}</span>`}</div></header>
   <main id="main">${screen(path)}</main></div>`;

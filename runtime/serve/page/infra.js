@@ -1,5 +1,5 @@
 // Infrastructures: the list, one with its nodes and steps, what changes it, and the receipt after its end.
-import {api, Cmd, Copy, Dialog, dur, Empty, enc, Err, Figure, go, Head, hour, html, link, Loading, Plan, Stat, State, sum, time, useEffect, useGet, useState} from './lib.js';
+import {api, Cmd, Copy, Dialog, dur, Empty, enc, Err, Figure, go, Head, hour, html, link, Loading, many, Plan, Stat, State, sum, time, useEffect, useGet, useState} from './lib.js';
 import {Forecast} from './train.js';
 import {Results} from './run.js';
 
@@ -25,7 +25,7 @@ function Graph({s}) {
   const shown = nodes.slice(0, 8), w = Math.max(1, shown.length) * 132, mid = w / 2, x = (i) => 66 + 132 * i;
   const tile = (cx, y, name, text) => html`<rect class="tile" x=${cx - 60} y=${y} width="120" height="46" rx="8"/><text x=${cx} y=${y + 19} text-anchor="middle">${name}</text><text x=${cx} y=${y + 36} text-anchor="middle">${text}</text>`;
   const rows = () => nodes.map((n) => [n.address, n.cloud, n.status, n.attributes?.address || n.attributes?.private_ip || '']);
-  return html`<${Figure} title="Graph" value=${`${networks.length} networks, ${nodes.length} nodes, ${jobs.length} jobs${nodes.length > 8 ? '; 8 nodes are drawn' : ''}`} head=${['Node', 'Cloud', 'State', 'Address']} rows=${rows}>
+  return html`<${Figure} title="Graph" value=${`${many(networks.length, 'network')}, ${many(nodes.length, 'node')}, ${many(jobs.length, 'job')}${nodes.length > 8 ? '; 8 nodes are drawn' : ''}`} head=${['Node', 'Cloud', 'State', 'Address']} rows=${rows}>
   <div class="tw" tabindex="0" role="region" aria-label="Graph, scrollable"><svg class="chart" style=${`min-width:${Math.min(w, 520)}px;max-width:${w}px`} viewBox=${`0 0 ${w} ${jobs.length ? 190 : 130}`} role="img" aria-label=${`${nodes.map((n) => n.address).join(', ')} in ${networks.map((n) => n.address).join(', ') || 'no network'}${jobs.length ? '; on them ' + jobs.map((j) => j.id).join(', ') : ''}.`}>
     ${shown.map((n, i) => html`<line class="ax" x1=${x(i)} x2=${x(i)} y1="50" y2="90"/>${jobs.length && html`<line class="ax" x1=${x(i)} x2=${mid} y1="110" y2="140"/>`}${tile(x(i), 4, n.address, n.cloud)}`)}
     <rect x="2" y="88" width=${w - 4} height="24" rx="12" fill="var(--tint)"/><text x=${mid} y="105" text-anchor="middle">${networks.map((n) => n.address).join(', ') || 'no network'}</text>
@@ -68,14 +68,14 @@ function One({id}) {
     <button id="plan" disabled=${busy} onClick=${() => setChange({what: 'Apply', query: {command: 'apply', refresh: exists}})}>Plan…</button>
     ${exists && html`<button id="scale" disabled=${busy} onClick=${() => setChange({what: 'Scale'})}>Scale…</button><button id="destroy" class="danger" disabled=${busy} onClick=${() => setChange({what: 'Destroy', query: {command: 'destroy'}})}>Destroy…</button>`}<//>
   ${error && html`<${Err} error=${error}/>`}
-  ${one.interrupted && html`<div class="note warn"><b>An earlier run was interrupted.</b><span>The next apply or destroy looks up what it left.</span></div>`}
+  ${one.interrupted && html`<div class="note warn"><b>An earlier run was interrupted.</b><span>The next apply or destroy checks what it left behind.</span></div>`}
   ${one.receipt && !exists && html`<div class="note ok"><b>${one.name} was destroyed.</b><a href=${link('infrastructures', id, 'receipt')}>Receipt</a></div>`}
   <dl class="stats"><${Stat} l="Nodes" v=${one.nodes} s=${`${one.resources} resources`}/><${Stat} l="Costs now" v=${hour(one.price_per_hour)}/><${Stat} l="So far" v=${sum(one.cost_so_far)} s="of what exists"/><${Stat} l="Age" v=${age(one.since)}/></dl>
   ${exists && html`<div class="grid2"><section class="card"><${Graph} s=${s}/></section>
     <section class="card"><h2>Steps</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Step</th><th scope="col">State</th><th scope="col" class="r">Time</th></tr></thead><tbody>${s.steps.map((step) => html`<tr><th scope="row" class="full mono">${step.id}</th><td><${State} s=${step.status}/></td><td class="r" data-l="Time">${dur(step.seconds)}</td></tr>`)}</tbody></table></div>
-      ${node && html`<h3>In a terminal of the service</h3><${Cmd} c=${`radlc ssh '${node.address}' --name ${one.name}`}/>`}</section></div>`}
+      ${node && html`<h3>Log in to a node, in a terminal on the service's computer</h3><${Cmd} c=${`radlc ssh '${node.address}' --state ~/.local/share/radlc/serve/workspaces/${id}/state --name ${one.name}`}/><p class="hint">If the service runs with another --folder, replace ~/.local/share/radlc/serve.</p>`}</section></div>`}
   <${Results} id=${id}/>
-  <section class="card"><h2>Runs</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Run</th><th scope="col">State</th><th scope="col">Asked</th></tr></thead><tbody>${one.runs.slice().reverse().map((run) => html`<tr><th scope="row" class="full"><a href=${link('runs', run.id)}>${run.command}</a> <span class="hint mono">${run.id}</span></th><td><${State} s=${run.state}/></td><td>${time(run.asked)}, ${run.by}</td></tr>`)}</tbody></table></div></section>
+  <section class="card"><h2>Runs</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Run</th><th scope="col">State</th><th scope="col">Started</th></tr></thead><tbody>${one.runs.slice().reverse().map((run) => html`<tr><th scope="row" class="full"><a href=${link('runs', run.id)}>${run.command}</a> <span class="hint mono">${run.id}</span></th><td><${State} s=${run.state}/></td><td>${time(run.asked)}, ${run.by}</td></tr>`)}</tbody></table></div></section>
   <${Program} id=${id}/>
   <${Dialog} open=${!!change} close=${close} title=${change ? change.what === 'Destroy' ? `Destroy ${one.name}?` : `${change.what} ${one.name}` : ''}>
     ${change && (change.query ? html`<${Change} what=${change.what} query=${query} close=${close} confirmName=${change.what === 'Destroy' ? one.name : ''}/>` : html`<${Scale} one=${one} then=${(q) => setChange({what: 'Scale', query: q})}/>`)}<//>`;
@@ -83,7 +83,7 @@ function One({id}) {
 
 function Program({id}) {
   const {value} = useGet(`/infrastructures/${enc(id)}/program`);
-  return value ? html`<details class="card"><summary>Its program</summary><div class="code"><pre tabindex="0">${value}</pre></div><div class="row"><${Copy} text=${value}/><a class="btn s" href=${link('rehearse', id)}>Rehearse</a></div></details>` : null;
+  return value ? html`<details class="card"><summary>Program</summary><div class="code"><pre tabindex="0">${value}</pre></div><div class="row"><${Copy} text=${value}/><a class="btn s" href=${link('rehearse', id)}>Rehearse</a></div></details>` : null;
 }
 
 function Receipt({id}) {
@@ -91,9 +91,9 @@ function Receipt({id}) {
   if (!r) return error ? html`<${Head} title="Receipt"/><${Err} error=${error}/>` : html`<${Head} title="Receipt"/><${Loading} what="Reading the receipt…"/>`;
   const gone = r.resources.filter((one) => one.gone).length, left = r.left.length + r.leftovers.length;
   return html`<${Head} title=${`Receipt: ${r.name}`} sub=${`Destroyed ${time(r.destroyed)}, asked by ${r.by}`}><a class="btn" download=${r.name + '-receipt.json'} href=${`/api/v1/infrastructures/${enc(id)}/receipt`}>Download</a><button onClick=${() => print()}>Print</button><//>
-  ${r.complete === false ? html`<div class="note warn" role="alert"><b>The destroy was interrupted.</b><span>The resources below were deleted, but the last look for leftovers is missing.</span></div>` : left === 0 ? html`<div class="note ok" role="status" id="nothing-left"><b>Nothing is left.</b><span>${gone} of ${r.resources.length} resources existed and were deleted. radlc asked each cloud afterwards for everything with the tag ${r.tag}.</span></div>`
+  ${r.complete === false ? html`<div class="note warn" role="alert"><b>The destroy was interrupted.</b><span>The resources below were deleted, but radlc has not checked for leftovers.</span></div>` : left === 0 ? html`<div class="note ok" role="status" id="nothing-left"><b>Nothing is left.</b><span>${gone} of ${r.resources.length} resources existed and were deleted. radlc asked each cloud afterwards for everything with the tag ${r.tag}.</span></div>`
     : html`<div class="note warn" role="alert"><b>Something is left.</b>${[...r.left, ...r.leftovers].map((text) => html`<code>${text}</code>`)}</div>`}
-  ${r.left_alone.length > 0 && html`<div class="note warn"><b>Left alone, since nobody asked for its removal</b>${r.left_alone.map((text) => html`<code>${text}</code>`)}</div>`}
+  ${r.left_alone.length > 0 && html`<div class="note warn"><b>Not deleted, because nobody asked for it</b>${r.left_alone.map((text) => html`<code>${text}</code>`)}</div>`}
   ${r.buckets.length > 0 && html`<div class="note"><b>Kept in buckets</b>${r.buckets.map((text) => html`<code>${text}</code>`)}</div>`}
   <dl class="stats"><${Stat} l="Cost" v=${sum(r.cost)} s="price by time of each resource"/><${Stat} l="Resources" v=${r.resources.length}/></dl>
   <section class="card"><div class="tw"><table class="stack"><caption>What existed</caption><thead><tr><th scope="col">Resource</th><th scope="col">Cloud</th><th scope="col">ID</th><th scope="col">Created</th><th scope="col">State</th></tr></thead><tbody>${r.resources.map((one) => html`<tr><th scope="row" class="full mono">${one.address}</th><td data-l="Cloud">${one.cloud}</td><td class="mono" data-l="ID">${one.id}</td><td data-l="Created">${time(one.created)}</td><td data-l="State">${one.gone ? 'deleted' : 'not confirmed'}</td></tr>`)}</tbody></table></div></section>`;

@@ -93,6 +93,13 @@ export function follow(run, take, end) {
 export const enc = encodeURIComponent;  // of each part of an address that comes from somewhere else
 export const at = () => location.pathname.replace(/^\/ui\/?/, '').split('/').filter(Boolean).map(decodeURIComponent);
 export const link = (...parts) => '/ui/' + parts.map(encodeURIComponent).join('/');
+// What a screen keeps in its address, behind the `?`: a sorted column, for example. Empty values are left out.
+export const kept = () => Object.fromEntries(new URLSearchParams(location.search));
+export function keep(values) {
+  const query = new URLSearchParams(Object.entries(values).filter(([, v]) => v !== '')).toString();
+  history.replaceState(null, '', location.pathname + (query ? '?' + query : ''));
+  return kept();
+}
 export function go(...parts) {
   history.pushState(null, '', link(...parts));
   dispatchEvent(new Event('popstate'));
@@ -101,6 +108,7 @@ export function go(...parts) {
 // ---- words for numbers: one form everywhere ----
 
 export const num = (n) => Number(n).toLocaleString('en-US', {maximumFractionDigits: 3});
+export const many = (n, what) => `${num(n)} ${what}${n === 1 ? '' : 's'}`;
 export const percent = (x) => `${(100 * x).toFixed(2)}%`;
 export function dur(s) {
   if (s < 60) return `${s < 9.95 && s % 1 ? s.toFixed(1) : Math.round(s)} s`;
@@ -116,11 +124,19 @@ export const clock = (s) => new Date(1000 * s).toLocaleTimeString([], {hour12: f
 
 // ---- parts ----
 
-const KINDS = {done: 'ok', ready: 'ok', training: 'on live', running: 'on live', working: 'on live', queued: 'warn', deleting: 'warn', failed: 'bad', unknown: 'bad', interrupted: 'warn'};
+const KINDS = {done: 'ok', ready: 'ok', finished: 'ok', paused: 'warn', waiting: 'warn', stopped: '', cancelled: '', training: 'on live', running: 'on live', working: 'on live', queued: 'warn', deleting: 'warn', failed: 'bad', unknown: 'bad', interrupted: 'warn'};
 export const Tag = ({k = '', children}) => html`<span class=${'tag ' + k}>${children}</span>`;
 export const State = ({s}) => html`<${Tag} k=${KINDS[s] || ''}>${s}<//>`;
 export const Head = ({title, sub, children}) => html`<div class="head"><div><h1 tabindex="-1">${title}</h1>${sub && html`<p class="sub">${sub}</p>`}</div><span class="sp"></span>${children}</div>`;
 export const Stat = ({l, v, s}) => html`<div class="stat"><dt>${l}</dt><dd>${v}${s && html`<small>${s}</small>`}</dd></div>`;
+// What was used so far, over the band of its forecast. `band`: {value, low, high}, or nothing; `left`: what is expected to come.
+export function Rail({title, so, band, show, over, left}) {
+  const ends = over || left === null || left === undefined ? so : so + left, most = Math.max(band ? band.high : 0, ends, 1e-9) * 1.05, at = (v) => `${Math.min(100, 100 * v / most)}%`;
+  const text = `${show(so)} ${over ? 'in all' : 'so far'}${!over && ends > so ? `, ends at about ${show(ends)}` : ''}`;
+  return html`<div class="rail"><div class="row" style="justify-content:space-between"><b>${title}</b><span class="hint">${text}</span></div>
+  <div class="tr big" role="img" aria-label=${`${title}: ${text}${band ? `; forecast ${show(band.value)}, ${show(band.low)} to ${show(band.high)}` : ''}`}>${band && html`<i style=${`left:${at(band.low)};width:calc(${at(band.high)} - ${at(band.low)})`}></i>`}<i class="fill" style=${`width:${at(so)}`}></i>${band && html`<b style=${`left:${at(band.value)}`}></b>`}</div>
+  <p class="hint">${band && !band.high && !so ? 'Nothing costs money here.' : band ? `Forecast: ${show(band.value)}, ${show(band.low)} to ${show(band.high)}.${so > band.high ? ' It is above the band.' : ''}` : 'There was no forecast.'}</p></div>`;
+}
 export const Empty = ({title, children, action}) => html`<div class="card empty"><h2>${title}</h2><p>${children}</p>${action}</div>`;
 export const Loading = ({what}) => html`<div class="card" aria-busy="true"><p class="sub" role="status">${what}</p></div>`;
 export const Err = ({error}) => html`<div class="note bad" role="alert"><b>${error.message}</b>${error.hint && html`<span>${error.hint}</span>`}
@@ -156,32 +172,4 @@ export function Figure({title, value, keys, head, rows, children}) {
     <button class="s" aria-pressed=${table} aria-label=${`${title}: table`} onClick=${() => setTable(!table)}>${table ? 'Chart' : 'Table'}</button><span class="val">${value}</span></figcaption>
   ${table ? html`<div class="ht" key="table" tabindex="0" role="region" aria-label=${title + ', as a table'}><table><thead><tr>${head.map((x) => html`<th scope="col">${x}</th>`)}</tr></thead>
     <tbody>${rows().map((r) => html`<tr>${r.map((x) => html`<td>${x}</td>`)}</tr>`)}</tbody></table></div>` : children}</figure>`;
-}
-
-// Exists as long as it is shown: uPlot draws into an element of its own.
-function Chart({label, x, series, show, height}) {
-  const box = useRef(), plot = useRef();
-  useEffect(() => {
-    if (!window.uPlot || !box.current) return;
-    const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    const axis = {stroke: css('--ink2'), grid: {stroke: css('--line'), width: 1}, ticks: {show: false}, font: '12px system-ui'};
-    plot.current = new window.uPlot({
-      width: box.current.clientWidth || 300, height, cursor: {y: false}, legend: {show: false}, scales: {x: {time: false}},
-      axes: [{...axis, size: 26, space: 64}, {...axis, size: 52, space: 36, values: (_, v) => v.map(show)}],
-      series: [{}, ...series.map((s) => ({stroke: css(s.color), width: 1.75, points: {show: x.length < 3}, spanGaps: true, dash: s.dash}))],
-    }, [x, ...series.map((s) => s.data)], box.current);
-    const size = new ResizeObserver(() => box.current && plot.current && plot.current.setSize({width: box.current.clientWidth, height}));
-    size.observe(box.current);
-    return () => { size.disconnect(); plot.current.destroy(); plot.current = null; };
-  }, [document.documentElement.dataset.theme, x.length < 3]);
-  useEffect(() => { if (plot.current) plot.current.setData([x, ...series.map((s) => s.data)]); });
-  return html`<div ref=${box} role="img" aria-label=${label}></div>`;
-}
-
-// series: [{name, color, dash, data}]; x: numbers, with `unit`.
-export function Lines({title, value, x, unit, series, show = num, height = 170}) {
-  const every = Math.max(1, Math.floor(x.length / 200));
-  const rows = () => x.map((v, i) => [num(v), ...series.map((s) => s.data[i] == null ? '' : show(s.data[i]))]).filter((_, i) => i % every === 0).reverse();
-  return html`<${Figure} title=${title} value=${value} keys=${series.length > 1 ? series.map((s) => [s.color, s.name]) : null} head=${[unit, ...series.map((s) => s.name)]} rows=${rows}>
-    <${Chart} key="chart" label=${`${title}. ${value}. The Table button shows the values.`} x=${x} series=${series} show=${show} height=${height}/><//>`;
 }

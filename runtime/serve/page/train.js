@@ -1,5 +1,6 @@
 // Train a model, in four steps. Nothing is created before the plan is approved.
 import {api, ApiError, bytes, Cmd, Copy, Dialog, dur, Empty, enc, Err, go, Head, hour, html, keyed, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
+import {Measured} from './tools.js';
 import {FRESH, missing, MODELS, write} from './program.js';
 
 const STEPS = ['Code and model', 'Data', 'Resources', 'Review'];
@@ -164,10 +165,10 @@ function Resources({c, up}) {
     ${c.source === 'zoo' && html`<${Whole} l="Parameter servers" min=${0} value=${c.servers} set=${(v) => up({servers: v})} hint="0: the workers exchange gradients among themselves"/>`}
     ${c.cloud !== 'local' && html`<${Field} l="Machine type" hint="For example m5.xlarge"><input name="type" value=${c.type} onInput=${(e) => up({type: e.target.value.trim()})}/><//>
     <label class="row"><input type="checkbox" checked=${c.spot} onChange=${(e) => up({spot: e.target.checked})}/> Spot workers: cheaper, may be preempted, and are replaced</label>`}</div></section>
-  ${c.cloud === 'ec2' && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/>`}`;
+  ${c.cloud === 'ec2' && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/><${Measured}/>`}`;
 }
 
-const PHASES = ['create', 'configure', 'stage', 'train', 'run', 'bring_back'];
+const PHASES = ['create', 'configure', 'stage', 'train', 'run', 'bring back'];
 const band = (b, f) => `${f(b.low)} to ${f(b.high)}`;
 
 // Time and cost of a plan, with the bands of its first training or program.
@@ -179,7 +180,7 @@ export function Forecast({plan}) {
     <${Stat} l="While it exists" v=${hour(t.price_per_hour)}/>
     <${Stat} l="Plan" v=${`${t.create} to create`} s=${`${t.run} ${t.run === 1 ? 'step' : 'steps'} to run${t.delete ? `, ${t.delete} to delete` : ''}${t.replace ? `, ${t.replace} to replace` : ''}`}/></dl>
   ${phases.length > 0 && html`<section class="card"><h2>Time</h2><div class="tw"><table class="stack"><caption>Four of five runs fall within the band</caption><thead><tr><th scope="col">Phase</th><th scope="col">Time</th><th scope="col">Band</th><th scope="col">Source</th></tr></thead><tbody>
-    ${phases.map(([name, b]) => html`<tr key=${name}><th scope="row" class="full">${name.replace(/_/g, ' ')}</th><td data-l="Time">${dur(b.seconds)}</td><td data-l="Band">${band(b, dur)}</td><td data-l="Source"><${Tag}>${b.source}<//></td></tr>`)}</tbody></table></div>${f.outside && html`<p class="hint">${f.outside}</p>`}</section>`}`;
+    ${phases.map(([name, b]) => html`<tr key=${name}><th scope="row" class="full">${name}</th><td data-l="Time">${dur(b.seconds)}</td><td data-l="Band">${band(b, dur)}</td><td data-l="Source"><${Tag}>${b.source}<//></td></tr>`)}</tbody></table></div>${f.outside && html`<p class="hint">${f.outside}</p>`}</section>`}`;
 }
 
 function Review({c, up}) {
