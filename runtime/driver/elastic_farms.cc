@@ -51,7 +51,9 @@ Result<size_t> wanted_count(const ElasticFarm& elastic, std::vector<int>& there,
                             const std::string& work_directory) {
   auto settings = farm::parse_farm(elastic.step.program.value("farm", ""));
   if (!settings) return static_cast<size_t>(elastic.most);  // the plan says what is wrong
-  auto made = farm_to_be(elastic.step, *settings, work_directory);
+  std::set<std::string> existing;
+  for (const int ordinal : there) existing.insert(address_of(elastic.system, ordinal));
+  auto made = farm_to_be(elastic.step, *settings, work_directory, existing);
   if (!made) return std::move(made).status();
   const auto idle = std::stable_partition(there.begin(), there.end(), [&](int ordinal) {
     return made->busy.contains(address_of(elastic.system, ordinal));

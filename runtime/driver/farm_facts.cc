@@ -55,7 +55,7 @@ Status tell_farm(const ir::Step& step, const std::string& work_directory, const 
 }  // namespace
 
 Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& settings,
-                            const std::string& work_directory) {
+                            const std::string& work_directory, const std::set<std::string>& existing) {
   farm::Farm made(settings.policy);
   std::optional<farm::Search> search;
   if (settings.search) search.emplace(*settings.search);
@@ -68,6 +68,9 @@ Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& sett
         return applied;
       });
   if (!read.ok() && read.code() != Code::NotFound) return read;
+  // A run begins so: what was lost in a row before does not count.
+  if (const Json known = made.table().settings(); known.is_object())
+    (void)made.apply(farm::farm_event(known, 0));
   std::set<std::string> busy;
   const auto known = made.table().nodes();
   for (const auto& [name, node] : known) (void)made.apply(farm::gone_event(name, "", 0));
@@ -75,9 +78,13 @@ Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& sett
     if (task.state != farm::State::Running) continue;
     busy.insert(task.node);
     // The next run only brings the output of what has ended.
-    (void)made.apply(task.uncommitted
-                         ? farm::commit_event(task.task.name, task.attempt, 0)
-                         : farm::end_event(task.task.name, task.attempt, farm::End::Preempted, 0, "", 0));
+    const std::string& name = task.task.name;
+    if (!existing.contains(task.node))
+      (void)made.apply(farm::end_event(name, task.attempt, farm::End::Lost, -1, "", 0));
+    else if (task.uncommitted)
+      (void)made.apply(farm::commit_event(name, task.attempt, 0));
+    else
+      (void)made.apply(farm::end_event(name, task.attempt, farm::End::Preempted, 0, "", 0));
   }
   for (const farm::Event& event : farm::changes_of_file(settings.tasks, made.table(), closed, 0))
     (void)made.apply(event);
@@ -98,7 +105,7 @@ FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
     forecast.unknown = "its farm cannot run: " + settings.status().text();
     return whole;
   }
-  auto made = farm_to_be(step, *settings, work_directory);
+  auto made = farm_to_be(step, *settings, work_directory, {step.nodes.begin(), step.nodes.end()});
   if (!made) {
     forecast.unknown = made.status().text();
     return whole;

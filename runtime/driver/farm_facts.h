@@ -28,14 +28,14 @@ FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
                            const std::string& work_directory);
 
 // The tasks that a farm still has to run: those of the file, less what its journal below `work_directory` has
-// done. Without nodes.
+// done. Without nodes. `existing`: of the nodes, those whose outputs can still be brought.
 struct FarmToBe {
   farm::Farm farm;
   farm::TrialsLeft trials;
   std::set<std::string> busy;  // nodes on which tasks run, as the journal has it
 };
 Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& settings,
-                            const std::string& work_directory);
+                            const std::string& work_directory, const std::set<std::string>& existing);
 
 // Tells each farm that the plan runs what was approved of it: a run that would take longer, or more
 // node-seconds, than the band of its forecast pauses. `forecasts`: of the plan.

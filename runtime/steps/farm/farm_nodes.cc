@@ -155,7 +155,10 @@ void FarmRun::connected(size_t node) {
     const TaskRecord& task = *farm_.table().find(name);
     const std::string id = id_of(name, task.attempt);
     if (sending_.contains(id)) continue;
-    if (task.uncommitted || now() - task.started >= kYoung) channels_->send(node, check_command(id));
+    // Of an earlier radlc's starts, those that have not arrived never will.
+    const bool earlier = task.started < begun_at_;
+    if (task.uncommitted || earlier || now() - task.started >= kYoung)
+      channels_->send(node, check_command(id));
     if (!task.uncommitted && (task.cancelling || task.stopping || timed_out_.contains(id))) end_task(task);
   }
 }

@@ -196,6 +196,7 @@ class FarmRun {
   std::map<std::string, std::string> stops_;  // attempt -> task, to be stopped by the search
   SteadyClock::time_point next_check_, next_beat_, next_progress_, next_forecast_, next_size_,
       begun_ = SteadyClock::now();
+  const double begun_at_ = wall_seconds();
   std::string progress_;
   std::atomic<bool> cancelled_{false};
   bool closed_ = false;   // the journal's last run came to its end

@@ -74,6 +74,20 @@ TEST_F(FarmForecast, AnOutputThatIsStillToBeBroughtTakesNoTime) {
   EXPECT_DOUBLE_EQ(made.run.value, 10) << "of e alone";
 }
 
+TEST_F(FarmForecast, AnOutputWhoseNodeIsGoneIsMadeAgain) {
+  step.nodes = {"worker[1]"};
+  see(farm::node_event("worker[0]", {4000, 0, 0, 0}, kEpoch));
+  Json tasks = Json::array();
+  for (const char* name : {"a", "b"}) {
+    tasks.push_back({{"name", name}, {"command", "x"}, {"seconds", 10}});
+    see(farm::add_event({name, {1000, 0, 0, 0}, 10, {{"command", "x"}}}, kEpoch));
+    ran(name, 2);
+  }
+  const foresight::ProgramForecast made = forecast({{"tasks", tasks}});
+  ASSERT_TRUE(made.run.known()) << made.unknown;
+  EXPECT_DOUBLE_EQ(made.run.value, 20);
+}
+
 TEST_F(FarmForecast, TrialsThatWereAddedAreLeft) {
   see(farm::farm_event({{"trials", 4}}, kEpoch));
   see(farm::node_event("worker[0]", {4000, 0, 0, 0}, kEpoch));
