@@ -281,9 +281,32 @@ class Page(PageCase):
         self.assertEqual(w.problems, [])
 
 
+    def test_a_cluster_is_recommended_with_its_bands(self):
+        w = self.window
+        self.go("train/3")
+        w.fill("select[name=cloud]", "ec2")
+        w.fill("input[name=zone]", "eu-west-1")
+        w.fill("input[name=deadline]", "3h")
+        w.fill("select[name=objective]", "cost")
+        w.js("[...document.querySelectorAll('button')].find((b) => b.innerText === 'Recommend').click()")
+        w.wait("document.querySelectorAll('#candidates tbody tr').length === 12")
+        program = self.write("program.radl", w.js("[...document.querySelectorAll('#program .line')].map((l) => l.innerText).join('\\n')").replace("instance_type = ''", "instance_type = 'm5.xlarge'"))
+        told = json.loads(self.radlc("recommend", program, "--json", "--deadline", "3h", "--objective", "cost"))
+        first = told["chosen"]
+        self.assertEqual(w.js("document.querySelector('#candidates tr.sel button').ariaLabel"), f"Choose {first}")
+        self.assertTrue(w.js("document.querySelector('#measured p').innerText"))
+        w.click("#candidates tr.sel button")
+        workers = next(one["workers"] for one in told["candidates"] if one["name"] == first)
+        w.wait(f"document.querySelector('#program').innerText.includes('deploy worker {workers} ec2')")
+        w.js(axe_core())
+        self.assertEqual(w.js("axe.run().then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id))"), [])
+        w.size(360, 740)
+        self.assertLessEqual(w.js("document.documentElement.scrollWidth"), 360)
+        self.assertEqual(w.problems, [])
+
     def test_radlc_accepts_each_program_that_it_writes(self):
         choices = [{}, {"servers": 1, "workers": 2}, {"data": "cifar10-subset"}, {"data": "place", "place": "s3://bucket/images"},
-                   {"cloud": "ec2", "type": "m5.xlarge", "spot": True}, {"cloud": "gce", "type": "n2-standard-4", "servers": 1},
+                   {"cloud": "ec2", "type": "m5.xlarge", "spot": True, "zone": "eu-west-1a"}, {"cloud": "gce", "type": "n2-standard-4", "servers": 1},
                    {"source": "script", "script": "train.py", "args": "--word it's --epochs 3", "requirements": "lock.txt", "python": "/usr/bin/python3"}]
         written = self.window.js(f"import('/ui/static/program.js').then((p) => {json.dumps(choices)}.map((c) => [p.missing({{...p.FRESH, ...c}}), p.write({{...p.FRESH, ...c}})]))")
         self.write("files/train.py", "print(1)\n")

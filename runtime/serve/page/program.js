@@ -3,7 +3,7 @@ export const MODELS = ['logistic', 'mlp', 'lenet', 'resnet20', 'resnet32', 'resn
 
 export const FRESH = {
   name: 'cifar10-resnet20', source: 'zoo', model: 'resnet20', epochs: 5, data: 'cifar10', upload: '', place: '',
-  script: '', requirements: '', args: '', python: 'python3', cloud: 'local', workers: 1, servers: 0, type: '', spot: false, images: '', budget: '',
+  script: '', requirements: '', args: '', python: 'python3', cloud: 'local', workers: 1, servers: 0, type: '', zone: '', spot: false, budget: '', deadline: '', objective: 'time',
 };
 
 const quote = (text) => `'${String(text).replace(/[\\']/g, '\\$&')}'`;
@@ -21,11 +21,13 @@ export function missing(c) {
   } else if (c.data === 'upload' && !c.upload) return 'Choose an archive with images, or another place.';
   else if (c.data === 'place' && !/^(s3|gs|az|swift|https):\/\/[^\s']+$/.test(c.place)) return 'Write the place of the images, for example s3://BUCKET/PREFIX.';
   if (c.cloud !== 'local' && !c.type) return 'Choose a machine type.';
+  if (!/^[a-z0-9-]*$/i.test(c.zone)) return 'A zone has letters, digits and hyphens.';
   return '';
 }
 
 function system(name, c, type) {
   const machine = c.cloud === 'local' ? ['cpu.count >= 1'] : [`instance_type = ${quote(type)}`];
+  if (c.cloud !== 'local' && c.zone) machine.push(`availability_zone = ${quote(c.zone)}`);
   if (c.cloud !== 'local' && c.spot && name === 'worker') machine.push("spot = 'yes'");
   return [`system ${name} (`, ...machine.map((m) => '  ' + m), "  net_interface.0.connection = 'lan'", ')'];
 }

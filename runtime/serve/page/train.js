@@ -133,28 +133,39 @@ function Recommendation({c, up}) {
   const ask = async () => {
     set({busy: true});
     try {
-      set({made: await api('POST', '/recommend', {program: write({...c, type: c.type || 'm5.xlarge'}), ...(c.budget ? {budget: c.budget} : {})})});
+      const given = Object.fromEntries(['budget', 'deadline', 'objective'].filter((k) => c[k]).map((k) => [k, c[k]]));
+      set({made: await api('POST', '/recommend', {program: write({...c, type: c.type || 'm5.xlarge'}), ...given})});
     } catch (error) {
       set({error});
     }
   };
   const made = state.made;
   return html`<section class="card"><div class="head"><h2>Recommend a cluster</h2></div>
-  <div class="fields"><${Field} l="Budget" hint="For the cluster, for example 2 USD/h; empty: the usual one"><input name="budget" value=${c.budget} onInput=${(e) => up({budget: e.target.value})}/><//></div>
+  <div class="fields"><${Field} l="Budget" hint="For the cluster, for example 2 USD/h; empty: 10 USD/h"><input name="budget" value=${c.budget} onInput=${(e) => up({budget: e.target.value})}/><//>
+    <${Field} l="Finished within" hint="For example 45m or 3h; empty: no deadline"><input name="deadline" value=${c.deadline} onInput=${(e) => up({deadline: e.target.value})}/><//>
+    <${Field} l="Prefer"><select name="objective" value=${c.objective} onChange=${(e) => up({objective: e.target.value})}>${[['time', 'the fastest'], ['cost', 'the cheapest']].map(([v, t]) => html`<option value=${v} selected=${c.objective === v}>${t}</option>`)}</select><//></div>
   <div class="row"><button onClick=${ask} disabled=${state.busy}>Recommend</button>${state.busy && html`<span role="status">Computing…</span>`}</div>
   ${state.error && html`<${Err} error=${state.error}/>`}
   ${made && html`<${Candidates} made=${made} c=${c} up=${up}/>`}</section>`;
 }
 
-// Time and cost of each candidate, with their bands.
+// A value, its band in words and as a bar; one scale for all rows.
+function Band({v, low, high, most, show}) {
+  const at = (x) => `${Math.min(100, 100 * x / most)}%`;
+  return html`<div class="rb"><span class="v"><span class="m">${show(v)}</span><span class="hint">${show(low)} to ${show(high)}</span></span><div class="tr" aria-hidden="true"><i style=${`left:${at(low)};width:calc(${at(high)} - ${at(low)})`}></i><b style=${`left:${at(v)}`}></b></div></div>`;
+}
+
+// Time and cost of each candidate, with their bands, and why others are not among them.
 function Candidates({made, c, up}) {
-  const list = made.candidates.filter((one) => one.verdict === 'fits').sort((a, b) => a.seconds.value - b.seconds.value).slice(0, 12);
-  if (!list.length) return html`<p role="status">Nothing fits: ${made.reason}</p>`;
-  const cost = (one) => ['micros', 'low_micros', 'high_micros'].map((k) => money({micros: one.cost[k], currency: one.cost.currency}));
-  return html`<p role="status">Recommended: <b>${made.chosen || 'none'}</b>. ${made.reason}</p><div class="tw"><table class="stack"><caption>The fastest first. Four of five runs fall within the band</caption><thead><tr><th scope="col">Cluster</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col" class="r">Per hour</th><th scope="col">Choose</th></tr></thead><tbody>
-    ${list.map((one) => html`<tr key=${one.name} class=${one.name === made.chosen ? 'sel' : ''}><th scope="row" class="full">${one.name}</th><td data-l="Time">${dur(one.seconds.value)} <span class="hint">${dur(one.seconds.low)} to ${dur(one.seconds.high)}</span></td>
-      <td data-l="Cost">${cost(one)[0]} <span class="hint">${cost(one)[1]} to ${cost(one)[2]}</span></td><td class="r" data-l="Per hour">${hour([one.per_hour])}</td>
-      <td><button class="s" aria-label=${`Choose ${one.name}`} onClick=${() => up({workers: one.workers, type: one.type, servers: one.server ? 1 : 0})}>Choose</button></td></tr>`)}</tbody></table></div>`;
+  const by = c.objective === 'cost' ? (one) => one.cost.micros : (one) => one.seconds.value;
+  const list = made.candidates.filter((one) => one.verdict === 'fits').sort((a, b) => by(a) - by(b)).slice(0, 12), others = made.candidates.filter((one) => one.verdict !== 'fits');
+  const slowest = Math.max(...list.map((one) => one.seconds.high)), dearest = Math.max(...list.map((one) => one.cost.high_micros)), name = (one) => `${one.workers} × ${one.type}`;
+  const rest = others.length > 0 && html`<details><summary>Why ${others.length === 1 ? 'is 1 candidate' : `are ${others.length} candidates`} not here?</summary><ul>${others.slice(0, 50).map((one) => html`<li key=${one.name}>${name(one)}, ${one.exchange}: ${one.verdict}</li>`)}</ul></details>`;
+  if (!list.length) return html`<p role="status">Nothing fits: ${made.reason}</p>${rest}`;
+  return html`<p role="status">Recommended: <b>${made.chosen || 'none'}</b>. ${made.reason}</p><div class="tw"><table class="stack" id="candidates"><caption>The ${c.objective === 'cost' ? 'cheapest' : 'fastest'} first. Four of five runs fall within the band</caption><thead><tr><th scope="col">Cluster</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col" class="r">Per hour</th><th scope="col">Choose</th></tr></thead><tbody>
+    ${list.map((one) => html`<tr key=${one.name} class=${one.name === made.chosen ? 'sel' : ''}><th scope="row" class="full">${name(one)}<br/><span class="hint">${one.exchange}</span></th><td data-l="Time"><${Band} v=${one.seconds.value} low=${one.seconds.low} high=${one.seconds.high} most=${slowest} show=${dur}/></td>
+      <td data-l="Cost"><${Band} v=${one.cost.micros} low=${one.cost.low_micros} high=${one.cost.high_micros} most=${dearest} show=${(micros) => money({micros, currency: one.cost.currency})}/></td><td class="r" data-l="Per hour">${hour([one.per_hour])}</td>
+      <td><button class="s" aria-label=${`Choose ${one.name}`} onClick=${() => up({workers: one.workers, type: one.type, servers: one.server ? 1 : 0})}>Choose</button></td></tr>`)}</tbody></table></div>${rest}`;
 }
 
 function Resources({c, up}) {
@@ -164,6 +175,7 @@ function Resources({c, up}) {
     <${Whole} l="Workers" value=${c.workers} set=${(v) => up({workers: v})} hint="Nodes that compute gradients"/>
     ${c.source === 'zoo' && html`<${Whole} l="Parameter servers" min=${0} value=${c.servers} set=${(v) => up({servers: v})} hint="0: the workers exchange gradients among themselves"/>`}
     ${c.cloud !== 'local' && html`<${Field} l="Machine type" hint="For example m5.xlarge"><input name="type" value=${c.type} onInput=${(e) => up({type: e.target.value.trim()})}/><//>
+    <${Field} l="Zone or region" hint="For example eu-west-1; empty: as your account says"><input name="zone" value=${c.zone} onInput=${(e) => up({zone: e.target.value.trim()})}/><//>
     <label class="row"><input type="checkbox" checked=${c.spot} onChange=${(e) => up({spot: e.target.checked})}/> Spot workers: cheaper, may be preempted, and are replaced</label>`}</div></section>
   ${c.cloud === 'ec2' && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/><${Measured}/>`}`;
 }
