@@ -38,6 +38,14 @@ use 'std/training/all_reduce' as training (
 )
 """
 
+DRIFTS = """radl 2
+network lan (outbound = 'no')
+system worker (cpu.count >= 1, net_interface.0.connection = 'lan')
+configure greet ( file '~/greeting' ( content = 'hello' ) )
+deploy worker 1
+contextualize ( system worker configure greet )
+"""
+
 
 @unittest.skipUnless(browser.PROGRAM, "there is no Chromium")
 @unittest.skipUnless((PAGE / "index.html").exists(), "the page was not built: npm brought no packages")
@@ -125,9 +133,7 @@ class Page(PageCase):
         w.wait("document.querySelector('tbody a').innerText === 'shown'")
         w.click("tbody a")
         w.wait("document.querySelector('svg.chart')")
-        command = w.js("[...document.querySelectorAll('pre')].find((p) => p.innerText.startsWith('radlc ssh')).innerText")
-        words = shlex.split(command.replace("~/.local/share/radlc/serve", str(self.folder / "service")))
-        self.assertEqual(self.radlc(*words[1:], "--", "echo", "hello"), "hello\n")
+        self.assertEqual(self.on_the_node("echo", "hello"), "hello\n")
         self.destroy(infrastructure)
         self.assertEqual(w.problems, [])
 
@@ -160,6 +166,28 @@ class Page(PageCase):
         lines = w.js(shown)
         w.wait(f"{shown} > {lines}")
         w.wait("document.body.innerText.includes('The service was restarted during this run')")
+
+    def on_the_node(self, *command):
+        """Output of a command on a node, by the login that the page of the infrastructure shows."""
+        shown = self.window.wait("[...document.querySelectorAll('pre')].find((p) => p.innerText.startsWith('radlc ssh')).innerText")
+        words = shlex.split(shown.replace("~/.local/share/radlc/serve", str(self.folder / "service")))
+        return self.radlc(*words[1:], "--", *command)
+
+    def test_a_plan_shows_drift_and_repairs_it(self):
+        w = self.window
+        one = self.create("drifts")
+        self.run_plan(infrastructure=one, program=DRIFTS)
+        self.go(f"infrastructures/{one}")
+        self.on_the_node("echo edited > greeting")
+        w.click("#plan")
+        w.wait("document.querySelector('#drift') && document.querySelector('#drift').innerText.includes('worker[0]/greet')")
+        self.assertIn("edited", w.js("document.querySelector('#drift').innerText"))
+        w.click("#act")
+        run = w.wait("location.pathname.startsWith('/ui/runs/') && location.pathname.split('/')[3]")
+        self.assertEqual(self.end_of(run)["state"], "done")
+        self.go(f"infrastructures/{one}")
+        self.assertEqual(self.on_the_node("cat greeting").strip(), "hello")
+        self.assertEqual(w.problems, [])
 
     def test_two_users_at_once_see_what_is_theirs(self):
         link = self.radlc("serve", "token", "add", "--user", "ana", "--scope", "apply", "--folder", self.folder / "service", "--open").split()[-1]

@@ -162,8 +162,10 @@ export function Dialog({open, close, title, children}) {
 }
 
 const MARKS = {create: '+', run: '>', update: '~', replace: '~', delete: '-', forget: '-'};
-export const Plan = ({plan}) => plan.actions.length === 0 ? html`<p class="sub">No changes.</p>` : html`<ul class="plan">${plan.actions.map((a) => html`
-  <li key=${a.id} class=${a.verb === 'run' ? 'run' : a.verb === 'delete' || a.verb === 'replace' ? 'del' : ''}><b aria-label=${a.verb}>${MARKS[a.verb] || '?'}</b><code>${a.id}</code><span>${a.summary}</span></li>`)}</ul>`;
+const said = (change) => `${change.resource}: ${change.what}${change.diff ? '' : `, ${change.before} is now ${change.after}`}`;
+const Drift = ({drift}) => drift.length > 0 && html`<div class="note warn" id="drift"><b>Drift: changed outside radlc</b>${drift.map((d) => html`<span><code>${d.address}</code> ${d.what}${d.detail && `: ${d.detail}`}</span>${(d.changes || []).map((c) => html`<span class="hint">${said(c)}</span>${c.diff && html`<pre>${c.diff}</pre>`}`)}`)}</div>`;
+export const Plan = ({plan}) => html`<${Drift} drift=${plan.drift || []}/>${plan.actions.length === 0 ? html`<p class="sub">No changes.</p>` : html`<ul class="plan">${plan.actions.map((a) => html`
+  <li key=${a.id} class=${a.verb === 'run' ? 'run' : a.verb === 'delete' || a.verb === 'replace' ? 'del' : ''}><b aria-label=${a.verb}>${MARKS[a.verb] || '?'}</b><code>${a.id}</code><span>${a.summary}</span></li>`)}</ul>`}`;
 
 // Every chart has a caption with its current value, and a table with the same numbers.
 export function Figure({title, value, keys, head, rows, children}) {
