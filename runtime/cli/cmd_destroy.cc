@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/destroy.h"
 #include "runtime/cli/from_cloud.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/service_commands.h"
@@ -18,15 +19,6 @@
 
 namespace radl::cli::destroy_command {
 namespace {
-
-struct Options {
-  ProjectOptions project;
-  RunOptions run;
-  std::vector<std::string> targets;
-  std::vector<std::string> unused_inputs;
-  std::vector<std::string> also;  // ids of what is not this state's, and is to go all the same
-  std::string from_cloud;         // the tag of an infrastructure whose state was lost
-};
 
 // True: go on.
 Result<bool> approved(const Session& session, const Options& options, const Destroy& destroy) {
@@ -108,7 +100,9 @@ Status begin(const Session& session, const Options& options, Cancellation& cance
   return begun;
 }
 
-int run_destroy(const Session& session, const Options& options) {
+}  // namespace
+
+int run(const Session& session, const Options& options) {
   if (!options.from_cloud.empty()) return destroy_from_cloud(session, options.from_cloud, options.run);
   Cancellation cancellation;
   Destroy destroy(session.host,
@@ -141,8 +135,6 @@ int run_destroy(const Session& session, const Options& options) {
   return execute(session, options, cancellation, destroy);
 }
 
-}  // namespace
-
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("destroy", "Remove everything that apply created, and verify it");
   auto options = std::make_shared<Options>();
@@ -172,7 +164,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   return [options, &session] {
     if (!options->unused_inputs.empty())
       std::fputs("note: destroy ignores inputs: the state lists what to destroy\n", stderr);
-    if (session.server.empty()) return run_destroy(session, *options);
+    if (session.server.empty()) return run(session, *options);
     ServiceRequest request{.project = options->project, .run = options->run, .destroy = true};
     request.plan.targets = options->targets;
     return run_on_service(session, request);

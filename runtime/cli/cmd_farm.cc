@@ -195,9 +195,9 @@ void add_changes(const std::shared_ptr<Options>& options, Session& session, cons
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("farm", "Show the tasks of a farm, and add, retry or cancel them");
-  command->require_subcommand(1);
+  command->require_subcommand(0, 1);
   auto options = std::make_shared<Options>();
-  auto chosen = std::make_shared<std::function<int()>>();
+  auto chosen = std::make_shared<std::function<int()>>(add_distributo(*command, session));
   auto part = [&](const char* name, const char* text, std::function<int()> run) {
     CLI::App* one = command->add_subcommand(name, text);
     add_common(*one, *options);

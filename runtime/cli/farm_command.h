@@ -28,5 +28,7 @@ int run_plot(const Session& session, const ProjectOptions& project, const std::s
 
 // `radlc farm free`; what runs it.
 std::function<int()> add_free(CLI::App& command, Session& session);
+// Distributo's options of `radlc farm` itself; what runs them.
+std::function<int()> add_distributo(CLI::App& command, Session& session);
 
 }  // namespace radl::cli::farm_command

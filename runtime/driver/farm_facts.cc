@@ -105,6 +105,10 @@ FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
     forecast.unknown = "its farm cannot run: " + settings.status().text();
     return whole;
   }
+  if (settings->scheduler == farm::SchedulerKind::Slurm) {
+    forecast.unknown = "Slurm decides when its tasks run";
+    return whole;
+  }
   auto made = farm_to_be(step, *settings, work_directory, {step.nodes.begin(), step.nodes.end()});
   if (!made) {
     forecast.unknown = made.status().text();

@@ -24,9 +24,11 @@ namespace {
 
 constexpr size_t kMostAttempts = 5000;  // of a timeline
 
-// How long the rest of the farm takes; nothing: it is over, or no task has finished yet.
+// How long the rest of the farm takes; nothing: it is over, no task has finished yet, or it is unknown.
 std::optional<double> seconds_left(const KnownFarm& known, double now) {
   const farm::Table& table = known.farm.table();
+  for (const farm::Host& host : known.farm.hosts())
+    if (!host.machines.empty()) return std::nullopt;  // a cluster's scheduler decides
   farm::TrialsLeft trials;
   trials.count = static_cast<size_t>(json::number_of(table.settings(), "trials"));
   trials.population = static_cast<size_t>(json::number_of(table.settings(), "population"));
@@ -152,6 +154,7 @@ Json farm_status(const KnownFarm& known, const Snapshot& state, double now) {
 
 std::string reason_of(const farm::Farm& farm, const TaskRecord& task) {
   if (task.state == State::Waiting) return farm.why_waiting(task);
+  if (!task.queued.empty()) return task.queued;
   const size_t last = task.reason.rfind('\n');
   std::string text = last == std::string::npos ? task.reason : task.reason.substr(last + 1);
   if (task.state == State::Failed)

@@ -31,6 +31,14 @@ Event node_event(const std::string& node, const Resources& registered, double at
   return event;
 }
 
+Event cluster_event(const std::string& node, const Resources& registered,
+                    const std::vector<Resources>& machines, double at) {
+  Event event = node_event(node, registered, at);
+  event["machines"] = Json::array();
+  for (const Resources& machine : machines) event["machines"].push_back(to_json(machine));
+  return event;
+}
+
 Event gone_event(const std::string& node, const std::string& why, double at) {
   Event event = event_of("gone", at);
   event["node"] = node;
@@ -63,6 +71,18 @@ Event end_event(const std::string& task, int attempt, End end, int status, const
   event["how"] = end_name(end);
   event["status"] = status;
   if (!reason.empty()) event["reason"] = reason;
+  return event;
+}
+
+Event queued_event(const std::string& task, int attempt, const std::string& why, double at) {
+  Event event = task_event("queued", task, attempt, at);
+  event["reason"] = why;
+  return event;
+}
+
+Event runs_event(const std::string& task, int attempt, const std::string& machine, double at) {
+  Event event = task_event("runs", task, attempt, at);
+  event["machine"] = machine;
   return event;
 }
 

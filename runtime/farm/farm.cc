@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/human.h"
 #include "common/json_values.h"
 
 namespace radl::farm {
@@ -80,11 +81,13 @@ Status Farm::apply(const Event& event) {
   if (kind == "node" && host(node) == nullptr) {
     const Resources has = table_.nodes().at(node).registered;
     hosts_.push_back({node, has, has, 0, true});
+    hosts_.back().machines = table_.nodes().at(node).machines;
   } else if (kind == "node") {  // it may be another machine now
     Host& on = *host(node);
     on.remaining += table_.nodes().at(node).registered;
     on.remaining -= on.registered;
     on.registered = table_.nodes().at(node).registered;
+    on.machines = table_.nodes().at(node).machines;
   }
   if (kind == "node" || kind == "gone") set_hosts_open(node);
   if (kind == "quarantine") {
@@ -123,7 +126,7 @@ std::string Farm::reserved_host(double now) const {
   if (now - since_.at(oldest) < policy_.reserve_after) return "";
   const Host* soonest = nullptr;
   for (const Host& each : hosts_) {
-    if (!each.open || !needs.fits(each.registered)) continue;
+    if (!each.open || !each.is_large_enough(needs)) continue;
     if (needs.fits(each.remaining)) return "";  // it has room: nothing is to be kept free
     if (soonest == nullptr || each.until < soonest->until) soonest = &each;
   }
@@ -186,7 +189,7 @@ std::vector<Event> Farm::next(double now) {
 
 bool Farm::fits_nowhere(const Resources& needs) const {
   return std::none_of(hosts_.begin(), hosts_.end(),
-                      [&](const Host& each) { return each.open && needs.fits(each.registered); });
+                      [&](const Host& each) { return each.open && each.is_large_enough(needs); });
 }
 
 bool Farm::awaits(const std::string& name, int attempt) const {
@@ -194,29 +197,77 @@ bool Farm::awaits(const std::string& name, int attempt) const {
   return task && task->attempt == attempt && task->state == State::Running;
 }
 
+namespace {
+
+struct NeedKind {
+  int64_t Resources::*amount;
+  const char* name;  // in `needs`
+};
+constexpr NeedKind kNeedKinds[] = {{&Resources::cpu, "cpu"},
+                                   {&Resources::memory, "memory"},
+                                   {&Resources::gpu, "gpu"},
+                                   {&Resources::disk, "disk"}};
+
+std::string amount_text(const NeedKind& kind, const Resources& resources) {
+  const int64_t amount = resources.*kind.amount;
+  if (kind.amount == &Resources::cpu)
+    return fmt::format("{:g} processor{}", static_cast<double>(amount) / 1000, amount == 1000 ? "" : "s");
+  if (kind.amount == &Resources::gpu)
+    return counted(static_cast<size_t>(std::max<int64_t>(0, amount)), "GPU");
+  return fmt::format("{} of {}", size_text(static_cast<double>(std::max<int64_t>(0, amount))), kind.name);
+}
+
+// Why it does not start on a node that is large enough.
+std::string why_no_room(const Resources& needs, const Host& host) {
+  for (const NeedKind& kind : kNeedKinds)
+    if (needs.*kind.amount > host.remaining.*kind.amount)
+      return fmt::format(
+          "needs {}, and {} has {} free; more nodes or a lower `needs.{}` would start it sooner",
+          amount_text(kind, needs), host.name, amount_text(kind, host.remaining), kind.name);
+  return fmt::format("starts next: {} has room", host.name);
+}
+
+}  // namespace
+
+std::string Farm::why_waiting(const TaskRecord& task) const {
+  const Resources& needs = task.task.needs;
+  const Host *fresh = nullptr, *tried = nullptr;  // large enough; of those the one with most processors free
+  for (const Host& each : hosts_) {
+    if (!each.open || !each.is_large_enough(needs)) continue;
+    const Host*& best =
+        std::count(task.failed_on.begin(), task.failed_on.end(), each.name) > 0 ? tried : fresh;
+    if (best == nullptr || each.remaining.cpu > best->remaining.cpu) best = &each;
+  }
+  if (fresh == nullptr && tried == nullptr) return why_waiting(needs);
+  if (fresh == nullptr) return why_no_room(needs, *tried);
+  std::string why = why_no_room(needs, *fresh);
+  if (tried != nullptr && needs.fits(tried->remaining) && !needs.fits(fresh->remaining))
+    why = fmt::format("it failed on {}, so it waits for another node: {}", tried->name, why);
+  return why;
+}
+
 std::string Farm::why_waiting(const Resources& needs) const {
   Resources most;
+  const Host* enough = nullptr;
   bool open = false;
   for (const Host& each : hosts_) {
     if (!each.open) continue;
     open = true;
-    if (needs.fits(each.registered)) return "waits until a node has room";
-    most.cpu = std::max(most.cpu, each.registered.cpu);
-    most.memory = std::max(most.memory, each.registered.memory);
-    most.gpu = std::max(most.gpu, each.registered.gpu);
-    most.disk = std::max(most.disk, each.registered.disk);
+    if (each.is_large_enough(needs) && (enough == nullptr || each.remaining.cpu > enough->remaining.cpu))
+      enough = &each;
+    const std::vector<Resources> alone = {each.registered};
+    for (const Resources& has : each.machines.empty() ? alone : each.machines)
+      for (const NeedKind& kind : kNeedKinds)
+        most.*kind.amount = std::max(most.*kind.amount, has.*kind.amount);
   }
+  if (enough != nullptr) return why_no_room(needs, *enough);
   if (!open) return "no node takes tasks; add nodes, or release a quarantined one";
-  if (needs.cpu > most.cpu)
-    return fmt::format("needs {:g} processors, and no node has more than {:g}",
-                       static_cast<double>(needs.cpu) / 1000, static_cast<double>(most.cpu) / 1000);
-  if (needs.memory > most.memory)
-    return fmt::format("needs {} bytes of memory, and no node has more than {}", needs.memory, most.memory);
-  if (needs.gpu > most.gpu)
-    return fmt::format("needs {} GPUs, and no node has more than {}", needs.gpu, most.gpu);
-  if (needs.disk > most.disk)
-    return fmt::format("needs {} bytes of disk, and no node has more than {}", needs.disk, most.disk);
-  return "no single node has all that it needs";
+  for (const NeedKind& kind : kNeedKinds)
+    if (needs.*kind.amount > most.*kind.amount)
+      return fmt::format(
+          "needs {}, and no node has more than {}; larger nodes or a lower `needs.{}` would let it start",
+          amount_text(kind, needs), amount_text(kind, most), kind.name);
+  return "no single node has all that it needs; larger nodes or lower `needs` would let it start";
 }
 
 }  // namespace radl::farm

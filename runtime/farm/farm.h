@@ -41,7 +41,7 @@ class Farm {
   // Expected length of a task: as given and corrected by what finished, the mean of what finished, or 0.
   double predicted(const Task& task) const;
   // Why a waiting task does not run, and what would change it.
-  std::string why_waiting(const TaskRecord& task) const { return why_waiting(task.task.needs); }
+  std::string why_waiting(const TaskRecord& task) const;
   std::string why_waiting(const Resources& needs) const;
 
  private:

@@ -25,6 +25,12 @@ bool Resources::fits(const Resources& room) const {
   return cpu <= room.cpu && memory <= room.memory && gpu <= room.gpu && disk <= room.disk;
 }
 
+bool Host::is_large_enough(const Resources& needs) const {
+  if (machines.empty()) return needs.fits(registered);
+  return std::any_of(machines.begin(), machines.end(),
+                     [&](const Resources& machine) { return needs.fits(machine); });
+}
+
 Resources& Resources::operator+=(const Resources& more) {
   cpu += more.cpu, memory += more.memory, gpu += more.gpu, disk += more.disk;
   return *this;
@@ -71,13 +77,14 @@ std::optional<size_t> choose_host(Rule rule, const Resources& needs, double seco
     return std::find(avoid.begin(), avoid.end(), host.name) != avoid.end();
   };
   const bool another = !avoid.empty() && std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
-    return host.open && needs.fits(host.registered) && !avoided(host);
+    return host.open && host.is_large_enough(needs) && !avoided(host);
   });
   std::optional<size_t> best;
   Key best_key;
   for (size_t i = 0; i < hosts.size(); ++i) {
     const Host& host = hosts[i];
     if (!host.open || host.kept_free || !needs.fits(host.remaining) || (another && avoided(host))) continue;
+    if (!host.is_large_enough(needs)) continue;
     const double full = fitness(needs, host);
     Key key{rule == Rule::LeastRent ? rent(host, seconds, now) : 0, rule == Rule::Spread ? full : -full,
             host.name};

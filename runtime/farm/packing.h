@@ -30,6 +30,9 @@ struct Host {
   double until = 0;        // when the last of its tasks is expected to end
   bool open = true;        // takes tasks: not quarantined, not leaving, not lost
   bool kept_free = false;  // open, but reserved for another task
+  // Of a cluster with a scheduler of its own: what its machines have. A task must fit on one of them.
+  std::vector<Resources> machines = {};
+  bool is_large_enough(const Resources& needs) const;
 };
 
 enum class Rule {

@@ -112,6 +112,69 @@ Result<Task> parse_task(const Json& json, const Json& defaults, size_t number) {
   return task;
 }
 
+// A word that neither a shell nor a line of `#SBATCH` reads as more than one.
+bool is_plain_word(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c > ' ' && c < 127 &&
+           std::string_view("\"'\\#;|&<>`$").find(static_cast<char>(c)) == std::string_view::npos;
+  });
+}
+
+// Options of sbatch that radlc itself gives, or that would take a job from its hands.
+bool is_own_option(const std::string& option) {
+  static constexpr std::string_view kOwn[] = {
+      "array",  "requeue",    "no-requeue", "job-name",  "output",        "error",     "input",
+      "chdir",  "parsable",   "wrap",       "wait",      "cpus-per-task", "mem",       "nodes",
+      "ntasks", "dependency", "hold",       "test-only", "export",        "partition", "account",
+      "qos",    "time",       "quiet",      "clusters"};
+  const std::string name = option.substr(2, option.find('=') - 2);
+  return std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn);
+}
+
+Result<SlurmSettings> parse_slurm(const Json& json) {
+  if (!json.is_object()) return invalid("`slurm` is not a map");
+  Status checked = check_keys(json, {"partition", "account", "qos", "path", "options"}, "`slurm`");
+  if (!checked.ok()) return checked;
+  SlurmSettings made;
+  for (auto [name, value] : {std::pair{"partition", &made.partition},
+                             {"account", &made.account},
+                             {"qos", &made.qos},
+                             {"path", &made.path}}) {
+    *value = json::text_of(json, name);
+    if (!is_plain_word(*value))
+      return invalid(fmt::format("`slurm`: `{}` is not a single word: '{}'", name, *value));
+  }
+  for (const Json& each : json::list_of(json, "options")) {
+    const std::string option = each.is_string() ? each.get<std::string>() : each.dump();
+    if (!option.starts_with("--") || !is_plain_word(option))
+      return invalid(fmt::format(
+          "`slurm`: write an option as '--name' or '--name=value' without spaces or quotes, not '{}'",
+          option));
+    if (is_own_option(option))
+      return invalid(fmt::format("`slurm`: radlc itself sets the option '{}'", option))
+          .with_hint("use `partition`, `account`, `qos`, the tasks' needs, or the program's `timeout`");
+    made.options.push_back(option);
+  }
+  return made;
+}
+
+// `scheduler` and what goes with it.
+Status parse_scheduler(const Json& json, FarmSettings& made) {
+  const std::string name = json.contains("scheduler") ? json::text_of(json, "scheduler") : "radlc";
+  if (name != "radlc" && name != "slurm")
+    return invalid(fmt::format("'{}' is not a scheduler; use radlc or slurm", name));
+  const Json& words = json::member(json, "slurm");
+  const bool given = words.is_object() ? !words.empty() : !words.is_null();
+  if (name == "radlc") return given ? invalid("`slurm` needs scheduler = 'slurm'") : Status();
+  made.scheduler = SchedulerKind::Slurm;
+  if (made.policy.rule != Rule::LeastRent)
+    return invalid("with scheduler = 'slurm', Slurm places the tasks: leave out `fitness`");
+  auto slurm = given ? parse_slurm(words) : Result<SlurmSettings>(SlurmSettings());
+  if (!slurm) return std::move(slurm).status();
+  made.slurm = std::move(*slurm);
+  return {};
+}
+
 }  // namespace
 
 Resources needs_from(const Json& json) {
@@ -129,7 +192,7 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   if (!json.is_object()) return invalid("`farm` is not a JSON object");
   Status checked = check_keys(json,
                               {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics",
-                               "min_nodes", "idle", "worth"},
+                               "min_nodes", "idle", "worth", "scheduler", "slurm"},
                               "`farm`");
   if (checked.ok()) checked = check_needs(json, "`farm`");
   if (checked.ok()) checked = check_number(json, "tries", "`farm`", true);
@@ -153,6 +216,7 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   made.elastic.idle_seconds = json::number_of(json, "idle", made.elastic.idle_seconds);
   made.elastic.worth = json::number_of(json, "worth", made.elastic.worth);
   made.engine = json::flag_of(json, "engine");
+  if (Status parsed = parse_scheduler(json, made); !parsed.ok()) return parsed;
   made.merge = json::text_of(json, "merge");
   made.metrics = json::text_of(json, "metrics");
   if (!is_file_pattern(made.metrics))

@@ -17,12 +17,24 @@ struct ElasticSettings {
   double worth = 1;          // node-hours that an hour less until the end is worth
 };
 
+// How a farm's attempts get to processors: by radlc, which starts them on the farm's nodes, or by Slurm, to
+// whose login node radlc hands them.
+enum class SchedulerKind { Radlc, Slurm };
+
+struct SlurmSettings {
+  std::string partition, account, qos;  // "": Slurm's defaults
+  std::string path;                     // folder with Slurm's commands on the login node; "": its PATH
+  std::vector<std::string> options;     // further words for sbatch: "--constraint=avx512"
+};
+
 struct FarmSettings {
   Policy policy;
   std::vector<Task> tasks;               // without those of the search
   std::optional<SearchSettings> search;  // trials
   Resources trial_needs;
   bool engine = false;  // tasks call radl-train
+  SchedulerKind scheduler = SchedulerKind::Radlc;
+  SlurmSettings slurm;
   std::string metrics;  // where tasks report them: "", "stdout", or a pattern of file names
   ElasticSettings elastic;
   std::string merge;  // name of a file of each output; they are joined in the order of the tasks

@@ -62,6 +62,9 @@ Status Table::apply(const Event& event) {
     NodeRecord& record = nodes_[node];
     if (json::flag_of(event, "anew")) record = NodeRecord();
     record.registered = resources_from(json::member(event, "has"));
+    record.machines.clear();
+    for (const Json& machine : json::list_of(event, "machines"))
+      record.machines.push_back(resources_from(machine));
     record.gone = false;
     return {};
   }
@@ -140,6 +143,16 @@ Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& t
     task.stopping = true;
     return {};
   }
+  if (kind == "queued") {
+    task.queued = json::text_of(event, "reason");
+    return {};
+  }
+  if (kind == "runs") {
+    task.queued.clear();
+    task.machine = json::text_of(event, "machine");
+    task.started = std::max(task.started, json::number_of(event, "at"));
+    return {};
+  }
   if (kind == "metric") {
     const int report = static_cast<int>(json::number_of(event, "report"));
     if (report <= task.reports) return fenced(task, attempt);  // told twice
@@ -162,6 +175,7 @@ Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& t
 // As if it had never run, but for the number of its attempts.
 void Table::again(TaskRecord& task) {
   task.failed_on.clear();
+  task.failed_machines.clear();
   task.lost = 0;
   task.uncommitted = task.stopping = task.cancelling = task.removed = false;
   set(task, State::Waiting);
@@ -190,6 +204,8 @@ Status Table::start(const Event& event, TaskRecord& task) {
   for (const Json& device : json::list_of(event, "devices"))
     if (device.is_number_integer()) task.devices.push_back(device.get<int>());
   task.uncommitted = task.stopping = task.cancelling = false;
+  task.queued.clear();
+  task.machine.clear();
   task.reports = 0;
   task.metrics = Json::object();
   task.reason.clear();
@@ -199,6 +215,7 @@ Status Table::start(const Event& event, TaskRecord& task) {
 
 Status Table::end(const Event& event, TaskRecord& task) {
   const std::string how = json::text_of(event, "how");
+  task.queued.clear();
   // Its output may be lost with its node before it is brought, or it cannot be brought at all.
   const bool unbrought = task.uncommitted;
   if (unbrought && how != end_name(End::Lost) && how != end_name(End::Failed))
@@ -220,6 +237,7 @@ Status Table::end(const Event& event, TaskRecord& task) {
     if (task.status == 0) task.status = 1;    // "stopped" even if it took the signal well
   } else if (how == end_name(End::Failed)) {
     task.failed_on.push_back(task.node);
+    if (!task.machine.empty()) task.failed_machines.push_back(task.machine);
     node.failures.push_back(task.task.name);
     ++node.failed;
     used_up(task);
@@ -309,6 +327,8 @@ Json Table::to_json() const {
     if (task.preemptions > 0) one["preemptions"] = task.preemptions;
     if (!task.metrics.empty()) one["metrics"] = task.metrics;
     if (!task.reason.empty()) one["reason"] = task.reason;
+    if (!task.queued.empty()) one["queued"] = task.queued;
+    if (!task.machine.empty()) one["machine"] = task.machine;
     if (!task.left.empty()) one["left"] = task.left;
     if (task.ended > 0) one["seconds"] = task.ended - task.started;
     if (task.status != 0) one["status"] = task.status;

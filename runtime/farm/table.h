@@ -51,9 +51,13 @@ std::string_view end_name(End end);
 struct TaskRecord {
   Task task;
   State state = State::Waiting;
-  int attempt = 0;     // number of the newest attempt: its fence
-  std::string node;    // of the newest attempt
-  double started = 0;  // of the newest attempt
+  int attempt = 0;   // number of the newest attempt: its fence
+  std::string node;  // of the newest attempt
+  double started =
+      0;  // of the newest attempt; in a cluster's queue: when it was handed over, until it begins
+  std::string machine;  // of a cluster, that runs or ran the newest attempt; "" until it has begun
+  std::vector<std::string> failed_machines;  // of a cluster, as failed_on
+  std::string queued;  // why the cluster's scheduler has not begun it yet; "" if it runs
   double ended = 0;
   bool uncommitted = false;            // Running: its process has ended, its output is not brought yet
   bool stopping = false;               // asked to end early
@@ -73,6 +77,7 @@ struct TaskRecord {
 
 struct NodeRecord {
   Resources registered;
+  std::vector<Resources> machines;  // of a cluster with a scheduler of its own (packing.h)
   bool quarantined = false;
   bool gone = false;
   std::vector<std::string> failures;  // tasks that failed since the last success, in order
@@ -91,9 +96,15 @@ Event farm_event(Json settings, double at);
 Event add_event(const Task& task, double at);
 // `anew`: the node was replaced or prepared again, so the record of its earlier tasks is dropped.
 Event node_event(const std::string& node, const Resources& registered, double at, bool anew = false);
+// The node is a cluster that these machines make up; together they offer `registered`.
+Event cluster_event(const std::string& node, const Resources& registered,
+                    const std::vector<Resources>& machines, double at);
 Event gone_event(const std::string& node, const std::string& why, double at);
 Event start_event(const std::string& task, int attempt, const std::string& node, double at,
                   const std::vector<int>& devices = {});
+// The cluster's scheduler has the attempt in its queue, and why; or it runs, since `at`.
+Event queued_event(const std::string& task, int attempt, const std::string& why, double at);
+Event runs_event(const std::string& task, int attempt, const std::string& machine, double at);
 Event end_event(const std::string& task, int attempt, End end, int status, const std::string& reason,
                 double at);
 // `results`: the attempt left files. `left`: names of links that were not brought.

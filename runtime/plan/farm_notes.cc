@@ -18,6 +18,19 @@ double least(const ir::Node& node, const char* feature) {
   return asked.equals && asked.equals->is_number() ? asked.equals->get<double>() : 0;
 }
 
+// Its capacity and its queue are known only at apply.
+std::string slurm_note(const ir::Step& step, const farm::FarmSettings& settings) {
+  if (step.nodes.size() > 1)
+    return fmt::format(
+        "{}: its farm cannot run: scheduler = 'slurm' takes one node, Slurm's login node, not {}", step.id,
+        step.nodes.size());
+  std::string text = fmt::format("{}: {} tasks, run by Slurm", step.id,
+                                 settings.tasks.size() + (settings.search ? settings.search->trials : 0));
+  if (!step.nodes.empty()) text += " of " + step.nodes.front();
+  if (!settings.slurm.partition.empty()) text += ", partition " + settings.slurm.partition;
+  return text + "; Slurm decides how many at a time, and when";
+}
+
 }  // namespace
 
 farm::Resources offered_by(const ir::Node& node) {
@@ -36,6 +49,10 @@ void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector
   auto settings = farm::parse_farm(found->get<std::string>());
   if (!settings) {
     notes.push_back(fmt::format("{}: its farm cannot run: {}", step.id, settings.status().text()));
+    return;
+  }
+  if (settings->scheduler == farm::SchedulerKind::Slurm) {
+    notes.push_back(slurm_note(step, *settings));
     return;
   }
   std::vector<farm::Resources> nodes;

@@ -6,6 +6,7 @@ import signal
 import unittest
 
 from aws_case import AwsCase
+from farm_case import write_model_and_images
 from proxy import Treatment, s3_error
 from radl_case import SOURCE
 
@@ -202,6 +203,18 @@ output metrics ( value = work.metrics )
         for place in ("s3://", "s3://UPPER/x", "s3://models/../x", "gs://UPPER/x", "s3://models/a?b=c"):
             self.radlc("check", self.write("bad.radl", FILE.replace("s3://models/paper", place)), code=1)
             self.assertIn("s3://BUCKET/PREFIX", self.err)
+
+    def test_distributos_words_leave_the_predictions_in_the_bucket(self):
+        write_model_and_images(self.folder)
+        self.radlc("farm", "--inference", "--num-instances", "1", "--batch-size", "4", "--num-batches", "2", "--output", "s3://models/imagenet",
+                   "--model", "model", "--images", "photos", "-y")
+        there = self.objects("imagenet/")
+        files = [json.loads(line)["file"] for line in there["imagenet/predictions.jsonl"].splitlines()]
+        self.assertEqual(files, [f"./{n}.png" for n in range(8)])
+        self.assertIn("imagenet/inferred-4-8/predictions.jsonl", there)
+        self.radlc("farm", "--free-resources", "-y")
+        self.assert_nothing_left()
+        self.assertIn("imagenet/predictions.jsonl", self.objects("imagenet/"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """What tests of farms share."""
 import contextlib
 import json
+import subprocess
 
+from engine_case import RADL_TRAIN, SUBSET, test_image
 from radl_case import RadlCase
 
 # Waits for its gate, a file among its checkpoints.
@@ -25,6 +27,15 @@ done
 mkdir -p "$RADL_RESULTS/model"
 echo "$1" > "$RADL_RESULTS/model/weights"
 """
+
+
+def write_model_and_images(folder):
+    """A small trained model in `model`, and ten images in `photos`."""
+    subprocess.run([RADL_TRAIN, "train", "--model", "lenet", "--data", SUBSET, "--epochs", "1", "--batch-size", "50", "-q", "-o", "model"],
+                   cwd=folder, check=True, capture_output=True)
+    (folder / "photos").mkdir()
+    for n in range(10):
+        (folder / "photos" / f"{n}.png").write_bytes(test_image(n)[1])
 
 
 class FarmCase(RadlCase):

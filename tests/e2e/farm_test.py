@@ -4,8 +4,8 @@ import signal
 import subprocess
 import unittest
 
-from engine_case import RADL_TRAIN, SUBSET, test_image
-from farm_case import GATED, FarmCase
+from engine_case import RADL_TRAIN
+from farm_case import GATED, FarmCase, write_model_and_images
 
 FILE = """radl 2
 system worker ( cpu.count >= 1 )
@@ -291,12 +291,7 @@ class Farms(FarmCase):
         self.destroy()
 
     def test_an_inference_predicts_each_image_once(self):
-        subprocess.run([RADL_TRAIN, "train", "--model", "lenet", "--data", SUBSET, "--epochs", "1", "--batch-size", "50", "-q", "-o", "model"],
-                       cwd=self.folder, check=True, capture_output=True)
-        for n in range(10):
-            path = self.folder / "photos" / f"{n}.png"
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(test_image(n)[1])
+        write_model_and_images(self.folder)
         self.file = self.write("score.radl", INFERENCE)
         self.apply()
         read = lambda path: [json.loads(line) for line in path.read_text().splitlines()]

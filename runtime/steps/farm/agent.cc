@@ -13,10 +13,7 @@ namespace {
 // Around each task: writes its end down, whoever listens. It survives signals to its group, except KILL.
 constexpr const char* kRun = R"sh(id=$1
 trap : TERM INT HUP QUIT USR1 USR2
-IFS= read -r line < /proc/$$/stat
-set -- ${line##*) }
-read -r boot < /proc/sys/kernel/random/boot_id
-echo "$$ ${20} $boot" > $id.pid || exit 1
+BEGIN
 # New bytes of the task's files with metrics, 32 KiB at a time; of each file at most 64 MiB.
 forward() {
   find farm/$id/results -type f -name 'PATTERN' 2> /dev/null | LC_ALL=C sort | while IFS= read -r f; do
@@ -36,7 +33,7 @@ forward() {
         base64 < farm/$id/bytes | tr -d '\n'
         echo
       } > farm/$id/piece
-      cat farm/$id/piece >> farm/events
+      cat farm/$id/piece >> EVENTS
       at=$((at + n))
       echo $at > farm/$id/seen.$key
     done
@@ -49,7 +46,7 @@ if [ METRICS = stdout ]; then
     trap '' TERM INT HUP QUIT USR1 USR2
     while IFS= read -r l || [ -n "$l" ]; do
       printf '%s\n' "$l"
-      case $l in "{"*) printf 'line %s %s\n' "$id" "$l" >> farm/events ;; esac
+      case $l in "{"*) printf 'line %s %s\n' "$id" "$l" >> EVENTS ;; esac
     done < farm/$id/pipe > farm/logs/$id.log
   ) & k=$!
 elif [ METRICS = files ]; then
@@ -78,10 +75,23 @@ out=
 for f in farm/$id/results/* farm/$id/results/.[!.]*; do
   if [ -e "$f" ]; then out=results; break; fi
 done
-echo "$r $out" > farm/$id/exit
-echo "end $id $r $out" >> farm/events
-rm -f $id.pid
+echo "$r $out" > farm/$id/exit.new && mv farm/$id/exit.new farm/$id/exit
+FINISH
 )sh";
+
+constexpr const char* kBegin = R"sh(IFS= read -r line < /proc/$$/stat
+set -- ${line##*) }
+read -r boot < /proc/sys/kernel/random/boot_id
+echo "$$ ${20} $boot" > $id.pid || exit 1)sh";
+constexpr const char* kFinish = R"sh(echo "end $id $r $out" >> farm/events
+rm -f $id.pid)sh";
+
+// A signal may have come from the cluster's scheduler, which knows why: its agent tells such an end.
+constexpr const char* kToldBegin =
+    R"sh(echo "runs $id ${SLURMD_NODENAME:-$(uname -n)} $(date +%s)" >> EVENTS)sh";
+constexpr const char* kToldFinish = R"sh([ "$r" -ge 128 ] || echo "end $id $r $out" >> EVENTS
+rm -f $id.elsewhere
+exit $r)sh";
 
 // An end that cannot be written down (a full disk) is printed.
 constexpr const char* kAgent = R"sh(say() { echo "$*" >> farm/events || echo "$*"; }
@@ -143,15 +153,22 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 }  // namespace
 
 std::string agent_script(const std::string& folder, const std::string& metrics, const std::string& notices) {
-  const std::string how = metrics.empty() ? "no" : metrics == kStdout ? kStdout : "files";
   // It prints on its standard error.
   const std::string asks =
       notices.empty() ? "a=" : fmt::format("( {} ) < /dev/null 2>&1 > /dev/null & a=$!", notices);
   return fmt::format(
       "cd {} || exit 1\numask 077\nmkdir -p farm || exit 1\ncat > farm/run "
       "<<'END_OF_RUN'\n{}END_OF_RUN\n{}{}",
-      folder, replaced(replaced(kRun, "METRICS", how), "PATTERN", metrics), jobs::kProcessScript,
-      replaced(kAgent, "NOTICES", asks));
+      folder, run_script(metrics, false), jobs::kProcessScript, replaced(kAgent, "NOTICES", asks));
+}
+
+std::string run_script(const std::string& metrics, bool told) {
+  const std::string how = metrics.empty() ? "no" : metrics == kStdout ? kStdout : "files";
+  std::string script = replaced(kRun, "METRICS", how);
+  script = replaced(script, "BEGIN", told ? kToldBegin : kBegin);
+  script = replaced(script, "FINISH", told ? kToldFinish : kFinish);
+  script = replaced(script, "EVENTS", told ? "farm/told/$id" : "farm/events");
+  return replaced(script, "PATTERN", metrics);
 }
 
 std::string start_command(const std::string& id, const std::string& script) {
@@ -189,6 +206,11 @@ std::optional<AgentLine> read_agent_line(const std::string& line) {
   const std::string id =
       first == line.npos ? "" : line.substr(first + 1, second == line.npos ? second : second - first - 1);
   const std::string rest = second == line.npos ? "" : line.substr(second + 1);
+  if (what == "capacity" || what == "trouble") {
+    made.kind = what == "capacity" ? Kind::Capacity : Kind::Trouble;
+    made.text = first == line.npos ? "" : line.substr(first + 1);
+    return made;
+  }
   const size_t dot = id.rfind('.');
   if (dot == id.npos || dot == 0) return std::nullopt;
   made.task = id.substr(0, dot);
@@ -199,18 +221,20 @@ std::optional<AgentLine> read_agent_line(const std::string& line) {
     const size_t blank = rest.find(' ');
     made.status = jobs::exit_status(rest.substr(0, blank));
     made.results = blank != rest.npos && rest.substr(blank + 1) == "results";
-  } else if (what == "line") {
-    made.kind = Kind::Line;
-    made.text = rest;
-  } else if (what == "piece") {
-    made.kind = Kind::Piece;
-    made.text = rest;
-  } else if (what == "gone") {
-    made.kind = Kind::Gone;
-  } else {
-    return std::nullopt;
+    return made;
   }
-  return made;
+  constexpr std::pair<std::string_view, Kind> kKinds[] = {{"line", Kind::Line},
+                                                          {"piece", Kind::Piece},
+                                                          {"gone", Kind::Gone},
+                                                          {"queued", Kind::Queued},
+                                                          {"runs", Kind::Runs}};
+  for (const auto& [word, kind] : kKinds) {
+    if (what != word) continue;
+    made.kind = kind;
+    made.text = rest;
+    return made;
+  }
+  return std::nullopt;
 }
 
 }  // namespace radl::farm

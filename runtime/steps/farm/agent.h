@@ -10,7 +10,13 @@
 //   line ID {...}              it printed this JSON object
 //   piece ID KEY OFFSET BASE64 new bytes of one of its files with metrics (metric_files.h)
 //   notice ...                 its cloud's answer to whether it takes the node back (jobs/notices.h)
-//   gone ID                    it neither runs nor has ended: its node was restarted, or it was killed
+//   gone ID [WHY]              it neither runs nor has ended: its node was restarted, or it was killed
+//
+// The agent of a cluster's scheduler (slurm_agent.h) also prints
+//   capacity CPUS BYTES GPUS CPUS:BYTES:GPUS...   of all its machines, and of each kind of machine
+//   queued ID WHY              the attempt is in its queue
+//   runs ID MACHINE TIME       it has begun, in seconds since 1970
+//   trouble TEXT               what keeps the agent from its work; empty: nothing any more
 #pragma once
 
 #include <chrono>
@@ -26,6 +32,9 @@ inline constexpr const char* kStdout = "stdout";
 // `notices`: jobs::notice_script() of the node; empty: nobody is asked.
 std::string agent_script(const std::string& folder, const std::string& metrics,
                          const std::string& notices = "");
+// What becomes an attempt's process, as a shell script. With `told`, it appends lines to a file of the
+// attempt alone, farm/told/ID, and leaves no .pid: it may run on another machine that shares the folder.
+std::string run_script(const std::string& metrics, bool told);
 
 // Commands, each a line.
 std::string start_command(const std::string& id, const std::string& script);
@@ -43,12 +52,25 @@ std::string forget_command();
 std::string drop_command(const std::string& id);
 
 struct AgentLine {
-  enum class Kind { Ready, End, Line, Piece, Gone, Cancelled, Notice } kind = Kind::Ready;
+  enum class Kind {
+    Ready,
+    End,
+    Line,
+    Piece,
+    Gone,
+    Cancelled,
+    Notice,
+    Capacity,
+    Queued,
+    Runs,
+    Trouble
+  } kind = Kind::Ready;
   std::string task;
   int attempt = 0;
   int status = 0;        // of End; -1: unknown
   bool results = false;  // of End
-  std::string text;      // of Line and Piece; of Notice: the answer, empty: the node cannot ask
+  // Of Notice: the answer, empty: the node cannot ask. Of End and Ready nothing; else what follows the ID.
+  std::string text;
 };
 // nullopt: the line is none of these.
 std::optional<AgentLine> read_agent_line(const std::string& line);

@@ -3,9 +3,6 @@
 #include <chrono>
 
 #include "common/lines.h"
-#include "runtime/net/node_path.h"
-#include "runtime/steps/farm/farm_parts.h"
-#include "runtime/steps/jobs/notices.h"
 
 namespace radl::farm {
 namespace {
@@ -17,8 +14,8 @@ constexpr size_t kLongestLine = size_t{1} << 17;  // bytes
 
 Channels::Channels(const std::vector<NodeHandle>& nodes,
                    const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context,
-                   std::string metrics)
-    : nodes_(nodes), members_(members), context_(context), metrics_(std::move(metrics)) {
+                   std::function<std::string(size_t node)> agent)
+    : nodes_(nodes), members_(members), context_(context), agent_(std::move(agent)) {
   for (size_t i = 0; i < nodes_.size(); ++i) own_.push_back(std::make_unique<Node>());
 }
 
@@ -134,8 +131,7 @@ Status Channels::talk_once(size_t node) {
       put(std::move(message));
     });
   };
-  const std::string notices = jobs::notice_script(notices_of(nodes_[node]));
-  auto done = (*remote)->exec(agent_script(shell_path(members_[node]->folder()), metrics_, notices), options);
+  auto done = (*remote)->exec(agent_(node), options);
   if (!done) return std::move(done).status();
   return {Code::Lost, nodes_[node].address + ": the agent ended: " + done->err};
 }

@@ -33,7 +33,7 @@ struct Message {
 class Channels {
  public:
   Channels(const std::vector<NodeHandle>& nodes, const std::vector<std::unique_ptr<jobs::Member>>& members,
-           const Context& context, std::string metrics);
+           const Context& context, std::function<std::string(size_t node)> agent);
   ~Channels();  // leaves the tasks running
   Status open();
   void send(size_t node, const std::string& command);
@@ -57,7 +57,7 @@ class Channels {
   const std::vector<NodeHandle>& nodes_;
   const std::vector<std::unique_ptr<jobs::Member>>& members_;
   const Context& context_;
-  const std::string metrics_;  // agent_script()
+  const std::function<std::string(size_t node)> agent_;  // its script (scheduler.h)
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Message> queue_;

@@ -10,6 +10,8 @@ namespace radl::farm {
 namespace {
 
 constexpr std::chrono::seconds kLease{45};  // of a silent node: then its tasks run elsewhere
+// A login node may be away for so long: its cluster's tasks run on.
+constexpr std::chrono::seconds kClusterPatience{600};
 constexpr std::chrono::seconds kBetweenChecks{5};
 constexpr double kYoung = 15;  // seconds in which a started task is not checked
 constexpr int kLastLines = 10;
@@ -53,6 +55,7 @@ void FarmRun::take(const Message& message) {
 }
 
 void FarmRun::take_line(size_t node, const AgentLine& line) {
+  if (take_cluster_line(node, line)) return;
   auto reports = reports_[node].take(line, now());
   if (!reports) return tell(nodes_[node].address, reports.status().message(), "failed");
   for (const Event& report : *reports) record(report);
@@ -65,16 +68,14 @@ void FarmRun::take_line(size_t node, const AgentLine& line) {
     case AgentLine::Kind::Line:
     case AgentLine::Kind::Piece:
       return;
-    case AgentLine::Kind::Gone: {
-      const std::string id = id_of(line.task, line.attempt);
-      if (!current(node, line) || ending_.contains(id)) return;
-      record(end_event(line.task, line.attempt, End::Lost, -1, "its process is gone", now()));
-      return channels_->send(node, stop_command(id, "KILL"));  // it may only have started late
-    }
+    case AgentLine::Kind::Gone:
+      return disappeared(node, line);
     case AgentLine::Kind::End:
       return ended(node, line);
     case AgentLine::Kind::Notice:
       return noticed(node, line.text);
+    default:  // take_cluster_line() does it
+      return;
   }
 }
 
@@ -142,7 +143,7 @@ void FarmRun::connected(size_t node) {
   missed_[node] = false;
   auto known = farm_.table().nodes().find(address);
   const Resources has = pool_.capacity(node);
-  if (!leaving_[node] && !removing_[node] &&
+  if (!scheduler_->is_cluster() && !leaving_[node] && !removing_[node] &&
       (known == farm_.table().nodes().end() || known->second.gone || known->second.registered != has))
     record(node_event(address, has, now(), anew_[node]));
   anew_[node] = false;
@@ -267,6 +268,7 @@ void FarmRun::end_task(const TaskRecord& task) {
 
 void FarmRun::leases() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (scheduler_->is_cluster()) continue;  // its tasks do not depend on the login node
     if (lost_since_[i] && SteadyClock::now() - *lost_since_[i] >= kLease) {
       lose_tasks_of(nodes_[i].address, "its node does not answer");
       tell_missed(i);
@@ -288,6 +290,7 @@ void FarmRun::set_aside() {
   // A node that is not there, or is taken back, may be replaced.
   for (size_t i = 0; i < nodes_.size(); ++i)
     if (!ready_[i] || leaving_[i] || removing_[i] || draining_[i]) return;
+  if (scheduler_->is_cluster() && farm_.hosts().empty()) return;  // its capacity is not known yet
   for (const Event& event : set_aside_events(farm_, now()))
     if (record(event))
       tell("",
@@ -299,8 +302,9 @@ void FarmRun::set_aside() {
 }
 
 Status FarmRun::any_node() const {
+  const auto patience = scheduler_->is_cluster() ? kClusterPatience : 2 * kLease;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if ((ready_[i] && !leaving_[i]) || !lost_since_[i] || SteadyClock::now() - *lost_since_[i] < 2 * kLease)
+    if ((ready_[i] && !leaving_[i]) || !lost_since_[i] || SteadyClock::now() - *lost_since_[i] < patience)
       return {};
   }
   return {Code::Lost, "none of its nodes answers"};
@@ -326,9 +330,10 @@ void FarmRun::checks() {
       const std::string id = id_of(name, task.attempt);
       const auto sent = sent_.find(id);
       const double ran = now() - (sent == sent_.end() ? task.started : sent->second);
-      if (task.uncommitted || sending_.contains(id) || ran < std::min(kYoung, timeout > 0 ? timeout : kYoung))
+      if (task.uncommitted || !task.queued.empty() || sending_.contains(id) ||
+          ran < std::min(kYoung, timeout > 0 ? timeout : kYoung))
         continue;
-      if (ready_[i]) channels_->send(i, check_command(id));
+      if (ready_[i] && !scheduler_->is_cluster()) channels_->send(i, check_command(id));
       if (timeout > 0 && ran > timeout && timed_out_.insert(id).second) end_task(task);
     }
   }

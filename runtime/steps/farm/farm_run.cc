@@ -17,7 +17,8 @@ constexpr std::chrono::seconds kBetweenProgress{2};
 Result<StepOutcome> FarmRun::run() {
   Status done = begin();
   if (done.ok()) {
-    Channels channels(nodes_, pool_.members(), *context_.context, settings_.metrics);
+    Channels channels(nodes_, pool_.members(), *context_.context,
+                      [this](size_t node) { return agent_of(node); });
     channels_ = &channels;
     lost_since_.assign(nodes_.size(), SteadyClock::now());
     done = channels.open();
@@ -286,6 +287,8 @@ Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
                              const std::vector<NodeHandle>& nodes) {
   auto settings = parse_farm(step.program.value("farm", ""));
   if (!settings) return std::move(settings).status().at(step.id);
+  if (Status usable = check_cluster(*settings, step.program, nodes); !usable.ok())
+    return std::move(usable).at(step.id);
   if (!step.program.value("elastic", false))
     return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
   // A node that could not be created must not hold up the others. It has no cloud.

@@ -29,6 +29,7 @@
 #include "runtime/steps/farm/outputs.h"
 #include "runtime/steps/farm/pool.h"
 #include "runtime/steps/farm/reports.h"
+#include "runtime/steps/farm/scheduler.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/program/results.h"
@@ -48,12 +49,13 @@ class FarmRun {
         program_(without_farm(step.program)),
         nodes_(nodes),
         settings_(std::move(settings)),
+        scheduler_(scheduler_of(settings_)),
         log_(context_, step, step.id),
         job_(jobs::folder_of(step)),
         folder_(farms_folder(context.context->work_directory) + "/" + job_),
         farm_(settings_.policy),
         outputs_(folder_),
-        pool_(program_, nodes_, *context.context, job_, settings_.engine,
+        pool_(program_, nodes_, *context.context, job_, settings_.engine, *scheduler_,
               [this](const std::string& node, const std::string& what) { tell(node, what, "ok"); }) {
     if (settings_.search)
       search_.emplace(*settings_.search, ask_optuna(context_.context->environment, context_.context->stop));
@@ -103,6 +105,14 @@ class FarmRun {
   void connected(size_t node);
   void ended(size_t node, const AgentLine& line);
   void failed(const AgentLine& line, const std::string& lines);
+  // Neither runs nor has ended.
+  void disappeared(size_t node, const AgentLine& line);
+  // ---- a cluster's scheduler (farm_cluster.cc)
+
+  std::string agent_of(size_t node) const;
+  // False: the line is none of a cluster's.
+  bool take_cluster_line(size_t node, const AgentLine& line);
+  void offers(size_t node, const std::string& text);
   // Brings the output of an attempt, and commits it.
   void bring(size_t node, const std::string& task, int attempt, bool results);
   // Tries again soon, or once the node is connected; in the end the attempt has failed.
@@ -167,6 +177,7 @@ class FarmRun {
   const Json program_;
   const std::vector<NodeHandle>& nodes_;
   const FarmSettings settings_;
+  const std::unique_ptr<Scheduler> scheduler_;
   StepLog log_;
   const std::string job_, folder_;
   std::string journal_id_;  // of this journal, in its first event
@@ -203,5 +214,8 @@ class FarmRun {
   bool started_ = false;  // some node is there
   Status kept_;
 };
+
+// Invalid: the farm's scheduler cannot work with these nodes.
+Status check_cluster(const FarmSettings& settings, const Json& program, const std::vector<NodeHandle>& nodes);
 
 }  // namespace radl::farm

@@ -25,11 +25,12 @@ bool has_text(const Json& json, const std::string& text) {
 }  // namespace
 
 Pool::Pool(const Json& program, const std::vector<NodeHandle>& nodes, const Context& context,
-           const std::string& job, bool engine, program::Preparing::Tell tell)
+           const std::string& job, bool engine, const Scheduler& scheduler, program::Preparing::Tell tell)
     : program_(program),
       nodes_(nodes),
       context_(context),
       engine_(engine),
+      scheduler_(scheduler),
       preparing_(program_, nodes_, members_, context, std::move(tell)) {
   for (const NodeHandle& node : nodes_) {
     members_.push_back(std::make_unique<jobs::Member>(node, context, job));
@@ -122,6 +123,7 @@ Resources Pool::capacity(size_t node) const {
 }
 
 std::string Pool::script(size_t node, TaskRecord task) const {
+  if (scheduler_.is_cluster()) task.devices.clear();  // its scheduler chooses them
   for (int& device : task.devices) device += static_cast<int>(devices_of(node).first);
   program::MemberSetting setting;
   setting.index = node;
@@ -132,7 +134,8 @@ std::string Pool::script(size_t node, TaskRecord task) const {
   setting.facts = preparing_.facts(node);
   const std::string environment = preparing_.environment(node);
   if (!environment.empty()) setting.environment = setting.home + "/" + sftp_path(environment);
-  return task_script(program_, setting, places_, task, engine_ ? setting.folder + "/" + kEngine : "");
+  return scheduler_.header(task, program_.value("timeout_seconds", 0.0)) +
+         task_script(program_, setting, places_, task, engine_ ? setting.folder + "/" + kEngine : "");
 }
 
 }  // namespace radl::farm

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/farm/table.h"
+#include "runtime/steps/farm/scheduler.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/program/launch.h"
 #include "runtime/steps/program/preparing.h"
@@ -23,7 +24,7 @@ class Pool {
   // All outlive it. `program`: docs/ir.md, without its `farm`. `job`: the folder's name on nodes. `engine`:
   // tasks get radl-train, as $RADL_TRAIN.
   Pool(const Json& program, const std::vector<NodeHandle>& nodes, const Context& context,
-       const std::string& job, bool engine, program::Preparing::Tell tell);
+       const std::string& job, bool engine, const Scheduler& scheduler, program::Preparing::Tell tell);
 
   const std::vector<std::unique_ptr<jobs::Member>>& members() const { return members_; }
   jobs::Member& member(size_t node) const { return *members_[node]; }
@@ -52,6 +53,7 @@ class Pool {
   const std::vector<NodeHandle>& nodes_;
   const Context& context_;
   const bool engine_;
+  const Scheduler& scheduler_;
   size_t shared_by_ = 0;
   std::vector<std::unique_ptr<jobs::Member>> members_;
   program::Preparing preparing_;

@@ -123,6 +123,9 @@ for p in *.pid; do
     echo "ended $t -1"
   fi
 done
+for p in *.elsewhere; do
+  if [ -f "$p" ]; then echo "running ${{p%.elsewhere}} 0"; fi
+done
 echo whole)sh",
                        shell_path(folder()), kProcessScript, first, kBegin.substr(0, kBegin.size() - 1)),
            stop);
@@ -169,7 +172,10 @@ for p in *.pid; do
   if [ -f "$p" ]; then signal "${{p%.pid}}" KILL 2>/dev/null || :; fi
 done
 signal '' KILL 2>/dev/null || :
-rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled followed
+for p in *.elsewhere; do
+  if [ -f "$p" ]; then echo "${{p%.elsewhere}} still runs on another machine" >&2; exit 1; fi
+done
+rm -f elsewhere *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled followed
 rm -rf {1}
 {3})sh",
                      shell_path(folder()), remove, kProcessScript, then);

@@ -12,6 +12,7 @@ namespace radl::jobs {
 //   marked NAME         all that descends from it, found by its environment; of every process with NAME ''
 //   signal NAME SIGNAL  while the shell lives its group alone is asked to end, and hands that on as it likes
 //                       (a second TERM would end a program that is writing its checkpoint); KILL is for all
+// NAME.elsewhere is a process on another machine; the script `elsewhere` takes the signals for those.
 inline constexpr const char* kProcessScript = R"sh(start_of() {
   IFS= read -r line < "/proc/$1/stat" || return 1
   set -- ${line##*) }
@@ -30,6 +31,7 @@ marked() {
   done
 }
 signal() {
+  if [ -f elsewhere ] && { [ -z "$1" ] || [ -f "$1.elsewhere" ]; }; then /bin/sh ./elsewhere "$1" "$2"; fi
   g=$(leader "$1") && kill "-$2" "-$g"
   if [ -n "$g" ] && [ "$2" != KILL ]; then return; fi
   for i in 1 2 3; do

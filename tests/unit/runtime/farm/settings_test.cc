@@ -239,5 +239,29 @@ TEST(FarmApproval, RunsThatCameToTheirEndTellHowFarTheirPlansWereOff) {
   EXPECT_DOUBLE_EQ(runs[1].node_seconds, 2 * 10 + 5);
 }
 
+TEST(FarmSettings, SlurmTakesItsOwnWordsAndRefusesThoseThatRadlcSets) {
+  const auto parsed = [](Json more) {
+    Json farm = {{"tasks", {{{"command", "true"}}}}};
+    farm.update(more);
+    return parse_farm(farm.dump());
+  };
+  EXPECT_EQ(parsed({{"slurm", Json::object()}})->scheduler, SchedulerKind::Radlc);
+  auto farm =
+      parsed({{"scheduler", "slurm"},
+              {"slurm", {{"partition", "short"}, {"options", {"--constraint=avx512", "--exclusive"}}}}});
+  ASSERT_TRUE(farm.ok()) << farm.status().text();
+  EXPECT_EQ(farm->scheduler, SchedulerKind::Slurm);
+  EXPECT_EQ(farm->slurm.partition, "short");
+  EXPECT_EQ(farm->slurm.options.size(), 2u);
+  EXPECT_FALSE(parsed({{"scheduler", "pbs"}}).ok());
+  EXPECT_FALSE(parsed({{"slurm", {{"partition", "short"}}}}).ok()) << "without the scheduler";
+  EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"fitness", "spread"}}).ok());
+  for (const char* option :
+       {"--array=1-3", "--requeue", "--output=x", "-p short", "--comment=a b", "--x='y'", "x"})
+    EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"slurm", {{"options", {option}}}}}).ok()) << option;
+  for (const char* partition : {"a b", "$(x)", "a\nb"})
+    EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"slurm", {{"partition", partition}}}}).ok()) << partition;
+}
+
 }  // namespace
 }  // namespace radl::farm

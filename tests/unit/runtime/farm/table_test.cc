@@ -143,7 +143,7 @@ TEST_F(FarmTable, AWaitingTaskSaysWhatItNeeds) {
   add("gpu", {1000, 0, 1, 0});
   EXPECT_TRUE(step().empty());
   EXPECT_NE(farm.why_waiting(task("big")).find("4 processors"), std::string::npos);
-  EXPECT_NE(farm.why_waiting(task("gpu")).find("1 GPUs"), std::string::npos);
+  EXPECT_NE(farm.why_waiting(task("gpu")).find("1 GPU"), std::string::npos);
 }
 
 TEST_F(FarmTable, EachTaskHasGpusOfItsOwn) {
@@ -322,7 +322,7 @@ TEST_F(FarmTable, ATaskThatNoNodeCanRunIsSetAside) {
   EXPECT_FALSE(farm.fits_nowhere(kOne));
   ASSERT_TRUE(farm.apply(set_aside_event("gpu", farm.why_waiting(task("gpu")), now)).ok());
   EXPECT_EQ(task("gpu").state, State::Failed);
-  EXPECT_NE(task("gpu").reason.find("1 GPUs"), std::string::npos);
+  EXPECT_NE(task("gpu").reason.find("1 GPU"), std::string::npos);
   EXPECT_TRUE(farm.table().is_over());
   EXPECT_TRUE(step().empty());
 }
