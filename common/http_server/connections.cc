@@ -62,6 +62,7 @@ SteadyClock::time_point Connections::deadline(Phase phase) const {
     case Phase::Body:
       return in_seconds(limits_.body_seconds);
     case Phase::Answering:
+    case Phase::Streaming:
       return in_seconds(limits_.answer_seconds);
     case Phase::Working:
       break;
@@ -71,7 +72,9 @@ SteadyClock::time_point Connections::deadline(Phase phase) const {
 
 // Who has asked for nothing goes first, then who is still sending, then who is slow to read its answer.
 void Connections::make_room(const Connection* newest) {
-  const size_t open = size_t(std::ranges::count_if(all_, [](const Connection& c) { return !c.cut; }));
+  const size_t open = size_t(std::ranges::count_if(all_, [](const Connection& c) {
+    return !c.cut && c.phase != Phase::Working && c.phase != Phase::Streaming;
+  }));
   if (open <= limits_.most) return;
   for (const auto& phases : {std::pair(Phase::Header, Phase::Idle), std::pair(Phase::Body, Phase::Body),
                              std::pair(Phase::Answering, Phase::Answering)}) {

@@ -16,7 +16,9 @@
 namespace radl::httpd {
 
 struct ConnectionLimits {
-  size_t most = 256;           // more than that: the oldest unfinished one is cut off
+  // But for those that are being worked on and for streams. More than that: the oldest unfinished one is cut
+  // off.
+  size_t most = 256;
   double header_seconds = 15;  // for a first header; a connection that had one may be idle for idle_seconds
   double idle_seconds = 60;
   double body_seconds = 60;     // for each `body_step` bytes
@@ -35,8 +37,8 @@ class Connections {
   Connection* opened(int socket);
   void closed(Connection* connection);
 
-  enum class Phase { Header, Idle, Body, Working, Answering };
-  // From now on. Working has no limit here: it ends by itself.
+  enum class Phase { Header, Idle, Body, Working, Answering, Streaming };
+  // From now on. Working has no limit here: it ends by itself. Streaming has the time of Answering.
   void set_phase(Connection* connection, Phase phase);
 
  private:

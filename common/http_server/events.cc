@@ -43,8 +43,9 @@ ssize_t Streams::Stream::read(char* to, size_t most, const std::function<void()>
     auto next = source_->next();  // may call more()
     lock.lock();
     sent_ = 0;
-    left_ = next ? std::move(*next) : std::string();
     if (!next) over_ = true;
+    std::string text = std::move(next).value_or(std::string());
+    left_.swap(text);  // an assignment would keep the memory of what was sent
     if (!left_.empty() || over_ || pending_) continue;
     if (std::exchange(beat_, false)) {
       left_ = ": \n\n";

@@ -29,7 +29,8 @@ using Phase = Connections::Phase;
 
 // Connections above the wanted number, for those that are being closed.
 constexpr unsigned kSpareConnections = 64;
-constexpr size_t kStreamBlock = size_t{16} << 10;
+constexpr size_t kFileBlock = size_t{16} << 10;
+constexpr size_t kStreamBlock = size_t{1} << 10;  // of HTTP/1.0 alone: chunks need none
 
 // One request, from its first line until its answer has gone.
 struct Request {
@@ -181,7 +182,7 @@ struct Reader {
 ssize_t read_stream(void* context, uint64_t, char* to, size_t most) {
   auto& reader = *static_cast<Reader*>(context);
   auto& connections = reader.server->connections;
-  connections.set_phase(reader.connection, Phase::Answering);
+  connections.set_phase(reader.connection, Phase::Streaming);
   return reader.stream->read(to, most, [&] { connections.set_phase(reader.connection, Phase::Working); });
 }
 
@@ -211,7 +212,7 @@ MHD_Response* file_response(Server::Impl& server, Connections::Connection* conne
       &server, connection, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat about {};
   if (::fstat(file->file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return nullptr;
-  return MHD_create_response_from_callback(uint64_t(about.st_size), kStreamBlock, read_file, file.release(),
+  return MHD_create_response_from_callback(uint64_t(about.st_size), kFileBlock, read_file, file.release(),
                                            [](void* context) { delete static_cast<OpenFile*>(context); });
 }
 
@@ -345,13 +346,14 @@ MHD_Daemon* start_daemon(Server::Impl& impl, const Address& address) {
                      const_cast<char*>("NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE")});
   }
   extra.push_back({MHD_OPTION_END, 0, nullptr});
-  return MHD_start_daemon(
-      flags, o.port, nullptr, nullptr, on_request, &impl, MHD_OPTION_SOCK_ADDR, address.chosen,
-      MHD_OPTION_URI_LOG_CALLBACK, on_target, &impl, MHD_OPTION_UNESCAPE_CALLBACK, as_sent, &impl,
-      MHD_OPTION_NOTIFY_COMPLETED, on_completed, &impl, MHD_OPTION_NOTIFY_CONNECTION, on_connection, &impl,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
-      unsigned(o.connections.most) + kSpareConnections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, o.head_bytes,
-      MHD_OPTION_THREAD_POOL_SIZE, unsigned(o.threads), MHD_OPTION_ARRAY, extra.data(), MHD_OPTION_END);
+  return MHD_start_daemon(flags, o.port, nullptr, nullptr, on_request, &impl, MHD_OPTION_SOCK_ADDR,
+                          address.chosen, MHD_OPTION_URI_LOG_CALLBACK, on_target, &impl,
+                          MHD_OPTION_UNESCAPE_CALLBACK, as_sent, &impl, MHD_OPTION_NOTIFY_COMPLETED,
+                          on_completed, &impl, MHD_OPTION_NOTIFY_CONNECTION, on_connection, &impl,
+                          MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
+                          unsigned(o.connections.most + o.workers + o.queue + o.streams) + kSpareConnections,
+                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, o.head_bytes, MHD_OPTION_THREAD_POOL_SIZE,
+                          unsigned(o.threads), MHD_OPTION_ARRAY, extra.data(), MHD_OPTION_END);
 }
 
 }  // namespace

@@ -57,11 +57,14 @@ struct ServerOptions {
   uint16_t port = 0;                  // 0: any free one
   std::string certificate, key;       // PEM texts; both or neither. TLS 1.2 and 1.3.
   ConnectionLimits connections;
-  size_t head_bytes = size_t{32} << 10;  // request line and headers; more is 431
-  size_t threads = 2;                    // that read and write
-  size_t workers = 8;                    // that call finish()
-  size_t queue = 64;                     // requests that may wait for a worker
-  double beat_seconds = 15;              // of event streams that have nothing to say
+  // Request line and headers; more is 431. Above 32 KiB libmicrohttpd maps the memory of a connection, so
+  // that only what a request needs of it is in use.
+  size_t head_bytes = size_t{36} << 10;
+  size_t threads = 2;        // that read and write
+  size_t workers = 8;        // that call finish()
+  size_t queue = 64;         // requests that may wait for a worker
+  size_t streams = 256;      // answers with a stream, above ConnectionLimits::most; the handler limits them
+  double beat_seconds = 15;  // of event streams that have nothing to say
 };
 
 class Server {

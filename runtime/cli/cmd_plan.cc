@@ -91,7 +91,7 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
     if (Status done = make(session, options, interruption, *made); !done.ok())
       return made->project ? report_unplanned(session, *made->project, done) : report(session, done);
   }
-  const auto& [snapshot, plan, forecasts, elsewhere] = made->preview;
+  const auto& [snapshot, plan, forecasts, elsewhere, uncertain] = made->preview;
   if (options.html != "-") show(session, options, plan, forecasts, elsewhere);
   if (!options.html.empty()) {
     if (int code = put_result(session, render_html(plan, forecasts), {options.html, options.force},

@@ -90,6 +90,21 @@ Status add_others(const Host& host, const StatePlace& place, const PreviewReques
   return {};
 }
 
+Status find_uncertain(const Host& host, const StatePlace& place, const Stop& stop, Preview& preview) {
+  if (!preview.snapshot.interrupted()) return {};
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world, stop);
+  if (!store.ok()) return std::move(store).status();
+  auto intents = (*store)->open_intents();
+  if (!intents.ok()) return std::move(intents).status();
+  for (const Intent& intent : *intents) {
+    if (intent.kind != Intent::Kind::Create || preview.snapshot.resources.contains(intent.address)) continue;
+    preview.uncertain.push_back(intent.address);
+    preview.plan.notes.push_back(
+        intent.address + " may exist: a run was interrupted while it created it. It is deleted as well.");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status preview_destroy(const Host& host, const ProjectOptions& options, const PreviewRequest& request,
@@ -104,6 +119,9 @@ Status preview_destroy(const Host& host, const ProjectOptions& options, const Pr
   if (!plan.ok()) return std::move(plan).status();
   preview.plan = std::move(*plan);
   tell_what_stays(preview.plan, preview.snapshot);
+  if (targets.empty())
+    if (Status found = find_uncertain(host, *place, cancellation.finishing(), preview); !found.ok())
+      return found;
   return targets.empty() ? add_others(host, *place, request, cancellation, preview) : Status();
 }
 

@@ -15,6 +15,9 @@ struct Preview {
   Plan plan;
   std::vector<PlanForecast> forecasts;
   std::vector<PriceElsewhere> elsewhere;  // of what has no resources yet
+  // Of a destroy: resources that the state does not have and that may exist, because a run was interrupted
+  // while it created them. The destroy looks them up first, and deletes those that it finds.
+  std::vector<std::string> uncertain;
 };
 
 struct PreviewRequest {

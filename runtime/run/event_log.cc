@@ -105,15 +105,18 @@ Result<std::unique_ptr<EventReader>> EventReader::open(const std::string& path, 
 
 EventReader::~EventReader() { ::close(fd_); }
 
+// On the stack: a reader that waits for more holds no memory, and there may be a thousand of them.
 bool EventReader::fill() {
-  constexpr size_t kPiece = 256 * 1024;
+  constexpr size_t kPiece = size_t{64} << 10;
+  char piece[kPiece];
   bytes_.erase(0, std::exchange(at_, 0));
-  const size_t before = bytes_.size();
-  bytes_.resize(before + kPiece);
   ssize_t got;
-  do got = ::read(fd_, bytes_.data() + before, kPiece);
+  do got = ::read(fd_, piece, kPiece);
   while (got < 0 && errno == EINTR);
-  bytes_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (got > 0)
+    bytes_.append(piece, size_t(got));
+  else
+    bytes_.shrink_to_fit();
   return got > 0;
 }
 

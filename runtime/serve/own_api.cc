@@ -51,6 +51,9 @@ const std::vector<OwnApi::Route>& OwnApi::routes() {
       {"POST", "/runs/{run}/stop", Scope::Apply, &OwnApi::stop_run},
       {"GET", "/runs/{run}/events", Scope::Read, &OwnApi::get_events},
       {"GET", "/jobs", Scope::Read, &OwnApi::list_jobs},
+      {"GET", "/webhooks", Scope::Read, &OwnApi::list_webhooks},
+      {"POST", "/webhooks", Scope::Apply, &OwnApi::add_webhook},
+      {"DELETE", "/webhooks/{webhook}", Scope::Apply, &OwnApi::remove_webhook},
       {"GET", "/recommend", Scope::Read, &OwnApi::get_recommend},
       {"POST", "/recommend", Scope::Plan, &OwnApi::post_recommend},
       {"POST", "/rehearsals", Scope::Plan, &OwnApi::rehearse},
@@ -76,8 +79,8 @@ const std::vector<OwnApi::Route>& OwnApi::routes() {
   return all;
 }
 
-OwnApi::OwnApi(Users& users, Access& access, Workspaces& workspaces)
-    : users_(users), access_(access), workspaces_(workspaces) {}
+OwnApi::OwnApi(Users& users, Access& access, Workspaces& workspaces, Webhooks& webhooks)
+    : users_(users), access_(access), workspaces_(workspaces), webhooks_(webhooks) {}
 
 Begun OwnApi::begin(const httpd::RequestHead& head, const Caller& caller) {
   auto path = head.segments();

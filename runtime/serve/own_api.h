@@ -16,6 +16,7 @@
 #include "runtime/serve/run_events.h"
 #include "runtime/serve/uploads.h"
 #include "runtime/serve/users.h"
+#include "runtime/serve/webhooks.h"
 #include "runtime/serve/workspaces.h"
 
 namespace radl::driver {
@@ -27,7 +28,7 @@ namespace radl::serve {
 class OwnApi : public Part {
  public:
   // All outlive it.
-  OwnApi(Users& users, Access& access, Workspaces& workspaces);
+  OwnApi(Users& users, Access& access, Workspaces& workspaces, Webhooks& webhooks);
 
   bool takes(const httpd::RequestHead& head) const override { return head.path.starts_with("/api/"); }
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
@@ -52,6 +53,10 @@ class OwnApi : public Part {
   httpd::Answer openapi(OwnCall& call);
   httpd::Answer me(OwnCall& call);
   httpd::Answer metrics(OwnCall& call);
+  // own_webhooks.cc
+  httpd::Answer list_webhooks(OwnCall& call);
+  httpd::Answer add_webhook(OwnCall& call);
+  httpd::Answer remove_webhook(OwnCall& call);
   // own_infrastructures.cc
   httpd::Answer list_infrastructures(OwnCall& call);
   httpd::Answer create_infrastructure(OwnCall& call);
@@ -110,6 +115,7 @@ class OwnApi : public Part {
   Users& users_;
   Access& access_;
   Workspaces& workspaces_;
+  Webhooks& webhooks_;
   EventStreams streams_;
   Uploads uploads_;
   RequestSlots processes_{4, 8};

@@ -97,7 +97,7 @@ Answer OwnApi::get_events(OwnCall& call) {
   }
   if (call.head.header("accept").value_or("").find("text/event-stream") != std::string_view::npos) {
     auto stream =
-        streams_.open(*found, call.path[0], from, call.caller.user,
+        streams_.open(*found, call.path[0], from, call.caller,
                       [&access = access_, caller = call.caller] { return is_valid(access, caller); });
     if (!stream.ok()) return error_answer(stream.status());
     Answer answer{.type = "text/event-stream"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "common/clock.h"
@@ -15,7 +16,18 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery{50};
 constexpr std::chrono::seconds kAskEvery{5};  // whether the token is valid
 constexpr size_t kAtOnce = size_t{64} << 10;
-constexpr size_t kMostStreams = 64;  // of one user
+
+// Of the events of a run, as bytes: it grows when there are more.
+uint64_t size_of_events(const Workspace& workspace, const std::string& id) {
+  const auto run = workspace.find_run(id);
+  if (!run) return UINT64_MAX;
+  uint64_t size = run->over() ? 1 : 0;
+  for (const std::string& log : run->logs) {
+    struct stat about {};
+    if (::stat(workspace.log_path(log).c_str(), &about) == 0) size += uint64_t(about.st_size) + 1;
+  }
+  return size;
+}
 
 }  // namespace
 
@@ -59,24 +71,20 @@ bool RunReader::over() {
   return !run || (run->over() && log_ >= run->logs.size());
 }
 
-uint64_t RunReader::size() const {
-  const auto run = workspace_->find_run(run_);
-  if (!run) return UINT64_MAX;
-  uint64_t size = run->over() ? 1 : 0;
-  for (const std::string& log : run->logs) {
-    struct stat about {};
-    if (::stat(workspace_->log_path(log).c_str(), &about) == 0) size += uint64_t(about.st_size) + 1;
-  }
-  return size;
-}
-
 // Shared by a stream and the thread that watches.
 struct EventStreams::Watched {
-  Watched(std::shared_ptr<const Workspace> workspace, const std::string& run, unsigned long long from,
-          std::string u, std::function<bool()> m)
-      : reader(workspace, run, from), user(std::move(u)), may(std::move(m)) {}
+  Watched(std::shared_ptr<const Workspace> w, const std::string& r, unsigned long long from,
+          const Caller& caller, std::function<bool()> m)
+      : workspace(std::move(w)),
+        run(r),
+        reader(workspace, run, from),
+        user(caller.user),
+        token(caller.token),
+        may(std::move(m)) {}
+  const std::shared_ptr<const Workspace> workspace;
+  const std::string run;
   RunReader reader;
-  const std::string user;
+  const std::string user, token;
   const std::function<bool()> may;
   std::atomic<bool> refused{false};
   std::mutex mutex;
@@ -92,7 +100,7 @@ class EventStreams::Source : public httpd::StreamSource {
 
   std::optional<std::string> next() override {
     if (ended_ || watched_->refused) return {};
-    watched_->seen = watched_->reader.size();
+    watched_->seen = size_of_events(*watched_->workspace, watched_->run);
     std::string text;
     while (text.size() < kAtOnce) {
       auto event = watched_->reader.next();
@@ -128,20 +136,39 @@ EventStreams::~EventStreams() {
 
 Result<std::unique_ptr<httpd::StreamSource>> EventStreams::open(std::shared_ptr<const Workspace> workspace,
                                                                 const std::string& run,
-                                                                unsigned long long from,
-                                                                const std::string& user,
+                                                                unsigned long long from, const Caller& caller,
                                                                 std::function<bool()> may) {
-  auto watched = std::make_shared<Watched>(std::move(workspace), run, from, user, std::move(may));
+  auto watched = std::make_shared<Watched>(std::move(workspace), run, from, caller, std::move(may));
   std::lock_guard lock(mutex_);
   watched_.remove_if([](const auto& one) { return one->gone.load(); });
-  if (size_t(std::ranges::count_if(watched_, [&](const auto& one) { return one->user == user; })) >=
-      kMostStreams)
-    return Status(Code::Quota, "you have too many event streams open")
+  const auto its = [&](const auto& one) { return one->user == caller.user; };
+  const bool many = size_t(std::ranges::count_if(watched_, its)) >= kMostOfUser;
+  if (many || watched_.size() >= kMostOfAll)
+    return Status(Code::Quota,
+                  many ? "you have too many event streams open" : "too many event streams are open")
         .with_hint("close one, or read without a stream");
   watched_.push_back(watched);
   changed_.notify_all();
   std::unique_ptr<httpd::StreamSource> source = std::make_unique<Source>(std::move(watched));
   return source;
+}
+
+// `ask`: whether the tokens are still valid.
+void EventStreams::wake(const std::vector<std::shared_ptr<Watched>>& all, bool ask) {
+  std::map<std::string, bool> valid;                                   // by token
+  std::map<std::pair<const Workspace*, std::string>, uint64_t> sizes;  // by run
+  for (const auto& one : all) {
+    if (ask) {
+      const auto [token, first] = valid.try_emplace(one->token, true);
+      if (first) token->second = one->may();
+      if (!token->second) one->refused = true;
+    }
+    const auto [size, first] = sizes.try_emplace({one->workspace.get(), one->run}, 0);
+    if (first) size->second = size_of_events(*one->workspace, one->run);
+    if (!one->refused && size->second == one->seen) continue;
+    std::lock_guard held(one->mutex);
+    if (one->more) one->more();
+  }
 }
 
 void EventStreams::watch() {
@@ -159,12 +186,7 @@ void EventStreams::watch() {
     const auto now = SteadyClock::now();
     const bool ask = now - asked >= kAskEvery;
     if (ask) asked = now;
-    for (const auto& one : all) {
-      if (ask && !one->may()) one->refused = true;
-      if (!one->refused && one->reader.size() == one->seen) continue;
-      std::lock_guard held(one->mutex);
-      if (one->more) one->more();
-    }
+    wake(all, ask);
     lock.lock();
   }
 }

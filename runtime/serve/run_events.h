@@ -16,6 +16,7 @@
 
 #include "common/http_server/events.h"
 #include "runtime/run/event_log.h"
+#include "runtime/serve/caller.h"
 #include "runtime/serve/workspace.h"
 
 namespace radl::serve {
@@ -31,8 +32,6 @@ class RunReader {
   std::optional<Event> next();
   // The run is over, and next() has given everything.
   bool over();
-  // Size of what can be read: it grows when there is more.
-  uint64_t size() const;
 
  private:
   bool open_next(const WorkspaceRun& run);
@@ -45,21 +44,24 @@ class RunReader {
   std::unique_ptr<EventReader> reader_;
 };
 
-// Wakes the streams whose run has written something.
+// Wakes the streams whose run has written something. It looks at each run, not at each stream.
 class EventStreams {
  public:
+  static constexpr size_t kMostOfUser = 1000, kMostOfAll = 2000;
+
   EventStreams();
   ~EventStreams();
-  // `may`: whether its user may still read it; asked now and then, the stream ends when it says no. Quota:
-  // the user has too many streams.
+  // `may`: whether the caller's token is still valid; asked now and then, once for all streams of the token,
+  // which end when it says no. Quota: the user has too many streams, or all users together.
   Result<std::unique_ptr<httpd::StreamSource>> open(std::shared_ptr<const Workspace> workspace,
                                                     const std::string& run, unsigned long long from,
-                                                    const std::string& user, std::function<bool()> may);
+                                                    const Caller& caller, std::function<bool()> may);
 
  private:
   struct Watched;
   class Source;
   void watch();
+  static void wake(const std::vector<std::shared_ptr<Watched>>& all, bool ask);
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,5 +1,7 @@
 #include "runtime/serve/service.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -15,6 +17,7 @@
 #include "runtime/serve/own_api.h"
 #include "runtime/serve/page.h"
 #include "runtime/serve/rate.h"
+#include "runtime/serve/run_events.h"
 
 namespace radl::serve {
 namespace {
@@ -22,6 +25,16 @@ namespace {
 using httpd::Answer;
 
 constexpr double kLinkSeconds = 600;
+// Of each stream a connection and a log, of all other connections and files the rest.
+constexpr rlim_t kDescriptors = 2 * EventStreams::kMostOfAll + 4096;
+
+// As many as the system lets this process have.
+void allow_descriptors(rlim_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(limit.rlim_max, wanted);
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // with fewer, new connections wait
+}
 
 std::string authority(const std::string& address, uint16_t port) {
   const bool six = address.find(':') != std::string::npos;
@@ -229,6 +242,8 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   // More than all RequestSlots together (48): a read always finds a worker.
   http.workers = 64;
   http.connections.body_step = size_t{64} << 10;  // uploads are large
+  http.streams = EventStreams::kMostOfAll;
+  allow_descriptors(kDescriptors);
   auto server = httpd::Server::start(*service->requests_, http);
   if (!server.ok()) return server.status();
   service->server_ = std::move(*server);
@@ -248,9 +263,21 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   auto workspaces = Workspaces::open(*service->users_, o.folder, o.limits.infrastructures, service->notes_);
   if (!workspaces.ok()) return workspaces.status();
   service->workspaces_ = std::move(*workspaces);
+  auto webhooks = Webhooks::open(*service->users_, o.folder, service->notes_);
+  if (!webhooks.ok()) return webhooks.status();
+  service->webhooks_ = std::move(*webhooks);
+  service->workspaces_->listen(
+      [&hooks = *service->webhooks_](const Workspace& of, const WorkspaceRun& run, const std::string& event) {
+        Json short_run = to_json(run);
+        for (const char* long_part : {"notes", "logs"}) short_run.erase(long_part);
+        hooks.tell(of.owner(), event, run.id,
+                   {{"infrastructure", {{"id", of.id()}, {"name", of.name()}, {"owner", of.owner()}}},
+                    {"run", std::move(short_run)}});
+      });
   service->parts_.push_back(
       std::make_unique<AccountApi>(*service->access_, *service->users_, *service->audit_));
-  auto own = std::make_unique<OwnApi>(*service->users_, *service->access_, *service->workspaces_);
+  auto own = std::make_unique<OwnApi>(*service->users_, *service->access_, *service->workspaces_,
+                                      *service->webhooks_);
   OwnApi& counts = *own;
   service->parts_.push_back(std::move(own));
   service->parts_.push_back(std::make_unique<Page>(program_folder() + "/../share/radlc/page"));
@@ -258,8 +285,8 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
                                                     ImLimits{.infrastructures = o.limits.infrastructures}));
   if (Status kept = write_file_atomic(o.folder + "/url", service->url() + "\n", 0600); !kept.ok())
     return kept;
-  service->requests_->open(counts);
   service->workspaces_->recover();
+  service->requests_->open(counts);
   return service;
 }
 

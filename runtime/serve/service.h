@@ -17,6 +17,7 @@
 #include "runtime/serve/part.h"
 #include "runtime/serve/registry.h"
 #include "runtime/serve/users.h"
+#include "runtime/serve/webhooks.h"
 #include "runtime/serve/workspaces.h"
 
 namespace radl::serve {
@@ -63,6 +64,7 @@ class Service {
   std::unique_ptr<Audit> audit_;
   std::unique_ptr<Users> users_;
   std::unique_ptr<Registry> registry_;
+  std::unique_ptr<Webhooks> webhooks_;
   std::unique_ptr<Workspaces> workspaces_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::unique_ptr<Requests> requests_;

@@ -71,22 +71,27 @@ Status Vault::put(const std::string& user, const std::string& text) {
   auto accounts = read_accounts(text);
   if (!accounts.ok()) return accounts.status();
   if (accounts->empty()) return Status(Code::Invalid, "there are no credentials of clouds in it");
+  if (Status made = make_directories(folder_ + "/credentials", 0700); !made.ok()) return made;
+  return write_sealed(path(user), *accounts, user);
+}
+
+Status Vault::write_sealed(const std::string& path, const std::string& text, const std::string& about) {
   std::lock_guard lock(mutex_);
   auto with = key(true);
   if (!with.ok()) return with.status();
-  if (Status made = make_directories(folder_ + "/credentials", 0700); !made.ok()) return made;
-  return write_file_atomic(path(user), sealed(*with, world_.random.bytes(kNonceBytes), *accounts, user),
-                           0600);
+  return write_file_atomic(path, sealed(*with, world_.random.bytes(kNonceBytes), text, about), 0600);
 }
 
-Result<std::string> Vault::get(const std::string& user) {
+Result<std::string> Vault::get(const std::string& user) { return read_sealed(path(user), user); }
+
+Result<std::string> Vault::read_sealed(const std::string& path, const std::string& about) {
   std::lock_guard lock(mutex_);
-  auto stored = read_file(path(user), size_t{1} << 20);
+  auto stored = read_file(path, size_t{4} << 20);
   if (stored.status().code() == Code::NotFound) return std::string();
   if (!stored.ok()) return stored.status();
   auto with = key(false);
   if (!with.ok()) return with.status();
-  return unsealed(*with, *stored, user);
+  return unsealed(*with, *stored, about);
 }
 
 Result<std::vector<Vault::Name>> Vault::names(const std::string& user) {

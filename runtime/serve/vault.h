@@ -27,6 +27,10 @@ class Vault {
   };
   Result<std::vector<Name>> names(const std::string& user);
   Status remove(const std::string& user);
+  // Another file of the service that is encrypted in the same way, with `about` (sealed()). "": there is
+  // none.
+  Result<std::string> read_sealed(const std::string& path, const std::string& about);
+  Status write_sealed(const std::string& path, const std::string& text, const std::string& about);
 
  private:
   std::string path(const std::string& user) const { return folder_ + "/credentials/" + user; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "common/files.h"
 #include "common/guarded.h"
@@ -123,14 +124,7 @@ Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::stri
   if (!read.ok()) return Status(Code::Corrupt, folder + "/about.json: " + read.message());
   std::lock_guard lock(one->mutex_);
   for (WorkspaceRun& run : one->runs_) {
-    if (run.over()) continue;
-    if (run.stop_asked) {
-      run.state = State::Stopped;
-      run.code = code_name(Code::Cancelled);
-      run.why = "the run was asked to stop, and the service ended meanwhile";
-      run.ended = one->settings_.host->world->clock.wall_seconds();
-      continue;
-    }
+    if (run.over() || run.stop_asked) continue;
     run.recovered |= run.state == State::Running;
     run.state = State::Queued;
     one->queue_.push_back(run.id);
@@ -140,7 +134,27 @@ Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::stri
 
 void Workspace::recover() {
   std::lock_guard lock(mutex_);
+  bool ended = false;
+  for (WorkspaceRun& run : runs_) {
+    if (run.over() || !run.stop_asked) continue;
+    end_locked(run, State::Stopped,
+               Status(Code::Cancelled, "the run was asked to stop, and the service ended meanwhile"));
+    ended = true;
+  }
+  if (ended) (void)save_locked();
   if (!queue_.empty()) start_locked();
+}
+
+void Workspace::end_locked(WorkspaceRun& run, State state, const Status& why) {
+  secrets_.erase(run.id);
+  run.state = state;
+  run.ended = settings_.host->world->clock.wall_seconds();
+  if (!why.ok()) {
+    run.code = code_name(why.code());
+    run.why = why.message();
+    run.hint = why.hint();
+  }
+  tell(run, "run.finished");
 }
 
 Status Workspace::save_locked() const {
@@ -243,6 +257,7 @@ Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& 
   run.by = by;
   run.asked = settings_.host->world->clock.wall_seconds();
   runs_.push_back(run);
+  tell(run, "run.queued");
   if (Status saved = save_locked(); !saved.ok()) {
     runs_.pop_back();
     return saved;
@@ -263,12 +278,8 @@ bool Workspace::stop_run(const std::string& id) {
     if (cancellation_) cancellation_->request();
     return true;
   }
-  secrets_.erase(id);
   std::erase(queue_, id);
-  run->state = State::Stopped;
-  run->code = code_name(Code::Cancelled);
-  run->why = "the run was stopped before it started";
-  run->ended = settings_.host->world->clock.wall_seconds();
+  end_locked(*run, State::Stopped, Status(Code::Cancelled, "the run was stopped before it started"));
   (void)save_locked();
   return true;
 }
@@ -296,7 +307,10 @@ void Workspace::work() {
     cancellation_ = &cancellation;
     WorkspaceRun* run = find_locked(current_);
     run->state = State::Running;
-    if (run->begun == 0) run->begun = settings_.host->world->clock.wall_seconds();
+    if (run->begun == 0) {
+      run->begun = settings_.host->world->clock.wall_seconds();
+      tell(*run, "run.started");
+    }
     (void)save_locked();  // a run that is not recorded as begun is begun again
     const WorkspaceRun job = *run;
     lock.unlock();
@@ -306,14 +320,7 @@ void Workspace::work() {
     run = find_locked(std::exchange(current_, std::string()));
     const bool asked = done.code() == Code::Cancelled;
     if (asked && stopping_ && !run->stop_asked) break;  // the next service continues it
-    secrets_.erase(run->id);
-    run->state = done.ok() ? State::Done : asked ? State::Stopped : State::Failed;
-    run->ended = settings_.host->world->clock.wall_seconds();
-    if (!done.ok()) {
-      run->code = code_name(done.code());
-      run->why = done.message();
-      run->hint = done.hint();
-    }
+    end_locked(*run, done.ok() ? State::Done : asked ? State::Stopped : State::Failed, done);
     (void)save_locked();
   }
   working_ = false;

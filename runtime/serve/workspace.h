@@ -17,6 +17,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,11 @@ class Workspace {
   // That of a folder. NotFound, Corrupt.
   static Result<std::shared_ptr<Workspace>> open(Users& users, const std::string& folder,
                                                  const std::string& id);
+  // Called when a run is queued, starts or ends, before its record is written; "run.queued", "run.started",
+  // "run.finished". The workspace holds its mutex meanwhile.
+  using Listener =
+      std::function<void(const Workspace& of, const WorkspaceRun& run, const std::string& event)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }  // before recover()
   // Continues the runs that were cut off.
   void recover();
   ~Workspace();  // as stop(), and waits
@@ -145,12 +151,17 @@ class Workspace {
   void keep_log(const std::string& log) const;
   driver::Tell notes_of(const std::string& run);
   WorkspaceRun* find_locked(const std::string& run);
+  void end_locked(WorkspaceRun& run, WorkspaceRun::State state, const Status& why);
+  void tell(const WorkspaceRun& run, const char* event) const {
+    if (listener_) listener_(*this, run, event);
+  }
 
   Users& users_;
   const Settings settings_;  // of its owner
   const std::string folder_, id_, owner_;
   std::string name_;
   double created_ = 0;
+  Listener listener_;
   bool temporary_ = false;
   mutable std::atomic<double> last_used_ = 0;
   mutable std::mutex mutex_;

@@ -38,6 +38,8 @@ Status stays_within(const Json& shown, const Plan& now) {
   std::map<std::string, std::set<std::string>> approved;  // verbs, by action
   for (const Json& action : shown.value("actions", Json::array()))
     approved[action.value("id", "")].insert(action.value("verb", ""));
+  for (const Json& address : shown.value("uncertain", Json::array()))
+    approved[address.get<std::string>()].insert(std::string(verb_name(Verb::Delete)));
   for (const Action& action : now.actions) {
     const auto its = approved.find(action.id);
     if (its != approved.end()) {
@@ -142,6 +144,8 @@ Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) co
   json["forecasts"] = Json::array();
   for (const PlanForecast& forecast : preview.forecasts) json["forecasts"].push_back(radl::to_json(forecast));
   json["request"] = to_json(query);
+  json["interrupted"] = preview.snapshot.interrupted();
+  if (!preview.uncertain.empty()) json["uncertain"] = preview.uncertain;
   if (!query.view.empty()) json["view"] = view_of(query.view, preview);
   return json;
 }

@@ -57,12 +57,14 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
   request.lock_timeout = query->lock_timeout;
   request.on_error = driver::on_error_named(query->on_error);
   request.scale = query->scale;
-  const bool exactly = !query->scale && !run.recovered;
+  // A run that looks up first what an interrupted one left may find less to do than the plan showed.
+  const bool exactly = !query->scale && !run.recovered && !shown->value("interrupted", false);
   if (exactly) {  // the saved plan has its targets, files and inputs
     request.project.files = {saved_path(run.plan)};
     request.project.inputs.clear();
   } else {
-    request.plan.targets = query->plan.targets;  // but what was to be replaced may be by now
+    request.plan.targets = query->plan.targets;
+    if (!run.recovered) request.plan.replace = query->plan.replace;  // else it may be replaced by now
   }
   request.project.inputs.insert(request.project.inputs.end(), secrets.begin(), secrets.end());
   driver::Apply apply(*settings_.host, std::move(request), cancellation, notes_of(run.id));

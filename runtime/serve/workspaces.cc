@@ -45,6 +45,12 @@ Result<std::unique_ptr<Workspaces>> Workspaces::open(Users& users, const std::st
   return made;
 }
 
+void Workspaces::listen(Workspace::Listener listener) {
+  std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+  for (const auto& one : all_) one->listen(listener_);
+}
+
 void Workspaces::recover() {
   for (const auto& one : all()) one->recover();
 }
@@ -87,6 +93,7 @@ Result<std::shared_ptr<Workspace>> Workspaces::create(const std::string& name, c
   if (!made.ok()) return made;
   std::lock_guard lock(mutex_);
   if (stopping_) return Status(Code::Cancelled, "the service is shutting down");
+  (*made)->listen(listener_);
   all_.push_back(*made);
   return made;
 }

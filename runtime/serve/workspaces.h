@@ -16,6 +16,8 @@ class Workspaces {
   // of one user. `users` outlives it.
   static Result<std::unique_ptr<Workspaces>> open(Users& users, const std::string& folder, size_t most,
                                                   std::vector<std::string>& notes);
+  // Of all, also of those that are created later; before recover().
+  void listen(Workspace::Listener listener);
   // Continues the runs that an earlier service's end cut off.
   void recover();
   // Ends all runs well; none begins afterwards.
@@ -46,6 +48,7 @@ class Workspaces {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Workspace>> all_;
   bool stopping_ = false;
+  Workspace::Listener listener_;
 };
 
 }  // namespace radl::serve

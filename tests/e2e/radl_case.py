@@ -96,8 +96,8 @@ class RadlCase(unittest.TestCase):
         """Changes a file by (old, new)."""
         path.write_text(replaced(path.read_text(), *changes))
 
-    def start(self, *arguments, **options):
-        return subprocess.Popen([str(RADLC), *map(str, arguments)], cwd=self.folder, env=self.environment,
+    def start(self, *arguments, wrapper=(), **options):
+        return subprocess.Popen([*wrapper, str(RADLC), *map(str, arguments)], cwd=self.folder, env=self.environment,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 start_new_session=True, **options)
 

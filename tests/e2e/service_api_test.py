@@ -69,7 +69,7 @@ class Api(ApiCase):
 
     def test_strangers_and_wrong_requests_are_refused_on_each_route(self):
         for method, path, operation in operations():
-            path = path.replace("{infrastructure}", "nothing").replace("{plan}", "nothing-1").replace("{run}", "nothing-1")
+            path = path.replace("{infrastructure}", "nothing").replace("{plan}", "nothing-1").replace("{run}", "nothing-1").replace("{webhook}", "nothing")
             path = path.replace("{path}", "a/b")
             for wrong in (None, "Bearer " + "0" * 64):
                 self.assertEqual(super().ask(method, path, {} if method == "POST" else None, Authorization=wrong)[0], 401, path)

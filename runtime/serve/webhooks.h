@@ -1,0 +1,101 @@
+// Webhooks: the service POSTs an event to an address of a user when one of the user's runs is queued, starts
+// or ends (docs/service-webhooks.md). Form and signature are those of Standard Webhooks
+// (www.standardwebhooks.com).
+//
+//   FOLDER/webhooks.sealed        the hooks of all users, encrypted as stored credentials are (vault.h)
+//   FOLDER/deliveries/ID.json     what is not delivered yet; written before the run's own record
+//
+// A delivery is sent at least once, and its ID stays the same. A delivery that fails is sent again for a day,
+// with growing pauses, also by the next service. Deliveries of one user go out one after the other, and those
+// of different users at once. None goes to a closed address (common/http/closed_address.h), except from the
+// service's own user to loopback.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/guarded.h"
+#include "common/stop.h"
+#include "runtime/serve/caller.h"
+#include "runtime/serve/hidden_paths.h"
+#include "runtime/serve/users.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl::serve {
+
+struct Webhook {
+  std::string id, user, url;
+  std::string secret;               // "whsec_" and base64
+  std::vector<std::string> events;  // "run.queued", "run.started", "run.finished"
+  double created = 0;               // wall seconds, as all times here
+  size_t pending = 0;               // deliveries that have not arrived yet
+  size_t given_up = 0;              // deliveries that never arrived
+  double last = 0;                  // time of the last attempt of this service; 0: none yet
+  std::string last_error;           // of that attempt; "": it arrived
+};
+Json to_json(const Webhook& hook);  // without its secret
+
+class Webhooks {
+ public:
+  static constexpr size_t kMostOfUser = 20;     // webhooks
+  static constexpr size_t kMostPending = 1000;  // deliveries of one user; the oldest is given up for another
+
+  // Continues the deliveries of an earlier service. `notes` name the deliveries that cannot be read. `users`
+  // outlives it.
+  static Result<std::unique_ptr<Webhooks>> open(Users& users, const std::string& folder,
+                                                std::vector<std::string>& notes);
+  ~Webhooks();
+
+  // With a new secret; no `events`: all. Invalid: not a URL, or http to another computer. Auth: a closed
+  // address. Quota.
+  Result<Webhook> add(const std::string& user, const std::string& url,
+                      const std::vector<std::string>& events);
+  std::vector<Webhook> list(const Caller& caller) const;       // those that the caller may touch
+  Status remove(const Caller& caller, const std::string& id);  // NotFound
+
+  // Queues an event for each hook of `user` that asks for it. `subject`: the run's ID; the same event of the
+  // same run has the same ID. Returns when the deliveries are on disk, or cannot be written there.
+  void tell(const std::string& user, const std::string& event, const std::string& subject, const Json& data);
+
+ private:
+  struct Delivery {
+    std::string id, hook, user, body;
+    int attempts = 0;
+    double made = 0, next = 0;
+  };
+  Webhooks(Users& users, const std::string& folder);
+  Status load(std::vector<std::string>& notes);
+  Status save_locked() const;
+  std::string path(const Delivery& delivery) const;
+  Status keep(const Delivery& delivery) const;
+  void forget(const Delivery& delivery) const;
+  void add_locked(Delivery delivery);
+  Webhook* find_locked(const std::string& id);
+  void give_up_locked(const Delivery& delivery);
+  void attempted_locked(Delivery delivery, const Status& sent);
+  void work();
+  Status send(const Webhook& hook, const Delivery& delivery) const;
+  double now() const { return users_.own().host->world->clock.wall_seconds(); }
+
+  Users& users_;
+  const std::string folder_;
+  const HiddenPaths paths_;
+  StopSource stop_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Webhook> hooks_;
+  std::vector<Delivery> deliveries_;  // but for those that are being sent
+  std::set<std::string> sending_;     // users
+  bool stopping_ = false;
+  Threads threads_;
+};
+
+// "v1,BASE64": HMAC-SHA256 of "ID.SECONDS.BODY". `secret`: as Webhook::secret. Corrupt: it is not base64.
+Result<std::string> webhook_signature(const std::string& secret, const std::string& id,
+                                      const std::string& seconds, const std::string& body);
+
+}  // namespace radl::serve
