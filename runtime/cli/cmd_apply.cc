@@ -164,7 +164,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
     return run_on_service(session, {.project = options->project,
                                     .run = options->run,
                                     .plan = options->request,
-                                    .detach = options->detach});
+                                    .detach = options->detach,
+                                    .keep = options->keep});
   };
 }
 

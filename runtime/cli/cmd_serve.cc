@@ -5,6 +5,7 @@
 #include "runtime/cli/serve_token.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/driver/project_state.h"
 #include "runtime/serve/service.h"
 
 namespace radl::cli::serve_command {
@@ -30,6 +31,10 @@ int run(const Session& session, const std::string& listen, serve::ServiceOptions
   if (Status read = read_address(listen, options); !read.ok()) return report(session, read);
   if (Status found = set_service_folder(session, options.folder); !found.ok()) return report(session, found);
   options.settings.host = &session.host;
+  if (std::string& states = options.settings.states; !states.empty()) {
+    states = driver::state_place(session.host, states);
+    while (states.ends_with('/')) states.pop_back();
+  }
   options.owner = service_owner(session);
   if (open) {
     const auto link = serve::one_time_link(options.folder, options.owner, *session.host.world);
@@ -67,6 +72,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command
       ->add_option("--folder", options->folder, "folder of the service; default: ~/.local/share/radlc/serve")
       ->type_name("DIR");
+  command
+      ->add_option(
+          "--state", options->settings.states,
+          "place of the states of infrastructures: a folder, or s3://BUCKET/PREFIX; default: below the "
+          "service's folder")
+      ->type_name("PLACE");
   command
       ->add_option("--tls-cert", options->certificate,
                    "certificate chain, PEM; required unless --listen is loopback")

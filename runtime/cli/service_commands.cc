@@ -112,7 +112,7 @@ Json Planned::query() const {
                 {"targets", request_.plan.targets},
                 {"refresh", request_.plan.refresh},
                 {"parallelism", request_.run.parallelism}};
-  if (request_.run.lock_timeout > 0) query["lock_timeout"] = request_.run.lock_timeout;
+  query["lock_timeout"] = request_.run.lock_timeout;
   if (!request_.run.cloud.empty()) query["cloud"] = request_.run.cloud;
   if (const std::string view = request_.html.empty() ? request_.view : "html"; !view.empty())
     query["view"] = view;
@@ -122,6 +122,7 @@ Json Planned::query() const {
   query["inputs"] = project_.inputs;
   query["replace"] = request_.plan.replace;
   query["on_error"] = request_.run.on_error;
+  query["keep"] = request_.keep;
   if (!request_.plan.max_cost.empty()) query["max_cost"] = request_.plan.max_cost;
   if (!request_.scale) return query;
   const ScaleRequest& scale = *request_.scale;

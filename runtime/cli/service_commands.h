@@ -28,6 +28,7 @@ struct ServiceRequest {
   unsigned long long from = 1;  // of events
   int lines = 0;                // of each log; 0: all
   bool detach = false, destroy = false, follow = false, raw = false;
+  bool keep = false;  // the nodes of elastic farms
 };
 // --json alone, for commands without the other options of a run.
 inline RunOptions json_run(bool json) {

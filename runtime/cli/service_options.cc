@@ -16,7 +16,6 @@ constexpr std::string_view kSudo = "a service asks no questions; set RADL_SUDO_P
 constexpr std::string_view kSaved = "the service saves each plan, and runs exactly that one";
 constexpr std::string_view kPlanned = "the plan that the service runs has it";
 constexpr std::string_view kOthers = "run it where the cloud accounts are, without --server";
-constexpr std::string_view kFarms = "a service removes the idle nodes of elastic farms";
 
 using Options = std::map<std::string_view, std::string_view>;  // why it is refused, by name
 
@@ -59,7 +58,7 @@ const std::map<std::string_view, Options>& supported() {
                                           {"--target", kTakes},
                                           {"--max-cost", kTakes},
                                           {"--on-error", kTakes},
-                                          {"--keep", kFarms},
+                                          {"--keep", kTakes},
                                           {"--detach", kTakes}})},
       {"scale", with(with(project, run), {{"SYSTEM", kTakes},
                                           {"N", kTakes},

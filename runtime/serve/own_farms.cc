@@ -104,7 +104,7 @@ Result<OwnApi::FarmCall> OwnApi::farm_call(const std::shared_ptr<Workspace>& of)
   const Settings settings = users_.of(of->owner());
   auto state = of->snapshot();
   if (!state.ok()) return state.status();
-  return FarmCall{of, work_directory_of(of->folder() + "/state", of->name(), settings.host->environment()),
+  return FarmCall{of, work_directory_of(of->state_place(), of->name(), settings.host->environment()),
                   std::move(*state), settings.host->world->clock.wall_seconds()};
 }
 

@@ -52,8 +52,8 @@ Answer OwnApi::get_infrastructure(OwnCall& call) {
   if (!now.ok()) return error_answer(now.status());
   json["snapshot"] = to_json(*now);
   // Steps that a run is at now; the snapshot has them as interrupted.
-  json["running"] = driver::running_steps(*users_.of((*found)->owner()).host, (*found)->folder() + "/state",
-                                          (*found)->name());
+  json["running"] =
+      driver::running_steps(*users_.of((*found)->owner()).host, (*found)->state_place(), (*found)->name());
   json["runs"] = Json::array();
   for (const WorkspaceRun& run : (*found)->runs()) json["runs"].push_back(to_json(run));
   json["receipt"] = (*found)->receipt().has_value();

@@ -19,7 +19,7 @@ constexpr size_t kLargestPiece = size_t{1} << 20;
 // The logs of a node, system, step or job; "": all. None if nothing was created yet, or everything is gone.
 Result<std::vector<driver::LogFile>> logs_of(const driver::Host& host, const Workspace& of,
                                              const std::string& name) {
-  auto store = Store::open(of.folder() + "/state", of.name(), OpenMode::Read, *host.world);
+  auto store = Store::open(of.state_place(), of.name(), OpenMode::Read, *host.world);
   if (store.status().code() == Code::NotFound) return std::vector<driver::LogFile>();
   if (!store.ok()) return store.status();
   auto state = (*store)->snapshot();

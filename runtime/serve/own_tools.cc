@@ -172,7 +172,7 @@ Answer OwnApi::cancel_job(OwnCall& call) {
   const auto slot = processes_.take(call.caller.user);
   if (!slot) return too_many_processes();
   const Workspace& of = **found;
-  std::vector<std::string> words = {"cancel", "--state", of.folder() + "/state", "--name", of.name()};
+  std::vector<std::string> words = {"cancel", "--state", of.state_place(), "--name", of.name()};
   if (!job->empty()) words.push_back(*job);
   auto out = output_of(*users_.of(of.owner()).host, std::move(words));
   return out.ok() ? json_answer({{"message", std::string(trim(*out))}}) : error_answer(out.status());
@@ -187,9 +187,8 @@ Answer OwnApi::get_task_log(OwnCall& call) {
   const auto slot = processes_.take(call.caller.user);
   if (!slot) return too_many_processes();
   const Workspace& of = **found;
-  auto out =
-      output_of(*users_.of(of.owner()).host, {"farm", "logs", "--state", of.folder() + "/state", "--name",
-                                              of.name(), "--farm", call.path[1], call.path[2]});
+  auto out = output_of(*users_.of(of.owner()).host, {"farm", "logs", "--state", of.state_place(), "--name",
+                                                     of.name(), "--farm", call.path[1], call.path[2]});
   if (!out.ok()) return error_answer(out.status());
   if (out->size() > kLargestLog) out->erase(0, out->size() - kLargestLog);
   return {.body = std::move(*out), .type = "text/plain; charset=utf-8"};
@@ -232,8 +231,8 @@ Answer OwnApi::costs(OwnCall& call) {
   std::map<std::string, std::string> ids, names;  // by the folder of the state
   MoneySum now;
   for (const auto& one : all(call)) {
-    ids[one->folder() + "/state"] = one->id();
-    names[one->folder() + "/state"] = one->name();
+    ids[one->state_place()] = one->id();
+    names[one->state_place()] = one->name();
     for (const Json& amount : one->summary().value("price_per_hour", Json::array()))
       now.add(amount.get<Money>());
   }

@@ -109,14 +109,14 @@ Result<PlanQuery> plan_query_from(const Json& body) {
        cloud = text_in(body, "cloud");
   auto files = paths_in(body, "files"), module_path = paths_in(body, "module_path");
   auto targets = texts_in(body, "targets"), replace = texts_in(body, "replace");
-  auto refresh = flag_in(body, "refresh");
+  auto refresh = flag_in(body, "refresh"), keep = flag_in(body, "keep");
   auto parallelism = integer_in(body, "parallelism", 10, 1, 1000);
   auto lock_timeout = number_in(body, "lock_timeout", query.lock_timeout);
   auto inputs = inputs_in(body);
   for (const Status& status :
        {command.status(), view.status(), on_error.status(), program.status(), max_cost.status(),
         cloud.status(), files.status(), module_path.status(), targets.status(), replace.status(),
-        refresh.status(), parallelism.status(), lock_timeout.status(), inputs.status()})
+        refresh.status(), keep.status(), parallelism.status(), lock_timeout.status(), inputs.status()})
     if (!status.ok()) return status;
   if (*lock_timeout < 0 || *lock_timeout > 86400) return invalid("'lock_timeout' is a number of seconds");
   if (!program->empty() && !files->empty()) return invalid("either 'program' or 'files'");
@@ -132,6 +132,7 @@ Result<PlanQuery> plan_query_from(const Json& body) {
   query.plan.max_cost = *max_cost;
   query.parallelism = *parallelism;
   query.lock_timeout = *lock_timeout;
+  query.keep = *keep;
   query.inputs = std::move(*inputs);
   if (query.command == "scale") {
     auto scale = scale_in(body);
@@ -149,6 +150,7 @@ Json to_json(const PlanQuery& query) {
                {"on_error", query.on_error},
                {"parallelism", query.parallelism},
                {"lock_timeout", query.lock_timeout},
+               {"keep", query.keep},
                {"targets", query.plan.targets},
                {"replace", query.plan.replace},
                {"refresh", query.plan.refresh},

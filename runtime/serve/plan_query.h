@@ -29,6 +29,7 @@ struct PlanQuery {
   std::string on_error = "keep";
   int parallelism = 10;
   double lock_timeout = 60;  // seconds; a terminal may hold the state meanwhile
+  bool keep = false;         // of an apply: no node of an elastic farm is removed
   driver::PlanRequest plan;  // targets, replace, refresh, max_cost
   std::optional<driver::ScaleRequest> scale;
 };

@@ -18,6 +18,7 @@
 #include "runtime/serve/page.h"
 #include "runtime/serve/rate.h"
 #include "runtime/serve/run_events.h"
+#include "runtime/state/store.h"
 
 namespace radl::serve {
 namespace {
@@ -214,6 +215,11 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
                   o.address + " can be reached by others, and their requests would not be encrypted")
         .with_hint("pass --tls-cert and --tls-key, or listen on 127.0.0.1");
   if (Status made = make_directories(o.folder, 0700); !made.ok()) return made;
+  if (!o.settings.states.empty()) {  // a place that cannot be reached is known before anything is created
+    const Stop soon = Stop().within(std::chrono::seconds(30));
+    auto reached = list_states(o.settings.states, o.settings.host->environment(), soon);
+    if (!reached.ok()) return std::move(reached).status().at("--state " + o.settings.states);
+  }
   auto turn = FileTurn::take(o.folder + "/lock", Stop().within(std::chrono::milliseconds(200)));
   if (turn.status().code() == Code::Timeout)
     return Status(Code::Conflict, o.folder + ": another service uses this folder");

@@ -10,6 +10,8 @@
 #include "runtime/base/world.h"
 #include "runtime/run/event_log.h"
 #include "runtime/serve/workspace_run.h"
+#include "runtime/state/place.h"
+#include "runtime/state/store.h"
 
 namespace radl::serve {
 namespace {
@@ -332,18 +334,30 @@ void Workspace::begun(const std::string& run, const std::string& log) {
   (void)save_locked();
 }
 
+std::string Workspace::state_place() const {
+  const std::string& states = users_.own().states;
+  if (states.empty() || (is_bucket_place(states) && owner_ != users_.owner())) return folder_ + "/state";
+  return states + "/" + id_;
+}
+
+std::string Workspace::run_folder() const {
+  const std::string work = work_directory_of(state_place(), name_, settings_.host->environment());
+  return std::filesystem::path(work).parent_path().string() + "/runs/";
+}
+
 std::string Workspace::log_path(const std::string& log) const {
   std::string kept = folder_ + "/runs/" + log + ".jsonl";
   std::error_code error;
   if (std::filesystem::exists(kept, error)) return kept;
-  return folder_ + "/state/" + name_ + "/runs/" + log + ".jsonl";
+  return run_folder() + log + ".jsonl";
 }
 
-// Another name of the same file, so that the events outlive the state.
+// Another name of the same file, or a copy on another file system, so that the events outlive the state.
 void Workspace::keep_log(const std::string& log) const {
-  std::error_code ignored;  // a run in which nothing happened has none
-  std::filesystem::create_hard_link(folder_ + "/state/" + name_ + "/runs/" + log + ".jsonl",
-                                    folder_ + "/runs/" + log + ".jsonl", ignored);
+  const std::string from = run_folder() + log + ".jsonl", to = folder_ + "/runs/" + log + ".jsonl";
+  std::error_code error;  // a run in which nothing happened has none
+  std::filesystem::create_hard_link(from, to, error);
+  if (error == std::errc::cross_device_link) std::filesystem::copy_file(from, to, error);
 }
 
 driver::Tell Workspace::notes_of(const std::string& run) {

@@ -5,7 +5,7 @@
 //   FOLDER/plans/ID.json   a plan as it was shown; the newest of them, and all that were run
 //   FOLDER/plans/ID.plan   the saved plan that an apply takes; until its run is over
 //   FOLDER/files/          uploads; also a whole program, with its modules and what it reads
-//   FOLDER/state/NAME/     the state (runtime/state/store.h)
+//   FOLDER/state/NAME/     the state (runtime/state/store.h), unless Settings::states is elsewhere
 //   FOLDER/runs/           events of runs; those of the state go with it
 //   FOLDER/result/         what trainings of the program bring, if they say `result = 'result'`
 //   FOLDER/receipt.json    of a destroy
@@ -79,6 +79,9 @@ class Workspace {
   double created() const { return created_; }
   double last_used() const { return last_used_; }  // wall seconds: of its files and plans
   const std::string& folder() const { return folder_; }
+  // The `directory` of its Store. A bucket is reached with the credentials of the service's own user, so the
+  // states of other users are never in one.
+  std::string state_place() const;
   std::string log_path(const std::string& log) const;  // of the events of a run of the driver
   // The text of the program; of several files one after the other. "": there is none yet.
   std::string program() const;
@@ -148,6 +151,7 @@ class Workspace {
   Status write_receipt(const WorkspaceRun& run, const Snapshot& before, const driver::Destroyed& done,
                        const driver::DestroyLeft* left, const MoneySum& cost) const;
   void begun(const std::string& run, const std::string& log);
+  std::string run_folder() const;  // of the state
   void keep_log(const std::string& log) const;
   driver::Tell notes_of(const std::string& run);
   WorkspaceRun* find_locked(const std::string& run);
@@ -155,6 +159,8 @@ class Workspace {
   void tell(const WorkspaceRun& run, const char* event) const {
     if (listener_) listener_(*this, run, event);
   }
+
+  std::string bucket_stamp() const;
 
   Users& users_;
   const Settings settings_;  // of its owner

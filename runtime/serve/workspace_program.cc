@@ -23,7 +23,7 @@ driver::ProjectOptions Workspace::project_options(const ProjectSources& sources)
   if (options.files.empty()) options.files = {folder_ + "/program.radl"};
   for (const std::string& path : sources.module_path)
     options.module_path.push_back(folder_ + "/files/" + path);
-  options.state = folder_ + "/state";
+  options.state = state_place();
   options.name = name_;
   return options;
 }

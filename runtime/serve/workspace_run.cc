@@ -57,6 +57,7 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
   request.lock_timeout = query->lock_timeout;
   request.on_error = driver::on_error_named(query->on_error);
   request.scale = query->scale;
+  request.keep = query->keep;
   // A run that looks up first what an interrupted one left may find less to do than the plan showed.
   const bool exactly = !query->scale && !run.recovered && !shown->value("interrupted", false);
   if (exactly) {  // the saved plan has its targets, files and inputs

@@ -7,6 +7,7 @@
 #include "common/files.h"
 #include "runtime/base/world.h"
 #include "runtime/serve/workspace.h"
+#include "runtime/state/place.h"
 
 namespace radl::serve {
 namespace {
@@ -50,15 +51,23 @@ Json row_of(const Snapshot& snapshot) {
 }  // namespace
 
 Result<Snapshot> Workspace::snapshot() const {
-  return driver::read_snapshot(*settings_.host, folder_ + "/state", name_);
+  return driver::read_snapshot(*settings_.host, state_place(), name_);
+}
+
+// A list of many must not ask the bucket about each: once for each state of its runs, and every 15 s.
+std::string Workspace::bucket_stamp() const {
+  const auto last = runs();
+  return fmt::format("{}:{}:{}", last.size(), last.empty() ? "" : state_name(last.back().state),
+                     static_cast<long long>(settings_.host->world->clock.wall_seconds() / 15));
 }
 
 Json Workspace::summary() const {
-  const std::string database = folder_ + "/state/" + name_ + "/state.db";
+  const std::string place = state_place(), database = place + "/" + name_ + "/state.db";
+  const bool in_bucket = is_bucket_place(place);
   Json row;
   {
     std::lock_guard lock(facts_mutex_);
-    const std::string stamp = stamp_of(database) + stamp_of(database + "-wal");
+    const std::string stamp = in_bucket ? bucket_stamp() : stamp_of(database) + stamp_of(database + "-wal");
     if (facts_.stamp != stamp) {
       auto now = snapshot();
       facts_.row = now.ok() ? row_of(*now) : Json{{"unreadable", now.status().text()}};

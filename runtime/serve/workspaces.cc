@@ -5,6 +5,7 @@
 
 #include "common/files.h"
 #include "runtime/base/world.h"
+#include "runtime/state/store.h"
 
 namespace radl::serve {
 namespace {
@@ -122,7 +123,11 @@ Status Workspaces::remove(const std::string& id, bool may_apply) {
     std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const auto& its) { return its->id() == one.id(); });
   }
-  return users_.own().host->world->files.remove_tree(one.folder());
+  World& world = *users_.own().host->world;
+  if (const std::string place = one.state_place(); !place.starts_with(one.folder()))
+    if (Status gone = remove_state(place, one.name(), world); !gone.ok() && gone.code() != Code::NotFound)
+      return gone;
+  return world.files.remove_tree(one.folder());
 }
 
 }  // namespace radl::serve

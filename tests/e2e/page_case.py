@@ -37,12 +37,13 @@ class PageCase(RadlCase):
                     self.run_plan(infrastructure=one["id"], command="destroy")
         self.stop_server()
 
-    def serve(self, port=0, wrapper=()):
+    def serve(self, port=0, wrapper=(), folder="service", options=()):
         """`wrapper`: a command that runs radlc."""
-        self.server = self.start("serve", "--open", "--trust-users", "--listen", f"127.0.0.1:{port}", "--folder", self.folder / "service", "--cloud", "local", wrapper=wrapper)
+        self.server = self.start("serve", "--open", "--trust-users", "--listen", f"127.0.0.1:{port}", "--folder", self.folder / folder, "--cloud", "local",
+                                 *options, wrapper=wrapper)
         self.port = int(re.search(r"http://127\.0\.0\.1:(\d+);", self.server.stdout.readline())[1])
         self.link = re.search(r"http://\S+", self.server.stdout.readline())[0]
-        self.token = (self.folder / "service/token").read_text().strip()
+        self.token = (self.folder / folder / "token").read_text().strip()
         self.host = f"http://127.0.0.1:{self.port}"
 
     def stop_server(self, with_signal=signal.SIGTERM):

@@ -1,6 +1,8 @@
 """The own API of `radlc serve` against its description, docs/openapi.json, and as a program uses it."""
+import contextlib
 import http.client
 import json
+import sqlite3
 import threading
 
 from api_case import DOCUMENT, ApiCase, mismatch, operations, resolve
@@ -250,6 +252,30 @@ class Api(ApiCase):
         status, refused, _ = self.ask("POST", "/plans", {"infrastructure": one, "command": "destroy"})
         self.assertEqual((status, str(self.folder) in json.dumps(refused)), (404, False))
 
+    def test_links_lead_nowhere(self):
+        """A node or a program may leave symbolic links where results and uploads lie."""
+        one = self.create()
+        self.run_plan(infrastructure=one, program="radl 2\noutput a (value = 1)\n")
+        secrets = self.folder / "secrets"
+        secrets.mkdir()
+        (secrets / "key").write_text("secret of the computer")
+        for folder in ("result", "files"):
+            place = self.folder / "service/workspaces" / one / folder
+            place.mkdir(exist_ok=True)
+            (place / "file").symlink_to(secrets / "key")
+            (place / "folder").symlink_to(secrets)
+        for place in ("results", "files"):
+            listed = self.get(f"/infrastructures/{one}/{place}")
+            self.assertNotIn("file", str(list(listed.values())), place)
+            self.assertNotIn("folder", str(list(listed.values())), place)
+        for path in ("file", "folder/key", "folder"):
+            status, body, _ = self.ask("GET", f"/infrastructures/{one}/results/{path}")
+            self.assertEqual(status, 404, path)
+            self.assertNotIn("secret of", str(body))
+        for path in ("file", "folder/key", "folder/new"):
+            self.ask("PUT", f"/infrastructures/{one}/files/{path}", b"overwritten")
+        self.assertEqual([(file.name, file.read_text()) for file in secrets.iterdir()], [("key", "secret of the computer")])
+
     def test_a_draft_of_a_killed_plan_is_removed_with_its_files(self):
         status, draft, _ = self.ask("POST", "/infrastructures", {"name": "killed", "temporary": True})
         self.assertEqual(status, 201)
@@ -263,6 +289,33 @@ class Api(ApiCase):
         self.serve(self.port)
         self.assertFalse((self.folder / f"service/workspaces/{draft['id']}").exists())
         self.assertTrue((self.folder / f"service/workspaces/{kept}/files/a/b").exists())
+
+    def forget_its_answer(self, infrastructure, address):
+        """As if the service was killed just before it recorded that the resource exists."""
+        self.server.kill()
+        self.server.communicate()
+        with contextlib.closing(sqlite3.connect(self.folder / f"service/workspaces/{infrastructure}/state/cluster/state.db")) as state, state:
+            state.execute("DELETE FROM resources WHERE address = ?", (address,))
+            state.execute("UPDATE journal SET closed_at = NULL, outcome = NULL WHERE address = ? AND kind = 'create'", (address,))
+        self.serve(self.port)
+
+    def test_a_plan_after_an_interrupted_run_can_be_run(self):
+        one = self.create()
+        self.run_plan(infrastructure=one, program=NODE)
+        self.forget_its_answer(one, "worker[0]")
+        plan = self.plan(infrastructure=one)
+        self.assertTrue(plan["interrupted"])
+        self.run_plan(infrastructure=one)
+        row = self.get(f"/infrastructures/{one}")
+        self.assertEqual((row["nodes"], row["resources"]), (1, 3))
+        self.assertEqual(len(self.found("home")), 1)  # of the one node
+        self.forget_its_answer(one, "worker[0]")
+        plan = self.plan(infrastructure=one, command="destroy")
+        self.assertEqual((plan["interrupted"], plan["uncertain"]), (True, ["worker[0]"]))
+        self.assertNotIn("worker[0]", [action["id"] for action in plan["actions"]])
+        self.assertEqual(self.end_of(self.ask("POST", "/runs", {"plan": plan["id"]})[1]["id"])["state"], "done")
+        self.assertEqual(self.get(f"/infrastructures/{one}/receipt")["left"], [])
+        self.assertEqual(self.found("home"), [])
 
     def test_a_plan_above_its_budget_is_not_run(self):
         one = self.create()

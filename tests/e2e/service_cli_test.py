@@ -116,7 +116,7 @@ class ServiceCliTest(ServiceCliCase):
                     refused.setdefault(command, set()).add(option)
         state, all_of_a_run = {"--state"}, {"--state", "--auth", "--ask-sudo-password"}
         self.assertEqual(refused, {
-            "plan": all_of_a_run | {"--out"}, "apply": all_of_a_run | {"--keep"}, "scale": {"--state", "--auth"},
+            "plan": all_of_a_run | {"--out"}, "apply": all_of_a_run, "scale": {"--state", "--auth"},
             "destroy": all_of_a_run | {"--also", "--from-cloud"}, "runs": state, "logs": state, "cancel": state, "show": state, "output": state,
             "wait": {"--state", "--auth", "--cloud", "--input", "--input-file", "--module-path"}})
 

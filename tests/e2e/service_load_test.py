@@ -115,6 +115,19 @@ class ServiceLoadTest(PageCase):
         self.assertTrue(all(one.numbers() == first for one in streams))
         self.assertEqual(self.end_of(run)["state"], "done")
 
+    def test_the_service_ends_after_streams_that_have_just_gone(self):
+        """Their thread did nothing but free memory, in which an allocator can deadlock (runtime/cli/thread_start.cc)."""
+        for number in range(5):
+            run = self.start_plan(infrastructure=self.create(f"cluster{number}"), program=NODE)
+            streams = [Stream(self, run) for _ in range(20)]
+            for _ in range(2):
+                self.ask("POST", f"/runs/{run}/stop")
+            self.end_of(run)
+            for one in streams:
+                one.socket.close()
+            self.assertEqual(self.stop_server()[0], 0)
+            self.serve(self.port)
+
     def test_runs_of_many_infrastructures_at_once(self):
         """50 with RADL_LONG_TESTS=1: each has a node."""
         count = 50 if os.environ.get("RADL_LONG_TESTS") else 6
