@@ -10,11 +10,12 @@ namespace radl::serve {
 namespace {
 
 TEST(PlanQuery, IsTheSameFromWhatIsKeptOfIt) {
-  const Json body = {
-      {"command", "scale"},  {"files", {"a/b.radl"}}, {"module_path", {"."}}, {"targets", {"x[0]"}},
-      {"replace", {"x[1]"}}, {"on_error", "retry"},   {"cloud", "ec2"},       {"refresh", true},
-      {"max_cost", "2"},     {"parallelism", 3},      {"lock_timeout", 1.5},  {"system", "x"},
-      {"relative", true},    {"count", -1},           {"without", {2}},       {"exactly", {0, 1}}};
+  const Json body = {{"command", "scale"},  {"files", {"a/b.radl"}}, {"module_path", {"."}},
+                     {"targets", {"x[0]"}}, {"replace", {"x[1]"}},   {"on_error", "retry"},
+                     {"cloud", "ec2"},      {"refresh", true},       {"max_cost", "2"},
+                     {"parallelism", 3},    {"lock_timeout", 1.5},   {"system", "x"},
+                     {"relative", true},    {"count", -1},           {"without", {2}},
+                     {"exactly", {0, 1}},   {"keep", true}};
   auto query = plan_query_from(body);
   ASSERT_TRUE(query.ok()) << query.status().text();
   const Json kept = to_json(*query);
