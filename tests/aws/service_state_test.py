@@ -60,7 +60,7 @@ class ServiceStateTest(PageCase):
 
     def test_a_place_that_cannot_be_reached_is_an_error_at_the_start(self):
         self.stop_server()
-        self.radlc("serve", "--folder", self.folder / "other", "--listen", "127.0.0.1:0", "--state", "s3://missing-bucket/team", code=2)
+        self.radlc("serve", "--folder", self.folder / "other", "--listen", "127.0.0.1:0", "--state", "s3://missing-bucket/team", code=1)
         self.assertIn("s3://missing-bucket", self.err)
         self.serve(self.port)
 
