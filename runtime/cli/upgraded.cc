@@ -51,7 +51,7 @@ class Comparison {
     if (!after.program)
       return invalid(path_ + " would not compile as `radl 2` (" + after.why + ") and was left alone" +
                      hint());
-    if (*before.program != *after.program) return differs();
+    if (*before.program != *after.program) return differs(*before.program, *after.program);
     // A value may be the same by chance: each input is compared with a second one.
     for (const std::string& name : free_) {
       for (const char* sample : kSamples) {
@@ -60,7 +60,7 @@ class Comparison {
         other[name] = sample;
         auto [left, right] = both(other);
         if (!left.program || !right.program) continue;
-        if (*left.program != *right.program) return differs();
+        if (*left.program != *right.program) return differs(*left.program, *right.program);
         break;
       }
     }
@@ -68,8 +68,12 @@ class Comparison {
   }
 
  private:
-  Status differs() const {
-    return invalid(path_ + " would come to another program as `radl 2` and was left alone");
+  Status differs(const Json& before, const Json& after) const {
+    Status found = invalid(path_ + " would be another program as `radl 2` and was left alone");
+    if (after["networks"].size() == before["networks"].size()) return found;
+    return std::move(found).with_hint(
+        "in `radl 2` a system without a network gets a default one: first give each system a network "
+        "(`net_interface.0.connection = 'NAME'`)");
   }
   std::string hint() const {
     return free_.empty() ? ""

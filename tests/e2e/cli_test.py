@@ -238,6 +238,14 @@ each p in ['eu-a', 'eu-b'] (
                           for node in nodes},
                          {"a": ("ec2", None), "n-eu-a": ("local", "eu-a"), "n-eu-b": ("local", "eu-b")})
 
+    def test_a_system_without_a_network_is_left_alone(self):
+        """In `radl 2` it would get one."""
+        text = "system s ( cpu.count = 1 )\ndeploy s 1\n"
+        path = self.write("a.radl", text)
+        self.inside(self.folder, "fmt", "--upgrade", path, code=1)
+        self.assertIn("first give each system a network", self.err)
+        self.assertEqual(pathlib.Path(path).read_text(), text)
+
     def test_a_computed_cloud_of_several_lines_is_upgraded(self):
         path = self.write("a.radl", "radl 2\n\nsystem a (\n  count = 1\n  cloud = lookup(\n    { k = 'ec2' },  # sites\n"
                                     "    'k',\n    'gce'\n  )\n)\n")

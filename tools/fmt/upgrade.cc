@@ -35,8 +35,11 @@ class Upgrader {
 
   std::string run() {
     bool older = tree_.dialect == ast::Dialect::Radl1;
-    if (older)
+    if (older) {
       for (Edit& edit : without_and(tree_, text_)) edits_.push_back(std::move(edit));
+      for (const ast::Trivia& piece : tree_.trivia)  // RADL 1 skips it
+        if (piece.kind == ast::TriviaKind::Junk) edits_.push_back({piece.span.begin, piece.span.end, " "});
+    }
     each_block(tree_.blocks, [&](const ast::Block& block) {
       if (older) return dotted_cloud(block);
       if (block.kind == ast::Kind::Input) type_of(*ast::as<ast::FeatureBlock>(&block));

@@ -127,6 +127,12 @@ TEST(Upgrade, Radl1) {
       "'a$${b'\n)\n");
 }
 
+TEST(Upgrade, WhatRadl1SkipsIsRemoved) {
+  EXPECT_EQ(upgraded("\"\nsystem s (cpu.count = -1 and disk.0.os.name = 'linux';)\ndeploy s 1\"\n"),
+            upgraded("system s (cpu.count = 1 and disk.0.os.name = 'linux')\ndeploy s 1\n"));
+  EXPECT_EQ(upgraded("network n ()\n}\n"), upgraded("network n ()\n"));
+}
+
 TEST(Upgrade, MegaIsWrittenInCapitals) {
   expect_upgrade("system a (memory.size >= 512m and disk.1.size <= 20 m and disk.0.size = 2g)\n",
                  "radl 2\n\nsystem a (memory.size >= 512M, disk.1.size <= 20M, disk.0.size = 2g)\n");
