@@ -36,8 +36,8 @@ Result<std::string> format_text(const SourceFile& source, Diagnostics& diagnosti
   SourceFile again(source.id(), source.path(), text);
   auto tree_again = parse(again, unheard, {.dialect = options.dialect});
   if (!same_meaning(*tree, *tree_again) || layout(*tree_again, options) != text) {
-    if (source.invalid_utf8() != std::string::npos)
-      return invalid(source.path() + " is not UTF-8 and was left alone");
+    if (source.invalid_utf8() != std::string::npos || source.text().find('\0') != std::string_view::npos)
+      return invalid(source.path() + " is not a text in UTF-8 and was left alone");
     return internal_error("formatting " + source.path() + " would change it wrongly; it was left alone");
   }
   return text;

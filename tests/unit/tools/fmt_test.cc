@@ -156,6 +156,13 @@ TEST(Format, AnEmptyTextStaysEmpty) {
   expect(" \n\n", "");
 }
 
+// Without its leading marks the text is mostly NUL, and is not read as text any more.
+TEST(Format, BytesThatAreNotTextAreRefused) {
+  Diagnostics diagnostics;
+  const SourceFile source(1, "a.radl", std::string("\r\r\r\r\r\xEF\xBB\xBF\r\r\0\r", 12));
+  EXPECT_EQ(formatter::format(source, diagnostics).status().code(), Code::Invalid);
+}
+
 // Whether a block takes one line is decided twice, for the blank lines around it and for itself.
 TEST(Format, ALineAsWideAsMayBeStaysOne) {
   for (int width = 90; width <= 110; ++width) {
