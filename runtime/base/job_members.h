@@ -7,8 +7,10 @@
 
 namespace radl {
 
-// Whether this node of the training has workers only: a training cannot continue without its chief and
-// servers.
+// Whether another worker takes over from a lost chief: in the modes without servers, with several workers.
+bool has_succession(const nlohmann::json& training);
+// Whether a training can continue without this one of its nodes: it has workers only, and no chief that has
+// no successor.
 bool has_workers_only(const nlohmann::json& training, const std::string& node);
 // Whether a training that runs continues without these of its nodes: they have workers only, and a worker
 // stays on another node.

@@ -98,6 +98,8 @@ std::string EventLines::metric(const Event& event) {
   const TrainingProgress& training = found->second;
   if (what == "peer_lost") return fmt::format("{}: lost {}, continuing with the others", event.id, peer);
   if (what == "peer_joined" && training.started) return fmt::format("{}: {} has joined", event.id, peer);
+  if (what == "chief")
+    return fmt::format("{}: {} takes over as chief", event.id, json::text_of(event.data, "task"));
   if (what == "warning" || what == "strategy")
     return fmt::format("{}: {}", event.id, json::text_of(event.data, "message"));
   if (what == "dataset" && !training.dataset_note.empty())

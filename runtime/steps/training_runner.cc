@@ -23,6 +23,8 @@
 #include "runtime/steps/training/found.h"
 #include "runtime/steps/training/heard.h"
 #include "runtime/steps/training/keeping.h"
+#include "runtime/steps/training/leader.h"
+#include "runtime/steps/training/newest.h"
 #include "runtime/steps/training/parting.h"
 #include "runtime/steps/training/restarts.h"
 #include "runtime/steps/training/result.h"
@@ -68,14 +70,16 @@ class TrainingRun {
     if (!layout) return std::move(layout).status().at(where());
     layout_ = *layout;
     auto keeping = Keeping::open(
-        training_, chief(), job_, context_.context->work_directory + "/trainings/" + job_, step_.id,
-        context_.context->environment, [this](const std::string& line) { log_.line(line); });
+        training_, [this]() -> Member& { return chief(); }, job_,
+        context_.context->work_directory + "/trainings/" + job_, step_.id, context_.context->environment,
+        [this](const std::string& line) { log_.line(line); });
     if (!keeping) return std::move(keeping).status().at(where());
     keeping_ = std::move(*keeping);
     Status found = look();
     if (context_.only_joins && !(found.ok() && joined_)) return leave_as_it_is(found);
     if (!found.ok()) return std::move(found).at(where());
-    restarts_ = std::make_unique<Restarts>(layout_.tasks[layout_.chief].name());
+    leader_ = std::make_unique<Leader>(layout_, layout_.chief);
+    restarts_ = std::make_unique<Restarts>([this](const Task& task) { return layout_.may_lose(task); });
     for (const auto& task : layout_.tasks) processes_.push_back({task.file(), task.node});
     following_ = std::make_unique<jobs::Following>(members_, processes_, rules());
     Status begun = joined_ ? join() : prepare();
@@ -95,7 +99,8 @@ class TrainingRun {
 
  private:
   std::string where() const { return fmt::format("training '{}'", training_.value("name", "")); }
-  Member& chief() { return *members_[layout_.tasks[layout_.chief].node]; }
+  const Task& lead() const { return layout_.tasks[leader_ ? leader_->task() : layout_.chief]; }
+  Member& chief() { return *members_[lead().node]; }
   bool cancelled() const { return context_.context->stop.asked(); }
 
   void tell(const std::string& node, const std::string& what, const char* state, double seconds = 0) {
@@ -124,6 +129,10 @@ class TrainingRun {
     interrupted_ = found_.same;  // part of it is gone: resume from the last checkpoint
     for (const Status& why : unreachable_)
       if (!why.ok()) return why;
+    // The last chief may have been another one than the first worker.
+    if (layout_.succession && (context_.resume || interrupted_))
+      if (const std::optional<size_t> node = newest_checkpoint(members_))
+        number_workers(layout_, {{*node, 0}});
     return {};
   }
 
@@ -199,7 +208,11 @@ class TrainingRun {
   void on_line(size_t node, const std::string& line) {
     Json news = Json::parse(line, nullptr, false);
     // Of a training that was joined the steps are reported again: they say nothing about this apply.
-    heard_.take(news, layout_.tasks[layout_.chief].name(),
+    if (leader_->take(news)) {
+      log_.line(fmt::format("{}: {} leads the training", nodes_[node].address, lead().name()));
+      keeping_->news();
+    }
+    heard_.take(news, lead().name(),
                 joined_ ? std::nullopt : std::optional(seconds_since(context_.run_begun)));
     const std::string event = json::text_of(news, "event");
     if (event == "checkpoint" || event == "evaluated") keeping_->news();
@@ -302,7 +315,7 @@ class TrainingRun {
 
   // When the chief has ended, or the training cannot go on.
   std::optional<Status> verdict(const Ends& ends) {
-    const Standing now = standing(layout_, ends);
+    const Standing now = standing(layout_, leader_->task(), leader_->finished(), ends);
     if (now.failed) return failure(ends, *now.failed);
     if (now.done) return Status();
     if (std::optional<Status> ended = parting_.check(ends, *following_)) return ended;
@@ -374,6 +387,7 @@ class TrainingRun {
   Layout layout_;
   Found found_;
   bool interrupted_ = false, joined_ = false;
+  std::unique_ptr<Leader> leader_;
   std::unique_ptr<Restarts> restarts_;
   Heard heard_;
   std::vector<Process> processes_;

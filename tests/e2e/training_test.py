@@ -327,24 +327,49 @@ class Training(RadlCase):
         self.assertEqual(self.training_pids(), [])
         self.destroy()
 
-    def test_all_reduce_resumes_from_its_checkpoint_without_its_chief(self):
+    def has_successor(self, log):
+        """Worker 1 leads and has written the result, and the training was not started again."""
+        self.assertEqual({e["task"] for e in self.metrics(log) if e["event"] == "chief"}, {"worker/1"})
+        self.assertNotIn('"event":"action_retry"', log.read_text())
+        self.assertEqual(self.report()["task"], "worker/1")
+        self.assertTrue((self.folder / "result/model/model.safetensors").exists())
+
+    def test_another_worker_takes_over_from_a_killed_chief_and_its_model_comes_back(self):
         self.all_reduce()
-        process, log = self.start_training("epochs=6")
-        os.kill(self.wait_for_task("worker-0"), signal.SIGKILL)
-        out, err = process.communicate(timeout=200)
-        self.assertEqual(process.returncode, 0, out + err)
-        self.assertIn('"event":"action_retry"', log.read_text())
-        self.assertEqual([e for e in self.metrics(log) if e["event"] == "chief"], [], "no other worker takes over")
-        self.assertEqual(self.report()["metrics"]["epochs"], 6)
+        process, log = self.start_training("epochs=60")
+        first = self.wait_for_task("worker-0")
+        self.wait_for_event(log, "peer_joined", peer="worker/1")
+        os.kill(first, signal.SIGKILL)
+        self.wait_for_event(log, "chief", task="worker/1")
+        self.wait_for_task("worker-0", other_than=first)
+        self.wait_for_event(log, "peer_joined", peer="worker/0")
+        self.end(process, log)
+        self.has_successor(log)
         self.destroy()
 
-    def test_without_its_chief_all_reduce_ends_although_nobody_follows_it(self):
+    def test_another_worker_takes_over_when_the_chiefs_node_is_lost(self):
         self.all_reduce()
-        process, _ = self.start_training("epochs=2000")
+        process, log = self.start_training("epochs=150")
+        self.wait_for_event(log, "peer_joined", peer="worker/1")
+        self.lose_node("worker-0")
+        self.wait_for_event(log, "chief", task="worker/1")
+        self.wait_for_event(log, "member_lost")
+        out, err = process.communicate(timeout=250)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.has_successor(log)
+        self.assertEqual(self.report()["metrics"]["epochs"], 150)
+        self.destroy()
+
+    def test_a_result_of_a_successor_is_found_although_nobody_followed_the_training(self):
+        self.all_reduce()
+        process, _ = self.start_training("epochs=60")
         process.kill()
         process.communicate()
         os.kill(self.wait_for_task("worker-0"), signal.SIGKILL)
-        self.wait_until(lambda: not self.training_pids(), message="a worker trains on, and no run will look for its results")
+        process, log = self.start_training("epochs=60")
+        out, err = process.communicate(timeout=250)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.has_successor(log)
         self.destroy()
 
     def test_a_killed_worker_is_started_again(self):
@@ -375,6 +400,39 @@ class Training(RadlCase):
         os.kill(self.wait_for_task("ps-0"), signal.SIGKILL)
         self.end(process, log)
         self.assertGreater(self.report()["metrics"]["resumed_from"], 0)
+        self.destroy()
+
+    def test_a_killed_second_server_loses_nothing_and_is_started_again(self):
+        self.edit(self.file, ("deploy server 1", "deploy server 2"))
+        process, log = self.start_training("epochs=60")
+        first = self.wait_for_task("ps-1")
+        os.kill(first, signal.SIGKILL)
+        self.wait_for_event(log, "peer_lost", peer="ps/1")
+        self.wait_for_task("ps-1", other_than=first)
+        self.wait_for_event(log, "peer_joined", peer="ps/1")
+        self.end(process, log)
+        self.assertNotIn('"event":"action_retry"', log.read_text())
+        self.assertEqual(self.report()["metrics"]["resumed_from"], 0)
+        self.assertEqual(self.report()["metrics"]["epochs"], 60)
+        self.destroy()
+
+    def test_scale_drains_the_chief_of_a_running_training(self):
+        self.all_reduce()
+        self.edit(self.file, ("default = 2, min = 1", "default = 3"), ("default = 4", "default = 2000"))
+        process, log = self.start_training()
+        self.wait_for_event(log, "peer_joined", peer="worker/2")
+        self.wait_for_free_lock()
+        self.radlc("scale", self.file, "worker", "--node", "worker[0]", "-y")
+        self.wait_for_event(log, "chief", task="worker/1")
+        self.wait_until(lambda: self.workers_of_training() == ["worker[1]", "worker[2]"], 100, "the supervisor does not notice")
+        steps = lambda: len([e for e in self.metrics(log) if e["event"] == "step" and e["task"] == "worker/1" and "eta_seconds" in e])
+        seen = steps()
+        self.wait_until(lambda: steps() >= seen + 3 or process.poll() is not None, message="no further step")
+        self.assertIsNone(process.poll())
+        self.assertNotIn('"event":"action_retry"', log.read_text())
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 130, out + err)
         self.destroy()
 
     def test_radlc_killed_during_training_takes_it_up_again(self):

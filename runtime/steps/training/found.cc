@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "runtime/base/job_members.h"
 
@@ -61,16 +62,19 @@ Found find_training(const Json& training, const std::vector<NodeHandle>& nodes,
   if (!found.same) return found;
   number_workers(layout, numbers);
   found.whole = true;
+  bool well = false, runs_chief = false;
   for (const Task& task : layout.tasks) {
     if (found.without.contains(task.node)) continue;
     const ProcessState state = looks[task.node].of(task.file());
     const bool runs = state.phase == ProcessState::Phase::Running;
     const bool ended = state.phase == ProcessState::Phase::Ended;
-    // A lost worker does not end a training; the chief and the servers do.
-    const bool may_be_lost = task.type == "worker" && &task != &layout.tasks[layout.chief];
     found.running |= runs;
-    found.whole &= runs || (ended && (state.exit == 0 || may_be_lost));
+    well |= runs || (ended && state.exit == 0);
+    found.whole &= runs || (ended && (state.exit == 0 || layout.may_lose(task)));
+    if (layout.succession && (runs ? !std::exchange(runs_chief, true) : !runs_chief && state.exit == 0))
+      layout.chief = static_cast<size_t>(&task - layout.tasks.data());
   }
+  found.whole &= well;
   return found;
 }
 

@@ -22,7 +22,8 @@ struct Found {
 };
 
 // `run`: of this training (Member::write_run). `looks`: one for each node; empty for a node that cannot be
-// reached. `layout`: its workers get the numbers that they have where they run.
+// reached. `layout`: its workers get the numbers that they have where they run. If a lost chief has a
+// successor, the first worker that runs stands for the chief until the tasks say who it is.
 Found find_training(const Json& training, const std::vector<NodeHandle>& nodes,
                     const std::vector<jobs::Member::Look>& looks, const std::string& run, Layout& layout);
 

@@ -20,12 +20,13 @@ constexpr size_t kEngineKeeps = 2;  // checkpoint.keep of a job that does not sa
 
 }  // namespace
 
-Result<std::unique_ptr<Keeping>> Keeping::open(const Json& training, Member& chief, const std::string& job,
-                                               const std::string& scratch, const std::string& step,
-                                               const Environment& environment, Say say) {
+Result<std::unique_ptr<Keeping>> Keeping::open(const Json& training, std::function<Member&()> chief,
+                                               const std::string& job, const std::string& scratch,
+                                               const std::string& step, const Environment& environment,
+                                               Say say) {
   ResultOwner owner{step, training.value("identity", "")};
   std::unique_ptr<Keeping> made(
-      new Keeping(training, chief, scratch, std::move(owner), environment, std::move(say)));
+      new Keeping(training, std::move(chief), scratch, std::move(owner), environment, std::move(say)));
   const std::string result = training.value("result", ""), checkpoints = training.value("checkpoints", "");
   if (is_bucket(result)) {
     auto folder = open_bucket_folder(made->http_, result);
@@ -63,7 +64,8 @@ Status Keeping::prepare(bool resume, const Stop& stop) {
   }
   if (!kept_) return {};
   Status ready = check_writable(*kept_, stop);
-  if (ready.ok()) ready = resume ? checkpoints_->bring(chief_, stop) : checkpoints_->begin_anew(chief_, stop);
+  if (ready.ok())
+    ready = resume ? checkpoints_->bring(chief_(), stop) : checkpoints_->begin_anew(chief_(), stop);
   return ready.ok() ? ready : std::move(ready).at("checkpoints");
 }
 
@@ -83,8 +85,8 @@ void Keeping::news() {
 }
 
 Status Keeping::send(const Stop& stop) {
-  Status sent = checkpoints_ ? checkpoints_->send(chief_, stop) : Status();
-  if (sent.ok() && events_) sent = events_->send(chief_, stop);
+  Status sent = checkpoints_ ? checkpoints_->send(chief_(), stop) : Status();
+  if (sent.ok() && events_) sent = events_->send(chief_(), stop);
   return sent;
 }
 
@@ -131,10 +133,10 @@ Status Keeping::finish(const Stop& stop) {
 
 Result<Json> Keeping::result(const RunFacts& facts, const Stop& stop) {
   if (!result_)
-    return bring_result(training_.value("result", ""), training_.value("result", ""), owner_, chief_, facts,
+    return bring_result(training_.value("result", ""), training_.value("result", ""), owner_, chief_(), facts,
                         say_);
   const std::string local = scratch_ + "/result", shown = training_.value("result", "");
-  auto output = bring_result(local, shown, owner_, chief_, facts, say_);
+  auto output = bring_result(local, shown, owner_, chief_(), facts, say_);
   if (!output) return output;
   // The weights last: they are what the next apply looks for.
   const std::string weights = output->at("model_path").get<std::string>().substr(shown.size() + 1);

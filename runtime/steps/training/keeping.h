@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 
 #include "common/environment.h"
@@ -16,9 +17,11 @@ class Keeping {
  public:
   // `scratch`: a folder of this computer, of this training alone. `step`: its id. Nothing is asked of a
   // bucket yet.
-  static Result<std::unique_ptr<Keeping>> open(const Json& training, Member& chief, const std::string& job,
-                                               const std::string& scratch, const std::string& step,
-                                               const Environment& environment, Say say);
+  // `chief`: the member that has the chief now.
+  static Result<std::unique_ptr<Keeping>> open(const Json& training, std::function<Member&()> chief,
+                                               const std::string& job, const std::string& scratch,
+                                               const std::string& step, const Environment& environment,
+                                               Say say);
   ~Keeping();
 
   // Before the processes start: the buckets can be written; the chief has the checkpoint to go on from, or
@@ -35,10 +38,10 @@ class Keeping {
   Result<Json> result(const RunFacts& facts, const Stop& stop);
 
  private:
-  Keeping(const Json& training, Member& chief, std::string scratch, ResultOwner owner,
+  Keeping(const Json& training, std::function<Member&()> chief, std::string scratch, ResultOwner owner,
           const Environment& environment, Say say)
       : training_(training),
-        chief_(chief),
+        chief_(std::move(chief)),
         scratch_(std::move(scratch)),
         owner_(std::move(owner)),
         say_(std::move(say)),
@@ -49,7 +52,7 @@ class Keeping {
   void end_thread();
 
   const Json& training_;
-  Member& chief_;
+  const std::function<Member&()> chief_;
   std::string scratch_;
   ResultOwner owner_;
   Say say_;

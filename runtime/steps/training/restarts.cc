@@ -32,7 +32,7 @@ void Restarts::end() {
 bool Restarts::again(const Task& task, int exit) {
   std::unique_lock lock(mutex_);
   const bool killed = exit < 0 || exit >= 128, lost_its_link = exit == 2;
-  if (over_ || task.type != "worker" || task.name() == chief_ || !(killed || lost_its_link)) return false;
+  if (over_ || !may_lose_(task) || !(killed || lost_its_link)) return false;
   // Without the chief's word it is the chief or a server that is gone.
   if (lost_its_link) news_.wait_for(lock, kWord, [&] { return over_ || lost_.contains(task.name()); });
   if (over_ || (lost_its_link && !lost_.contains(task.name()))) return false;

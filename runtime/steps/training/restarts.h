@@ -1,12 +1,14 @@
 // Which ended processes of a training are started again, and which silent ones are ended.
 //
-// A worker that was killed, or that lost its link while the chief continues, is started again: others get its
-// batches meanwhile, and it may come back at any time. A chief or server is not, because its state is lost:
-// the whole training then resumes from its last checkpoint (the executor's next attempt).
+// A task that the others can lose (Layout::may_lose) is started again if it was killed, or lost its link
+// while the chief continues: others do its work meanwhile, and it may come back at any time. Any other one is
+// not, because its state is lost: the whole training then resumes from its last checkpoint (the executor's
+// next attempt).
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,8 +23,7 @@ namespace radl::training {
 
 class Restarts {
  public:
-  // `chief`: the task that is the chief.
-  explicit Restarts(std::string chief) : chief_(std::move(chief)) {}
+  explicit Restarts(std::function<bool(const Task&)> may_lose) : may_lose_(std::move(may_lose)) {}
 
   // From the chief's progress lines: it has given this task ("worker/1") up, or has it back.
   void lost(const std::string& task);
@@ -38,7 +39,7 @@ class Restarts {
 
  private:
   using Clock = std::chrono::steady_clock;
-  const std::string chief_;
+  const std::function<bool(const Task&)> may_lose_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::map<std::string, Clock::time_point> lost_;

@@ -107,7 +107,23 @@ bool Starting::any_arrives() const {
   return !arriving_.empty();
 }
 
+// A worker 0 that is alone leads: it must not begin anew.
+Status Starting::let_resume(Member& member, const Task& task) {
+  const std::string file = "job-" + task.file() + ".json";
+  auto text = member.read(file, kLargestJob);
+  if (!text) return text.status();
+  Json job = Json::parse(*text, nullptr, false);
+  if (!job.is_object()) return {Code::Corrupt, file + " is not a job"};
+  if (job.value("resume", "") == "auto") return {};
+  job["resume"] = "auto";
+  return member.put_bytes(job.dump(2), file, parts_.context.stop);
+}
+
 Status Starting::restart(size_t node, const std::vector<Task>& tasks) {
+  for (const Task& task : tasks) {
+    if (!parts_.layout.succession) continue;
+    if (Status ready = let_resume(*parts_.members[node], task); !ready.ok()) return ready;
+  }
   auto engine = place_engine(parts_.nodes[node], parts_.context);
   return engine ? parts_.members[node]->start(launches(*engine, tasks)) : engine.status();
 }

@@ -57,6 +57,7 @@ class Starting {
 
  private:
   void choose_port(Task& task);
+  Status let_resume(Member& member, const Task& task);
 
   const Parts parts_;
   const Tell tell_;

@@ -8,6 +8,7 @@
 
 #include "common/processors.h"
 #include "compiler/resources/resource_schema.h"
+#include "runtime/base/job_members.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/jobs/network.h"
 
@@ -31,6 +32,13 @@ std::vector<Task> Layout::on(size_t node) const {
   return here;
 }
 
+bool Layout::may_lose(const Task& task) const {
+  const bool leads = task.name() == tasks[chief].name();
+  if (task.type == "worker") return succession || !leads;
+  const auto servers = std::ranges::count(tasks, std::string("ps"), &Task::type);
+  return task.type == "ps" && !leads && servers > 1;
+}
+
 void number_workers(Layout& layout, const std::map<size_t, int>& numbers) {
   std::set<int> taken;
   for (const auto& [node, number] : numbers) taken.insert(number);
@@ -43,6 +51,8 @@ void number_workers(Layout& layout, const std::map<size_t, int>& numbers) {
     task.index = 0;
     while (!taken.insert(task.index).second) ++task.index;
   }
+  for (size_t i = 0; layout.succession && i < layout.tasks.size(); ++i)
+    if (layout.tasks[i].index == 0) layout.chief = i;
 }
 
 namespace {
@@ -80,6 +90,7 @@ Result<Json> cluster_of(const std::string& job, const Layout& layout, const std:
 
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes) {
   Layout layout;
+  layout.succession = has_succession(training);
   auto node_of = [&](const std::string& address) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i].address == address) return i;
@@ -111,17 +122,22 @@ Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& 
   return layout;
 }
 
-Standing standing(const Layout& layout, const std::map<std::string, int>& ends) {
-  const Task& chief = layout.tasks[layout.chief];
-  if (auto end = ends.find(chief.file()); end != ends.end())
+Standing standing(const Layout& layout, size_t lead, bool finished, const std::map<std::string, int>& ends) {
+  const Task& chief = layout.tasks[lead];
+  const auto end = ends.find(chief.file());
+  if (end != ends.end() && !layout.succession)
     return end->second == 0 ? Standing{true, nullptr} : Standing{false, &chief};
+  // Any worker ends well when the run is finished, and the chief last.
+  const bool all = ends.size() == layout.tasks.size();
+  if (end != ends.end() && end->second == 0 && (finished || all)) return {true, nullptr};
+  if (all) return {false, &chief};
   size_t working = 0;
   const Task* gone = nullptr;
   for (const auto& task : layout.tasks) {
     auto end = ends.find(task.file());
     const bool bad = end != ends.end() && end->second != 0;
     // What is wrong with the job or its data is wrong for all.
-    if (bad && (task.type == "ps" || end->second == 1)) return {false, &task};
+    if (bad && (!(layout.may_lose(task) || task.type == "worker") || end->second == 1)) return {false, &task};
     if (task.type != "worker") continue;
     working += !bad;
     if (bad) gone = &task;
@@ -178,9 +194,8 @@ Json job_of(const Json& training, const Layout& layout, const Task& task, const 
   job["threads"] = threads;
   job["cluster"] = cluster;
   job["task"] = {{"type", task.type}, {"index", task.index}};
-  // A worker that has directories would take over from a lost chief. The results would then be on its node,
-  // where nobody looks for them.
-  if (task.name() == layout.tasks[layout.chief].name())
+  // A worker that has directories takes over from a lost chief, and the runner follows it (leader.h).
+  if (layout.succession || task.name() == layout.tasks[layout.chief].name())
     job["directories"] = {{"checkpoint", "checkpoint"}, {"events", "events"}, {"model", "model"}};
   job["secrets"] = "job.key";
   job["progress"] = "progress-" + task.file() + ".jsonl";

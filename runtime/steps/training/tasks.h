@@ -21,8 +21,11 @@ struct Task {
 struct Layout {
   std::vector<Task> tasks;
   size_t chief = 0;                    // index in tasks: evaluates, writes checkpoints, events and the model
+  bool succession = false;             // another worker takes over from a lost chief (leader.h)
   bool needs_data(size_t node) const;  // a chief or worker runs there
   std::vector<Task> on(size_t node) const;
+  // Whether the others continue without this task. One that was killed is started again, and joins them.
+  bool may_lose(const Task& task) const;
 };
 
 // From training.cluster. In the modes allreduce and auto there are workers only, and worker 0 is the chief.
@@ -31,16 +34,17 @@ struct Layout {
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes);
 
 // Gives workers on these nodes these numbers, and the others the lowest free ones. A worker keeps its number
-// as long as it runs, whatever nodes come and go.
+// as long as it runs, whatever nodes come and go. Without servers, worker 0 is the chief then.
 void number_workers(Layout& layout, const std::map<size_t, int>& numbers);
 
 // How a training stands when these tasks have ended (by Task::file(), -1: killed): it is done with its chief;
-// it has failed with its chief, a server, or the last worker.
+// it has failed with its last worker, or with a task that it cannot lose. `chief`: the task that leads now;
+// `finished`: it has said that the run is finished.
 struct Standing {
   bool done = false;
   const Task* failed = nullptr;
 };
-Standing standing(const Layout& layout, const std::map<std::string, int>& ends);
+Standing standing(const Layout& layout, size_t chief, bool finished, const std::map<std::string, int>& ends);
 
 // The addresses of all tasks of a training that starts: {"worker": ["10.0.0.2:21001", ..], ..}.
 Json cluster_of(const Layout& layout, const std::vector<NodeHandle>& nodes);

@@ -4,6 +4,7 @@
 
 #include "runtime/base/job_members.h"
 #include "runtime/steps/training/found.h"
+#include "runtime/steps/training/leader.h"
 #include "runtime/steps/training/tasks.h"
 #include "tests/unit/runtime/steps/training_case.h"
 
@@ -182,25 +183,41 @@ TEST_F(FindTraining, AWorkerThatHasLeftGivesItsNumberAway) {
   EXPECT_EQ(find().without, std::set<size_t>{1}) << "the number is another's now";
 }
 
-TEST_F(FindTraining, ALostWorkerIsNotMissedAndALostChiefEndsIt) {
+TEST_F(FindTraining, ALostWorkerIsNotMissedAndALostChiefHasASuccessor) {
   has(0, "worker-0", Phase::Running);
   has(1, "worker-1", Phase::Ended, 3);
   has(2, "worker-2", Phase::Running);
   Found found = find();
   EXPECT_TRUE(found.joinable());
   EXPECT_TRUE(found.without.empty());
+  EXPECT_EQ(layout.chief, 0u);
   looks[0].processes[0].second.phase = Phase::Ended;
-  EXPECT_TRUE(find().same);
+  EXPECT_TRUE(find().joinable());
+  EXPECT_EQ(layout.chief, 2u) << "it runs";
+  looks[2].processes[0].second = {Phase::Ended, 1};
+  EXPECT_FALSE(find().whole) << "none runs, and none has ended well";
+  looks[2].processes[0].second = {Phase::Ended, 0};
+  EXPECT_TRUE(find().joinable());
+  EXPECT_EQ(layout.chief, 2u);
+}
+
+TEST_F(FindTraining, ALostChiefOfServersEndsItAndAnotherServerDoesNot) {
+  training["job"]["sync"]["mode"] = "async";
+  training["cluster"] = {{"chief", {"a"}}, {"ps", {"a", "b"}}, {"worker", {"c"}}};
+  has(0, "ps-0", Phase::Running);
+  has(1, "ps-1", Phase::Ended, -1);
+  has(2, "worker-0", Phase::Running);
+  EXPECT_TRUE(find().joinable());
+  looks[0].processes[0].second.phase = Phase::Ended;
   EXPECT_FALSE(find().whole);
 }
 
-TEST_F(FindTraining, AnotherRunOnTheChiefsNodeIsNotThisTraining) {
+TEST_F(FindTraining, AnotherRunOnANodeIsNotThisTraining) {
   has(0, "worker-0", Phase::Running);
   has(1, "worker-1", Phase::Running);
-  looks[0].run = "another";
+  looks[0].run = looks[1].run = "another";
   EXPECT_FALSE(find().same);
   looks[0].run = "run";
-  looks[1].run = "another";
   has(2, "worker-2", Phase::Running);
   EXPECT_EQ(find().without, std::set<size_t>{1}) << "what runs on a worker's node is ended there";
 }
@@ -217,7 +234,47 @@ TEST(JobMembers, ATrainingContinuesWithoutNodesOfWorkersWhileOthersWork) {
   training = {{"cluster", {{"chief", {"w0"}}, {"ps", Json::array()}, {"worker", {"w0", "w1", "w2"}}}},
               {"job", {{"sync", {{"mode", "allreduce"}}}}}};
   EXPECT_TRUE(continues_without(training, {"w1", "w2"}));
-  EXPECT_FALSE(continues_without(training, {"w0"})) << "it is the chief";
+  EXPECT_TRUE(continues_without(training, {"w0"})) << "it is the chief, and has a successor";
+  EXPECT_FALSE(continues_without(training, {"w0", "w1", "w2"}));
+  training["cluster"]["worker"] = {"w0"};
+  EXPECT_FALSE(has_workers_only(training, "w0"));
+}
+
+struct TrainingLeader : FindTraining {
+  TrainingLeader() { layout = *training::make_layout(training, nodes); }
+  bool says(const std::string& task, const std::string& event, const Json& more) {
+    Json line = {{"event", event}, {"task", task}};
+    line.update(more);
+    return leader.take(line);
+  }
+  training::Standing now(const std::map<std::string, int>& ends) {
+    return training::standing(layout, leader.task(), leader.finished(), ends);
+  }
+  training::Leader leader{layout, 0};
+};
+
+TEST_F(TrainingLeader, TheTaskThatLeadsFromTheLatestBatchOnCounts) {
+  EXPECT_FALSE(says("worker/0", "started", {{"step", 0}, {"test_images", 10}}));
+  EXPECT_FALSE(says("worker/1", "started", {{"steps", 40}})) << "a worker like others";
+  EXPECT_TRUE(says("worker/2", "chief", {{"step", 30}}));
+  EXPECT_FALSE(says("worker/1", "chief", {{"step", 20}})) << "an earlier one, heard late";
+  EXPECT_EQ(leader.task(), 2u);
+  EXPECT_FALSE(leader.finished());
+  EXPECT_TRUE(says("worker/1", "finished", {{"step", 40}, {"test_accuracy", 0.5}}));
+  EXPECT_FALSE(says("worker/2", "chief", {{"step", 50}}));
+  EXPECT_EQ(leader.task(), 1u);
+  EXPECT_TRUE(leader.finished());
+}
+
+TEST_F(TrainingLeader, ATrainingStandsAsItsLeaderDoes) {
+  EXPECT_EQ(now({{"worker-0", -1}}).failed, nullptr) << "another one takes over";
+  EXPECT_NE(now({{"worker-0", 1}}).failed, nullptr) << "what is wrong for one is wrong for all";
+  EXPECT_FALSE(now({{"worker-0", 0}}).done) << "the chief may still write the model";
+  says("worker/1", "chief", {{"step", 3}});
+  EXPECT_FALSE(now({{"worker-0", -1}, {"worker-2", 0}}).done);
+  says("worker/1", "finished", {{"step", 9}, {"test_accuracy", 0.5}});
+  EXPECT_TRUE(now({{"worker-0", -1}, {"worker-1", 0}}).done);
+  EXPECT_NE(now({{"worker-0", -1}, {"worker-1", 2}, {"worker-2", 2}}).failed, nullptr);
 }
 
 TEST(TrainingLayout, TakesTheAddressesOfARunningTraining) {
