@@ -40,6 +40,7 @@ class Writer {
   void operator()(Role role) { (*this)(static_cast<uint8_t>(role)); }
   void operator()(Numbers encoding) { (*this)(static_cast<uint8_t>(encoding)); }
   void operator()(Norms norms) { (*this)(static_cast<uint8_t>(norms)); }
+  void operator()(Replica replica) { (*this)(static_cast<uint8_t>(replica)); }
   void operator()(AverageConfig::Kind kind) { (*this)(static_cast<uint8_t>(kind)); }
   void operator()(const std::string& text) {
     (*this)(static_cast<uint32_t>(text.size()));
@@ -62,6 +63,11 @@ class Writer {
     size_t at = out_.size();
     out_.resize(at + bytes_of(encoding, values.size()));
     pack_numbers(encoding, values, out_.data() + at);
+  }
+  // So many numbers, which pack_numbers() has packed before.
+  void packed_already(uint64_t count, std::string_view bytes) {
+    (*this)(count);
+    out_.append(bytes);
   }
 
  private:
@@ -87,6 +93,9 @@ class Reader {
     encoding = static_cast<Numbers>(limited(static_cast<uint8_t>(Numbers::Int8)));
   }
   void operator()(Norms& norms) { norms = static_cast<Norms>(limited(static_cast<uint8_t>(Norms::OfRound))); }
+  void operator()(Replica& replica) {
+    replica = static_cast<Replica>(limited(static_cast<uint8_t>(Replica::Lost)));
+  }
   void operator()(AverageConfig::Kind& kind) {
     kind = static_cast<AverageConfig::Kind>(limited(static_cast<uint8_t>(AverageConfig::Kind::Mean)));
   }

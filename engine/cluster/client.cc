@@ -1,8 +1,14 @@
+// What a worker does with the servers' links.
+//
+// Each shard has a link of its own, to its primary. If that is lost, the worker looks for the shard's new
+// primary and repeats what it had said; the number of its push tells the server whether it has it already.
 #include "engine/cluster/client.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "common/digest.h"
 #include "engine/cluster/expect.h"
@@ -11,247 +17,303 @@
 namespace radl::engine::cluster {
 namespace {
 
-using Sessions = std::vector<std::unique_ptr<Session>>;
-
-Result<Sessions> open_sessions(const ClientOptions& options, Role role, const Connector& connector) {
-  Sessions out;
-  uint64_t incarnation = 0;
-  std::string random = random_bytes(8);
-  std::memcpy(&incarnation, random.data(), 8);
-  for (uint32_t shard = 0; shard < options.shards; ++shard) {
-    Result<std::unique_ptr<Link>> link = connector(shard);
-    if (!link) return std::move(link).status().at(fmt::format("ps/{}", shard));
-    out.push_back(std::make_unique<Session>(std::move(*link), options.peer_timeout));
-    Hello hello{role, options.index, incarnation, options.job_digest, options.parameters, options.statistics};
-    if (Status sent = out.back()->send(encode(hello)); !sent.ok()) return sent;
-  }
-  return out;
-}
+constexpr Milliseconds kDial{2000}, kBetween{100};
 
 class Worker : public WorkerClient {
  public:
-  Worker(const ClientOptions& options, Sessions sessions)
-      : options_(options), sessions_(std::move(sessions)) {}
+  explicit Worker(const ClientOptions& options) : options_(options) {
+    std::memcpy(&incarnation_, random_bytes(8).data(), 8);
+  }
 
-  Status welcome() {
-    for (auto& session : sessions_) {
-      Welcome w;
-      if (Status got = expect(*session, MessageType::Welcome, message_, options_.stop); !got.ok()) return got;
-      if (Status bad = decode(message_, w); !bad.ok()) return bad;
-      uint64_t before = parts_.empty() ? 0 : parts_.back().first + parts_.back().count;
-      bool fits = w.shard == parts_.size() && w.shards == options_.shards && w.first == before &&
-                  w.parameters == options_.parameters && w.count <= w.parameters - w.first &&
-                  (parts_.empty() || w.norms == parts_.front().norms);
-      if (!fits) return {Code::Corrupt, session->name() + ": its part of the model does not fit the others"};
-      if (w.shard == 0 && w.statistics != options_.statistics)
-        return invalid(session->name() + ": has another number of statistics");
-      session->set_limit((w.count + w.statistics) * 4 + kSmallMessage);
-      parts_.push_back(w);
+  Status connect(const Connector& connector) {
+    parts_.resize(options_.shards);
+    if (can_move()) {
+      for (uint32_t s = 0; s < options_.shards; ++s) {
+        if (Status found = find(s, options_.start_timeout); !found.ok()) return found;
+      }
+    } else {
+      if (Status opened = open_all(connector); !opened.ok()) return opened;
     }
-    if (parts_.back().first + parts_.back().count != options_.parameters) {
-      return {Code::Corrupt, "the servers' parts do not make up the model"};
-    }
-    return {};
+    return check_parts();
   }
 
   Result<Assignment> begin(std::span<float> weights, std::span<float> statistics) override {
-    for (auto& session : sessions_) {
-      if (Status sent = session->send(encode(Fetch{kFetchWeights | kFetchTicket})); !sent.ok()) return sent;
+    step_ = nullptr;
+    for (uint32_t s = 0; s < parts_.size(); ++s) {
+      if (Status asked = ask(s); !asked.ok()) return asked;
     }
     return collect(weights, statistics);
   }
 
   Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
                           std::span<float> statistics) override {
-    const double norm = parts_.front().norms == Norms::InPush ? norm2(step.gradients) : 0;
-    for (size_t s = 0; s < sessions_.size(); ++s) {
-      Push p;
-      p.version = versions_[s];
-      p.ticket = assignment_.ticket;
-      p.round = assignment_.round;
-      p.participants = assignment_.participants;
-      p.rate = step.rate;
-      p.loss = step.loss;
-      p.correct = step.correct;
-      p.images = step.images;
-      p.updates = step.updates;
-      p.squares = norm * norm;
-      p.encoding = options_.gradients;
-      encode(p, step.gradients.subspan(parts_[s].first, parts_[s].count),
-             s == 0 ? step.statistics : std::span<const float>(), message_);
-      if (Status sent = sessions_[s]->send(message_); !sent.ok())
-        return reason(*sessions_[s], std::move(sent));
+    step_ = &step;
+    ++sequence_;
+    norm_.reset();
+    own_norm_ = norms() == Norms::InPush ? norm2(step.gradients) : 0;
+    for (uint32_t s = 0; s < parts_.size(); ++s) {
+      if (Status asked = ask(s); !asked.ok()) return asked;
     }
-    if (parts_.front().norms == Norms::OfRound) {
+    if (norms() == Norms::OfRound) {
       if (Status told = add_norms(); !told.ok()) return told;
     }
     return collect(weights, statistics);
   }
 
   Traffic traffic() const override {
-    Traffic sum;
-    for (const auto& session : sessions_) sum = together(sum, session->traffic());
+    Traffic sum = past_;
+    for (const Part& part : parts_)
+      if (part.session) sum = together(sum, part.session->traffic());
     return sum;
   }
 
   void leave(const Status& why) override {
-    for (auto& session : sessions_) {
-      (void)session->send(encode(Stop{static_cast<uint8_t>(why.code()), why.message()}, MessageType::Leave));
+    for (Part& part : parts_) {
+      if (part.session)
+        (void)part.session->send(
+            encode(Stop{static_cast<uint8_t>(why.code()), why.message()}, MessageType::Leave));
     }
   }
 
  private:
-  // A server that ended the job may close the link before our send: what it said last matters more.
-  Status reason(Session& session, Status sent) {
-    while (session.receive(message_, Milliseconds(0)).ok()) {
-      if (message_.type == MessageType::Refuse || message_.type == MessageType::Stop)
-        return ended_by(message_, session.name());
+  struct Part {
+    std::unique_ptr<Session> session;
+    Welcome welcome;
+    uint64_t version = 0;  // of the weights that this worker has
+  };
+
+  bool can_move() const { return options_.dial && options_.shards > 1; }
+  Norms norms() const { return parts_.front().welcome.norms; }
+
+  Hello hello(uint32_t shard) const {
+    return {.role = Role::Worker,
+            .index = options_.index,
+            .incarnation = incarnation_,
+            .job_digest = options_.job_digest,
+            .parameters = options_.parameters,
+            .statistics = options_.statistics,
+            .shard = shard};
+  }
+
+  Status open_all(const Connector& connector) {
+    for (uint32_t s = 0; s < parts_.size(); ++s) {
+      Result<std::unique_ptr<Link>> link = connector(s);
+      if (!link) return std::move(link).status().at(fmt::format("ps/{}", s));
+      parts_[s].session = std::make_unique<Session>(std::move(*link), options_.peer_timeout);
+      if (Status sent = parts_[s].session->send(encode(hello(s))); !sent.ok()) return sent;
     }
-    return sent;
+    for (uint32_t s = 0; s < parts_.size(); ++s) {
+      if (Status got = expect(*parts_[s].session, MessageType::Welcome, message_, options_.stop); !got.ok())
+        return got;
+      if (Status bad = take_welcome(s); !bad.ok()) return bad;
+    }
+    return {};
+  }
+
+  Status take_welcome(uint32_t s) {
+    Part& part = parts_[s];
+    if (Status bad = decode(message_, part.welcome); !bad.ok()) return bad;
+    const Welcome& w = part.welcome;
+    if (w.shard != s || w.shards != options_.shards || w.parameters != options_.parameters ||
+        w.count > w.parameters || w.first > w.parameters - w.count)
+      return {Code::Corrupt, part.session->name() + ": its part of the model does not fit the others"};
+    if (s == 0 && w.statistics != options_.statistics)
+      return invalid(part.session->name() + ": has another number of statistics");
+    part.session->set_limit((w.count + w.statistics) * 4 + kSmallMessage);
+    if (w.map.epoch > map_.epoch) map_ = w.map;
+    return {};
+  }
+
+  Status check_parts() const {
+    uint64_t next = 0;
+    for (const Part& part : parts_) {
+      if (part.welcome.first != next || part.welcome.norms != norms())
+        return {Code::Corrupt, part.session->name() + ": its part of the model does not fit the others"};
+      next += part.welcome.count;
+    }
+    if (next == options_.parameters) return {};
+    return {Code::Corrupt, "the servers' parts do not make up the model"};
+  }
+
+  // ---- Finding the primary of a shard.
+
+  // The primary by the newest map that this worker knows, then the other servers, which may know a newer one.
+  std::vector<uint32_t> candidates(uint32_t shard) const {
+    std::vector<uint32_t> out;
+    const auto add = [&out](int64_t server) {
+      if (server >= 0 && std::ranges::find(out, server) == out.end())
+        out.push_back(static_cast<uint32_t>(server));
+    };
+    if (shard < map_.places.size()) add(map_.places[shard].primary), add(map_.places[shard].replica);
+    for (uint32_t i = 0; i < options_.shards; ++i) add((shard + i) % options_.shards);
+    return out;
+  }
+
+  Status find(uint32_t shard, Milliseconds patience) {
+    const Clock::time_point end = Clock::now() + patience;
+    if (parts_[shard].session) past_ = together(past_, parts_[shard].session->traffic());
+    parts_[shard].session.reset();
+    for (;;) {
+      Status last;
+      for (uint32_t server : candidates(shard)) {
+        const uint64_t known = map_.epoch;
+        Result<bool> found = try_server(shard, server, last);
+        if (!found) return std::move(found).status();
+        if (*found) return {};
+        if (map_.epoch > known) break;  // the primary may be another one
+      }
+      if (options_.stop.asked()) return {Code::Cancelled, "interrupted"};
+      if (Status over = ended_elsewhere(); !over.ok()) return over;
+      if (Clock::now() + kBetween >= end)
+        return {Code::Lost, fmt::format("no server with shard {} can be reached: {}", shard, last.message())};
+      std::this_thread::sleep_for(kBetween);
+    }
+  }
+
+  // False: the server is not the primary of the shard, or cannot be reached now; `why` says so.
+  Result<bool> try_server(uint32_t shard, uint32_t server, Status& why) {
+    Result<std::unique_ptr<Link>> link =
+        options_.dial(server, server < map_.moved.size() ? map_.moved[server] : "", kDial);
+    if (!link) {
+      const Code code = link.status().code();
+      why = std::move(link).status().at(fmt::format("ps/{}", server));
+      if (code == Code::Auth || code == Code::Invalid || code == Code::Corrupt) return why;
+      return false;
+    }
+    auto session = std::make_unique<Session>(std::move(*link), options_.peer_timeout);
+    session->set_limit(size_t{1} << 24);  // for a map of many servers
+    why = session->send(encode(hello(shard)));
+    if (why.ok()) why = session->receive(message_, options_.stop);
+    if (why.code() == Code::Cancelled) return why;
+    if (!why.ok()) return false;
+    if (message_.type == MessageType::Map) {
+      ShardMap map;
+      if (Status bad = decode(message_, map); !bad.ok()) return bad;
+      if (map.epoch > map_.epoch) map_ = std::move(map);
+      why = Status(Code::Retry, session->name() + ": does not have the shard");
+      return false;
+    }
+    if (message_.type != MessageType::Welcome) return ended_by(message_, session->name());
+    parts_[shard].session = std::move(session);
+    if (Status bad = take_welcome(shard); !bad.ok()) return bad;
+    return true;
+  }
+
+  // What the server of another shard has said before its link ended: that the job is over, perhaps.
+  Status ended_elsewhere() {
+    for (Part& part : parts_) {
+      if (!part.session || part.session->health().ok()) continue;
+      while (part.session->receive(message_, Milliseconds(0)).ok()) {
+        if (message_.type == MessageType::Refuse || message_.type == MessageType::Stop)
+          return ended_by(message_, part.session->name());
+      }
+    }
+    return {};
+  }
+
+  // ---- One exchange with all shards.
+
+  // Says to the primary of a shard what this worker has to say in this exchange.
+  Status ask(uint32_t s) {
+    Part& part = parts_[s];
+    if (step_ == nullptr) {
+      message_ = encode(Fetch{kFetchWeights | kFetchTicket, s});
+    } else {
+      encode_push(s);
+    }
+    const Status sent = part.session->send(message_);
+    // A server that ended the job may close the link before our send: what it said last matters more.
+    return sent.ok() || sent.code() == Code::Lost ? Status() : sent;
+  }
+
+  void encode_push(uint32_t s) {
+    const Part& part = parts_[s];
+    const StepOutcome& step = *step_;
+    Push p;
+    p.version = part.version;
+    p.ticket = assignment_.ticket;
+    p.round = assignment_.round;
+    p.participants = assignment_.participants;
+    p.rate = step.rate;
+    p.loss = step.loss;
+    p.correct = step.correct;
+    p.images = step.images;
+    p.updates = step.updates;
+    p.squares = own_norm_ * own_norm_;
+    p.sequence = sequence_;
+    p.encoding = options_.gradients;
+    encode(p, step.gradients.subspan(part.welcome.first, part.welcome.count),
+           s == 0 ? step.statistics : std::span<const float>(), message_);
+  }
+
+  // The last message says why the job or this member's part in it ends.
+  bool was_told() const { return message_.type == MessageType::Refuse || message_.type == MessageType::Stop; }
+
+  // The next message from a shard, of this type. If its primary is lost, the new one is asked again.
+  Status hear(uint32_t s, MessageType type) {
+    for (;;) {
+      message_.type = MessageType::Heartbeat;
+      Status got = expect(*parts_[s].session, type, message_, options_.stop);
+      // A server that has lost the chief says that the job is over, but only the chief may have lost it.
+      if (got.ok() || got.code() != Code::Lost || !can_move()) return got;
+      const bool told = was_told();
+      if (Status found = find(s, 3 * options_.peer_timeout); !found.ok()) return told ? got : found;
+      if (Status asked = ask(s); !asked.ok()) return asked;
+      if (norms() != Norms::OfRound || !norm_) continue;
+      // It wants the norm of the round once more.
+      message_.type = MessageType::Heartbeat;
+      got = expect(*parts_[s].session, MessageType::Norm, message_, options_.stop);
+      if (was_told()) return got;
+      if (got.ok()) (void)parts_[s].session->send(encode(*norm_));
+    }
   }
 
   // The servers wait for it with the round: all workers add up the same numbers in the same order.
   Status add_norms() {
     Norm sum{.round = assignment_.round};
-    for (auto& session : sessions_) {
+    for (uint32_t s = 0; s < parts_.size(); ++s) {
       Norm part;
-      if (Status got = expect(*session, MessageType::Norm, message_, options_.stop); !got.ok()) return got;
+      if (Status got = hear(s, MessageType::Norm); !got.ok()) return got;
       if (Status bad = decode(message_, part); !bad.ok()) return bad;
       sum.squares += part.squares;
     }
-    for (auto& session : sessions_) {
-      if (Status sent = session->send(encode(sum)); !sent.ok()) return reason(*session, std::move(sent));
-    }
+    norm_ = sum;
+    for (Part& part : parts_) (void)part.session->send(encode(sum));
     return {};
   }
 
   Result<Assignment> collect(std::span<float> weights, std::span<float> statistics) {
-    versions_.resize(sessions_.size());
-    for (size_t s = 0; s < sessions_.size(); ++s) {
+    for (uint32_t s = 0; s < parts_.size(); ++s) {
+      Part& part = parts_[s];
       Update update;
-      if (Status got = expect(*sessions_[s], MessageType::Update, message_, options_.stop); !got.ok())
-        return got;
+      if (Status got = hear(s, MessageType::Update); !got.ok()) return got;
       if (Status bad = decode(message_, update); !bad.ok()) return bad;
-      size_t want = bytes_of(update.encoding, parts_[s].count);
+      size_t want = bytes_of(update.encoding, part.welcome.count);
       if (update.weights.size() != want)
-        return Status(Code::Corrupt, sessions_[s]->name() + ": sent another number of weights");
+        return Status(Code::Corrupt, part.session->name() + ": sent another number of weights");
       unpack_numbers(update.encoding, update.weights.data(),
-                     weights.subspan(parts_[s].first, parts_[s].count));
-      versions_[s] = update.version;
+                     weights.subspan(part.welcome.first, part.welcome.count));
+      part.version = update.version;
       if (s > 0) continue;
       if (update.statistics.size() != statistics.size_bytes())
-        return Status(Code::Corrupt, sessions_[s]->name() + ": sent another number of statistics");
+        return Status(Code::Corrupt, part.session->name() + ": sent another number of statistics");
       unpack_numbers(Numbers::Fp32, update.statistics.data(), statistics);
-      assignment_ = update.assignment;
+      next_ = update.assignment;
     }
+    assignment_ = next_;
     return assignment_;
   }
 
-  ClientOptions options_;
-  Sessions sessions_;
-  std::vector<Welcome> parts_;
-  std::vector<uint64_t> versions_;
-  Assignment assignment_;
-  Message message_;
-};
-
-class Chief : public ChiefClient {
- public:
-  Chief(const ClientOptions& options, Sessions sessions)
-      : options_(options), sessions_(std::move(sessions)) {}
-
-  Status ready() {
-    for (auto& session : sessions_) {
-      session->set_limit(size_t{64} << 30);
-      if (Status got = expect(*session, MessageType::Ready, message_, options_.stop); !got.ok()) return got;
-    }
-    return {};
-  }
-
-  Status init(const Init& whole, const Borders& borders) override {
-    borders_ = borders;
-    for (uint32_t s = 0; s < sessions_.size(); ++s) {
-      Result<Init> part = part_of(whole, s, borders);
-      if (!part) return std::move(part).status();
-      if (Status sent = sessions_[s]->send(encode(*part)); !sent.ok()) return sent;
-    }
-    for (auto& session : sessions_) {
-      if (Status got = expect(*session, MessageType::Ready, message_, options_.stop); !got.ok()) return got;
-    }
-    return {};
-  }
-
-  Result<Report> report() override {
-    if (Status alive = all_alive(); !alive.ok()) return alive;
-    Report out;
-    if (Status asked = ask(*sessions_[0], kFetchReport, MessageType::Report); !asked.ok()) return asked;
-    if (Status bad = decode(message_, out); !bad.ok()) return bad;
-    for (size_t s = 1; s < sessions_.size() && out.failure.empty(); ++s) {
-      Report other;
-      if (Status asked = ask(*sessions_[s], kFetchReport, MessageType::Report); !asked.ok()) return asked;
-      if (Status bad = decode(message_, other); !bad.ok()) return bad;
-      out.failure = other.failure;
-    }
-    return out;
-  }
-
-  Result<TrainingState> snapshot() override {
-    TrainingState out;
-    out.weights.resize(options_.parameters);
-    for (size_t s = 0; s < sessions_.size(); ++s) {
-      TrainingState part;
-      if (Status asked = ask(*sessions_[s], kFetchSnapshot, MessageType::State); !asked.ok()) return asked;
-      if (Status bad = decode(message_, part); !bad.ok()) return bad;
-      const auto [first, end] = borders_[s];
-      if (Status bad = put_part(std::move(part), first, end, out); !bad.ok())
-        return std::move(bad).at(sessions_[s]->name());
-    }
-    return out;
-  }
-
-  Status weights(std::span<float> weights, std::span<float> statistics, bool averaged) override {
-    const uint8_t flags = averaged ? kFetchWeights | kFetchAverage : kFetchWeights;
-    for (size_t s = 0; s < sessions_.size(); ++s) {
-      Update update;
-      if (Status asked = ask(*sessions_[s], flags, MessageType::Update); !asked.ok()) return asked;
-      if (Status bad = decode(message_, update); !bad.ok()) return bad;
-      auto [first, end] = borders_[s];
-      if (update.weights.size() != bytes_of(update.encoding, end - first))
-        return {Code::Corrupt, sessions_[s]->name() + ": sent another number of weights"};
-      unpack_numbers(update.encoding, update.weights.data(), weights.subspan(first, end - first));
-      if (s > 0) continue;
-      if (update.statistics.size() != statistics.size_bytes())
-        return {Code::Corrupt, "the server sent another number of statistics"};
-      unpack_numbers(Numbers::Fp32, update.statistics.data(), statistics);
-    }
-    return {};
-  }
-
-  void stop(const Status& outcome) override {
-    Message message = encode(Stop{static_cast<uint8_t>(outcome.code()), outcome.message()});
-    for (auto& session : sessions_) (void)session->send(message);
-    for (auto& session : sessions_) {  // Ready: it has told its workers
-      while (session->receive(message_, options_.peer_timeout).ok() && message_.type != MessageType::Ready) {
-      }
-    }
-  }
-
- private:
-  Status ask(Session& session, uint8_t flags, MessageType answer) {
-    if (Status sent = session.send(encode(Fetch{flags})); !sent.ok()) return sent;
-    return expect(session, answer, message_, {});
-  }
-
-  Status all_alive() const {
-    for (auto& session : sessions_) {
-      if (Status health = session->health(); !health.ok()) return health;
-    }
-    return {};
-  }
-
-  ClientOptions options_;
-  Sessions sessions_;
-  Borders borders_;
+  const ClientOptions options_;
+  uint64_t incarnation_ = 0;
+  std::vector<Part> parts_;  // by shard
+  ShardMap map_;
+  Traffic past_;  // of links that are gone
+  uint64_t sequence_ = 0;
+  const StepOutcome* step_ = nullptr;  // of the exchange under way; null: it only asks for weights
+  double own_norm_ = 0;
+  std::optional<Norm> norm_;  // of the round, once it is known
+  Assignment assignment_, next_;
   Message message_;
 };
 
@@ -259,20 +321,9 @@ class Chief : public ChiefClient {
 
 Result<std::unique_ptr<WorkerClient>> WorkerClient::connect(const ClientOptions& options,
                                                             const Connector& connector) {
-  Result<Sessions> sessions = open_sessions(options, Role::Worker, connector);
-  if (!sessions) return std::move(sessions).status();
-  auto worker = std::make_unique<Worker>(options, std::move(*sessions));
-  if (Status welcome = worker->welcome(); !welcome.ok()) return welcome;
+  auto worker = std::make_unique<Worker>(options);
+  if (Status connected = worker->connect(connector); !connected.ok()) return connected;
   return std::unique_ptr<WorkerClient>(std::move(worker));
-}
-
-Result<std::unique_ptr<ChiefClient>> ChiefClient::connect(const ClientOptions& options,
-                                                          const Connector& connector) {
-  Result<Sessions> sessions = open_sessions(options, Role::Chief, connector);
-  if (!sessions) return std::move(sessions).status();
-  auto chief = std::make_unique<Chief>(options, std::move(*sessions));
-  if (Status ready = chief->ready(); !ready.ok()) return ready;
-  return std::unique_ptr<ChiefClient>(std::move(chief));
 }
 
 }  // namespace radl::engine::cluster

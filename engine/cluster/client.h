@@ -26,6 +26,17 @@ struct ClientOptions {
   Milliseconds start_timeout{120000};
   Numbers gradients = Numbers::Fp32;
   radl::Stop stop;
+  // With several servers: reaches those that take over from a lost one. Without it, a lost server ends the
+  // job.
+  Dial dial = {};
+};
+
+// A server that the chief has lost, or has back.
+struct ServerChange {
+  bool lost = false;
+  uint32_t index = 0;
+  std::string text;
+  double silent_seconds = 0;
 };
 
 // One training step's result, as push() takes it.
@@ -48,7 +59,8 @@ class WorkerClient {
   // Weights, statistics and the first batch.
   virtual Result<Assignment> begin(std::span<float> weights, std::span<float> statistics) = 0;
   // Hands in the step for the assignment that begin() or push() gave last; the next one, with fresh weights.
-  // finished: the job is done. Lost: a server is gone. Otherwise the reason for which the job was ended.
+  // finished: the job is done. Lost: a server is gone, and no other one has its shard. Otherwise the reason
+  // for which the job was ended.
   virtual Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
                                   std::span<float> statistics) = 0;
   // With all servers.
@@ -57,6 +69,8 @@ class WorkerClient {
   virtual void leave(const Status& why) = 0;
 };
 
+// Decides which servers hold the shards, and replaces lost ones from a thread of its own. Safe to use from
+// several threads.
 class ChiefClient {
  public:
   static Result<std::unique_ptr<ChiefClient>> connect(const ClientOptions& options,
@@ -69,6 +83,8 @@ class ChiefClient {
   virtual Result<TrainingState> snapshot() = 0;
   // `averaged`: the mean of weights where the job asks for one and it has begun.
   virtual Status weights(std::span<float> weights, std::span<float> statistics, bool averaged = false) = 0;
+  // Servers that were lost or have returned since the last call.
+  virtual std::vector<ServerChange> take_changes() = 0;
   virtual void stop(const Status& outcome) = 0;
 };
 

@@ -39,6 +39,9 @@ class Link {
   // How long the peer's machine has acknowledged nothing although something is on its way; 0: nothing is. The
   // machine acknowledges by itself, however busy the peer's process is, and also if it is stopped.
   virtual Milliseconds unacknowledged() const { return Milliseconds(0); }
+  // Whether silence can mean that the peer is gone. Not so within a process: both ends stop and continue
+  // together.
+  virtual bool may_fall_silent() const { return true; }
   virtual Status send(const Message& message, Milliseconds timeout) = 0;
   // Timeout: nothing came in that time (the link is still good). Lost: the other side is gone. Corrupt, Auth:
   // it sent what it must not; the link is unusable.
@@ -61,8 +64,9 @@ class Listener {
   virtual std::string address() const = 0;  // with the real port when 0 was asked for
 };
 
-// Two ends of a link within this process.
-std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identity a, Identity b);
+// Two ends of a link within this process. `watched`: as if they were in two, for tests.
+std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identity a, Identity b,
+                                                                          bool watched = true);
 
 // How those are treated who have not proved to know the key.
 struct ListenOptions {
@@ -87,5 +91,9 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
 // The same, once. NotFound: nobody listens there, although the machine answers.
 Result<std::unique_ptr<Link>> try_connect_tcp(const std::string& address, std::string key, Identity self,
                                               Identity peer, Milliseconds patience);
+
+// One attempt to reach a server; `moved`: where it listens now, "": at its address in the job.
+using Dial = std::function<Result<std::unique_ptr<Link>>(uint32_t server, const std::string& moved,
+                                                         Milliseconds patience)>;
 
 }  // namespace radl::engine::cluster

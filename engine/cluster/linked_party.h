@@ -68,6 +68,11 @@ class LinkedParty : public Party {
     return leads_;
   }
 
+  bool has_successor() const override {
+    std::lock_guard lock(mutex_);
+    return leads_ && !membership_->changing() && membership_->has_successor();
+  }
+
   void share(const std::string& duties) override;
   std::string shared() const override {
     std::lock_guard lock(mutex_);

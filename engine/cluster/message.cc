@@ -16,17 +16,31 @@ template <>
 inline constexpr size_t kLeastBytes<MemberReport> = 26;
 template <>
 inline constexpr size_t kLeastBytes<Seat> = 16;
+template <>
+inline constexpr size_t kLeastBytes<Place> = 16;
+template <>
+inline constexpr size_t kLeastBytes<std::string> = 4;
+template <>
+inline constexpr size_t kLeastBytes<WorkerBook> = 98;
 
 // What each message and part holds, in the order in which it travels (docs/wire.md). The large numbers of
 // Push, Update and Block follow these fields.
 template <class A, Is<Hello> M>
 void fields(A& a, M& m) {
   a(m.role), a(m.index), a(m.incarnation), a(m.job_digest), a(m.parameters), a(m.statistics);
-  a(m.epoch), a(m.address);
+  a(m.epoch), a(m.address), a(m.shard);
+}
+template <class A, Is<Place> M>
+void fields(A& a, M& m) {
+  a(m.primary), a(m.replica), a(m.since);
+}
+template <class A, Is<ShardMap> M>
+void fields(A& a, M& m) {
+  a(m.epoch), a(m.places), a(m.moved);
 }
 template <class A, Is<Welcome> M>
 void fields(A& a, M& m) {
-  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.statistics), a(m.norms);
+  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.statistics), a(m.norms), a(m.map);
 }
 template <class A, Is<Refuse> M>
 void fields(A& a, M& m) {
@@ -60,7 +74,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Fetch> M>
 void fields(A& a, M& m) {
-  a(m.flags);
+  a(m.flags), a(m.shard);
 }
 template <class A, Is<Assignment> M>
 void fields(A& a, M& m) {
@@ -70,7 +84,7 @@ template <class A, Is<Push> M>
 void fields(A& a, M& m) {
   a(m.version), a(m.ticket), a(m.round), a(m.participants);
   a(m.rate), a(m.loss), a(m.correct), a(m.images), a(m.updates), a(m.squares);
-  a(m.encoding);
+  a(m.sequence), a(m.encoding);
 }
 template <class A, Is<Update> M>
 void fields(A& a, M& m) {
@@ -83,7 +97,26 @@ void fields(A& a, M& m) {
 template <class A, Is<Report> M>
 void fields(A& a, M& m) {
   a(m.version), a(m.tickets_done), a(m.tickets), a(m.images), a(m.correct);
-  a(m.loss_sum), a(m.steps), a(m.staleness_sum), a(m.failure), a(m.members);
+  a(m.loss_sum), a(m.steps), a(m.staleness_sum), a(m.failure), a(m.members), a(m.replica);
+}
+template <class A, Is<WorkerBook> M>
+void fields(A& a, M& m) {
+  a(m.worker), a(m.incarnation), a(m.sequence), a(m.clock), a(m.asked), a(m.waiting), a(m.assigned);
+  a(m.assignment), a(m.reserved), a(m.report);
+}
+template <class A, Is<Book> M>
+void fields(A& a, M& m) {
+  a(m.version), a(m.next_round), a(m.rounds_applied), a(m.has_squares), a(m.squares), a(m.sums);
+  a(m.next), a(m.free), a(m.workers);
+}
+template <class A, Is<Entry> M>
+void fields(A& a, M& m) {
+  a(m.number), a(m.complete), a(m.applies), a(m.rate), a(m.scale), a(m.newest), a(m.digest), a(m.book);
+  a(m.encoding);
+}
+template <class A, Is<Copied> M>
+void fields(A& a, M& m) {
+  a(m.number);
 }
 template <class A, Is<RingNote> M>
 void fields(A& a, M& m) {
@@ -186,7 +219,7 @@ std::string_view type_name(MessageType type) {
   static constexpr std::string_view names[] = {"?",      "Heartbeat", "Hello", "Welcome", "Refuse", "Init",
                                                "Ready",  "Fetch",     "Push",  "Update",  "State",  "Report",
                                                "Stop",   "Leave",     "Block", "Norm",    "Border", "View",
-                                               "Freeze", "Duties",    "Piece"};
+                                               "Freeze", "Duties",    "Piece", "Map",     "Entry",  "Copied"};
   size_t at = static_cast<size_t>(type);
   return at < std::size(names) ? names[at] : names[0];
 }
@@ -211,7 +244,7 @@ Status read_header(const char header[kHeaderSize], size_t limit, MessageType& ty
                                        version, kWireVersion)};
   }
   if (kind < static_cast<uint16_t>(MessageType::Heartbeat) ||
-      kind > static_cast<uint16_t>(MessageType::Piece) || reserved != 0) {
+      kind > static_cast<uint16_t>(MessageType::Copied) || reserved != 0) {
     return {Code::Corrupt, fmt::format("a message of unknown type {}", kind)};
   }
   if (length > limit) {
@@ -231,6 +264,8 @@ Message encode(const Report& m) { return write_message(MessageType::Report, m); 
 Message encode(const Piece& m) { return write_message(MessageType::Piece, m); }
 Message encode(const Norm& m) { return write_message(MessageType::Norm, m); }
 Message encode(const Border& m) { return write_message(MessageType::Border, m); }
+Message encode(const ShardMap& m) { return write_message(MessageType::Map, m); }
+Message encode(const Copied& m) { return write_message(MessageType::Copied, m); }
 Message encode(const View& m, MessageType type) { return write_message(type, m); }
 Message encode(const Stop& m, MessageType type) { return write_message(type, m); }
 
@@ -246,6 +281,15 @@ void encode(const Block& m, std::span<const float> numbers, std::span<const floa
   write_message(MessageType::Block, m, numbers, statistics, out);
 }
 
+void encode(const Entry& m, size_t count, std::span<const float> statistics, Message& out) {
+  out.type = MessageType::Entry;
+  out.payload.clear();
+  Writer w(out.payload);
+  fields(w, m);
+  w.packed_already(count, m.numbers);
+  w.packed(Numbers::Fp32, statistics);
+}
+
 Status decode(const Message& m, Hello& out) { return read_message(m, MessageType::Hello, out); }
 Status decode(const Message& m, Welcome& out) { return read_message(m, MessageType::Welcome, out); }
 Status decode(const Message& m, Refuse& out) { return read_message(m, MessageType::Refuse, out); }
@@ -256,6 +300,11 @@ Status decode(const Message& m, Report& out) { return read_message(m, MessageTyp
 Status decode(const Message& m, Piece& out) { return read_message(m, MessageType::Piece, out); }
 Status decode(const Message& m, Norm& out) { return read_message(m, MessageType::Norm, out); }
 Status decode(const Message& m, Border& out) { return read_message(m, MessageType::Border, out); }
+Status decode(const Message& m, ShardMap& out) { return read_message(m, MessageType::Map, out); }
+Status decode(const Message& m, Copied& out) { return read_message(m, MessageType::Copied, out); }
+Status decode(const Message& m, Entry& out) {
+  return read_message(m, MessageType::Entry, out, out.numbers, out.statistics);
+}
 Status decode(const Message& m, View& out) {
   return read_message(m, m.type == MessageType::Freeze ? MessageType::Freeze : MessageType::View, out);
 }

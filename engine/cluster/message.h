@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 11;
+inline constexpr uint16_t kWireVersion = 12;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -43,6 +43,9 @@ enum class MessageType : uint16_t {
   Freeze,
   Duties,
   Piece,
+  Map,
+  Entry,
+  Copied,
 };
 
 // A message as it travels: header and payload. The payload's buffer is reused from message to message.
@@ -72,6 +75,25 @@ struct Hello {
   // worker listens.
   uint64_t epoch = 0;
   std::string address;
+  // To a server: which shard a worker trains with, or another server has a replica of here. That server also
+  // says the epoch of its map.
+  uint32_t shard = 0;
+};
+
+// Where a shard is, by index of servers; -1: nowhere. The replica is a copy that takes over if the primary is
+// lost.
+struct Place {
+  int32_t primary = -1, replica = -1;
+  uint64_t since = 0;  // epoch of the map that made these two a pair: the replica knows nothing older
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+// Which servers hold the shards, by the chief's decision.
+struct ShardMap {
+  uint64_t epoch = 0;              // from 1, larger with each change
+  std::vector<Place> places;       // by shard
+  std::vector<std::string> moved;  // by server: where it listens now; "": at its address in the job
+  friend bool operator==(const ShardMap&, const ShardMap&) = default;
 };
 
 // What servers need from a worker to clip a gradient of which each of them has a part: nothing; the norm of
@@ -85,6 +107,7 @@ struct Welcome {
   uint64_t first = 0, count = 0;  // this shard's part of the flat parameters
   uint64_t parameters = 0, statistics = 0;
   Norms norms = Norms::None;
+  ShardMap map;
 };
 
 // Says no (to Hello), or that the job is over; the link is closed afterwards.
@@ -114,6 +137,7 @@ enum FetchFlags : uint8_t {
 };
 struct Fetch {
   uint8_t flags = 0;
+  uint32_t shard = 0;
 };
 
 // A batch to train on: number `ticket` of the run. In synchronous modes also the round and who takes part in
@@ -134,8 +158,9 @@ struct Push {
   float rate = 0;  // learning rate for this ticket
   double loss = 0;
   uint32_t correct = 0, images = 0;
-  uint32_t updates = 1;  // of the statistics; more than one when the batch was computed in pieces
-  double squares = 0;    // Norms::InPush: squared 2-norm of the worker's gradient, all servers' parts
+  uint32_t updates = 1;   // of the statistics; more than one when the batch was computed in pieces
+  double squares = 0;     // Norms::InPush: squared 2-norm of the worker's gradient, all servers' parts
+  uint64_t sequence = 0;  // of this worker's pushes, from 1: one that is sent twice is applied once
   Numbers encoding = Numbers::Fp32;
   std::string_view gradients;   // packed; points into the message
   std::string_view statistics;  // packed fp32
@@ -149,6 +174,10 @@ struct Update {
   std::string_view weights;
   std::string_view statistics;
 };
+
+// How far the replica of a shard is. Copying: the primary does not wait for it yet. Lost: it was complete,
+// and the primary waits for the chief's next map.
+enum class Replica : uint8_t { None = 0, Copying = 1, Complete = 2, Lost = 3 };
 
 struct MemberReport {
   Role role = Role::Worker;
@@ -167,6 +196,51 @@ struct Report {
   uint64_t staleness_sum = 0;  // updates between a gradient's weights and its application
   std::string failure;         // what makes going on useless (a loss that is no number)
   std::vector<MemberReport> members;
+  Replica replica = Replica::None;
+};
+
+// What a shard knows of one worker.
+struct WorkerBook {
+  uint32_t worker = 0;
+  uint64_t incarnation = 0;
+  uint64_t sequence = 0;  // of its last push in the weights
+  uint64_t clock = 0;     // its steps, in step with the others (stale)
+  bool asked = false, waiting = false;
+  bool assigned = false;  // `assignment` is its own and not in the weights, whether or not it has heard of it
+  Assignment assignment;
+  std::vector<uint64_t> reserved;  // the batch that it will probably be given next, or none
+  MemberReport report;
+};
+
+// What a replica needs besides numbers to take over: which batches are done, and who has which.
+struct Book {
+  uint64_t version = 0;
+  uint64_t next_round = 1, rounds_applied = 0;
+  bool has_squares = false;  // of round rounds_applied
+  double squares = 0;
+  Report sums;
+  uint64_t next = 0;           // batches below it were given out,
+  std::vector<uint64_t> free;  // of which nobody has these
+  std::vector<WorkerBook> workers;
+};
+
+// From the primary of a shard to its replica: a step of the shard, in the order in which they were taken.
+struct Entry {
+  uint64_t number = 0;
+  bool complete = false;  // from here on the primary answers nobody before the replica has the same
+  bool applies = false;   // the numbers are a gradient for the optimizer, the statistics are the new ones
+  float rate = 0, scale = 1;
+  uint64_t newest = 0;  // the last of the batches in it
+  uint64_t digest = 0;  // of the weights after it; 0: not given
+  Book book;
+  Numbers encoding = Numbers::Fp32;
+  std::string_view numbers;     // packed; points into the message
+  std::string_view statistics;  // packed fp32
+};
+
+// The replica has all entries up to this one.
+struct Copied {
+  uint64_t number = 0;
 };
 
 // What one member of a ring did since the last exchange; each member gets everybody's.
@@ -244,12 +318,16 @@ Message encode(const Norm& m);
 Message encode(const Piece& m);
 Message encode(const View& m, MessageType type = MessageType::View);  // or Freeze
 Message encode(const Border& m);
+Message encode(const ShardMap& m);
+Message encode(const Copied& m);
 Message encode(const Stop& m, MessageType type = MessageType::Stop);  // or Leave, Duties
 // Into a message whose buffer is kept: these carry the large spans of every step, which are packed here; the
 // views of `m` are not looked at.
 void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics, Message& out);
 void encode(const Update& m, std::span<const float> weights, std::span<const float> statistics, Message& out);
 void encode(const Block& m, std::span<const float> numbers, std::span<const float> statistics, Message& out);
+// `count`: of the entry's numbers, which are packed already.
+void encode(const Entry& m, size_t count, std::span<const float> statistics, Message& out);
 
 // Corrupt when the bytes are not exactly one such message.
 Status decode(const Message& message, Hello& out);
@@ -266,6 +344,9 @@ Status decode(const Message& message, Norm& out);
 Status decode(const Message& message, Piece& out);
 Status decode(const Message& message, View& out);
 Status decode(const Message& message, Border& out);
+Status decode(const Message& message, ShardMap& out);
+Status decode(const Message& message, Copied& out);
+Status decode(const Message& message, Entry& out);
 Status decode(const Message& message, Stop& out);
 
 std::string_view role_name(Role role);

@@ -57,6 +57,8 @@ class Party {
   virtual const View& view() const = 0;
   virtual uint32_t rank() const = 0;  // in the view
   virtual bool leads() const = 0;     // this member is the chief
+  // This member is the chief, and another one takes over if its process ends without stop().
+  virtual bool has_successor() const = 0;
   // Of the chief: what its successor needs. Travels to all members, at once and when they join.
   virtual void share(const std::string& duties) = 0;
   virtual std::string shared() const = 0;  // what the last chief has shared

@@ -6,6 +6,8 @@
 #include <list>
 #include <thread>
 
+#include "engine/cluster/hosting.h"
+#include "engine/cluster/lost.h"
 #include "engine/cluster/session.h"
 
 namespace radl::engine::cluster {
@@ -15,30 +17,10 @@ constexpr size_t kChiefLimit = size_t{64}
                                << 30;  // it has proved to know the key; memory grows with what arrives
 constexpr Milliseconds kFarewell{2000};
 
-// Told by a session's reader thread while the serving thread may wait in the shard.
-struct Lost {
-  using Call = std::function<void(const Status&, double silent)>;
-  std::mutex mutex;
-  Call then;
-  Status status;
-  double silent = 0;
-  void tell(const Status& s, double seconds) {
-    std::lock_guard lock(mutex);
-    status = s;
-    silent = seconds;
-    if (then) then(s, seconds);
-  }
-  void set(Call call) {
-    std::lock_guard lock(mutex);
-    then = std::move(call);
-    if (then && !status.ok()) then(status, silent);
-  }
-};
-
 class Server : public ParameterServer {
  public:
   Server(ServerOptions options, std::function<void(const ServerEvent&)> on_event)
-      : options_(std::move(options)), on_event_(std::move(on_event)) {}
+      : options_(std::move(options)), on_event_(std::move(on_event)), hosting_(hosting_options(options_)) {}
 
   ~Server() override {
     stop(Status(Code::Cancelled, "the server ends"));
@@ -61,7 +43,7 @@ class Server : public ParameterServer {
   }
 
   std::unique_ptr<Link> local_link(Identity peer) override {
-    auto [near, far] = make_memory_links({Role::Server, options_.index}, peer);
+    auto [near, far] = make_memory_links({Role::Server, options_.index}, peer, false);
     serve_in_thread(std::move(near));
     return std::move(far);
   }
@@ -84,20 +66,18 @@ class Server : public ParameterServer {
 
   void stop(const Status& outcome) override {
     std::vector<std::shared_ptr<Session>> sessions;
-    std::shared_ptr<Shard> shard;
     {
       std::lock_guard lock(mutex_);
       if (over_) return;
       over_ = true;
       outcome_ = outcome;
       for (auto& [worker, session] : workers_) sessions.push_back(session);
-      shard = shard_;
       changed_.notify_all();
     }
     if (listener_) listener_->close();
     Message message = encode(Stop{static_cast<uint8_t>(outcome.code()), outcome.message()});
     for (auto& session : sessions) (void)session->send(message);
-    if (shard) shard->stop(outcome.ok() ? Status(Code::Cancelled, "the job is finished") : outcome);
+    hosting_.stop(outcome.ok() ? Status(Code::Cancelled, "the job is finished") : outcome);
     std::unique_lock lock(mutex_);  // workers hang up when they have read it; those that do not are cut off
     changed_.wait_for(lock, kFarewell, [&] { return workers_.empty(); });
     std::vector<std::shared_ptr<Session>> rest;  // also who has not said Hello yet
@@ -111,6 +91,14 @@ class Server : public ParameterServer {
   }
 
  private:
+  static HostingOptions hosting_options(const ServerOptions& options) {
+    return {.index = options.index,
+            .job_digest = options.job_digest,
+            .shard = options.shard,
+            .peer_timeout = options.peer_timeout,
+            .dial = options.dial};
+  }
+
   // A member, from its first message to its last.
   struct Served {
     std::thread thread;
@@ -169,21 +157,28 @@ class Server : public ParameterServer {
     Identity peer = session->peer();
     Message message;
     Hello hello;
-    Status got = session->receive(message, options_.peer_timeout);
+    // The chief in this process may read its data first.
+    Status got = session->may_fall_silent() ? session->receive(message, options_.peer_timeout)
+                                            : session->receive(message, radl::Stop());
     if (got.ok()) got = decode(message, hello);
     if (got.ok() && (hello.role != peer.role || hello.index != peer.index))
       got = Status(Code::Corrupt, "says Hello as somebody else");
     if (got.ok() && hello.job_digest != options_.job_digest) {
       got = invalid("belongs to another job, or has another version of this job's file");
     }
-    if (got.ok() && hello.role == Role::Server)
-      got = invalid("is a server; servers do not connect to servers");
     if (!got.ok()) return refuse(*session, got);
-    if (hello.role == Role::Chief) {
-      serve_chief(session, lost);
-    } else {
-      serve_worker(session, lost, hello);
-    }
+    if (hello.role == Role::Chief) return serve_chief(session, lost);
+    if (hello.role == Role::Server) return serve_primary(*session, hello);
+    serve_worker(session, lost, hello);
+  }
+
+  // Another server, whose shard is replicated here.
+  void serve_primary(Session& session, const Hello& hello) {
+    session.set_limit(kChiefLimit);
+    const Status ended = hosting_.follow(session, hello);
+    if (ended.code() == Code::Corrupt)
+      event({.kind = "replica_differs", .peer = fmt::format("ps/{}", hello.index), .text = ended.message()});
+    if (session.health().ok()) refuse(session, ended);
   }
 
   void refuse(Session& session, const Status& why) {
@@ -234,67 +229,75 @@ class Server : public ParameterServer {
       return {Code::Cancelled, "the job is over"};
     }
     if (message.type == MessageType::Init) return take_init(session, message);
-    std::shared_ptr<Shard> shard = this->shard();
+    if (message.type == MessageType::Map) return take_map(session, message);
     Fetch fetch;
     if (Status bad = decode(message, fetch); !bad.ok()) return bad;
-    if (!shard) return {Code::Corrupt, "a Fetch before Init"};
+    std::shared_ptr<Shard> shard = hosting_.primary(fetch.shard);
+    if (!shard) return {Code::Corrupt, "a Fetch of a shard that is not here"};
     if (fetch.flags & kFetchReport) return session.send(encode(shard->report()));
     if (fetch.flags & kFetchSnapshot) return session.send(encode(shard->snapshot()));
     Message out;
-    shard->read({}, Numbers::Fp32, out, (fetch.flags & kFetchAverage) != 0);
+    (void)shard->read({}, Numbers::Fp32, out, (fetch.flags & kFetchAverage) != 0);
     return session.send(out);
   }
 
   Status take_init(Session& session, const Message& message) {
     Init init;
     if (Status bad = decode(message, init); !bad.ok()) return bad;
-    if (shard()) return {Code::Corrupt, "a second Init"};
-    Result<std::unique_ptr<Shard>> made = Shard::make(init, options_.shard);
-    if (!made) {
-      (void)session.send(encode(Refuse{static_cast<uint8_t>(made.status().code()), made.status().message()}));
-      return std::move(made).status();
-    }
-    {
-      std::lock_guard lock(mutex_);
-      shard_ = std::move(*made);
-      changed_.notify_all();
-    }
-    return session.send(Message{MessageType::Ready, {}});
+    return answer(session, hosting_.take_init(init));
   }
 
-  std::shared_ptr<Shard> shard() {
-    std::lock_guard lock(mutex_);
-    return shard_;
+  Status take_map(Session& session, const Message& message) {
+    ShardMap map;
+    if (Status bad = decode(message, map); !bad.ok()) return bad;
+    const Status taken = hosting_.take_map(map);
+    changed_.notify_all();
+    return answer(session, taken);
   }
 
-  // Waits for the chief's Init; heartbeats keep the worker patient.
-  Result<std::shared_ptr<Shard>> wait_for_shard(Session& session) {
+  // To the chief: done, or why not.
+  static Status answer(Session& session, const Status& done) {
+    if (done.ok()) return session.send(Message{MessageType::Ready, {}});
+    (void)session.send(encode(Refuse{static_cast<uint8_t>(done.code()), done.message()}));
+    return done;
+  }
+
+  // Waits for the chief's map; heartbeats keep the worker patient. Null: another server has the shard.
+  Result<std::shared_ptr<Shard>> wait_for_shard(Session& session, uint32_t shard) {
     std::unique_lock lock(mutex_);
     Clock::time_point end = Clock::now() + options_.start_timeout;
-    while (!shard_ && !over_) {
+    while (hosting_.map().epoch == 0 && !over_) {
       changed_.wait_for(lock, Milliseconds(50));
       if (Status gone = session.health(); !gone.ok()) return gone;
       if (Clock::now() >= end) return Status(Code::Timeout, "the chief did not appear");
     }
     if (over_) return outcome_.ok() ? Status(Code::Cancelled, "the job is over") : outcome_;
-    return shard_;
+    return hosting_.primary(shard);
   }
 
   void serve_worker(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost,
                     const Hello& hello) {
-    Result<std::shared_ptr<Shard>> shard = wait_for_shard(*session);
+    Result<std::shared_ptr<Shard>> shard = wait_for_shard(*session, hello.shard);
     if (!shard) return refuse(*session, shard.status());
+    if (!*shard) {
+      (void)session->send(encode(hosting_.map()));
+      Message rest;
+      (void)session->receive(rest, Milliseconds(500));  // lets it read before the link closes
+      return;
+    }
     Welcome welcome = (*shard)->welcome();
+    welcome.map = hosting_.map();
     if (hello.parameters != welcome.parameters) {
       return refuse(*session, invalid(fmt::format("has a model of {} parameters, the job's has {}",
                                                   hello.parameters, welcome.parameters)));
     }
     std::shared_ptr<Session> former;
+    const std::pair key(hello.shard, hello.index);
     {
       std::lock_guard lock(mutex_);
       if (over_) return;
-      std::swap(former, workers_[hello.index]);
-      workers_[hello.index] = session;
+      std::swap(former, workers_[key]);
+      workers_[key] = session;
     }
     if (former) former->close();  // this worker was restarted
     uint64_t pass = (*shard)->join(hello.index, hello.incarnation);
@@ -312,7 +315,7 @@ class Server : public ParameterServer {
     lost->set({});
     farewell(*session, **shard, hello.index, pass, ended);
     std::lock_guard lock(mutex_);
-    if (auto found = workers_.find(hello.index); found != workers_.end() && found->second == session)
+    if (auto found = workers_.find(key); found != workers_.end() && found->second == session)
       workers_.erase(found);
     changed_.notify_all();
   }
@@ -340,7 +343,8 @@ class Server : public ParameterServer {
     }
     Result<Assignment> next = shard.next(index, pass);
     if (!next) return std::move(next).status();
-    shard.read(*next, shard.weights_encoding(), reply);
+    const uint64_t last = shard.read(*next, shard.weights_encoding(), reply);
+    if (Status copied = shard.wait_copied(index, pass, last); !copied.ok()) return copied;
     return session.send(reply);
   }
 
@@ -368,11 +372,11 @@ class Server : public ParameterServer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Served> served_;
-  std::map<uint32_t, std::shared_ptr<Session>> workers_;
+  std::map<std::pair<uint32_t, uint32_t>, std::shared_ptr<Session>> workers_;  // by shard and index
   std::shared_ptr<Session> chief_;
-  std::shared_ptr<Shard> shard_;
   bool over_ = false, chief_seen_ = false;
   Status outcome_;
+  Hosting hosting_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // A parameter server: listens, lets members of the job in, and serves its shard to them.
 //
 // Threads: one that accepts, and per member one that serves it (plus those of its Session). The chief gives
-// the server its weights, asks how far the job is, and ends it; a lost chief ends it as well.
+// the server its weights, asks how far the job is, and ends it; a lost chief ends it as well. The chief also
+// decides which shards the server has, as primary or as replica (hosting.h).
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "common/stop.h"
+#include "engine/cluster/hosting.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/shard.h"
 
@@ -22,9 +24,11 @@ struct ServerOptions {
   ShardOptions shard;
   Milliseconds peer_timeout{10000};
   Milliseconds start_timeout{120000};  // for the chief to appear and for workers' first message
+  Dial dial;                           // to other servers, which get replicas of the shards here
 };
 
-// What happened, for progress lines: kind is "peer_joined", "peer_left", "peer_lost" or "peer_refused".
+// What happened, for progress lines: kind is "peer_joined", "peer_left", "peer_lost", "peer_refused" or
+// "replica_differs" (the shard is copied anew).
 struct ServerEvent {
   std::string kind, peer, text;
   double seconds = 0;  // peer_lost: how long it had been silent

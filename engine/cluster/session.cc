@@ -62,6 +62,7 @@ void Session::read() {
   for (;;) {
     Status got = link_->receive(message, silence);
     const bool silent = got.code() == Code::Timeout;
+    if (silent && !link_->may_fall_silent()) continue;
     if (silent) {
       got = Status(Code::Lost, fmt::format("{}: nothing heard for {:.1f} s", link_->name(),
                                            static_cast<double>(silence.count()) / 1000));
@@ -104,7 +105,9 @@ void Session::beat() {
 
 Status Session::send(const Message& message) {
   if (Status bad = health(); !bad.ok()) return bad;
-  Status sent = link_->send(message, timeout_);
+  Status sent;
+  do sent = link_->send(message, timeout_);
+  while (sent.code() == Code::Timeout && !link_->may_fall_silent());
   if (sent.ok()) {
     last_sent_ = now_ms();
     return sent;

@@ -43,6 +43,7 @@ class Session {
   bool fell_silent() const;
   void close();
   void set_limit(size_t bytes) { link_->set_limit(bytes); }
+  bool may_fall_silent() const { return link_->may_fall_silent(); }
   Traffic traffic() const { return link_->traffic(); }
   Identity peer() const { return link_->peer(); }
   std::string name() const { return link_->name(); }

@@ -58,21 +58,31 @@ Shard::Shard(const Init& init, const ShardOptions& options)
       keep_(init.keep),
       average_(init.average),
       tickets_(init.batches, init.state),
-      version_(init.state.version) {}
+      version_(init.state.version),
+      plan_(init.optimizer),
+      average_config_(init.average) {}
 
 uint64_t Shard::join(uint32_t worker, uint64_t incarnation) {
   std::lock_guard lock(mutex_);
-  tickets_.give_back(worker);
-  uint64_t clock = slowest();
+  const uint64_t clock = slowest();
+  const bool known = members_.contains(worker);
   Member& member = members_[worker];
-  uint64_t steps = member.report.steps;
-  member = Member();
+  const Member former = member;
+  const bool same = known && former.incarnation == incarnation;
+  if (!same || !former.awaited) {
+    tickets_.give_back(worker);
+    member = Member();
+    member.clock = clock;
+    if (same) member.sequence = former.sequence;
+  }
   member.pass = next_pass_++;
   member.incarnation = incarnation;
   member.present = true;
-  member.clock = clock;
+  member.awaited = false;
+  member.resumed = same;
+  member.report = {};
   member.report.index = worker;
-  member.report.steps = steps;
+  member.report.steps = former.report.steps;
   close_rounds();
   changed_.notify_all();
   return member.pass;
@@ -83,7 +93,7 @@ void Shard::leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, 
   auto found = members_.find(worker);
   if (found == members_.end() || found->second.pass != pass || !found->second.present) return;
   Member& member = found->second;
-  member.present = member.waiting = member.asked = member.assigned = false;
+  member.present = member.waiting = member.asked = member.assigned = member.holds = member.awaited = false;
   member.report.state = state;
   member.report.seconds_silent = silent;
   member.report.text = text;
@@ -112,7 +122,8 @@ Status Shard::check_push(const Push& push) const {
                                        statistics_.size())};
   }
   if (push.squares < 0) return {Code::Corrupt, "a gradient of a negative norm"};
-  if (push.version > version_) return {Code::Corrupt, "a gradient for weights that do not exist yet"};
+  if (push.version > version_ && !promoted_)
+    return {Code::Corrupt, "a gradient for weights that do not exist yet"};
   return {};
 }
 
@@ -130,6 +141,9 @@ Shard::Part Shard::unpack(const Push& push) {
   out.updates = push.updates;
   out.images = push.images;
   out.rate = push.rate;
+  out.sequence = push.sequence;
+  out.correct = push.correct;
+  out.loss = push.loss;
   return out;
 }
 
@@ -139,15 +153,23 @@ void Shard::fail(const std::string& what, uint64_t ticket) {
   changed_.notify_all();
 }
 
-void Shard::account(Member& member, const Push& push) {
+// `version`: of the weights that it was computed with; those of a lost primary may have been ahead of these.
+void Shard::account(Member& member, Part& part, uint64_t version) {
   ++member.report.steps;
   ++member.clock;
   if (welcome_.shard != 0) return;
+  part.staleness = version_ > version ? version_ - version : 0;
   ++sums_.steps;
-  sums_.loss_sum += push.loss;
-  sums_.correct += push.correct;
-  sums_.images += push.images;
-  sums_.staleness_sum += version_ - push.version;
+  sums_.loss_sum += part.loss;
+  sums_.correct += part.correct;
+  sums_.images += part.images;
+  sums_.staleness_sum += part.staleness;
+}
+
+// The worker's part is in the weights.
+void Shard::settle(Member& member, const Part& part) {
+  if (part.sequence > 0) member.sequence = part.sequence;
+  member.holds = false;
 }
 
 Result<std::optional<double>> Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
@@ -165,11 +187,28 @@ Result<std::optional<double>> Shard::push(uint32_t worker, uint64_t pass, const 
     return kDone;
   }
   if (!sums_.failure.empty()) return kDone;
-  if (welcome_.shard == 0 && !tickets_.hand_in(worker, push.ticket))
+  Member& member = members_[worker];
+  const bool sync = options_.mode == Mode::Sync;
+  if (push.sequence > 0 &&
+      push.sequence <= member.sequence)  // it is in the weights, only the answer was lost
+    return norm_of_applied();
+  if (sync && has_unapplied(worker, member.incarnation))
+    return push_round(lock, worker, pass, push, std::move(part));
+  if (welcome_.shard == 0 && !tickets_.hand_in(worker, push.ticket)) {
+    if (member.resumed) return kDone;  // it was lost for a while, and the batch is another worker's
     return Status(Code::Corrupt, fmt::format("a gradient for batch {}, which it was not given", push.ticket));
-  account(members_[worker], push);
-  if (options_.mode == Mode::Sync) return push_round(lock, worker, pass, push, std::move(part));
+  }
+  account(member, part, push.version);
+  if (sync) return push_round(lock, worker, pass, push, std::move(part));
   apply_now(part, push);
+  settle(member, part);
+  record({.applies = true,
+          .rate = push.rate,
+          .scale = clipped(clip_, std::sqrt(push.squares), 1),
+          .newest = part.ticket,
+          .encoding = push.encoding,
+          .numbers = push.gradients},
+         weights_.size());
   spare_.push_back(std::move(part));
   changed_.notify_all();
   return kDone;
@@ -214,6 +253,7 @@ bool Shard::try_next(uint32_t worker, Member& member, Assignment& out) {
     if (!member.assigned) return false;
     member.assigned = false;
     out = member.assignment;
+    hand_out(member, out);
     return true;
   }
   if (options_.mode == Mode::Stale && member.clock > slowest() + static_cast<uint64_t>(options_.staleness))
@@ -222,7 +262,14 @@ bool Shard::try_next(uint32_t worker, Member& member, Assignment& out) {
   if (!ticket) return false;
   out.ticket = *ticket;
   out.then = tickets_.reserve(worker).value_or(*ticket);
+  hand_out(member, out);
   return true;
+}
+
+void Shard::hand_out(Member& member, const Assignment& assignment) {
+  member.assignment = assignment;
+  member.holds = true;
+  record({});
 }
 
 Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
@@ -233,6 +280,8 @@ Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
     if (Status gone = check(worker, pass); !gone.ok()) return gone;
     Member& member = members_[worker];
     member.asked = true;
+    drop_missing();
+    if (std::exchange(member.resumed, false) && member.holds && !member.assigned) return member.assignment;
     if (!gather_until_) gather_until_ = Clock::now() + options_.gather;
     if (sums_.failure.empty() && try_next(worker, member, out)) {
       if (out.finished) changed_.notify_all();
@@ -242,7 +291,7 @@ Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
   }
 }
 
-void Shard::read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged) {
+uint64_t Shard::read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged) {
   std::lock_guard lock(mutex_);
   Update update;
   update.version = version_;
@@ -250,6 +299,7 @@ void Shard::read(const Assignment& assignment, Numbers encoding, Message& out, b
   update.encoding = encoding;
   std::span<const float> mean = average_.values();
   encode(update, averaged && !mean.empty() ? mean : std::span<const float>(weights_), statistics_, out);
+  return number_;
 }
 
 TrainingState Shard::snapshot() {
@@ -262,7 +312,9 @@ TrainingState Shard::snapshot() {
 
 Report Shard::report() {
   std::lock_guard lock(mutex_);
+  drop_missing();
   Report out = sums_;
+  out.replica = replica_;
   out.version = version_;
   out.tickets = tickets_.total();
   out.tickets_done = tickets_.done();

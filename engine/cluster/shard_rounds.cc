@@ -49,9 +49,10 @@ void Shard::form_round() {
 
 Result<std::optional<double>> Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push,
                                                 Part part) {
-  static constexpr std::optional<double> kDone;
-  if (push.round <= rounds_applied_)  // it was decided without this late one
-    return push.round == rounds_applied_ ? closed_squares_ : kDone;
+  if (push.round <= rounds_applied_) {  // it was decided without this late one
+    members_[worker].holds = false;
+    return norm_of_applied();
+  }
   Round& round = rounds_[push.round];
   round.participants = push.participants;
   part.incarnation = members_[worker].incarnation;
@@ -59,12 +60,18 @@ Result<std::optional<double>> Shard::push_round(Lock& lock, uint32_t worker, uin
   close_rounds();
   changed_.notify_all();
   for (;;) {
-    if (rounds_applied_ >= push.round) return rounds_applied_ == push.round ? closed_squares_ : kDone;
+    drop_missing();
+    if (rounds_applied_ >= push.round) return norm_of_applied();
     if (Status gone = check(worker, pass); !gone.ok()) return gone;
     if (auto own = rounds_.find(push.round); own != rounds_.end() && own->second.squares)
       return own->second.squares;
     changed_.wait_for(lock, kSlice);
   }
+}
+
+// What a worker hears whose round is applied: with Norms::OfRound it waits for a norm, whichever.
+std::optional<double> Shard::norm_of_applied() const {
+  return welcome_.norms == Norms::OfRound ? std::optional(closed_squares_.value_or(0)) : std::nullopt;
 }
 
 // Whether somebody who takes part and is still here has not pushed.
@@ -104,14 +111,27 @@ void Shard::close_rounds() {
 void Shard::close_first(bool apply, float scale) {
   const auto first = rounds_.begin();
   closed_squares_ = first->second.squares;
+  Entry entry;
   if (apply) {
-    apply_round(first->second, scale);
+    entry = apply_round(first->second, scale);
   } else {
     for (const auto& [worker, part] : first->second.parts) tickets_.reopen(part.ticket);
+  }
+  for (const auto& [worker, part] : first->second.parts) {
+    Member& member = members_[worker];
+    if (member.incarnation != part.incarnation) continue;
+    if (apply)
+      settle(member, part);
+    else
+      member.holds = false;
   }
   for (auto& [worker, part] : first->second.parts) spare_.push_back(std::move(part));
   rounds_applied_ = first->first;
   rounds_.erase(first);
+  if (apply) {
+    entry.numbers = {reinterpret_cast<const char*>(scratch_.data()), scratch_.size() * sizeof(float)};
+    record(entry, scratch_.size());
+  }
   changed_.notify_all();
 }
 
@@ -155,7 +175,8 @@ void Shard::sum_up(Round& round) {
   round.squares = norm * norm;
 }
 
-void Shard::apply_round(const Round& round, float scale) {
+// The entry for the replica; the sum stays in scratch_.
+Entry Shard::apply_round(const Round& round, float scale) {
   const auto earlier = [](const auto& a, const auto& b) { return a.second.ticket < b.second.ticket; };
   const auto [first, last] = std::minmax_element(round.parts.begin(), round.parts.end(), earlier);
   optimizer_->step(weights_, scratch_, first->second.rate, scale);
@@ -173,6 +194,7 @@ void Shard::apply_round(const Round& round, float scale) {
     // Divided, not multiplied by a share: a statistic that every part keeps whole stays the same bits.
     statistics_[i] = keep / round.weight * statistics_[i] + added / round.weight;
   }
+  return {.applies = true, .rate = first->second.rate, .scale = scale, .newest = last->second.ticket};
 }
 
 }  // namespace radl::engine::cluster

@@ -78,10 +78,33 @@ void Tickets::give_back(uint32_t worker) {
   held_.erase(found);
 }
 
-void Tickets::store(TrainingState& out) const {
+std::set<uint64_t> Tickets::open() const {
   std::set<uint64_t> open = free_;
   for (const auto& [worker, tickets] : held_) open.insert(tickets.begin(), tickets.end());
   open.insert(handed_in_.begin(), handed_in_.end());
+  return open;
+}
+
+void Tickets::restore(uint64_t next, std::span<const uint64_t> free) {
+  next_ = std::min(next, total_);
+  free_ = {free.begin(), free.end()};
+  free_.erase(free_.lower_bound(next_), free_.end());
+  done_ = next_ - free_.size();
+  reserved_.clear(), held_.clear(), handed_in_.clear();
+}
+
+void Tickets::give(uint32_t worker, uint64_t ticket) {
+  if (ticket >= next_) return;
+  if (free_.erase(ticket) == 0) --done_;
+  held_[worker].insert(ticket);
+}
+
+void Tickets::keep_for(uint32_t worker, uint64_t ticket) {
+  if (free_.contains(ticket)) reserved_[worker] = ticket;
+}
+
+void Tickets::store(TrainingState& out) const {
+  std::set<uint64_t> open = this->open();
   out.next = next_;
   for (; !open.empty() && *open.rbegin() + 1 == out.next; --out.next) open.erase(out.next - 1);
   out.again.assign(open.begin(), open.end());

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "engine/optim/training_state.h"
 
@@ -42,6 +43,15 @@ class Tickets {
   bool finished() const { return done_ == total_; }
   // Which batches are done; what is held or handed in counts as not done.
   void store(TrainingState& out) const;
+  // Batches below this one were given out at some time,
+  uint64_t next() const { return next_; }
+  // and these of them are not done.
+  std::set<uint64_t> open() const;
+  std::optional<uint64_t> reserved(uint32_t worker) const { return reserved_for(worker); }
+  // In another copy of these tickets: the open ones are `free`, but for those that give() gives to a worker.
+  void restore(uint64_t next, std::span<const uint64_t> free);
+  void give(uint32_t worker, uint64_t ticket);
+  void keep_for(uint32_t worker, uint64_t ticket);
 
  private:
   bool is_reserved(uint64_t ticket) const;

@@ -58,6 +58,7 @@ class ClusterRun {
     for (;;) {
       if (hooks_.stop.asked()) return interrupted();
       Result<cluster::Report> report = client_.report();
+      tell_changes();
       if (!report) return std::move(report).status();
       if (Status bad = look(*report); !bad.ok()) return bad;
       if (report->tickets_done == report->tickets) return finish(*report);
@@ -93,6 +94,12 @@ class ClusterRun {
                      static_cast<double>(report.staleness_sum) / static_cast<double>(report.steps));
     if (Status bad = overseer_.step(report.tickets_done, sums); !bad.ok()) return bad;
     return check_workers(anybody || report.tickets_done == report.tickets);
+  }
+
+  void tell_changes() {
+    for (const cluster::ServerChange& change : client_.take_changes())
+      overseer_.peer(change.lost ? "lost" : "joined", fmt::format("ps/{}", change.index), change.text,
+                     change.silent_seconds);
   }
 
   Status check_workers(bool anybody) {
@@ -152,7 +159,7 @@ class ClusterRun {
 }  // namespace
 
 Result<RunSummary> oversee_cluster(const Job& given, const RunHooks& hooks, Progress& progress,
-                                   const cluster::Connector& connector) {
+                                   const cluster::Connector& connector, const cluster::Dial& dial) {
   Job job = given;
   ::setpriority(PRIO_PROCESS, 0,
                 5);  // this thread and those it starts: evaluation must not slow the training
@@ -160,8 +167,9 @@ Result<RunSummary> oversee_cluster(const Job& given, const RunHooks& hooks, Prog
   if (!setup) return std::move(setup).status();
   Result<std::unique_ptr<Overseer>> overseer = Overseer::make(job, **setup, progress, hooks);
   if (!overseer) return std::move(overseer).status();
-  Result<std::unique_ptr<cluster::ChiefClient>> client =
-      cluster::ChiefClient::connect(client_options(job, **setup, hooks), connector);
+  cluster::ClientOptions options = client_options(job, **setup, hooks);
+  options.dial = dial;
+  Result<std::unique_ptr<cluster::ChiefClient>> client = cluster::ChiefClient::connect(options, connector);
   if (!client) return std::move(client).status();
   ClusterRun run(job, hooks, **setup, **overseer, **client);
   Status started = run.start();
@@ -174,7 +182,8 @@ Result<RunSummary> oversee_cluster(const Job& given, const RunHooks& hooks, Prog
 Result<RunSummary> run_chief(const Job& job, const RunHooks& hooks, Progress& progress) {
   Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");
-  return oversee_cluster(job, hooks, progress, tcp_connector(job, hooks, cluster::Role::Chief, *key));
+  return oversee_cluster(job, hooks, progress, tcp_connector(job, hooks, cluster::Role::Chief, *key),
+                         server_dial(job, {cluster::Role::Chief, 0}, *key));
 }
 
 }  // namespace radl::engine

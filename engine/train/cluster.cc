@@ -37,6 +37,7 @@ cluster::ServerOptions server_options(const Job& job, const std::string& key) {
   out.address =
       job.task.listen.empty() ? job.cluster.ps[static_cast<size_t>(job.task.index)] : job.task.listen;
   out.key = key;
+  out.dial = server_dial(job, {cluster::Role::Server, out.index}, key);
   out.job_digest = job_digest(job);
   out.shard.mode = mode_of(job.sync.mode);
   out.shard.staleness = job.sync.staleness;
@@ -47,6 +48,14 @@ cluster::ServerOptions server_options(const Job& job, const std::string& key) {
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);
   return out;
+}
+
+cluster::Dial server_dial(const Job& job, cluster::Identity self, const std::string& key) {
+  return [servers = job.cluster.ps, self, key](uint32_t server, const std::string& moved,
+                                               cluster::Milliseconds patience) {
+    return cluster::try_connect_tcp(moved.empty() ? servers[server] : moved, key, self,
+                                    {cluster::Role::Server, server}, patience);
+  };
 }
 
 cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster::Role role,

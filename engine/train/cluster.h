@@ -12,14 +12,16 @@ namespace radl::engine {
 
 cluster::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks);
 cluster::ServerOptions server_options(const Job& job, const std::string& key);
+// Reaches a server that has taken over, or has returned.
+cluster::Dial server_dial(const Job& job, cluster::Identity self, const std::string& key);
 // Links to the servers by TCP; `local` (may be null) makes the one to server 0 instead.
 cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster::Role role,
                                  const std::string& key,
                                  std::function<std::unique_ptr<cluster::Link>()> local = {});
 
-// The chief's work over links that it makes with `connector`: gives the servers their weights, watches,
-// evaluates, writes checkpoints, and ends the job.
+// The chief's work over links that it makes with `connector` and `dial`: gives the servers their weights,
+// watches, evaluates, writes checkpoints, and ends the job.
 Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
-                                   const cluster::Connector& connector);
+                                   const cluster::Connector& connector, const cluster::Dial& dial);
 
 }  // namespace radl::engine

@@ -11,6 +11,7 @@ namespace radl::engine {
 namespace {
 
 void tell(Progress& progress, const cluster::ServerEvent& event) {
+  if (event.kind == "replica_differs") progress.emit("warning", {{"message", event.text}});
   if (event.kind != "peer_refused") return;  // who comes and goes is the chief's to tell
   progress.emit("peer_refused", {{"peer", event.peer}, {"count", event.count}, {"message", event.text}});
 }
@@ -31,11 +32,13 @@ Result<RunSummary> serve(const Job& job, const RunHooks& hooks, Progress& progre
 
 Result<RunSummary> serve_and_oversee(const Job& job, const RunHooks& hooks, Progress& progress,
                                      const std::string& key, cluster::ParameterServer& server) {
-  std::unique_ptr<cluster::Link> link = server.local_link({cluster::Role::Chief, 0});
-  auto connector = tcp_connector(job, hooks, cluster::Role::Chief, key, [&link] { return std::move(link); });
+  // The link is made when the chief says Hello over it: reading the dataset first may take long.
+  auto connector = tcp_connector(job, hooks, cluster::Role::Chief, key, [&server] {
+    return server.local_link({cluster::Role::Chief, 0});
+  });
   std::optional<Result<RunSummary>> out;
   std::thread chief([&] {
-    out = oversee_cluster(job, hooks, progress, connector);
+    out = oversee_cluster(job, hooks, progress, connector, server_dial(job, {cluster::Role::Chief, 0}, key));
     server.stop(out->status());  // also when it failed before it had a link
   });
   (void)server.wait({});

@@ -78,6 +78,9 @@ class Strategy {
   virtual Status rejoin(TrainingState& state) { return (void)state, Status(); }
   // Whether this member has the chief's duties. It may get them in begin() and rejoin().
   virtual bool leads() const { return false; }
+  // Of a chief that next() has told to end: its machine is about to be interrupted, and another member takes
+  // over once it is gone. It must end without end().
+  virtual bool hands_over() const { return false; }
   // Of the chief: what a successor needs to know, and whether it has what it takes.
   virtual void share(const SharedDuties& duties) { (void)duties; }
   // As the last chief has shared them.

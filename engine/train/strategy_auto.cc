@@ -66,6 +66,7 @@ class Auto : public Strategy {
 
   bool broken() const override { return active_->broken(); }
   bool leads() const override { return party_->leads(); }
+  bool hands_over() const override { return active_->hands_over(); }
   void share(const SharedDuties& duties) override { active_->share(duties); }
   SharedDuties shared() const override { return active_->shared(); }
   std::vector<cluster::PeerChange> take_changes() override { return active_->take_changes(); }

@@ -92,7 +92,9 @@ Result<bool> RingStrategy::over() {
   return true;
 }
 
-bool RingStrategy::leaving() const { return !leads() && at_border_ && hooks_.interrupted(); }
+bool RingStrategy::leaving() const {
+  return at_border_ && hooks_.interrupted() && (!leads() || party_->has_successor());
+}
 
 void RingStrategy::remember() {
   at_border_ = false;

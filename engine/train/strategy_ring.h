@@ -35,6 +35,7 @@ class RingStrategy : public Strategy {
   const std::vector<double>& step_seconds() const { return step_seconds_; }  // by rank
   void undo() override;
   void store(TrainingState& out) const override { out.next = done_; }
+  bool hands_over() const override { return leads() && done_ < total_ && leaving(); }
   void end(const Status& why) override;
   cluster::Traffic traffic() const override { return party_->traffic(); }
   double exchange_seconds() const override { return exchange_seconds_; }
@@ -52,7 +53,7 @@ class RingStrategy : public Strategy {
   void note(const TrainSums& sums);
   // True if this process was asked to stop; the others learn it from the exchange.
   bool stopping();
-  // At a border of a worker whose machine is about to be interrupted: it leaves, and the others go on.
+  // At a border, if this machine is about to be interrupted: this member leaves, and the others continue.
   bool leaving() const;
   // Adds everybody's numbers and statistics, in place. The update's sums are those of all members.
   Result<Update> exchange(uint64_t batches);

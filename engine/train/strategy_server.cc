@@ -105,8 +105,10 @@ class ServerWorker : public Strategy {
 StrategyResult make_server_worker(const StrategyContext& c) {
   Result<std::string> key = cluster::read_job_key(c.job.secrets);
   if (!key) return std::move(key).status().at("secrets");
-  Result<std::unique_ptr<cluster::WorkerClient>> client = cluster::WorkerClient::connect(
-      client_options(c.job, c.setup, c.hooks), tcp_connector(c.job, c.hooks, cluster::Role::Worker, *key));
+  cluster::ClientOptions options = client_options(c.job, c.setup, c.hooks);
+  options.dial = server_dial(c.job, {cluster::Role::Worker, options.index}, *key);
+  Result<std::unique_ptr<cluster::WorkerClient>> client =
+      cluster::WorkerClient::connect(options, tcp_connector(c.job, c.hooks, cluster::Role::Worker, *key));
   if (!client) return std::move(client).status();
   return StrategyResult(std::make_unique<ServerWorker>(c, std::move(*client)));
 }

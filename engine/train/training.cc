@@ -39,6 +39,10 @@ class Training {
   Result<RunSummary> run(SteadyClock::time_point begin) {
     Status status = prepare();
     if (status.ok()) status = train();
+    if (status.ok() && overseer_ != nullptr && strategy_.hands_over()) {
+      (void)overseer_->settle();
+      return finish_member(seconds_since(begin));
+    }
     if (status.ok() && overseer_ != nullptr) {
       // The others stay until the model is written: another one writes it if this one is lost.
       Result<RunSummary> out = finish();

@@ -1,8 +1,8 @@
 """Members of a training are killed or stopped just before their n-th call of a kind, in every mode (kill_points.cc, preloaded).
 
-A worker is started again, as radlc does it. Without servers, worker 0 is one like the others: the next one takes over. A lost chief
-or server of the other modes ends the job, which is started again as a whole. However it went, each batch is in one update, and the
-model has learned. RADL_LONG_TESTS=1 runs 500 cases in place of a few.
+A worker or server is started again, as radlc does it. Without servers, worker 0 is one like the others: the next one takes over. A
+lost chief of the other modes ends the job, which is started again as a whole, and so does a server whose shards have no complete
+replica yet. However it went, each batch is in one update, and the model has learned. RADL_LONG_TESTS=1 runs 500 cases in place of a few.
 """
 import concurrent.futures
 import json
@@ -25,7 +25,7 @@ PATIENCE = 90  # seconds, for what takes two or three
 
 
 class Case:
-    """One run of a job with two workers, and one server if the mode has any."""
+    """One run of a job with two workers, and one server if the mode has any, or two if one of them is lost."""
 
     def __init__(self, folder, mode, victim, fault, call, number, environment):
         self.folder, self.mode, self.victim = folder, mode, victim
@@ -40,7 +40,8 @@ class Case:
         self.succeeds = mode in ("allreduce", "local")
         # Half of a job does not continue without a chief that is only silent.
         silent = self.succeeds and fault == "stop" and victim == "worker/0"
-        self.tasks = [*([] if self.succeeds else ["ps/0"]), "worker/0", "worker/1", *(["worker/2"] if silent else [])]
+        servers = [] if self.succeeds else ["ps/0", "ps/1"] if victim == "ps/1" else ["ps/0"]
+        self.tasks = [*servers, "worker/0", "worker/1", *(["worker/2"] if silent else [])]
         self.chief = self.tasks[0]
         self.starts = 0
         self.processes = {}
@@ -63,7 +64,7 @@ class Case:
         kind, index = task.split("/")
         cluster = {"worker": [self.addresses[t] for t in self.tasks if t.startswith("worker")]}
         if "ps/0" in self.tasks:
-            cluster["ps"] = [self.addresses["ps/0"]]
+            cluster["ps"] = [self.addresses[t] for t in self.tasks if t.startswith("ps")]
         name = f"{kind}-{index}-{self.starts}"
         job = {"job": 1, "model": "logistic", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
                "batch_size": 50, "epochs": BATCHES // 40, "threads": 1, "schedule": {"peak": 0.002}, "sync": MODES[self.mode],
@@ -120,9 +121,7 @@ class Case:
                 self.require(self.processes[task].returncode in (0, 2), f"{task} ended with {self.processes[task].returncode}")
             victim.kill()
             victim.wait()
-            self.choose_ports()
-            for task in self.tasks:
-                self.start(task)
+            self.start_all_again()
         elif hit:
             if victim.poll() is None:  # it may not have come to the chief yet
                 self.until(lambda: self.says("peer_lost", peer=self.victim) or self.ended(self.chief), 6)
@@ -130,10 +129,27 @@ class Case:
                 victim.wait()
             if not self.ended(self.chief):
                 self.start(self.victim)
+        if hit and self.victim == "ps/1":
+            self.require(self.until(lambda: self.ended(self.chief)), "the job does not end")
+            if self.processes[self.chief].returncode == 2:
+                self.require(not self.was_complete(), "a complete replica has not taken over")
+                for task in self.tasks:
+                    self.processes[task].kill()
+                    self.processes[task].wait()
+                self.start_all_again()
         self.require(self.until(lambda: self.ended(self.chief)), "the job does not end")
         self.require(self.processes[self.chief].returncode == 0, f"the chief ended with {self.processes[self.chief].returncode}")
         self.require_model()
         return hit
+
+    def start_all_again(self):
+        self.choose_ports()
+        for task in self.tasks:
+            self.start(task)
+
+    def was_complete(self):
+        """Replicas are complete long before these: they are copied before the first of 40 batches of an epoch are done."""
+        return self.says("checkpoint")
 
     def require_model(self):
         reports = list(self.folder.glob("model-*/report.json"))
@@ -171,13 +187,16 @@ class ClusterFaults(RadlCase):
             for number in range(500):
                 mode, fault = chosen.choice(list(MODES)), chosen.choice(("kill", "stop"))
                 chief = "worker/0" if mode in ("allreduce", "local") else "ps/0"
-                victim = chosen.choice((chief, "worker/1"))
+                victim = chosen.choice((chief, "worker/1") if chief == "worker/0" else (chief, "ps/1", "worker/1"))
                 call = chosen.choice(("send", "send", "send", "connect", *(("rename", "mkdir") if victim == chief else ())))
                 yield mode, victim, fault, call, {"connect": chosen.randint(1, 3), "send": int(2 ** chosen.uniform(0, 9))}.get(call, chosen.randint(1, 8))
             return
         for mode in MODES:
             yield mode, "worker/1", "kill", "send", 40
             yield mode, "worker/0" if mode in ("allreduce", "local") else "ps/0", "kill", "send", 60
+        for mode in ("async", "stale", "sync"):
+            yield mode, "ps/1", "kill", "send", 100
+        yield "async", "ps/1", "stop", "send", 100
         for mode in ("allreduce", "local"):
             yield mode, "worker/0", "stop", "send", 60
             yield mode, "worker/0", "kill", "rename", 2

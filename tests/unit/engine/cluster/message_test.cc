@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 11 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 12 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-11.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-12.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -56,7 +56,8 @@ Push sample_push() {
          .correct = 17,
          .images = 64,
          .updates = 2,
-         .squares = 6.25};
+         .squares = 6.25,
+         .sequence = 8};
   m.encoding = Numbers::Bf16;
   return m;
 }
@@ -93,6 +94,31 @@ Report sample_report() {
            .staleness_sum = 8};
   m.failure = "the loss became nan";
   m.members = {{Role::Worker, 1, 2, 40, 10.5, "nothing heard"}};
+  m.replica = Replica::Complete;
+  return m;
+}
+
+ShardMap sample_map() {
+  return {.epoch = 4, .places = {{0, 2, 1}, {2, -1, 4}}, .moved = {"", "10.0.0.8:4001", ""}};
+}
+
+Entry sample_entry() {
+  Entry m{
+      .number = 77, .complete = true, .applies = true, .rate = 0.5f, .scale = 2, .newest = 34, .digest = 9};
+  m.book = {.version = 5, .next_round = 3, .rounds_applied = 2, .has_squares = true, .squares = 1.5};
+  m.book.sums = sample_report();
+  m.book.next = 36;
+  m.book.free = {30, 33};
+  m.book.workers = {{.worker = 1,
+                     .incarnation = 0xffffffffff,
+                     .sequence = 12,
+                     .clock = 11,
+                     .asked = true,
+                     .waiting = false,
+                     .assigned = true,
+                     .assignment = {.ticket = 35, .round = 3, .then = 35, .participants = {1}},
+                     .reserved = {33},
+                     .report = {Role::Worker, 1, 0, 40, 0, ""}}};
   return m;
 }
 
@@ -100,12 +126,12 @@ Report sample_report() {
 std::map<std::string, Message> samples() {
   std::map<std::string, Message> out;
   out["heartbeat"] = Message{MessageType::Heartbeat, {}};
-  out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20, 6, "10.0.0.7:4001"});
-  out["welcome"] = encode(Welcome{1, 2, 500, 400, 900, 20, Norms::OfRound});
+  out["hello"] = encode(Hello{Role::Worker, 3, 0x1122334455667788, "abcd", 1000, 20, 6, "10.0.0.7:4001", 2});
+  out["welcome"] = encode(Welcome{1, 2, 500, 400, 900, 20, Norms::OfRound, sample_map()});
   out["refuse"] = encode(Refuse{1, "another job"});
   out["init"] = encode(sample_init());
   out["ready"] = Message{MessageType::Ready, {}};
-  out["fetch"] = encode(Fetch{kFetchWeights | kFetchTicket});
+  out["fetch"] = encode(Fetch{kFetchWeights | kFetchTicket, 3});
   std::vector<float> gradients = {1.0f, -0.5f, 3.0f}, statistics = {0.5f};
   encode(sample_push(), gradients, statistics, out["push"]);
   encode(sample_update(), gradients, statistics, out["update"]);
@@ -117,6 +143,12 @@ std::map<std::string, Message> samples() {
   out["view"] = encode(sample_view());
   out["freeze"] = encode(View{.epoch = 7}, MessageType::Freeze);
   out["report"] = encode(sample_report());
+  out["map"] = encode(sample_map());
+  const std::string packed(12, '\x01');
+  Entry entry = sample_entry();
+  entry.numbers = packed;
+  encode(entry, 3, statistics, out["entry"]);
+  out["copied"] = encode(Copied{77});
   out["stop"] = encode(Stop{13, "a server was lost"});
   out["leave"] = encode(Stop{0, ""}, MessageType::Leave);
   out["duties"] = encode(Stop{0, "{}"}, MessageType::Duties);
@@ -174,6 +206,18 @@ bool decodes(const Message& m) {
     }
     case MessageType::Border: {
       Border out;
+      return decode(m, out).ok();
+    }
+    case MessageType::Map: {
+      ShardMap out;
+      return decode(m, out).ok();
+    }
+    case MessageType::Entry: {
+      Entry out;
+      return decode(m, out).ok();
+    }
+    case MessageType::Copied: {
+      Copied out;
       return decode(m, out).ok();
     }
     case MessageType::View:
@@ -299,9 +343,9 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_TRUE(read_header(header, 100, type, length).ok());
   EXPECT_EQ(length, 100u);
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
-  header[2] = 12;  // version
+  header[2] = 11;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 12, this program speaks version 11");
+            "a message of wire version 11, this program speaks version 12");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

@@ -1,15 +1,11 @@
 // Ranks as processes: killed, frozen, and restarted ones.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <thread>
 
 #include "tests/support/reserved_port.h"
 #include "tests/support/wait_until.h"
+#include "tests/unit/engine/cluster/processes.h"
 #include "tests/unit/engine/cluster/toy_cluster.h"
 
 namespace radl::engine::cluster {
@@ -17,33 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace toy;
-
-// A child that runs `body` and exits with 0 when that is true.
-class Process {
- public:
-  explicit Process(const std::function<bool()>& body) : pid_(::fork()) {
-    if (pid_ == 0) ::_exit(body() ? 0 : 1);
-  }
-  ~Process() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  void signal(int number) const { ::kill(pid_, number); }
-  // The exit status within that time, or -1.
-  int wait(Milliseconds patience) {
-    for (auto end = Clock::now() + patience; Clock::now() < end; std::this_thread::sleep_for(5ms)) {
-      int status;
-      if (::waitpid(pid_, &status, WNOHANG) != pid_) continue;
-      pid_ = -1;
-      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    }
-    return -1;
-  }
-
- private:
-  pid_t pid_;
-};
 
 bool serve(const std::string& address, Mode mode, uint64_t total) {
   ServerOptions options = server_options(0, mode, 2);
@@ -64,23 +33,6 @@ bool serve(const std::string& address, Mode mode, uint64_t total) {
   (*chief)->stop({});
   return good;
 }
-
-// Counts the steps of processes that were forked after it was made.
-class SharedCount {
- public:
-  SharedCount()
-      : page_(::mmap(nullptr, sizeof(Count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
-        count_(new (page_) Count(0)) {}
-  ~SharedCount() { ::munmap(page_, sizeof(Count)); }
-  SharedCount(const SharedCount&) = delete;
-  void add() { ++*count_; }
-  int value() const { return *count_; }
-
- private:
-  using Count = std::atomic<int>;
-  void* page_;
-  Count* count_;
-};
 
 bool be_worker(const std::string& address, uint32_t index, SharedCount& steps) {
   auto client = WorkerClient::connect(client_options(index, 1), connector({address}, {Role::Worker, index}));

@@ -280,6 +280,19 @@ TEST(Job, WorkersThatComeBeforeTheChiefWait) {
   EXPECT_TRUE(done.ok()) << done.text();
 }
 
+// It may read its data for longer than that first.
+TEST(Job, AChiefInTheServersProcessMayBeSilentForLongerThanThePeerTimeout) {
+  ServerOptions options = server_options(0, Mode::Async, 1);
+  options.peer_timeout = 50ms;
+  auto server = test::need(ParameterServer::start(options, {}));
+  std::unique_ptr<Link> link = server->local_link({Role::Chief, 0});
+  std::this_thread::sleep_for(4 * options.peer_timeout);
+  auto chief = test::need(ChiefClient::connect(
+      client_options(0, 1), [&](uint32_t) -> Result<std::unique_ptr<Link>> { return std::move(link); }));
+  const Status begun = chief->init(start(20), *split_layout(layout(), 1));
+  EXPECT_TRUE(begun.ok()) << begun.text();
+}
+
 TEST(Job, AServerWithoutAChiefGivesUp) {
   ServerOptions options = server_options(0, Mode::Async, 1);
   options.start_timeout = 200ms;

@@ -52,6 +52,14 @@ inline Connector connector(const std::vector<std::string>& addresses, Identity s
   };
 }
 
+// Servers that may be lost: others take over.
+inline Dial dial(const std::vector<std::string>& addresses, Identity self) {
+  return [=](uint32_t server, const std::string& moved, Milliseconds patience) {
+    return try_connect_tcp(moved.empty() ? addresses[server] : moved, kKey, self, {Role::Server, server},
+                           patience);
+  };
+}
+
 inline std::vector<ParameterInfo> layout() {
   std::vector<ParameterInfo> out;
   for (size_t at = 0; at < kSize; at += 100)

@@ -32,6 +32,7 @@ class OneSumParty : public cluster::Party {
     return std::vector{own};
   }
   bool leads() const override { return leading; }
+  bool has_successor() const override { return false; }
   void share(const std::string&) override {}
   std::string shared() const override { return ""; }
   cluster::Codec& codec() override { return *codec_; }

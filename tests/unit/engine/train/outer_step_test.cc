@@ -145,6 +145,7 @@ class HeldParty : public cluster::Party {
     return std::vector{own, other};
   }
   bool leads() const override { return rank() == 0; }
+  bool has_successor() const override { return false; }
   void share(const std::string&) override {}
   std::string shared() const override { return ""; }
   cluster::Codec& codec() override { return *codec_; }

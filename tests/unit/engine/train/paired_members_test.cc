@@ -79,6 +79,7 @@ class PairedParty : public cluster::Party {
     return notes;
   }
   bool leads() const override { return rank() == 0; }
+  bool has_successor() const override { return false; }
   void share(const std::string&) override {}
   std::string shared() const override { return ""; }
   cluster::Codec& codec() override { return codec_; }

@@ -235,6 +235,29 @@ TEST_F(RingTrainTest, ADivergingRingStopsEverywhere) {
   EXPECT_NE(s.message().find("diverged"), std::string::npos) << s.message();
 }
 
+// The next worker takes over at once, repeats the step, and writes the model.
+TEST_F(RingTrainTest, AChiefHandsOverBeforeItsMachineIsInterrupted) {
+  for (const int local_steps : {1, 4}) {
+    Job j = ring_job(fmt::format("a{}", local_steps), 2);
+    j.epochs = 10;
+    j.sync.local_steps = local_steps;
+    std::atomic<bool> notice = false;
+    std::atomic<int> took_over = 0;
+    RunHooks chief, other;
+    chief.taken_back = &notice;
+    chief.progress = [&](std::string_view line) { notice = notice || line.find("\"step\":") != line.npos; };
+    other.progress = [&](std::string_view line) { took_over += line.find("\"chief\"") != line.npos; };
+    auto first = std::async(std::launch::async, [&] { return run_job(member(j, "worker", 0), chief); });
+    const Result<RunSummary> second = run_job(member(j, "worker", 1), other), left = first.get();
+    ASSERT_TRUE(left.ok()) << left.status().text();
+    EXPECT_EQ(left->model, "") << "it has not finished the run";
+    ASSERT_TRUE(second.ok()) << second.status().text();
+    EXPECT_EQ(took_over, 1);
+    EXPECT_EQ(second->steps, 400u);
+    EXPECT_FALSE(numbers(fmt::format("a{}", local_steps)).empty());
+  }
+}
+
 // Workers 0 and 1 of three go on, and do its share.
 TEST_F(RingTrainTest, AWorkerLeavesBeforeItsMachineIsInterrupted) {
   struct Case {
