@@ -70,7 +70,7 @@ class LinkedParty : public Party {
 
   bool has_successor() const override {
     std::lock_guard lock(mutex_);
-    return leads_ && !membership_->changing() && membership_->has_successor();
+    return leads_ && summed_ && !membership_->changing() && membership_->has_successor();
   }
 
   void share(const std::string& duties) override;
@@ -209,6 +209,7 @@ class LinkedParty : public Party {
   std::optional<Status> chief_lost_;
   Clock::time_point awake_ = Clock::now();  // when the acceptor ran last
   int sums_since_silence_ = 0;
+  bool summed_ = false;                           // in this view: all its members have the chief's state
   std::vector<Seat> silent_seats_;                // may have been in views that this member has not seen
   std::optional<Clock::time_point> waits_until_;  // of a chief that takes over, for members of its view
   std::string duties_;

@@ -78,6 +78,12 @@ void Membership::gone(const Seat& member) {
   decide_if_all_stand();
 }
 
+bool Membership::has_no_state() const {
+  return takes_over_ && awaited_.empty() && std::ranges::all_of(present_, [](const auto& one) {
+           return one.second.standing && one.second.standing->fresh;
+         });
+}
+
 bool Membership::has_successor() const {
   return std::ranges::any_of(view_.members, [this](const Seat& seat) {
     return seat.index != self_ && present(seat) && std::ranges::find(followers_, seat) == followers_.end();

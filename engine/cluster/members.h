@@ -59,6 +59,8 @@ class Membership {
   // Whether the member can take over from a lost chief. If no other member of a view can, this chief needs
   // none of them: no part of the job continues without it. Until it is told, a member can.
   void able(const Seat& member, bool can_lead);
+  // This chief has taken over, and no member that may still come has the lost one's state.
+  bool has_no_state() const;
   // Another member of the view can take over from this chief.
   bool has_successor() const;
   void stop_waiting();

@@ -44,6 +44,10 @@ Status LinkedParty::next_view(TrainingState& state, bool fresh) {
   for (int32_t silent = std::exchange(silent_, -1);;) {
     broken_ = false;
     drop_ring();
+    {
+      std::lock_guard lock(mutex_);
+      summed_ = false;
+    }
     if (Status chief = has_lost_chief() ? succeed() : Status(); !chief.ok()) return chief;
     if (finished()) return {};
     if (Status sent = stand(state.done(), fresh, silent); !sent.ok()) return sent;
@@ -74,6 +78,7 @@ Result<std::vector<RingNote>> LinkedParty::sum(std::span<float> numbers, std::sp
   if (notes.ok()) {
     std::lock_guard lock(mutex_);
     attendance_.complete();
+    summed_ = true;
     // Frames of one sum may have come while this was stopped, not of two.
     if (++sums_since_silence_ > 1) silent_seats_.clear();
     if (leads_) membership_->complete();

@@ -32,6 +32,8 @@ Result<bool> LinkedParty::wait_for_view(Clock::time_point end) {
     if (attendance_.take_view()) return true;
     if (options_.ring.stop.asked()) return Status(Code::Cancelled, "interrupted");
     if (leads_ && membership_->view().epoch == 0 && Clock::now() >= end) return nobody_appeared();
+    if (leads_ && membership_->has_no_state())
+      return Status(Code::Lost, "the chief was lost before another worker had its state");
     if (leads_ && waits_until_ && Clock::now() >= *waits_until_) {
       waits_until_.reset();
       membership_->stop_waiting();
