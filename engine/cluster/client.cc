@@ -17,7 +17,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr Milliseconds kDial{2000}, kBetween{100};
+constexpr Milliseconds kDialServer{2000}, kBetweenDials{100};
 
 class Worker : public WorkerClient {
  public:
@@ -164,16 +164,16 @@ class Worker : public WorkerClient {
       }
       if (options_.stop.asked()) return {Code::Cancelled, "interrupted"};
       if (Status over = ended_elsewhere(); !over.ok()) return over;
-      if (Clock::now() + kBetween >= end)
+      if (Clock::now() + kBetweenDials >= end)
         return {Code::Lost, fmt::format("no server with shard {} can be reached: {}", shard, last.message())};
-      std::this_thread::sleep_for(kBetween);
+      std::this_thread::sleep_for(kBetweenDials);
     }
   }
 
   // False: the server is not the primary of the shard, or cannot be reached now; `why` says so.
   Result<bool> try_server(uint32_t shard, uint32_t server, Status& why) {
     Result<std::unique_ptr<Link>> link =
-        options_.dial(server, server < map_.moved.size() ? map_.moved[server] : "", kDial);
+        options_.dial(server, server < map_.moved.size() ? map_.moved[server] : "", kDialServer);
     if (!link) {
       const Code code = link.status().code();
       why = std::move(link).status().at(fmt::format("ps/{}", server));

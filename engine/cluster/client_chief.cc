@@ -14,7 +14,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr Milliseconds kLookAfter{100}, kDialEvery{1000}, kDial{1000};
+constexpr Milliseconds kLookAfter{100}, kDialEvery{1000}, kDialLost{1000};
 
 class Chief : public ChiefClient {
  public:
@@ -230,10 +230,10 @@ class Chief : public ChiefClient {
   void dial(uint32_t index, std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     std::unique_ptr<Session> session;
-    if (Result<std::unique_ptr<Link>> link = options_.dial(index, "", kDial); link.ok())
+    if (Result<std::unique_ptr<Link>> link = options_.dial(index, "", kDialLost); link.ok())
       session = std::make_unique<Session>(std::move(*link), options_.peer_timeout);
     Message answer;
-    bool ready = session && session->send(encode(hello())).ok() && session->receive(answer, kDial).ok() &&
+    bool ready = session && session->send(encode(hello())).ok() && session->receive(answer, kDialLost).ok() &&
                  answer.type == MessageType::Ready;
     lock.lock();
     if (!ready || over_) return;

@@ -13,11 +13,11 @@
 namespace radl::engine::cluster {
 namespace {
 
-struct Entry {
+struct SentNumber {
   uint32_t at;
   float value;
 };
-static_assert(sizeof(Entry) == 8);
+static_assert(sizeof(SentNumber) == 8);
 
 // In the first epochs more is sent, since gradients change quickly then: 25%, 6.25%, 1.6%, ...
 constexpr double kFirstDensity = 0.25;
@@ -34,7 +34,7 @@ class TopK : public Codec {
     accumulate(numbers);
     choose();
     Result<std::vector<std::string>> all =
-        ring.gather({reinterpret_cast<const char*>(chosen_.data()), chosen_.size() * sizeof(Entry)});
+        ring.gather({reinterpret_cast<const char*>(chosen_.data()), chosen_.size() * sizeof(SentNumber)});
     if (!all) return std::move(all).status();
     if (Status added = ring.add(Numbers::Fp32, {}, statistics, {}); !added.ok()) return added;
     std::ranges::fill(numbers, 0.0f);
@@ -103,9 +103,9 @@ class TopK : public Codec {
 
   static Status add(std::string_view bytes, std::span<float> numbers) {
     const Status corrupt(Code::Corrupt, "a member sent numbers that do not belong to this sum");
-    if (bytes.size() % sizeof(Entry) != 0) return corrupt;
-    for (size_t at = 0; at < bytes.size(); at += sizeof(Entry)) {
-      Entry entry;
+    if (bytes.size() % sizeof(SentNumber) != 0) return corrupt;
+    for (size_t at = 0; at < bytes.size(); at += sizeof(SentNumber)) {
+      SentNumber entry;
       std::memcpy(&entry, bytes.data() + at, sizeof entry);
       if (entry.at >= numbers.size()) return corrupt;
       numbers[entry.at] += entry.value;
@@ -118,7 +118,7 @@ class TopK : public Codec {
   std::vector<float> momenta_, left_;            // u and v
   std::vector<float> next_momenta_, next_left_;  // after the sum under way
   std::vector<float> sizes_;
-  std::vector<Entry> chosen_;
+  std::vector<SentNumber> chosen_;
 };
 
 }  // namespace

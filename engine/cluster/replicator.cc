@@ -10,7 +10,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr Milliseconds kConnect{1000}, kBetween{250}, kLook{100};
+constexpr Milliseconds kConnectReplica{1000}, kBetweenCopies{250}, kLookAtCopy{100};
 
 class LinkedReplicator : public Replicator {
  public:
@@ -35,7 +35,7 @@ class LinkedReplicator : public Replicator {
       copy_to_replica();
       if (shard_->report().replica == Replica::Lost) return;
       std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, kBetween, [this] { return stopped_; });
+      changed_.wait_for(lock, kBetweenCopies, [this] { return stopped_; });
     }
   }
 
@@ -46,7 +46,7 @@ class LinkedReplicator : public Replicator {
 
   // Until the link is lost.
   void copy_to_replica() {
-    Result<std::unique_ptr<Link>> link = options_.connect(kConnect);
+    Result<std::unique_ptr<Link>> link = options_.connect(kConnectReplica);
     if (!link) return;
     auto session = std::make_shared<Session>(std::move(*link), options_.peer_timeout);
     {
@@ -66,7 +66,7 @@ class LinkedReplicator : public Replicator {
     Status sent = session->send(shard_->begin_copy(copy));
     std::thread heard([&] { hear(*session, copy); });
     while (sent.ok()) {
-      const Status next = shard_->next_entry(copy, kLook, message);
+      const Status next = shard_->next_entry(copy, kLookAtCopy, message);
       sent = next.ok() ? session->send(message) : next.code() == Code::Timeout ? session->health() : next;
     }
     session->close();
