@@ -37,7 +37,8 @@ struct LeftRunning {
 };
 LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot);
 // Whether a job that runs continues without this node of its own: members of a program with `lost = 'alone'`,
-// nodes of an elastic farm and workers of a training may be missing, the chief and servers may not.
+// nodes of an elastic farm and workers of a training may be missing; servers and a chief without a successor
+// may not.
 bool can_miss(const ir::Step& step, const std::string& node);
 // Its folders on nodes that the next run of `step` removes: all but that run's own and the newest before it.
 std::vector<const JobFolder*> folders_to_remove(const ir::Step& step, const StepRecord& record);

@@ -267,7 +267,7 @@ TEST_F(JobsLeftTest, ATrainingThatWasLeftRunningIsJoinedWithoutAWorkersNode) {
   EXPECT_FALSE(action(bench.plan(training(2)), "training/cifar").rejoins) << "the server is gone";
 }
 
-TEST(CanMiss, WorkersOfATrainingButNotItsChiefOrServers) {
+TEST(CanMiss, WorkersOfATrainingButNotItsServersOrAChiefWithoutSuccessor) {
   ir::Step step;
   step.kind = ir::StepKind::Training;
   step.training = {{"cluster", {{"ps", {"s"}}, {"worker", {"w0", "w1", "s"}}}}};
@@ -275,8 +275,10 @@ TEST(CanMiss, WorkersOfATrainingButNotItsChiefOrServers) {
   EXPECT_FALSE(can_miss(step, "s"));
   EXPECT_FALSE(can_miss(step, "other"));
   step.training = {{"cluster", {{"worker", {"w0", "w1"}}}}, {"job", {{"sync", {{"mode", "allreduce"}}}}}};
-  EXPECT_FALSE(can_miss(step, "w0")) << "worker 0 is the chief";
+  EXPECT_TRUE(can_miss(step, "w0")) << "worker 0 is the chief, and the other one takes over";
   EXPECT_TRUE(can_miss(step, "w1"));
+  step.training["cluster"]["worker"] = {"w0"};
+  EXPECT_FALSE(can_miss(step, "w0"));
 }
 
 }  // namespace
