@@ -56,26 +56,26 @@ NoticeSpec notice_spec_in(const Value& declared) {
   return spec;
 }
 
-Result<std::optional<Notice>> notice_in(const NoticeSpec& spec, const std::string& answer) {
+Result<std::optional<EvictionNotice>> notice_in(const NoticeSpec& spec, const std::string& answer) {
   if (!spec.says.empty()) {
-    if (!equal_ignoring_case(trim(answer), spec.says)) return std::optional<Notice>();
-    return std::optional<Notice>(Notice{spec.action, ""});
+    if (!equal_ignoring_case(trim(answer), spec.says)) return std::optional<EvictionNotice>();
+    return std::optional<EvictionNotice>(EvictionNotice{spec.action, ""});
   }
   const Value said = json::parse_json(answer);
   const std::string from = spec.url.substr(0, spec.url.find('?'));
   if (!said.is_object()) return Status(Code::Corrupt, from + ": the answer is no JSON object");
-  auto noticed = [&](const Value& one) -> Result<std::optional<Notice>> {
-    Notice notice{json::text_of(one, spec.action), json::text_of(one, spec.time)};
+  auto noticed = [&](const Value& one) -> Result<std::optional<EvictionNotice>> {
+    EvictionNotice notice{json::text_of(one, spec.action), json::text_of(one, spec.time)};
     if (notice.action.empty())
       return Status(Code::Corrupt, from + ": a notice without \"" + spec.action + "\"");
-    return std::optional<Notice>(std::move(notice));
+    return std::optional<EvictionNotice>(std::move(notice));
   };
-  if (spec.list.empty()) return fits(spec, said) ? noticed(said) : std::optional<Notice>();
+  if (spec.list.empty()) return fits(spec, said) ? noticed(said) : std::optional<EvictionNotice>();
   if (!json::member(said, spec.list).is_array())
     return Status(Code::Corrupt, from + ": the answer has no list \"" + spec.list + "\"");
   for (const Value& one : json::list_of(said, spec.list))
     if (fits(spec, one)) return noticed(one);
-  return std::optional<Notice>();
+  return std::optional<EvictionNotice>();
 }
 
 }  // namespace radl

@@ -31,11 +31,12 @@ struct NoticeSpec {
 // Of what a cloud declares: a member that is not there, or of another kind, keeps its default.
 NoticeSpec notice_spec_in(const nlohmann::json& declared);
 
-struct Notice {
+// A cloud says that it will take this machine away.
+struct EvictionNotice {
   std::string action, time;  // as the cloud says them: "terminate", "2026-11-22T15:04:05Z"; "": it does not
 };
 
 // What an answer (status 200) says. Nothing: no notice. Corrupt: it is not of the form that is declared.
-Result<std::optional<Notice>> notice_in(const NoticeSpec& spec, const std::string& answer);
+Result<std::optional<EvictionNotice>> notice_in(const NoticeSpec& spec, const std::string& answer);
 
 }  // namespace radl

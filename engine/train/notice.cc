@@ -39,7 +39,7 @@ Status NoticeService::open(const Stop& stop) {
   return {};
 }
 
-Result<std::optional<Notice>> NoticeService::ask(const Stop& stop) {
+Result<std::optional<EvictionNotice>> NoticeService::ask(const Stop& stop) {
   const bool has_session = !spec_.session_url.empty();
   for (bool renewed = !has_session || session_.empty();; renewed = true) {
     if (has_session && session_.empty()) {
@@ -53,7 +53,7 @@ Result<std::optional<Notice>> NoticeService::ask(const Stop& stop) {
       session_.clear();
       continue;
     }
-    if (answer->status == kNothing) return std::optional<Notice>();
+    if (answer->status == kNothing) return std::optional<EvictionNotice>();
     if (!answer->ok()) return Status(Code::Auth, status_text(spec_.url, answer->status));
     return notice_in(spec_, answer->body);
   }

@@ -16,7 +16,7 @@ class NoticeService {
  public:
   NoticeService(http::Client& http, const NoticeSpec& spec) : http_(http), spec_(spec) {}
   // Retry, Timeout, Lost: nobody answers (yet); Auth: any other answer than asked for; Corrupt; Cancelled.
-  Result<std::optional<Notice>> ask(const Stop& stop);
+  Result<std::optional<EvictionNotice>> ask(const Stop& stop);
 
  private:
   Status open(const Stop& stop);

@@ -214,7 +214,7 @@ class ProgramRun {
     rules.on_silence = [this](size_t node, bool silent) {
       tell(nodes_[node].address, jobs::silence_text(silent), silent ? "failed" : "ok", true);
     };
-    rules.on_notice = [this](size_t node, const Notice& notice) { noticed(node, notice); };
+    rules.on_notice = [this](size_t node, const EvictionNotice& notice) { noticed(node, notice); };
     rules.cannot_hear = [this](size_t node) { cannot_hear(node); };
     rules.services = [this](size_t node) {
       return context_.program ? jobs::services_on(*context_.program, nodes_[node].address)
@@ -264,7 +264,7 @@ class ProgramRun {
   }
 
   // The cloud says that it takes the node back soon.
-  void noticed(size_t node, const Notice& notice) {
+  void noticed(size_t node, const EvictionNotice& notice) {
     if (!leaving_.notice(node, notice.time)) return;
     tell(nodes_[node].address,
          "is preempted by its cloud" + (notice.time.empty() ? "" : " (" + notice.time + ")"), "failed");

@@ -82,7 +82,8 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     follower.on_line = [&](const std::string& line) { rules_.on_line(node, line); };
     follower.on_end = on_end;
     follower.on_usage = rules_.on_usage;
-    if (rules_.on_notice) follower.on_notice = [&](const Notice& notice) { rules_.on_notice(node, notice); };
+    if (rules_.on_notice)
+      follower.on_notice = [&](const EvictionNotice& notice) { rules_.on_notice(node, notice); };
     if (rules_.cannot_hear) follower.cannot_hear = [&] { rules_.cannot_hear(node); };
     if (rules_.services) follower.services = rules_.services(node);
     if (rules_.on_service)

@@ -55,7 +55,7 @@ class Following {
     std::function<void(size_t node)> on_lost;
     // Of a node that says by its attributes how its cloud is asked: it is taken back; it cannot ask. May be
     // empty.
-    std::function<void(size_t node, const Notice& notice)> on_notice;
+    std::function<void(size_t node, const EvictionNotice& notice)> on_notice;
     std::function<void(size_t node)> cannot_hear;
     // Asked about five times a second, and when a process has ended: how the job has ended, if it has.
     std::function<std::optional<Status>(const Ends& ends)> verdict;

@@ -140,7 +140,7 @@ class Member {
     std::function<void(const std::string& name, const Usage& usage)> on_usage;
     // The node's cloud takes it back, where it declares how that is asked (`eviction_notice`); empty: nobody
     // asks. The other: the node has nothing to ask with.
-    std::function<void(const Notice& notice)> on_notice;
+    std::function<void(const EvictionNotice& notice)> on_notice;
     std::function<void()> cannot_hear;
     // Looked at every few seconds; a message about one that does not run, or runs again.
     std::vector<std::string> services;

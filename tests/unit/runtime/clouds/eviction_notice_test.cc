@@ -36,7 +36,7 @@ NoticeSpec spec_of(const Json& notice, const std::string& server = {}) {
 std::string first_line(const std::string& request) { return request.substr(0, request.find("\r\n")); }
 
 // "ACTION at TIME", "none", or what is wrong.
-std::string said(const Result<std::optional<Notice>>& notice) {
+std::string said(const Result<std::optional<EvictionNotice>>& notice) {
   if (!notice.ok()) return notice.status().text();
   return *notice ? (*notice)->action + " at " + (*notice)->time : "none";
 }
