@@ -1,7 +1,6 @@
 #include "runtime/trial/phase.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "common/files.h"
+#include "runtime/trial/process_copy.h"
 #include "runtime/trial/program.h"
 
 namespace radl {
@@ -304,40 +304,31 @@ PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Tri
 PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, double wall,
                                 const simulated::Faults& faults, const TrialPhase& phase) {
   PhaseOutcome outcome;
-  int ends[2];
-  if (::pipe(ends) != 0) {
-    outcome.status = errno_status(errno, "pipe");
-    return outcome;
-  }
-  pid_t child = ::fork();
-  if (child < 0) outcome.status = errno_status(errno, "fork");
-  if (child == 0) {
-    ::close(ends[0]);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  auto copy = copy_process([&](int answers) {
+    PhaseOutcome made;
     Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, process, wall);
     if (world.ok()) {
       (*world)->set_faults(faults);
-      outcome = run_phase(**world, setting.subject, phase);
-      outcome.ended = (*world)->clock.wall_seconds();
+      made = run_phase(**world, setting.subject, phase);
+      made.ended = (*world)->clock.wall_seconds();
     } else {
-      outcome.status = world.status();
+      made.status = world.status();
     }
-    (void)write_all(ends[1], as_text(outcome), "pipe");
-    ::_exit(0);
+    (void)write_all(answers, as_text(made), "pipe");
+  });
+  if (!copy.ok()) {
+    outcome.status = copy.status();
+    return outcome;
   }
-  ::close(ends[1]);
-  if (child > 0) {
-    from_text(read_to_end(ends[0]), outcome);
-    int ended = 0;
-    while (::waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
-    outcome.killed =
-        WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL && phase.strike.how == Strike::How::Kill;
-    outcome.struck |= outcome.killed;
-    if (outcome.killed) outcome.status = Status(Code::Lost, "killed");
-    if (WIFSIGNALED(ended) && !outcome.killed) outcome.crashed_by = WTERMSIG(ended);
-    if (WIFEXITED(ended) && WEXITSTATUS(ended) != 0) outcome.crashed_by = 256 + WEXITSTATUS(ended);
-  }
-  ::close(ends[0]);
+  from_text(read_to_end(copy->answers), outcome);
+  ::close(copy->answers);
+  int ended = 0;
+  while (::waitpid(copy->process, &ended, 0) < 0 && errno == EINTR) continue;
+  outcome.killed = WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL && phase.strike.how == Strike::How::Kill;
+  outcome.struck |= outcome.killed;
+  if (outcome.killed) outcome.status = Status(Code::Lost, "killed");
+  if (WIFSIGNALED(ended) && !outcome.killed) outcome.crashed_by = WTERMSIG(ended);
+  if (WIFEXITED(ended) && WEXITSTATUS(ended) != 0) outcome.crashed_by = 256 + WEXITSTATUS(ended);
   return outcome;
 }
 

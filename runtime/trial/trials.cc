@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "common/files.h"
 #include "runtime/trial/folder.h"
 #include "runtime/trial/phase.h"
+#include "runtime/trial/process_copy.h"
 #include "runtime/trial/program.h"
 #include "runtime/trial/real_machines.h"
 
@@ -95,26 +95,13 @@ class Trials {
 
   Status start(Worker& worker) {
     if (worker.done >= worker.seeds.size()) return {};
-    int ends[2];
-    if (::pipe(ends) != 0) return errno_status(errno, "pipe");
-    worker.process = ::fork();
-    if (worker.process < 0) {
-      Status failed = errno_status(errno, "fork");
-      ::close(ends[0]);
-      ::close(ends[1]);
-      worker.process = 0;
-      return failed;
-    }
-    if (worker.process == 0) {
-      ::close(ends[0]);
-      // Ctrl-C in a terminal reaches all; the first process decides.
-      ::signal(SIGINT, SIG_IGN);
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      work(worker, ends[1]);
-      ::_exit(0);
-    }
-    ::close(ends[1]);
-    worker.answers = ends[0];
+    auto copy = copy_process([&](int answers) {
+      ::signal(SIGINT, SIG_IGN);  // Ctrl-C in a terminal reaches all; the first process decides
+      work(worker, answers);
+    });
+    if (!copy.ok()) return copy.status();
+    worker.process = copy->process;
+    worker.answers = copy->answers;
     worker.text.clear();
     return {};
   }

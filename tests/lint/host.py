@@ -2,7 +2,7 @@
 """A run knows its surroundings from its Host (runtime/driver/host.h), never from the process, so that one process can serve many users.
 Usage: host.py SOURCE-FOLDER | --test
 
-DEBTS lists the files that still ask the process. A new one is refused, and so is an entry whose file no longer does it: the lists only shrink.
+OWNERS lists the files that do so for all others. A new one is refused.
 """
 import pathlib
 import re
@@ -27,22 +27,17 @@ OWNERS = {
     "reads the process's environment": {"common/environment.cc", "common/environment.h", "runtime/base/world.cc"},
     "takes the clock, files or random source of this machine": {"runtime/base/world.cc", "runtime/base/world.h"},
     "depends on the process's current folder": {"common/process/detached.cc", "common/process/process.cc"},  # of a child, before exec
-    "prints or exits": {"common/process/detached.cc", "common/process/guard.cc", "common/process/process.cc"},  # a child, before exec
-    "forks": {"common/process/detached.cc", "common/process/guard.cc", "common/process/process.cc"},  # and execs
+    "prints or exits": {"common/process/detached.cc"},  # a child, before exec
+    "forks": {
+        "common/process/detached.cc", "common/process/guard.cc", "common/process/process.cc",  # and execs
+        "runtime/trial/process_copy.cc",  # without exec, of a process with one thread: docs/decisions/0031-copies-of-the-process.md
+    },
     "keeps something for ever": {
         "common/turn.cc",  # the keys that somebody waits for now
         "runtime/base/local_digest.cc",  # a bounded number; content is a function of the stamp
         "runtime/base/world.cc",  # this machine
     },
 }
-DEBTS = {
-    "forks": {
-        "runtime/trial/phase.cc",
-        "runtime/trial/trials.cc",
-    },
-}
-
-
 def code_of(text):
     return STRING.sub('""', COMMENT.sub("", RAW.sub('""', text)))
 
@@ -51,11 +46,11 @@ def judge(sources):
     for rule, pattern in RULES.items():
         found = re.compile(pattern, re.MULTILINE)
         seen = {name for name, text in sources.items()
-                if not name.startswith(FRONT_ENDS) and found.search(code_of(text))} - OWNERS.get(rule, set())
-        debts = DEBTS.get(rule, set())
-        for name in sorted(seen - debts):
+                if not name.startswith(FRONT_ENDS) and found.search(code_of(text))}
+        owners = OWNERS.get(rule, set())
+        for name in sorted(seen - owners):
             yield f"{name}: it {rule}; take that from the run's Host or World"
-        for name in sorted(debts - seen):
+        for name in sorted(owners - seen):
             yield f"{name}: it no longer {rule}: remove it from tests/lint/host.py"
 
 
@@ -71,8 +66,7 @@ def main(root):
 
 
 def test():
-    clean = {name: "" for debts in DEBTS.values() for name in debts}
-    kept = {name: "" for name in clean}
+    clean = {name: "" for owners in OWNERS.values() for name in owners}
     for rule, line in {"reads the process's environment": 'std::getenv("HOME");',
                        "takes the clock, files or random source of this machine": "World& world = real_world();",
                        "depends on the process's current folder": "fs::current_path();",
@@ -80,13 +74,13 @@ def test():
                        "forks": "if (::fork() == 0) work();",
                        "makes strangers wait for each other": "  static std::timed_mutex one_at_a_time;",
                        "keeps something for ever": "  static std::map<std::string, Answer> known;"}.items():
-        sources = dict(kept)
+        sources = dict(clean)
         sources["runtime/driver/new.cc"] = line
         assert any(p.startswith("runtime/driver/new.cc") and rule in p for p in judge(sources)), rule
         sources["runtime/driver/new.cc"] = "// " + line
         sources["runtime/cli/new.cc"] = line
         assert not any("new.cc" in p for p in judge(sources)), rule
-        for name in DEBTS.get(rule, ()):
+        for name in OWNERS.get(rule, ()):
             assert any(p.startswith(name) and rule in p for p in judge(clean)), (rule, name)
     print("host: judges as it should")
     return 0

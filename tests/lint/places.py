@@ -33,7 +33,7 @@ PLACES = [
         "common/process/guard.cc",  # ends what a killed run leaves
         "common/process/detached.cc",  # outlives the run
         "runtime/cli/cmd_ssh.cc",  # becomes ssh
-        "runtime/trial/phase.cc", "runtime/trial/trials.cc",  # copies of this process, without a program
+        "runtime/trial/process_copy.cc",  # copies this process, without a program
     }),
 ]
 
